@@ -1,0 +1,49 @@
+#pragma once
+// The one exception type of the project. Thrown where a fault is found, given context on its way up, caught only
+// to undo, to retry, or at the three ends: the request wrapper, the operation engine, main().
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace svc {
+
+enum class ErrorCode {
+    invalid_argument,     // the request is wrong in itself
+    unauthenticated,      // credentials beyond the certificate are missing
+    forbidden,            // who asks may not do this
+    not_found,            // the named object does not exist
+    conflict,             // the name is taken, or a stored record changed meanwhile
+    busy,                 // another operation holds the object
+    precondition_failed,  // If-Match did not match
+    exhausted,            // no room: disk, address, port, queue
+    unavailable,          // a peer or service cannot be reached
+    unsupported,          // this build, machine or runtime cannot do it
+    cancelled,            // somebody asked for the work to end
+    internal,             // our fault or the machine's
+};
+
+// Lower case, no full stop, names the object: "instance 'ab12' is not running". Never a path or a secret.
+class Error : public std::runtime_error {
+  public:
+    Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+    ErrorCode code() const noexcept { return code_; }
+
+  private:
+    ErrorCode code_;
+};
+
+// "<what>: <strerror(error_number)>"; ENOSPC and EDQUOT become `exhausted`, the rest `internal`.
+Error system_error(std::string_view what, int error_number);
+
+// Runs `work`; an Error that leaves it gets "<context>: " in front of its message and keeps its code.
+template <class Work>
+auto with_context(std::string_view context, Work&& work) {
+    try {
+        return std::forward<Work>(work)();
+    } catch (const Error& e) {
+        throw Error(e.code(), std::string(context) + ": " + e.what());
+    }
+}
+
+}  // namespace svc

@@ -1,0 +1,311 @@
+#include "libsvc/base/json.h"
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/prettywriter.h>
+#include <rapidjson/reader.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+
+namespace svc {
+
+// The door to the variant for the reader and the writers of this file.
+struct JsonAccess {
+    static auto& value(Json& json) { return json.value_; }
+    static const auto& value(const Json& json) { return json.value_; }
+};
+
+namespace {
+
+constexpr std::size_t max_depth = 64;
+
+[[noreturn]] void throw_wrong_type(std::string_view expected) {
+    throw Error(ErrorCode::invalid_argument, "JSON value is not " + std::string(expected));
+}
+
+bool has_duplicates(const JsonMembers& members) {
+    if (members.size() < 2) return false;
+    if (members.size() <= 16) {
+        for (std::size_t i = 1; i < members.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                if (members[i].first == members[j].first) return true;
+        return false;
+    }
+    std::vector<std::string_view> keys;  // a hostile object of 100,000 keys must not cost their square
+    keys.reserve(members.size());
+    for (const auto& member : members) keys.emplace_back(member.first);
+    std::sort(keys.begin(), keys.end());
+    return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+}
+
+// Receives RapidJSON's events. The innermost open container is the last of `open_`.
+class Builder {
+  public:
+    Json root;
+    const char* refusal = nullptr;  // why one of the functions below said no
+
+    bool Null() { return add(Json()); }
+    bool Bool(bool value) { return add(Json(value)); }
+    bool Int(int value) { return add(Json(value)); }
+    bool Uint(unsigned value) { return add(Json(value)); }
+    bool Int64(std::int64_t value) { return add(Json(value)); }
+    bool Uint64(std::uint64_t value) { return add(Json(value)); }
+    bool Double(double value) { return add(Json(value)); }
+    bool RawNumber(const char* text, rapidjson::SizeType size, bool copy) { return String(text, size, copy); }
+    bool String(const char* text, rapidjson::SizeType size, bool) {
+        return check_text({text, size}) && add(Json(std::string(text, size)));
+    }
+    bool StartObject() { return open(Json::object()); }
+    bool Key(const char* text, rapidjson::SizeType size, bool) {
+        if (!check_text({text, size})) return false;
+        std::get<JsonMembers>(JsonAccess::value(open_.back())).emplace_back(std::string(text, size), Json());
+        return true;
+    }
+    bool EndObject(rapidjson::SizeType) {
+        if (has_duplicates(open_.back().as_object())) return refuse("an object has two members of one name");
+        return close();
+    }
+    bool StartArray() { return open(Json::array()); }
+    bool EndArray(rapidjson::SizeType) { return close(); }
+
+  private:
+    bool refuse(const char* reason) {
+        refusal = reason;
+        return false;
+    }
+    // RapidJSON lets a lone low surrogate ("\\udc00") through; its bytes are no valid UTF-8.
+    bool check_text(std::string_view text) {
+        for (std::size_t at = text.find('\xED'); at != std::string_view::npos; at = text.find('\xED', at + 1))
+            if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0xA0)
+                return refuse("a string holds half of a surrogate pair");
+        return true;
+    }
+    bool open(Json container) {
+        if (open_.size() == max_depth) return refuse("values are nested too deeply");
+        open_.push_back(std::move(container));
+        return true;
+    }
+    bool close() {
+        Json done = std::move(open_.back());
+        open_.pop_back();
+        return add(std::move(done));
+    }
+    bool add(Json value) {
+        if (open_.empty())
+            root = std::move(value);
+        else if (auto* array = std::get_if<JsonArray>(&JsonAccess::value(open_.back())))
+            array->push_back(std::move(value));
+        else
+            std::get<JsonMembers>(JsonAccess::value(open_.back())).back().second = std::move(value);
+        return true;
+    }
+
+    std::vector<Json> open_;
+};
+
+template <class Writer>
+struct WriteVisitor {
+    Writer& writer;
+
+    void operator()(std::monostate) const { writer.Null(); }
+    void operator()(bool value) const { writer.Bool(value); }
+    void operator()(std::int64_t value) const { writer.Int64(value); }
+    void operator()(std::uint64_t value) const { writer.Uint64(value); }
+    void operator()(double value) const {
+        if (std::isfinite(value))
+            writer.Double(value);
+        else
+            writer.Null();  // JSON has no word for it
+    }
+    void operator()(const std::string& value) const {
+        writer.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
+    }
+    void operator()(const RawJson& value) const {
+        writer.RawValue(value.text.data(), value.text.size(), rapidjson::kObjectType);
+    }
+    void operator()(const JsonArray& items) const {
+        writer.StartArray();
+        for (const Json& item : items) std::visit(*this, JsonAccess::value(item));
+        writer.EndArray();
+    }
+    void operator()(const JsonMembers& members) const {
+        writer.StartObject();
+        for (const auto& [key, value] : members) {
+            writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
+            std::visit(*this, JsonAccess::value(value));
+        }
+        writer.EndObject();
+    }
+};
+
+template <template <class...> class Writer>
+std::string write(const Json& json) {
+    rapidjson::StringBuffer buffer;
+    Writer<rapidjson::StringBuffer> writer(buffer);
+    std::visit(WriteVisitor<Writer<rapidjson::StringBuffer>>{writer}, JsonAccess::value(json));
+    return {buffer.GetString(), buffer.GetSize()};
+}
+
+template <class Stream>
+using CompactWriter = rapidjson::Writer<Stream>;
+template <class Stream>
+using IndentingWriter = rapidjson::PrettyWriter<Stream>;
+
+bool same_members(const JsonMembers& a, const Json& b) {
+    return std::all_of(a.begin(), a.end(), [&b](const auto& member) {
+        const Json* other = b.find(member.first);
+        return other != nullptr && member.second == *other;
+    });
+}
+
+bool same_number(const Json& a, const Json& b) {
+    // The wide type holds every 64-bit integer and every double exactly.
+    const auto wide = [](const auto& value) -> long double {
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>)
+            return static_cast<long double>(value);
+        return 0;
+    };
+    return std::visit(wide, JsonAccess::value(a)) == std::visit(wide, JsonAccess::value(b));
+}
+
+}  // namespace
+
+Json Json::object(JsonMembers members) {
+    Json json;
+    json.value_ = std::move(members);
+    return json;
+}
+
+bool Json::is_integer() const {
+    return std::holds_alternative<std::int64_t>(value_) || std::holds_alternative<std::uint64_t>(value_);
+}
+
+bool Json::is_number() const {
+    return is_integer() || std::holds_alternative<double>(value_);
+}
+
+bool Json::as_bool() const {
+    if (const bool* value = std::get_if<bool>(&value_)) return *value;
+    throw_wrong_type("a boolean");
+}
+
+std::int64_t Json::as_int() const {
+    if (const auto* value = std::get_if<std::int64_t>(&value_)) return *value;
+    if (const auto* value = std::get_if<std::uint64_t>(&value_); value && std::in_range<std::int64_t>(*value))
+        return static_cast<std::int64_t>(*value);
+    constexpr double limit = 9223372036854775808.0;  // 2 to the 63rd, the first that does not fit
+    if (const auto* value = std::get_if<double>(&value_);
+        value && *value >= -limit && *value < limit && std::trunc(*value) == *value)
+        return static_cast<std::int64_t>(*value);
+    throw_wrong_type("a 64-bit integer");
+}
+
+double Json::as_double() const {
+    if (const auto* value = std::get_if<double>(&value_)) return *value;
+    if (const auto* value = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*value);
+    if (const auto* value = std::get_if<std::uint64_t>(&value_)) return static_cast<double>(*value);
+    throw_wrong_type("a number");
+}
+
+const std::string& Json::as_string() const {
+    if (const auto* value = std::get_if<std::string>(&value_)) return *value;
+    throw_wrong_type("a string");
+}
+
+const JsonArray& Json::as_array() const {
+    if (const auto* value = std::get_if<JsonArray>(&value_)) return *value;
+    throw_wrong_type("an array");
+}
+
+JsonArray& Json::as_array() {
+    if (auto* value = std::get_if<JsonArray>(&value_)) return *value;
+    throw_wrong_type("an array");
+}
+
+const JsonMembers& Json::as_object() const {
+    if (const auto* value = std::get_if<JsonMembers>(&value_)) return *value;
+    throw_wrong_type("an object");
+}
+
+const Json* Json::find(std::string_view key) const {
+    const auto* members = std::get_if<JsonMembers>(&value_);
+    if (members == nullptr) return nullptr;
+    for (const auto& member : *members)
+        if (member.first == key) return &member.second;
+    return nullptr;
+}
+
+const Json& Json::at(std::string_view key) const {
+    if (const Json* value = find(key)) return *value;
+    throw Error(ErrorCode::not_found, "JSON member " + quoted(key) + " is missing");
+}
+
+void Json::set(std::string key, Json value) {
+    if (is_null()) value_ = JsonMembers();
+    auto* members = std::get_if<JsonMembers>(&value_);
+    if (members == nullptr) throw_wrong_type("an object");
+    for (auto& member : *members) {
+        if (member.first != key) continue;
+        member.second = std::move(value);
+        return;
+    }
+    members->emplace_back(std::move(key), std::move(value));
+}
+
+void Json::erase(std::string_view key) {
+    if (auto* members = std::get_if<JsonMembers>(&value_))
+        std::erase_if(*members, [key](const auto& member) { return member.first == key; });
+}
+
+void Json::push_back(Json value) {
+    if (is_null()) value_ = JsonArray();
+    as_array().push_back(std::move(value));
+}
+
+bool Json::operator==(const Json& other) const {
+    if (is_number() && other.is_number()) {
+        return value_.index() == other.value_.index() ? value_ == other.value_ : same_number(*this, other);
+    }
+    if (is_object() && other.is_object())
+        return as_object().size() == other.as_object().size() && same_members(as_object(), other);
+    return value_ == other.value_;
+}
+
+std::string Json::dump() const {
+    return write<CompactWriter>(*this);
+}
+
+std::string Json::dump_pretty() const {
+    return write<IndentingWriter>(*this);
+}
+
+Json Json::parse(std::string_view text) {
+    constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
+                               rapidjson::kParseFullPrecisionFlag;
+    rapidjson::MemoryStream stream(text.data(), text.size());
+    rapidjson::Reader reader;
+    Builder builder;
+    const rapidjson::ParseResult result = reader.Parse<flags>(stream, builder);
+    const auto fail = [](std::size_t offset, std::string_view reason) {
+        throw Error(ErrorCode::invalid_argument,
+                    "malformed JSON at byte " + std::to_string(offset) + ": " + std::string(reason));
+    };
+    if (builder.refusal != nullptr) fail(result.Offset(), builder.refusal);
+    if (result.IsError()) {
+        std::string reason = to_lower(rapidjson::GetParseError_En(result.Code()));
+        if (reason.ends_with('.')) reason.pop_back();
+        fail(result.Offset(), reason);
+    }
+    // RapidJSON takes a NUL for the end of the text.
+    if (stream.Tell() != text.size()) fail(stream.Tell(), "text goes on after the value");
+    return std::move(builder.root);
+}
+
+}  // namespace svc

@@ -1,0 +1,34 @@
+#pragma once
+// Named jobs at an interval, all on one thread.
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+
+namespace svc {
+
+struct PeriodicJob {
+    std::string name;
+    std::function<Duration()> interval;          // asked before each wait, so configuration takes effect at once
+    std::function<void(std::stop_token)> run;    // what it throws is logged; the job stays
+};
+
+// Starts at construction, ends with the object. Jobs run one at a time.
+class Periodic {
+  public:
+    Periodic(Clock& clock, std::vector<PeriodicJob> jobs);
+    ~Periodic();
+    Periodic(const Periodic&) = delete;
+    Periodic& operator=(const Periodic&) = delete;
+
+  private:
+    void run(std::stop_token stop);
+
+    Clock& clock_;
+    std::vector<PeriodicJob> jobs_;
+    std::jthread thread_;
+};
+
+}  // namespace svc

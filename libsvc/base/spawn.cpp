@@ -1,0 +1,155 @@
+#include "libsvc/base/spawn.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <vector>
+
+#include "libsvc/base/error.h"
+
+namespace svc {
+
+namespace {
+
+struct Mapping {
+    int ours;
+    int theirs;
+    int copy;  // where the child parks it, clear of all targets
+};
+
+// Made by the parent: the child shares its memory and must not allocate.
+struct Plan {
+    std::vector<char*> arguments;
+    std::vector<char*> environment;
+    std::vector<Mapping> mappings;  // ordered by `theirs`
+    bool new_session = false;
+    int error = 0;  // written by the child
+};
+
+std::vector<char*> to_pointers(const std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+std::vector<Mapping> make_mappings(const SpawnOptions& options, int null_device) {
+    std::vector<Mapping> mappings;
+    for (const auto& [ours, theirs] : options.descriptors) mappings.push_back({ours, theirs, -1});
+    for (int standard = 0; standard <= 2; ++standard) {
+        const auto named = [standard](const Mapping& mapping) { return mapping.theirs == standard; };
+        if (std::none_of(mappings.begin(), mappings.end(), named))
+            mappings.push_back({null_device, standard, -1});
+    }
+    std::sort(mappings.begin(), mappings.end(),
+              [](const Mapping& a, const Mapping& b) { return a.theirs < b.theirs; });
+    return mappings;
+}
+
+// From here to `run_child`: in the child, on the parent's memory. System calls only, and no return into C++
+// code of the parent.
+
+void reset_signals() {
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool move_descriptors(std::vector<Mapping>& mappings) {
+    const int first_free = mappings.back().theirs + 1;
+    for (Mapping& mapping : mappings) {
+        mapping.copy = ::fcntl(mapping.ours, F_DUPFD_CLOEXEC, first_free);
+        if (mapping.copy < 0) return false;
+    }
+    for (const Mapping& mapping : mappings)
+        if (::dup2(mapping.copy, mapping.theirs) < 0) return false;  // the new one survives exec
+    unsigned next = 0;
+    for (const Mapping& mapping : mappings) {
+        const auto kept = static_cast<unsigned>(mapping.theirs);
+        if (kept > next && ::close_range(next, kept - 1, 0) != 0) return false;
+        next = kept + 1;
+    }
+    return ::close_range(next, UINT_MAX, 0) == 0;
+}
+
+int run_child(void* argument) {
+    Plan& plan = *static_cast<Plan*>(argument);
+    reset_signals();
+    if ((!plan.new_session || ::setsid() >= 0) && move_descriptors(plan.mappings))
+        ::execve(plan.arguments[0], plan.arguments.data(), plan.environment.data());
+    plan.error = errno;
+    ::_exit(127);
+}
+
+class Stack {
+  public:
+    Stack()
+        : memory_(
+              ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {
+        if (memory_ == MAP_FAILED) throw system_error("cannot make a stack", errno);
+    }
+    ~Stack() { ::munmap(memory_, size); }
+    Stack(const Stack&) = delete;
+    Stack& operator=(const Stack&) = delete;
+    void* top() const { return static_cast<char*>(memory_) + size; }
+
+  private:
+    static constexpr std::size_t size = 256U << 10;
+    void* memory_;
+};
+
+// A handler of the parent must not run in the child while both use the same memory.
+class SignalBlock {
+  public:
+    SignalBlock() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~SignalBlock() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalBlock(const SignalBlock&) = delete;
+    SignalBlock& operator=(const SignalBlock&) = delete;
+
+  private:
+    sigset_t before_;
+};
+
+}  // namespace
+
+SpawnedProcess spawn_process(const SpawnOptions& options) {
+    const FileDescriptor null_device = open_file("/dev/null", O_RDWR);
+    Plan plan;
+    plan.arguments = to_pointers(options.arguments);
+    plan.environment = to_pointers(options.environment);
+    plan.mappings = make_mappings(options, null_device.get());
+    plan.new_session = options.new_session;
+    const Stack stack;
+    int pidfd = -1;
+    SpawnedProcess spawned;
+    int clone_error = 0;
+    {
+        const SignalBlock block;
+        // CLONE_VFORK: we continue when the child has left our memory by exec or exit.
+        spawned.pid =
+            ::clone(run_child, stack.top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &pidfd);
+        clone_error = errno;
+    }
+    if (spawned.pid < 0) throw system_error("cannot start a process", clone_error);
+    spawned.pidfd = FileDescriptor(pidfd);
+    spawned.exec_error = plan.error;
+    return spawned;
+}
+
+}  // namespace svc

@@ -1,0 +1,40 @@
+#pragma once
+// A bounded pool of named threads.
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace svc {
+
+// Thread-safe. The destructor runs what is queued, then joins.
+class ThreadPool {
+  public:
+    using Job = std::function<void()>;
+    ThreadPool(std::string name, std::size_t threads, std::size_t max_queued);
+    ~ThreadPool();
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
+
+    // False when the queue is full or the pool is stopping. A job that throws is logged.
+    [[nodiscard]] bool post(Job job);
+    // No new jobs; runs the queued ones, joins. Idempotent.
+    void stop();
+    std::size_t queued() const;
+
+  private:
+    void run(std::stop_token stop);
+
+    std::string name_;
+    std::size_t max_queued_;
+    mutable std::mutex mutex_;
+    std::condition_variable_any wake_;
+    std::deque<Job> jobs_;
+    bool stopping_ = false;
+    std::vector<std::jthread> threads_;
+};
+
+}  // namespace svc
