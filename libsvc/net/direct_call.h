@@ -1,0 +1,13 @@
+#pragma once
+// One HTTP call without cpp-httplib, for the statically linked agent: Unix socket, TCP, or TLS with a pinned
+// certificate.
+#include <chrono>
+
+#include "libsvc/net/client.h"
+
+namespace svc {
+
+// Blocks. Uses method, path, headers, body, sink and timeout of `request`. Throws unavailable.
+ClientReply call_directly(const Target& target, const ClientRequest& request);
+
+}  // namespace svc

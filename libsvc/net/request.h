@@ -1,0 +1,82 @@
+#pragma once
+// What a handler sees of an HTTP request: plain values, no library's types.
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+
+namespace svc {
+
+enum class Method { get, head, post, put, patch, delete_, options, other };
+std::string_view to_text(Method method);  // "GET"
+Method parse_method(std::string_view text);
+
+// Names are compared without regard to case.
+class Headers {
+  public:
+    void add(std::string name, std::string value) { items_.emplace_back(std::move(name), std::move(value)); }
+    void set(std::string_view name, std::string value);
+    const std::string* find(std::string_view name) const;  // the first one; null pointer when absent
+    std::string get(std::string_view name) const;          // "" when absent
+    auto begin() const { return items_.begin(); }
+    auto end() const { return items_.end(); }
+
+  private:
+    std::vector<std::pair<std::string, std::string>> items_;
+};
+
+enum class Transport { unix_socket, http, https };
+
+// The certificate a TLS client presented; nobody has vouched for it yet.
+struct ClientCertificate {
+    std::string fingerprint;  // SHA-256 of the DER, lower-case hex
+    std::string der;
+    std::string common_name;
+    Time not_before{}, not_after{};
+};
+
+// Who is at the other end of the connection. Shared by all requests of it.
+struct Peer {
+    Transport transport = Transport::unix_socket;
+    uid_t uid = 0;  // by SO_PEERCRED; meaningful on a Unix socket only
+    gid_t gid = 0;
+    pid_t pid = 0;
+    std::string address;   // of a TCP peer, without port
+    std::string listener;  // name given to listen_*(): tells the management socket from the instances' one
+    std::optional<ClientCertificate> certificate;
+};
+
+// Receives an uploaded body as it arrives. Calls come one at a time, on pool threads; none while the network
+// is idle. Destroyed without finish() when the upload breaks off.
+class BodySink {
+  public:
+    virtual ~BodySink() = default;
+    virtual void write(std::string_view data) = 0;  // an Error ends the upload and becomes the response
+    virtual void finish() = 0;                      // the body is complete
+};
+
+struct Request {
+    std::string id;  // given by the server's owner; "" until then
+    Method method = Method::get;
+    std::string method_text;
+    std::string target;                         // as sent, with query
+    std::string path;                           // percent-decoded; never holds NUL
+    std::map<std::string, std::string> query;   // decoded; the first of equal names
+    std::map<std::string, std::string> params;  // captures of the route's path
+    Headers headers;
+    std::optional<std::uint64_t> content_length;  // absent for chunked bodies and for none
+    std::string body;                             // of buffered requests
+    std::shared_ptr<BodySink> upload;             // of upload requests, finished
+    std::shared_ptr<const Peer> peer;
+
+    bool wants_websocket() const;
+    std::string query_value(std::string_view name) const;  // "" when absent
+};
+
+}  // namespace svc

@@ -1,0 +1,177 @@
+#include "libsvc/net/tls.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "libsvc/base/digest.h"
+#include "libsvc/base/guarded.h"
+#include "libsvc/net/openssl.h"
+
+namespace svc {
+
+namespace net {
+
+Error openssl_error(ErrorCode code, std::string_view what) {
+    const unsigned long number = ERR_peek_last_error();
+    ERR_clear_error();
+    const char* reason = number != 0 ? ERR_reason_error_string(number) : nullptr;
+    return Error(code, std::string(what) + (reason != nullptr ? ": " + std::string(reason) : ""));
+}
+
+std::string der_of(const X509* certificate) {
+    unsigned char* data = nullptr;
+    const int size = i2d_X509(certificate, &data);
+    if (size < 0) throw openssl_error(ErrorCode::invalid_argument, "cannot encode certificate");
+    std::string der(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
+    OPENSSL_free(data);
+    return der;
+}
+
+std::string fingerprint_of(const X509* certificate) {
+    return sha256_hex(der_of(certificate));
+}
+
+namespace {
+
+Time to_time(const ASN1_TIME* time) {
+    constexpr std::int64_t limit =
+        9'000'000'000;  // in the year 2255: later ones ("never") do not fit nanoseconds
+    std::tm parts{};
+    if (ASN1_TIME_to_tm(time, &parts) != 1)
+        throw openssl_error(ErrorCode::invalid_argument, "certificate has a malformed validity");
+    return from_unix_seconds(std::clamp<std::int64_t>(timegm(&parts), -limit, limit));
+}
+
+std::string common_name_of(const X509* certificate) {
+    char name[256] = {};
+    const int size =
+        X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name, sizeof(name));
+    return size > 0 ? std::string(name, static_cast<std::size_t>(size)) : std::string();
+}
+
+int accept_any_certificate(X509_STORE_CTX*, void*) {
+    return 1;  // whether it is trusted is decided per request, by its fingerprint
+}
+
+}  // namespace
+
+ClientCertificate describe_certificate(const X509* certificate) {
+    ClientCertificate result;
+    result.der = der_of(certificate);
+    result.fingerprint = sha256_hex(result.der);
+    result.common_name = common_name_of(certificate);
+    result.not_before = to_time(X509_get0_notBefore(certificate));
+    result.not_after = to_time(X509_get0_notAfter(certificate));
+    return result;
+}
+
+ContextPtr make_context(const SSL_METHOD* method) {
+    ContextPtr context(SSL_CTX_new(method));
+    if (!context) throw openssl_error(ErrorCode::internal, "cannot make TLS context");
+    SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+    SSL_CTX_set_options(context.get(),
+                        SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                        SSL_MODE_RELEASE_BUFFERS);
+    return context;
+}
+
+void use_key_pair(SSL_CTX* context, const KeyPair& files) {
+    if (SSL_CTX_use_certificate_chain_file(context, files.certificate.c_str()) != 1)
+        throw openssl_error(ErrorCode::invalid_argument, "cannot load certificate");
+    if (SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
+        throw openssl_error(ErrorCode::invalid_argument, "cannot load private key");
+    if (SSL_CTX_check_private_key(context) != 1)
+        throw openssl_error(ErrorCode::invalid_argument, "private key does not belong to certificate");
+}
+
+}  // namespace net
+
+namespace {
+
+net::X509Ptr read_certificate(std::string_view text) {
+    net::X509Ptr certificate;
+    if (text.find("-----BEGIN") != std::string_view::npos) {
+        const net::BioPtr bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+        certificate.reset(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+    } else {
+        auto data = reinterpret_cast<const unsigned char*>(text.data());
+        const auto* end = data + text.size();
+        certificate.reset(d2i_X509(nullptr, &data, static_cast<long>(text.size())));
+        if (data != end) certificate.reset();
+    }
+    if (!certificate) throw net::openssl_error(ErrorCode::invalid_argument, "certificate is malformed");
+    return certificate;
+}
+
+}  // namespace
+
+ClientCertificate parse_certificate(std::string_view pem_or_der) {
+    if (pem_or_der.size() > (1U << 20)) throw Error(ErrorCode::invalid_argument, "certificate is too long");
+    return net::describe_certificate(read_certificate(pem_or_der).get());
+}
+
+std::string to_pem(const ClientCertificate& certificate) {
+    const auto parsed = read_certificate(certificate.der);
+    const net::BioPtr bio(BIO_new(BIO_s_mem()));
+    if (PEM_write_bio_X509(bio.get(), parsed.get()) != 1)
+        throw net::openssl_error(ErrorCode::internal, "cannot encode certificate");
+    char* data = nullptr;
+    const long size = BIO_get_mem_data(bio.get(), &data);
+    return std::string(data, static_cast<std::size_t>(size));
+}
+
+bool is_signed_by(const ClientCertificate& certificate, const ClientCertificate& authority) {
+    const auto signed_one = read_certificate(certificate.der);
+    const auto signer = read_certificate(authority.der);
+    const bool matches = X509_check_ca(signer.get()) != 0 &&
+                         X509_check_issued(signer.get(), signed_one.get()) == X509_V_OK &&
+                         X509_verify(signed_one.get(), X509_get0_pubkey(signer.get())) == 1;
+    ERR_clear_error();
+    return matches;
+}
+
+struct TlsContext::Holder {
+    Guarded<std::shared_ptr<State>> state;
+};
+
+namespace {
+
+net::ContextPtr make_server_context(const KeyPair& files) {
+    auto context = net::make_context(TLS_server_method());
+    net::use_key_pair(context.get(), files);
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+    SSL_CTX_set_cert_verify_callback(context.get(), net::accept_any_certificate, nullptr);
+    // Without it OpenSSL refuses to resume sessions whose client certificate it asked for.
+    static constexpr unsigned char session_id[] = "svc";
+    SSL_CTX_set_session_id_context(context.get(), session_id, sizeof(session_id) - 1);
+    return context;
+}
+
+}  // namespace
+
+TlsContext::TlsContext(KeyPair files) : files_(std::move(files)), holder_(std::make_unique<Holder>()) {
+    reload();
+}
+
+TlsContext::~TlsContext() = default;
+
+void TlsContext::reload() {
+    auto state = std::make_shared<State>();
+    state->context = make_server_context(files_);
+    state->fingerprint = net::fingerprint_of(SSL_CTX_get0_certificate(state->context.get()));
+    holder_->state.with([&](auto& current) { current = std::move(state); });
+}
+
+std::string TlsContext::fingerprint() const {
+    return state()->fingerprint;
+}
+
+std::shared_ptr<TlsContext::State> TlsContext::state() const {
+    return holder_->state.with([](const auto& current) { return current; });
+}
+
+}  // namespace svc

@@ -1,0 +1,48 @@
+#pragma once
+// TLS server identity and certificates. OpenSSL stays inside tls.cpp and the connection.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/net/request.h"
+
+namespace svc {
+
+struct KeyPair {
+    std::filesystem::path certificate;  // PEM
+    std::filesystem::path key;          // PEM, mode 0600
+};
+
+// Makes an ECDSA P-256 key and a self-signed certificate valid for ten years, with DNS and IP subject
+// alternative names; files are written atomically, the key first. Does nothing when both exist.
+void ensure_key_pair(const KeyPair& files, std::string_view common_name,
+                     const std::vector<std::string>& dns_names, const std::vector<std::string>& addresses,
+                     const Clock& clock);
+
+// Reads a certificate from PEM or DER; throws invalid_argument.
+ClientCertificate parse_certificate(std::string_view pem_or_der);
+std::string to_pem(const ClientCertificate& certificate);
+// True when `certificate` was signed by the CA certificate `authority`.
+bool is_signed_by(const ClientCertificate& certificate, const ClientCertificate& authority);
+
+// A server's TLS settings: 1.2 and 1.3, client certificate requested and never required, any accepted here.
+// Thread-safe; reload() switches new connections to changed files.
+class TlsContext {
+  public:
+    explicit TlsContext(KeyPair files);
+    ~TlsContext();
+    void reload();                    // throws and keeps the old key when the files are bad
+    std::string fingerprint() const;  // of the certificate now served
+    struct State;
+    std::shared_ptr<State> state() const;
+
+  private:
+    KeyPair files_;
+    struct Holder;
+    std::unique_ptr<Holder> holder_;
+};
+
+}  // namespace svc
