@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Checks every #include of the tree against the layer table of libsvc/meson.build, and every third-party header
+against the one folder that may include it. Prints each violation; exit status 1 when there is one."""
+import ast
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Third-party headers by prefix -> folders whose .cpp files may include them.
+LIBRARIES = {
+    "rapidjson/": ["libsvc/base"],
+    "spdlog/": ["libsvc/base"],
+    "openssl/": ["libsvc/base", "libsvc/net"],
+    "boost/": ["libsvc/net"],
+    "httplib.h": ["libsvc/net"],
+    "wslay/": ["libsvc/net"],
+    "yaml-cpp/": ["libsvc/formats"],
+    "archive.h": ["libsvc/formats", "tests"],
+    "archive_entry.h": ["libsvc/formats", "tests"],
+    "sqlite3.h": ["libsvc/store/sqlite", "tests/bench"],
+    "lxc/": ["libsvc/runtime/lxc"],
+    "nftables/": ["libsvc/runtime/lxc"],
+    "jwt.h": ["libsvc/services"],
+    "CLI/": ["cli", "server"],
+    "systemd/": ["server"],
+    "catch2/": ["tests"],
+}
+# Front-ends: what each may include of libsvc and of itself.
+FRONT_ENDS = {
+    "server": None,  # the daemon builds every object, so it may name all layers
+    "cli": {"base", "formats", "model", "net", "client"},
+    "instance-agent": {"base", "model", "net"},
+}
+
+
+def layer_table():
+    """{layer: set of layers it may use} as the meson table says."""
+    text = (ROOT / "libsvc/meson.build").read_text()
+    table = {}
+    for name, uses in re.findall(r"'(\w+)': \{[^\n]*\n\s*'uses': (\[[^\]]*\])", text):
+        table[name] = set(ast.literal_eval(uses))
+    table["net"] |= table.pop("net_extra") - {"net"}
+    return {name: uses - {"net_extra"} | {name} for name, uses in table.items()}
+
+
+def allowed_layers(path, table):
+    parts = path.relative_to(ROOT).parts
+    if parts[0] == "libsvc":
+        return table.get(parts[1])
+    return FRONT_ENDS.get(parts[0])
+
+
+def check_libraries(path, include):
+    place = str(path.relative_to(ROOT))
+    for prefix, folders in LIBRARIES.items():
+        if include.startswith(prefix) and not any(place.startswith(folder + "/") for folder in folders):
+            yield f"{place}: <{include}> belongs to {', '.join(folders)} alone"
+
+
+def check_layer(path, include, allowed):
+    parts = include.split("/")
+    if parts[0] == "libsvc" and allowed is not None and parts[1] not in allowed:
+        yield f"{path.relative_to(ROOT)}: may not include {include}"
+    if parts[0] in FRONT_ENDS and path.relative_to(ROOT).parts[0] not in (parts[0], "tests"):
+        yield f"{path.relative_to(ROOT)}: may not include {include}"
+
+
+def violations():
+    table = layer_table()
+    for folder in ("libsvc", "server", "cli", "instance-agent", "tests"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in (".h", ".cpp", ".c"):
+                continue
+            for include in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', path.read_text(), re.M):
+                yield from check_libraries(path, include)
+                if folder != "tests":
+                    yield from check_layer(path, include, allowed_layers(path, table))
+
+
+if __name__ == "__main__":
+    found = list(violations())
+    print("\n".join(found) or "layers: every include is allowed")
+    sys.exit(1 if found else 0)

@@ -1,0 +1,35 @@
+# Sourced by quickstart and run-tests: installs what is missing, builds. Needs root only when something is missing.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${SVC_BUILD_DIR:-$root/build}
+
+say() { printf '== %s\n' "$*" >&2; }
+fail() {
+    printf 'Error: %s\n' "$*" >&2
+    exit 1
+}
+
+# install_packages KIND...: the packages of these kinds in packages.debian that are not there yet.
+install_packages() {
+    local kinds=" $* " kind name missing=()
+    while read -r kind name; do
+        [[ $kinds == *" $kind "* ]] || continue
+        [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || missing+=("$name")
+    done < <(grep -v '^#' "$root/tests/packages.debian")
+    ((${#missing[@]})) || return 0
+    [[ $(id -u) == 0 ]] || fail "run as root: these packages are missing: ${missing[*]}"
+    say "installing ${missing[*]}"
+    apt-get update -qq >/dev/null
+    # The packages' own services are not wanted: no bridge of theirs, no firewall.
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# build_programs [MESON OPTION...]
+build_programs() {
+    if [[ ! -f $build/build.ninja ]]; then
+        CC=${CC:-ccache gcc} CXX=${CXX:-ccache g++} meson setup "$build" "$root" "$@" >/dev/null || fail "meson setup failed: see $build/meson-logs/meson-log.txt"
+    fi
+    say "building into ${build#"$root"/}"
+    ninja -C "$build" --quiet || fail "the build failed"
+}
