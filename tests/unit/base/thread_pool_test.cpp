@@ -1,0 +1,45 @@
+#include "libsvc/base/thread_pool.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <latch>
+#include <stdexcept>
+
+TEST_CASE("a full pool refuses jobs") {
+    std::latch started(1);
+    std::latch go_on(1);
+    std::atomic<int> runs = 0;
+    svc::ThreadPool pool("test", 1, 2);
+    REQUIRE(pool.post([&] {
+        started.count_down();
+        go_on.wait();
+        ++runs;
+    }));
+    started.wait();  // the thread is taken, so the next two stay in the queue
+    CHECK(pool.post([&] { ++runs; }));
+    CHECK(pool.post([&] { ++runs; }));
+    CHECK_FALSE(pool.post([&] { ++runs; }));
+    CHECK(pool.queued() == 2);
+    go_on.count_down();
+    pool.stop();
+    CHECK(runs == 3);
+}
+
+TEST_CASE("a pool runs what is queued before it ends and takes no more") {
+    std::atomic<int> runs = 0;
+    svc::ThreadPool pool("test", 3, 1000);
+    for (int i = 0; i < 500; ++i) REQUIRE(pool.post([&] { ++runs; }));
+    pool.stop();
+    CHECK(runs == 500);
+    CHECK_FALSE(pool.post([&] { ++runs; }));
+    pool.stop();
+}
+
+TEST_CASE("a job that throws leaves the thread alive") {
+    std::latch done(1);
+    svc::ThreadPool pool("test", 1, 10);
+    REQUIRE(pool.post([] { throw std::runtime_error("expected by the test"); }));
+    REQUIRE(pool.post([&] { done.count_down(); }));
+    done.wait();
+    SUCCEED();
+}
