@@ -8,7 +8,7 @@
 namespace svc {
 
 using Duration = std::chrono::nanoseconds;
-using Time = std::chrono::sys_time<Duration>;                                  // UTC, for records
+using Time = std::chrono::sys_time<Duration>;                                     // UTC, for records
 using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Duration>;  // for timeouts
 
 // Thread-safe.
@@ -28,7 +28,8 @@ class SystemClock final : public Clock {
     bool wait(std::stop_token stop, Duration duration) override;
 };
 
-// The two wire forms of a time: RFC 3339 with nanoseconds ("2024-01-02T03:04:05.678901234Z"), and whole seconds.
+// The two wire forms of a time: RFC 3339 with nanoseconds ("2024-01-02T03:04:05.678901234Z"), and whole
+// seconds.
 std::string to_rfc3339(Time time);
 Time from_rfc3339(std::string_view text);  // throws invalid_argument
 std::int64_t to_unix_seconds(Time time);

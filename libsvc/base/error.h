@@ -1,6 +1,6 @@
 #pragma once
-// The one exception type of the project. Thrown where a fault is found, given context on its way up, caught only
-// to undo, to retry, or at the three ends: the request wrapper, the operation engine, main().
+// The one exception type of the project. Thrown where a fault is found, given context on its way up, caught
+// only to undo, to retry, or at the three ends: the request wrapper, the operation engine, main().
 #include <stdexcept>
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
-// Files: owned descriptors, whole-file reads, durable writes, directories. All throw Error with the reason; messages
-// name the file's last component only where they may reach a client.
+// Files: owned descriptors, whole-file reads, durable writes, directories. All throw Error with the reason;
+// messages name the file's last component only where they may reach a client.
 #include <cstdint>
 #include <filesystem>
 #include <functional>

@@ -54,5 +54,7 @@ class SystemIdSource final : public IdSource {
 
 template <class Tag>
 struct std::hash<svc::Id<Tag>> {
-    std::size_t operator()(const svc::Id<Tag>& id) const noexcept { return std::hash<std::string>()(id.str()); }
+    std::size_t operator()(const svc::Id<Tag>& id) const noexcept {
+        return std::hash<std::string>()(id.str());
+    }
 };

@@ -1,6 +1,7 @@
 #pragma once
-// JSON values and the typed field readers every codec uses. RapidJSON does the reading and writing (iterative, so
-// that a megabyte of '[' cannot overflow the stack; UTF-8 validated); its headers stay inside json.cpp.
+// JSON values and the typed field readers every codec uses. RapidJSON does the reading and writing
+// (iterative, so that a megabyte of '[' cannot overflow the stack; UTF-8 validated); its headers stay inside
+// json.cpp.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -67,7 +68,7 @@ class Json {
     const Json& at(std::string_view key) const;    // throws not_found
     void set(std::string key, Json value);         // replaces or appends; null becomes an object
     void erase(std::string_view key);
-    void push_back(Json value);                    // null becomes an array
+    void push_back(Json value);  // null becomes an array
 
     // Deep equality; members are compared without regard to order, 1 and 1.0 are the same number.
     bool operator==(const Json& other) const;
@@ -75,24 +76,28 @@ class Json {
     std::string dump() const;         // compact
     std::string dump_pretty() const;  // four spaces
 
-    // Throws invalid_argument "malformed JSON at byte N: ..." for anything but one whole value, for depth over 64
-    // and for duplicate keys within one object.
+    // Throws invalid_argument "malformed JSON at byte N: ..." for anything but one whole value, for depth
+    // over 64 and for duplicate keys within one object.
     static Json parse(std::string_view text);
 
   private:
-    std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, JsonArray, JsonMembers, RawJson>
+    std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, JsonArray,
+                 JsonMembers, RawJson>
         value_;
     friend struct JsonAccess;
 };
 
 // Reads the members of one object; errors name the whole path ("argument services[0].port is invalid: ...").
-// A null member counts as absent. Unknown members are ignored. Keeps a reference to `object`: do not outlive it.
+// A null member counts as absent. Unknown members are ignored. Keeps a reference to `object`: do not outlive
+// it.
 class JsonFields {
   public:
-    explicit JsonFields(const Json& object, std::string path = "");  // throws invalid_argument if not an object
+    explicit JsonFields(const Json& object,
+                        std::string path = "");  // throws invalid_argument if not an object
 
-    // `require_*` throw invalid_argument "<path> is required"; all throw "argument <path> is invalid: ..." on a
-    // wrong type. `allow` another spelling of the key with '|' between: "cpu|cpus" (the first one given wins).
+    // `require_*` throw invalid_argument "<path> is required"; all throw "argument <path> is invalid: ..." on
+    // a wrong type. `allow` another spelling of the key with '|' between: "cpu|cpus" (the first one given
+    // wins).
     std::string require_string(std::string_view key) const;
     std::int64_t require_int(std::string_view key) const;
     std::optional<std::string> string(std::string_view key) const;
@@ -103,7 +108,7 @@ class JsonFields {
     std::optional<std::map<std::string, std::string>> string_map(std::string_view key) const;
     std::optional<JsonFields> object(std::string_view key) const;
     std::optional<std::vector<JsonFields>> objects(std::string_view key) const;  // an array of objects
-    const Json* raw(std::string_view key) const;                                // null pointer: absent or null
+    const Json* raw(std::string_view key) const;  // null pointer: absent or null
     std::string path_of(std::string_view key) const;
     const Json& value() const { return *object_; }
 

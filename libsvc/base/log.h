@@ -1,6 +1,6 @@
 #pragma once
-// Structured log lines: a message and key=value fields, to stderr and to one optional listener (the events socket).
-// Thread-safe. Library layers below `operations` stay silent above debug. Never log a secret.
+// Structured log lines: a message and key=value fields, to stderr and to one optional listener (the events
+// socket). Thread-safe. Library layers below `operations` stay silent above debug. Never log a secret.
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -25,8 +25,8 @@ void info(std::string_view message, const Fields& fields = {});
 void warning(std::string_view message, const Fields& fields = {});
 void error(std::string_view message, const Fields& fields = {});
 
-// Called for each line that passes the level, after it was written, on the logging thread; must not log itself.
-// An empty function removes it.
+// Called for each line that passes the level, after it was written, on the logging thread; must not log
+// itself. An empty function removes it.
 void set_listener(Listener listener);
 
 // While alive, adds a field to each line of this thread: request and operation ids.

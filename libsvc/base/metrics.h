@@ -1,6 +1,7 @@
 #pragma once
 // Counters, gauges and histograms with fixed label sets, and their export in the Prometheus text format.
-// Thread-safe; updating is a relaxed atomic. Keep references to series: looking one up by labels takes a lock.
+// Thread-safe; updating is a relaxed atomic. Keep references to series: looking one up by labels takes a
+// lock.
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -47,14 +48,17 @@ class Histogram {
     std::atomic<double> sum_{0};
 };
 
-// Owns every series of a process. `type` is the text of the # TYPE line ("counter", "gauge", "histogram", "untyped").
+// Owns every series of a process. `type` is the text of the # TYPE line ("counter", "gauge", "histogram",
+// "untyped").
 class MetricsRegistry {
   public:
     Counter& counter(std::string_view name, std::string_view help, const Labels& labels = {});
-    Gauge& gauge(std::string_view name, std::string_view help, const Labels& labels = {}, std::string_view type = "gauge");
+    Gauge& gauge(std::string_view name, std::string_view help, const Labels& labels = {},
+                 std::string_view type = "gauge");
     Histogram& histogram(std::string_view name, std::string_view help, const std::vector<double>& bounds,
                          const Labels& labels = {});
-    // Text that is computed at each scrape, for values that live elsewhere (whole families, with their # lines).
+    // Text that is computed at each scrape, for values that live elsewhere (whole families, with their #
+    // lines).
     void add_collector(std::function<void(std::string& out)> collector);
     std::string render() const;
 

@@ -11,8 +11,8 @@ namespace svc {
 
 struct PeriodicJob {
     std::string name;
-    std::function<Duration()> interval;          // asked before each wait, so configuration takes effect at once
-    std::function<void(std::stop_token)> run;    // what it throws is logged; the job stays
+    std::function<Duration()> interval;  // asked before each wait, so configuration takes effect at once
+    std::function<void(std::stop_token)> run;  // what it throws is logged; the job stays
 };
 
 // Starts at construction, ends with the object. Jobs run one at a time.

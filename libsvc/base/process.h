@@ -23,10 +23,10 @@ bool is_alive(const ProcessId& process);
 FileDescriptor open_process(const ProcessId& process);
 
 struct SpawnOptions {
-    std::vector<std::string> arguments;                  // [0] is the program, an absolute path
-    std::vector<std::string> environment;                // "KEY=value"; nothing is inherited
-    std::vector<std::pair<int, int>> descriptors;        // {ours, theirs}; 0-2 are /dev/null unless named here
-    bool new_session = false;                            // setsid() before exec
+    std::vector<std::string> arguments;            // [0] is the program, an absolute path
+    std::vector<std::string> environment;          // "KEY=value"; nothing is inherited
+    std::vector<std::pair<int, int>> descriptors;  // {ours, theirs}; 0-2 are /dev/null unless named here
+    bool new_session = false;                      // setsid() before exec
 };
 struct ExitStatus {
     int code = 0;    // exit code, or 128 + signal
