@@ -1,0 +1,50 @@
+#pragma once
+// The commands a simulated container knows: echo, cat, true, false, sleep. A thread of this process answers
+// each.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/file.h"
+#include "libsvc/runtime/runtime.h"
+
+namespace svc {
+
+// One running command and the far ends of its streams. Thread-safe.
+class SimulatedCommand {
+  public:
+    SimulatedCommand(Clock& clock, ExecSpec spec, FileDescriptor input, FileDescriptor output,
+                     FileDescriptor errors);
+    ~SimulatedCommand();  // ends the command
+    int ended() const { return ended_.get(); }
+    int exit_code() const { return exit_code_; }
+    void end(
+        int exit_code);  // as a signal or the stop of the container would: the command's own code is lost
+
+  private:
+    void run();
+    int answer();
+    int echo();
+    int copy_input();
+    int sleep();
+    bool write(std::string_view data);
+    bool wait_for(int fd, short events);  // false: the command was ended
+
+    Clock& clock_;
+    ExecSpec spec_;
+    FileDescriptor input_, output_, errors_;
+    FileDescriptor ended_, interrupt_;
+    std::atomic<int> forced_code_{-1};
+    std::atomic<int> exit_code_{0};
+    std::stop_source stop_;
+    std::jthread thread_;
+};
+
+// Makes the streams and starts the command; `started` is for the container, which ends it when it stops.
+std::unique_ptr<ExecProcess> start_simulated_command(Clock& clock, const ExecSpec& spec,
+                                                     std::weak_ptr<SimulatedCommand>& started);
+
+}  // namespace svc

@@ -1,0 +1,105 @@
+#include "libsvc/runtime/simulated/simulated_layers.h"
+
+#include <charconv>
+#include <limits>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/formats/archive.h"
+
+namespace svc {
+
+namespace {
+
+constexpr std::size_t max_metadata_bytes = 1U << 20;
+
+void throw_if_stopped(const LayerStore::Progress& progress) {
+    if (progress.stop.stop_requested()) throw Error(ErrorCode::cancelled, "unpacking was cancelled");
+}
+
+// Reads the whole package, so that a truncated one is found.
+void check_package(const std::filesystem::path& package) {
+    bool searched_all = false;
+    const auto metadata = read_archive_member(package, "metadata.yaml", max_metadata_bytes,
+                                              std::numeric_limits<std::uint64_t>::max(), &searched_all);
+    if (!metadata) throw Error(ErrorCode::invalid_argument, "metadata.yaml not found");
+}
+
+}  // namespace
+
+SimulatedLayers::SimulatedLayers(std::filesystem::path directory) : directory_(std::move(directory)) {
+    if (directory_.empty()) return;
+    make_directories(directory_);
+    load();
+}
+
+void SimulatedLayers::load() {
+    for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+        const std::string text = read_file(entry.path());
+        Layer layer;
+        std::from_chars(text.data(), text.data() + text.size(), layer.bytes);
+        layers_.emplace(entry.path().filename().string(), layer);
+    }
+}
+
+void SimulatedLayers::add(std::string_view name, const std::filesystem::path& package,
+                          const Progress& progress) {
+    if (contains(name)) return;
+    throw_if_stopped(progress);
+    check_package(package);
+    throw_if_stopped(progress);
+    const std::uint64_t bytes = std::filesystem::file_size(package);
+    if (progress.report) progress.report(bytes, bytes);
+    if (!directory_.empty()) write_file_atomically(directory_ / std::string(name), std::to_string(bytes));
+    std::lock_guard lock(mutex_);
+    layers_.emplace(name, Layer{bytes, 0});
+}
+
+void SimulatedLayers::remove(std::string_view name) {
+    std::lock_guard lock(mutex_);
+    const auto found = layers_.find(name);
+    if (found == layers_.end()) return;
+    if (found->second.users > 0)
+        throw Error(ErrorCode::busy, "layer " + quoted(name) + " is in use by a container");
+    if (!directory_.empty()) std::filesystem::remove(directory_ / found->first);
+    layers_.erase(found);
+}
+
+bool SimulatedLayers::contains(std::string_view name) {
+    std::lock_guard lock(mutex_);
+    return layers_.find(name) != layers_.end();
+}
+
+std::uint64_t SimulatedLayers::size(std::string_view name) {
+    std::lock_guard lock(mutex_);
+    const auto found = layers_.find(name);
+    if (found == layers_.end()) throw Error(ErrorCode::not_found, "layer " + quoted(name) + " not found");
+    return found->second.bytes;
+}
+
+std::vector<std::string> SimulatedLayers::list() {
+    std::lock_guard lock(mutex_);
+    std::vector<std::string> names;
+    names.reserve(layers_.size());
+    for (const auto& [name, layer] : layers_) names.push_back(name);
+    return names;
+}
+
+void SimulatedLayers::hold(const std::vector<std::string>& names) {
+    std::lock_guard lock(mutex_);
+    for (const std::string& name : names)
+        if (!layers_.contains(name))
+            throw Error(ErrorCode::not_found, "layer " + quoted(name) + " not found");
+    for (const std::string& name : names) ++layers_[name].users;
+}
+
+void SimulatedLayers::drop(const std::vector<std::string>& names) {
+    std::lock_guard lock(mutex_);
+    for (const std::string& name : names) {
+        const auto found = layers_.find(name);
+        if (found != layers_.end() && found->second.users > 0) --found->second.users;
+    }
+}
+
+}  // namespace svc

@@ -1,0 +1,328 @@
+#include "libsvc/runtime/simulated/simulated_runtime.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <map>
+#include <mutex>
+#include <random>
+#include <utility>
+
+#include "libsvc/base/enum_table.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/base/timer.h"
+#include "libsvc/runtime/simulated/simulated_command.h"
+#include "libsvc/runtime/simulated/simulated_layers.h"
+
+namespace svc {
+
+namespace {
+
+constexpr int container_stopped_code = 129;
+
+constexpr std::array<EnumName<ContainerState>, 3> state_names{{{ContainerState::created, "created"},
+                                                               {ContainerState::running, "running"},
+                                                               {ContainerState::stopped, "stopped"}}};
+
+// A running guest does not run again: `generation` tells a late timer that its start is over.
+struct Container {
+    ContainerState state = ContainerState::created;
+    std::optional<Time> started_at;
+    std::uint64_t generation = 0;
+    std::vector<std::string> layers;
+    std::list<std::weak_ptr<SimulatedCommand>> commands;
+};
+
+Json to_json(const Container& container) {
+    JsonArray layers(container.layers.begin(), container.layers.end());
+    Json json = Json::object({{"state", enum_text<ContainerState>(state_names, container.state)},
+                              {"layers", Json::array(std::move(layers))}});
+    if (container.started_at) json.set("started_at", to_rfc3339(*container.started_at));
+    return json;
+}
+
+Container container_from_json(const Json& json) {
+    const JsonFields fields(json);
+    Container container;
+    container.state = enum_value<ContainerState>(state_names, fields.require_string("state"))
+                          .value_or(ContainerState::stopped);
+    container.layers = fields.strings("layers").value_or(std::vector<std::string>());
+    if (const auto started = fields.string("started_at")) container.started_at = from_rfc3339(*started);
+    return container;
+}
+
+ContainerInfo to_info(const std::string& id, const Container& container) {
+    ContainerInfo info;
+    info.id = id;
+    info.state = container.state;
+    info.started_at = container.started_at;
+    if (container.state == ContainerState::running) info.agent_state = "running";
+    return info;
+}
+
+std::filesystem::path below(const std::filesystem::path& directory, std::string_view name) {
+    return directory.empty() ? directory : directory / name;
+}
+
+// Small and often: not synced. After a crash of the machine the containers are gone anyway.
+void write_state(const std::filesystem::path& file, std::string_view text) {
+    const std::filesystem::path fresh = file.string() + ".new";
+    const FileDescriptor target = open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+    write_all(target.get(), text);
+    std::filesystem::rename(fresh, file);
+}
+
+}  // namespace
+
+class SimulatedRuntime::Implementation {
+  public:
+    Implementation(Clock& clock, SimulatedOptions options)
+        : clock_(clock),
+          options_(std::move(options)),
+          layers_(below(options_.state_dir, "layers")),
+          timer_(clock, "simulated") {
+        if (!options_.state_dir.empty()) load();
+    }
+
+    ~Implementation() { stopping_.request_stop(); }
+
+    void create(const ContainerSpec& spec) {
+        layers_.hold(spec.layers);
+        std::unique_lock lock(mutex_);
+        Container& container = containers_[spec.id];
+        const bool running = container.state == ContainerState::running;
+        const auto dropped = running ? spec.layers : std::exchange(container.layers, spec.layers);
+        save(spec.id, container);
+        lock.unlock();
+        layers_.drop(dropped);
+    }
+
+    void start(std::string_view id) {
+        std::unique_lock lock(mutex_);
+        Container& container = require(id);
+        if (container.state == ContainerState::running) return;
+        if (fails_to_start()) {
+            write_log(std::string(id), "the simulated init was told to fail\n");
+            throw Error(ErrorCode::internal, "simulated failure to start");
+        }
+        container.state = ContainerState::running;
+        container.started_at = clock_.now();
+        const std::uint64_t generation = ++container.generation;
+        save(id, container);
+        lock.unlock();
+        report_later(std::string(id), generation);
+    }
+
+    void stop(std::string_view id) {
+        {
+            std::lock_guard lock(mutex_);
+            if (require(id).state != ContainerState::running) return;
+        }
+        if (options_.stop_delay > Duration::zero()) clock_.wait(stopping_.get_token(), options_.stop_delay);
+        end_container(id);
+    }
+
+    void remove(std::string_view id) {
+        end_container(id);
+        std::unique_lock lock(mutex_);
+        const auto found = containers_.find(id);
+        if (found == containers_.end()) return;
+        const auto layers = std::move(found->second.layers);
+        containers_.erase(found);
+        forget_files(std::string(id));
+        lock.unlock();
+        layers_.drop(layers);
+    }
+
+    std::optional<ContainerInfo> inspect(std::string_view id) {
+        std::lock_guard lock(mutex_);
+        const auto found = containers_.find(id);
+        if (found == containers_.end()) return std::nullopt;
+        return to_info(found->first, found->second);
+    }
+
+    std::vector<ContainerInfo> list() {
+        std::lock_guard lock(mutex_);
+        std::vector<ContainerInfo> all;
+        all.reserve(containers_.size());
+        for (const auto& [id, container] : containers_) all.push_back(to_info(id, container));
+        return all;
+    }
+
+    std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) {
+        std::lock_guard lock(mutex_);
+        Container& container = require(id);
+        if (container.state != ContainerState::running)
+            throw Error(ErrorCode::invalid_argument, "container " + quoted(id) + " is not running");
+        container.commands.remove_if([](const auto& command) { return command.expired(); });
+        return start_simulated_command(clock_, spec, container.commands.emplace_back());
+    }
+
+    std::vector<LogFile> logs(std::string_view id) {
+        const auto file = log_file(std::string(id));
+        if (file.empty() || !std::filesystem::exists(file)) return {};
+        return {{"console.log", file}};
+    }
+
+    Capacity capacity() const {
+        Capacity capacity;
+        capacity.runtime = "simulated";
+        capacity.cpus = options_.cpus;
+        capacity.memory_bytes = options_.memory_bytes;
+        capacity.disk_bytes = options_.disk_bytes;
+        capacity.architecture = "x86_64";
+        capacity.address = capacity.public_address = "127.0.0.1";
+        capacity.bridge = "none";
+        capacity.subnet = options_.subnet;
+        capacity.storage_pool = "none";
+        capacity.details = Json::object({{"simulated", true}});
+        return capacity;
+    }
+
+    void on_event(std::function<void(const RuntimeEvent&)> listener) {
+        std::lock_guard lock(listener_mutex_);
+        listener_ = std::move(listener);
+    }
+
+    SimulatedLayers& layers() { return layers_; }
+
+    void end(std::string_view id, bool clean, std::string reason) {
+        if (!end_container(id)) return;
+        if (!clean) write_log(std::string(id), reason + "\n");
+        std::lock_guard lock(listener_mutex_);
+        if (listener_) listener_({RuntimeEvent::Kind::stopped, std::string(id), clean, std::move(reason)});
+    }
+
+  private:
+    Container& require(std::string_view id) {
+        const auto found = containers_.find(id);
+        if (found == containers_.end())
+            throw Error(ErrorCode::not_found, "container " + quoted(id) + " not found");
+        return found->second;
+    }
+
+    bool fails_to_start() {
+        return std::uniform_real_distribution<double>(0, 1)(random_) < options_.fail_start_share;
+    }
+
+    void report_later(std::string id, std::uint64_t generation) {
+        if (!options_.report_running) return;
+        timer_.after(options_.start_delay, [this, id = std::move(id), generation] {
+            const bool still_up = [&] {
+                std::lock_guard lock(mutex_);
+                const auto found = containers_.find(id);
+                return found != containers_.end() && found->second.state == ContainerState::running &&
+                       found->second.generation == generation;
+            }();
+            if (still_up) options_.report_running(id);
+        });
+    }
+
+    // False when it does not run.
+    bool end_container(std::string_view id) {
+        std::list<std::weak_ptr<SimulatedCommand>> commands;
+        {
+            std::lock_guard lock(mutex_);
+            const auto found = containers_.find(id);
+            if (found == containers_.end() || found->second.state != ContainerState::running) return false;
+            found->second.state = ContainerState::stopped;
+            found->second.started_at.reset();
+            commands.swap(found->second.commands);
+            save(id, found->second);
+        }
+        for (const auto& command : commands)
+            if (const auto running = command.lock()) running->end(container_stopped_code);
+        return true;
+    }
+
+    std::filesystem::path container_file(std::string_view id) const {
+        return below(below(options_.state_dir, "containers"), id);
+    }
+    std::filesystem::path log_file(const std::string& id) const {
+        return below(below(options_.state_dir, "logs"), id.empty() ? id : id + ".log");
+    }
+
+    void save(std::string_view id, const Container& container) const {
+        if (!options_.state_dir.empty()) write_state(container_file(id), to_json(container).dump());
+    }
+
+    void write_log(const std::string& id, std::string_view text) const {
+        if (!options_.state_dir.empty()) write_state(log_file(id), text);
+    }
+
+    void forget_files(const std::string& id) const {
+        if (options_.state_dir.empty()) return;
+        std::filesystem::remove(container_file(id));
+        std::filesystem::remove(log_file(id));
+    }
+
+    void load() {
+        make_directories(options_.state_dir / "containers");
+        make_directories(options_.state_dir / "logs");
+        for (const auto& entry : std::filesystem::directory_iterator(options_.state_dir / "containers")) {
+            const std::string id = entry.path().filename().string();
+            if (entry.path().extension() == ".new") continue;
+            Container container = container_from_json(Json::parse(read_file(entry.path())));
+            layers_.hold(container.layers);
+            if (container.state == ContainerState::running) report_later(id, container.generation);
+            containers_.emplace(id, std::move(container));
+        }
+    }
+
+    Clock& clock_;
+    const SimulatedOptions options_;
+    SimulatedLayers layers_;
+    std::mutex mutex_;
+    std::map<std::string, Container, std::less<>> containers_;
+    std::mt19937_64 random_;  // always the same seed: runs repeat
+    std::mutex listener_mutex_;
+    std::function<void(const RuntimeEvent&)> listener_;
+    std::stop_source stopping_;
+    Timer timer_;  // last: its calls use all of the above
+};
+
+SimulatedRuntime::SimulatedRuntime(Clock& clock, SimulatedOptions options)
+    : implementation_(std::make_unique<Implementation>(clock, std::move(options))) {}
+SimulatedRuntime::~SimulatedRuntime() = default;
+
+void SimulatedRuntime::create(const ContainerSpec& spec) {
+    implementation_->create(spec);
+}
+void SimulatedRuntime::start(std::string_view id) {
+    implementation_->start(id);
+}
+void SimulatedRuntime::stop(std::string_view id, Duration) {
+    implementation_->stop(id);
+}
+void SimulatedRuntime::remove(std::string_view id) {
+    implementation_->remove(id);
+}
+std::optional<ContainerInfo> SimulatedRuntime::inspect(std::string_view id) {
+    return implementation_->inspect(id);
+}
+std::vector<ContainerInfo> SimulatedRuntime::list() {
+    return implementation_->list();
+}
+std::unique_ptr<ExecProcess> SimulatedRuntime::exec(std::string_view id, const ExecSpec& spec) {
+    return implementation_->exec(id, spec);
+}
+std::vector<LogFile> SimulatedRuntime::logs(std::string_view id) {
+    return implementation_->logs(id);
+}
+Capacity SimulatedRuntime::capacity() {
+    return implementation_->capacity();
+}
+void SimulatedRuntime::on_event(std::function<void(const RuntimeEvent&)> listener) {
+    implementation_->on_event(std::move(listener));
+}
+LayerStore& SimulatedRuntime::layers() {
+    return implementation_->layers();
+}
+void SimulatedRuntime::end(std::string_view id, bool clean, std::string reason) {
+    implementation_->end(id, clean, std::move(reason));
+}
+
+}  // namespace svc
