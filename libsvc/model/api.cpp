@@ -1,0 +1,95 @@
+#include "libsvc/model/api.h"
+
+#include <array>
+
+namespace svc {
+
+namespace {
+
+std::string envelope(std::string_view type, std::string_view status, int status_code,
+                     std::string_view operation, const Json& metadata) {
+    // The operation, error_code and error of a success are always there, and always empty.
+    return Json::object({{"type", type},
+                         {"status", status},
+                         {"status_code", status_code},
+                         {"operation", operation},
+                         {"error_code", 0},
+                         {"error", ""},
+                         {"metadata", metadata}})
+        .dump();
+}
+
+}  // namespace
+
+int http_status(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::invalid_argument:
+        case ErrorCode::unsupported:
+        case ErrorCode::cancelled:
+            return 400;
+        case ErrorCode::unauthenticated:
+            return 401;
+        case ErrorCode::forbidden:
+            return 403;
+        case ErrorCode::not_found:
+            return 404;
+        case ErrorCode::conflict:
+        case ErrorCode::busy:
+            return 409;
+        case ErrorCode::precondition_failed:
+            return 412;
+        case ErrorCode::exhausted:
+        case ErrorCode::unavailable:
+        case ErrorCode::internal:
+            return 500;
+    }
+    return 500;
+}
+
+ErrorCode error_code_of_status(int http_status) {
+    switch (http_status) {
+        case 401:
+            return ErrorCode::unauthenticated;
+        case 403:
+            return ErrorCode::forbidden;
+        case 404:
+            return ErrorCode::not_found;
+        case 409:
+            return ErrorCode::conflict;
+        case 412:
+            return ErrorCode::precondition_failed;
+        case 502:
+        case 503:
+        case 504:
+            return ErrorCode::unavailable;
+        default:
+            return http_status >= 400 && http_status < 500 ? ErrorCode::invalid_argument
+                                                           : ErrorCode::internal;
+    }
+}
+
+std::string sync_body(const Json& metadata) {
+    return envelope("sync", "Success", 200, "", metadata);
+}
+
+std::string async_body(std::string_view operation_id, const Json& operation) {
+    return envelope("async", "Operation created", 100, std::string("1.0/operations/").append(operation_id),
+                    operation);
+}
+
+std::string error_body(int status, std::string_view message) {
+    return Json::object({{"type", "error"},
+                         {"error", message.empty() ? std::string_view("Failure") : message},
+                         {"error_code", status},
+                         {"metadata", Json::object()}})
+        .dump();
+}
+
+const std::vector<std::string>& api_extensions() {
+    static const std::vector<std::string> names{"container_logs",      "container_exec",
+                                                "instance_support",    "operation_history",
+                                                "operation_requestor", "node_runtime"};
+    return names;
+}
+
+}  // namespace svc

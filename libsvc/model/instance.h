@@ -1,0 +1,153 @@
+#pragma once
+// Instances, called containers on the older paths (specification: Container; facts 1.3, 7).
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/id.h"
+#include "libsvc/base/json.h"
+#include "libsvc/model/image.h"
+
+namespace svc {
+
+struct InstanceTag;
+using InstanceId = Id<InstanceTag>;
+
+enum class InstanceStatus { error = -1, unknown = 0, created = 1, prepared = 2, started = 3, running = 4, stopped = 5, deleted = 6 };
+std::string_view to_text(InstanceStatus status);
+std::optional<InstanceStatus> parse_instance_status(std::string_view text);
+bool may_move(InstanceStatus from, InstanceStatus to);  // the state machine of facts 7.1 as a table
+
+enum class InstanceType { unknown, regular, base };
+std::string_view to_text(InstanceType type);
+
+// One service of an instance; node_port 0: not assigned.
+struct ServiceEntry {
+    std::string name;
+    std::uint16_t port = 0;
+    std::uint16_t port_end = 0;  // 0: no range; else >= port
+    std::uint16_t node_port = 0;
+    std::uint16_t node_port_end = 0;
+    std::vector<std::string> protocols;  // "tcp", "udp"
+    bool expose = false;
+    std::uint16_t count() const { return port_end ? static_cast<std::uint16_t>(port_end - port + 1) : std::uint16_t{1}; }
+    static ServiceEntry from_json(const JsonFields& fields);
+    Json to_json() const;
+};
+void check_services(const std::vector<ServiceEntry>& services);  // no overlap of port and protocol
+
+struct InstanceConfig {
+    std::string platform, boot_package, boot_activity, metrics_server, features;
+    bool disable_watchdog = false;
+    bool devmode = false;
+};
+
+// What is reserved for an instance. 0: nothing (of gpu_slots: -1 is "not set").
+struct InstanceResources {
+    int cpus = 0;
+    std::uint64_t memory = 0;  // bytes
+    std::uint64_t disk = 0;    // bytes
+    int gpu_slots = 0;
+    Json to_json() const;  // {"cpus":2,"memory":"3GB","disk-size":"3GB","gpu-slots":0}, zeros left out
+};
+
+// "a2.3" -> 2 CPUs, 3GB, 3GB, 0 GPU slots. Nothing for an unknown name.
+std::optional<InstanceResources> instance_type_resources(std::string_view name);
+
+struct Instance {
+    InstanceId id;
+    std::string name;  // svc-<id>
+    InstanceType type = InstanceType::regular;
+    InstanceStatus status = InstanceStatus::created;
+    std::string node;
+    std::string app_id;
+    int app_version = 0;
+    std::string image_id;
+    int image_version = 0;
+    Time created_at{};
+    std::string address;
+    std::string public_address;
+    std::vector<ServiceEntry> services;
+    std::vector<std::string> stored_logs;
+    std::string error_message;
+    InstanceConfig config;
+    InstanceResources resources;
+    std::string architecture;
+    std::vector<std::string> tags;
+
+    // Not on the wire:
+    std::string instance_type;
+    std::string layer;          // name in the LayerStore
+    std::string init;
+    ReadinessCheck ready;
+    std::string user_data;
+    bool no_start = false;
+    bool stop_requested = false;
+    std::string wanted_node;     // asked for in the request
+    Time start_requested_at{};   // boot time counts from here
+    Time stopped_at{};
+    std::string task_id;
+    std::string launch_operation;
+};
+
+Json to_json(const Instance& instance);  // the record of the API
+Json instance_to_store(const Instance& instance);
+Instance instance_from_store(const Json& stored);
+
+// Body of POST /1.0/containers and /1.0/instances (specification: Launch payload; facts 7.2). `from_json` checks all
+// that needs no other object: types, ranges, names, exactly one of app_id and image_id.
+struct InstanceCreate {
+    std::string app_id;
+    std::optional<int> app_version;
+    std::string image_id;
+    std::optional<int> image_version;
+    std::string instance_type;
+    std::string user_data;
+    std::string node;
+    std::vector<ServiceEntry> services;
+    std::optional<std::uint64_t> disk_size, memory;  // bytes
+    std::optional<int> cpus;
+    std::optional<int> gpu_slots;
+    std::vector<std::string> addons, tags;
+    bool no_start = false;
+    InstanceConfig config;
+    static InstanceCreate from_json(const Json& body);
+};
+
+// Internal report of the agent (facts 4.3).
+struct InstanceReport {
+    std::optional<std::string> status;  // "running", "error", "stopped"
+    int error_code = 0;
+    std::string error_message;
+    static InstanceReport from_json(const Json& body);
+    Json to_json() const;
+};
+
+// Body of POST .../exec (facts 3.1).
+struct ExecRequest {
+    std::vector<std::string> command;
+    std::vector<std::pair<std::string, std::string>> environment;
+    bool interactive = false;
+    unsigned width = 80, height = 24;
+    static ExecRequest from_json(const Json& body);
+};
+
+// What the service puts into each instance as /var/lib/svc-agent/session.json (mode 0600) and the agent reads.
+struct AgentSession {
+    std::string instance_id;
+    std::string instance_type;  // "regular" or "base"
+    std::string service_socket;            // path inside the instance; "" when TLS is used
+    std::vector<std::string> service_urls;  // https://...
+    std::string service_fingerprint;
+    std::string token;
+    InstanceConfig config;
+    ReadinessCheck ready;
+    int boot_timeout_seconds = 900;
+    Json to_json() const;
+    static AgentSession from_json(const Json& value);
+};
+
+}  // namespace svc

@@ -1,0 +1,170 @@
+// What clients ask of instances: launch and exec.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/model/instance.h"
+#include "libsvc/model/names.h"
+#include "libsvc/model/size.h"
+
+namespace svc {
+
+namespace {
+
+constexpr std::size_t max_user_data_bytes = 10240;
+constexpr std::array<std::string_view, 3> platforms{"null", "swrast", "webrtc"};
+
+std::optional<int> bounded(const JsonFields& fields, std::string_view key, int lowest, int highest) {
+    const auto value = fields.integer(key);
+    if (!value) return std::nullopt;
+    if (*value < lowest || *value > highest)
+        throw_invalid(fields.path_of(key),
+                      "must be from " + std::to_string(lowest) + " to " + std::to_string(highest));
+    return static_cast<int>(*value);
+}
+
+std::optional<int> at_least(const JsonFields& fields, std::string_view key, int lowest) {
+    const auto value = fields.integer(key);
+    if (!value) return std::nullopt;
+    if (*value < lowest) throw_invalid(fields.path_of(key), "must be at least " + std::to_string(lowest));
+    if (*value > std::numeric_limits<int>::max()) throw_invalid(fields.path_of(key), "is too large");
+    return static_cast<int>(*value);
+}
+
+// A number of bytes; text with a unit is taken too.
+std::optional<std::uint64_t> byte_count(const JsonFields& fields, std::string_view key) {
+    const Json* value = fields.raw(key);
+    if (value == nullptr) return std::nullopt;
+    const std::string path = fields.path_of(key);
+    std::uint64_t result = 0;
+    if (value->is_string()) {
+        result = parse_size(path, value->as_string());
+    } else {
+        if (!value->is_number()) throw_invalid(path, "must be a number of bytes");
+        const auto number = fields.integer(key);
+        if (*number < 0) throw_invalid(path, "must be above 0");
+        result = static_cast<std::uint64_t>(*number);
+    }
+    if (result == 0) throw_invalid(path, "must be above 0");
+    return result;
+}
+
+std::string text_without_nul(const JsonFields& fields, std::string_view key) {
+    std::string value = fields.string(key).value_or("");
+    if (value.find('\0') != std::string::npos) throw_invalid(fields.path_of(key), "must not contain NUL");
+    return value;
+}
+
+InstanceConfig read_config(const JsonFields& fields) {
+    InstanceConfig config;
+    config.platform = fields.string("platform").value_or("");
+    if (!config.platform.empty() &&
+        std::find(platforms.begin(), platforms.end(), config.platform) == platforms.end())
+        throw_invalid(fields.path_of("platform"), "must be null, swrast or webrtc");
+    config.boot_package = fields.string("boot_package").value_or("");
+    if (!config.boot_package.empty()) check_boot_package(fields.path_of("boot_package"), config.boot_package);
+    config.boot_activity = fields.string("boot_activity").value_or("");
+    if (!config.boot_activity.empty())
+        check_boot_activity(fields.path_of("boot_activity"), config.boot_activity);
+    config.metrics_server = text_without_nul(fields, "metrics_server");
+    config.features = text_without_nul(fields, "features");
+    config.disable_watchdog = fields.boolean("disable_watchdog").value_or(false);
+    config.devmode = fields.boolean("devmode").value_or(false);
+    return config;
+}
+
+void refuse_with(const JsonFields& fields, std::string_view key, std::string_view other) {
+    throw_invalid(fields.path_of(key), "cannot be given together with " + std::string(other));
+}
+
+void read_source(const JsonFields& fields, InstanceCreate& request) {
+    request.app_id = fields.string("app_id").value_or("");
+    request.app_version = at_least(fields, "app_version", 0);
+    request.image_id = fields.string("image_id").value_or("");
+    request.image_version = at_least(fields, "image_version", 0);
+    request.instance_type = fields.string("instance_type").value_or("");
+    request.addons = fields.strings("addons").value_or(std::vector<std::string>());
+}
+
+void check_from_application(const JsonFields& fields, const InstanceCreate& request) {
+    if (!request.image_id.empty()) refuse_with(fields, "app_id", "image_id");
+    if (request.image_version) refuse_with(fields, "image_version", "app_id");
+    if (!request.instance_type.empty()) refuse_with(fields, "instance_type", "app_id");
+    if (!request.addons.empty()) refuse_with(fields, "addons", "app_id");
+}
+
+void check_from_image(const JsonFields& fields, const InstanceCreate& request) {
+    if (request.image_id.empty()) throw Error(ErrorCode::invalid_argument, "app_id or image_id is required");
+    if (request.app_version) refuse_with(fields, "app_version", "image_id");
+    if (request.instance_type.empty()) throw Error(ErrorCode::invalid_argument, "instance_type is required");
+    if (!instance_type_resources(request.instance_type))
+        throw_invalid("instance_type", "unknown instance type " + quoted(request.instance_type));
+    if (std::find(request.addons.begin(), request.addons.end(), "") != request.addons.end())
+        throw_invalid("addons", "must not contain an empty name");
+}
+
+void read_resources(const JsonFields& fields, InstanceCreate& request) {
+    request.disk_size = byte_count(fields, "disk_size");
+    request.memory = byte_count(fields, "memory");
+    request.cpus = at_least(fields, "cpu|cpus", 1);
+    request.gpu_slots = at_least(fields, "gpu_slots|gpu-slots", 0);
+}
+
+void read_environment(const JsonFields& fields, ExecRequest& request) {
+    for (auto& [name, value] :
+         fields.string_map("environment").value_or(std::map<std::string, std::string>())) {
+        if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos)
+            throw_invalid("environment", "names must not be empty or contain = or NUL");
+        if (value.find('\0') != std::string::npos)
+            throw_invalid("environment." + name, "must not contain NUL");
+        request.environment.emplace_back(name, value);
+    }
+}
+
+}  // namespace
+
+InstanceCreate InstanceCreate::from_json(const Json& body) {
+    const JsonFields fields(body);
+    InstanceCreate request;
+    read_source(fields, request);
+    if (request.app_id.empty())
+        check_from_image(fields, request);
+    else
+        check_from_application(fields, request);
+    request.user_data = fields.string("user_data").value_or("");
+    if (request.user_data.size() > max_user_data_bytes)
+        throw Error(ErrorCode::invalid_argument, "length of user_data is invalid");
+    request.node = fields.string("node").value_or("");
+    const auto services = fields.objects("services").value_or(std::vector<JsonFields>());
+    for (const JsonFields& service : services) request.services.push_back(ServiceEntry::from_json(service));
+    check_services(request.services);
+    read_resources(fields, request);
+    request.tags = fields.strings("tags").value_or(std::vector<std::string>());
+    for (std::size_t i = 0; i < request.tags.size(); ++i)
+        check_tag("tags[" + std::to_string(i) + "]", request.tags[i]);
+    request.no_start = fields.boolean("no_start").value_or(false);
+    if (const auto config = fields.object("config")) request.config = read_config(*config);
+    return request;
+}
+
+ExecRequest ExecRequest::from_json(const Json& body) {
+    const JsonFields fields(body);
+    ExecRequest request;
+    request.command = fields.strings("command").value_or(std::vector<std::string>());
+    if (request.command.empty() || request.command[0].empty())
+        throw Error(ErrorCode::invalid_argument, "command is required");
+    for (std::size_t i = 0; i < request.command.size(); ++i)
+        if (request.command[i].find('\0') != std::string::npos)
+            throw_invalid("command[" + std::to_string(i) + "]", "must not contain NUL");
+    read_environment(fields, request);
+    request.interactive = fields.boolean("interactive").value_or(false);
+    const int width = bounded(fields, "width", 0, 65535).value_or(0);
+    const int height = bounded(fields, "height", 0, 65535).value_or(0);
+    if (width > 0) request.width = static_cast<unsigned>(width);
+    if (height > 0) request.height = static_cast<unsigned>(height);
+    return request;
+}
+
+}  // namespace svc

@@ -1,0 +1,192 @@
+// The stored form of an instance: all of it, exact times, and sizes as numbers.
+#include "libsvc/base/enum_table.h"
+#include "libsvc/base/error.h"
+#include "libsvc/model/instance.h"
+
+namespace svc {
+
+namespace {
+
+constexpr int schema = 1;
+
+Json strings_to_json(const std::vector<std::string>& items) {
+    return JsonArray(items.begin(), items.end());
+}
+
+Json services_to_store(const std::vector<ServiceEntry>& services) {
+    JsonArray result;
+    for (const ServiceEntry& service : services) result.push_back(service.to_json());
+    return result;
+}
+
+Json config_to_store(const InstanceConfig& config) {
+    return Json::object({{"platform", config.platform},
+                         {"boot_package", config.boot_package},
+                         {"boot_activity", config.boot_activity},
+                         {"metrics_server", config.metrics_server},
+                         {"features", config.features},
+                         {"disable_watchdog", config.disable_watchdog},
+                         {"devmode", config.devmode}});
+}
+
+Json resources_to_store(const InstanceResources& resources) {
+    return Json::object({{"cpus", resources.cpus},
+                         {"memory", resources.memory},
+                         {"disk", resources.disk},
+                         {"gpu_slots", resources.gpu_slots}});
+}
+
+Json ready_to_store(const ReadinessCheck& ready) {
+    return Json::object({{"file", ready.file}, {"command", ready.command}, {"port", int{ready.port}}});
+}
+
+// What is absent in an older record has its default.
+std::string text(const JsonFields& fields, std::string_view key) {
+    return fields.string(key).value_or("");
+}
+int number(const JsonFields& fields, std::string_view key) {
+    return static_cast<int>(fields.integer(key).value_or(0));
+}
+std::uint16_t port(const JsonFields& fields, std::string_view key) {
+    return static_cast<std::uint16_t>(fields.integer(key).value_or(0));
+}
+std::uint64_t bytes(const JsonFields& fields, std::string_view key) {
+    return static_cast<std::uint64_t>(fields.integer(key).value_or(0));
+}
+bool flag(const JsonFields& fields, std::string_view key) {
+    return fields.boolean(key).value_or(false);
+}
+std::vector<std::string> texts(const JsonFields& fields, std::string_view key) {
+    return fields.strings(key).value_or(std::vector<std::string>());
+}
+Time time(const JsonFields& fields, std::string_view key) {
+    const auto value = fields.string(key);
+    return value ? from_rfc3339(*value) : Time{};
+}
+
+std::vector<ServiceEntry> services_from_store(const JsonFields& fields) {
+    std::vector<ServiceEntry> result;
+    const auto services = fields.objects("services").value_or(std::vector<JsonFields>());
+    for (const JsonFields& item : services) {
+        ServiceEntry entry;
+        entry.name = text(item, "name");
+        entry.port = port(item, "port");
+        entry.port_end = port(item, "port_end");
+        entry.node_port = port(item, "node_port");
+        entry.node_port_end = port(item, "node_port_end");
+        entry.protocols = texts(item, "protocols");
+        entry.expose = flag(item, "expose");
+        result.push_back(std::move(entry));
+    }
+    return result;
+}
+
+InstanceConfig config_from_store(const JsonFields& fields) {
+    return {text(fields, "platform"),       text(fields, "boot_package"), text(fields, "boot_activity"),
+            text(fields, "metrics_server"), text(fields, "features"),     flag(fields, "disable_watchdog"),
+            flag(fields, "devmode")};
+}
+
+InstanceResources resources_from_store(const JsonFields& fields) {
+    return {number(fields, "cpus"), bytes(fields, "memory"), bytes(fields, "disk"),
+            number(fields, "gpu_slots")};
+}
+
+InstanceType type_from_store(const std::string& name) {
+    for (const InstanceType type : {InstanceType::regular, InstanceType::base})
+        if (to_text(type) == name) return type;
+    return InstanceType::unknown;
+}
+
+void read_identity(const JsonFields& fields, Instance& instance) {
+    instance.id = InstanceId(fields.require_string("id"));
+    instance.name = fields.require_string("name");
+    instance.type = type_from_store(fields.require_string("type"));
+    instance.status =
+        parse_instance_status(fields.require_string("status")).value_or(InstanceStatus::unknown);
+    instance.node = text(fields, "node");
+    instance.app_id = text(fields, "app_id");
+    instance.app_version = number(fields, "app_version");
+    instance.image_id = text(fields, "image_id");
+    instance.image_version = number(fields, "image_version");
+    instance.created_at = from_rfc3339(fields.require_string("created_at"));
+}
+
+void read_state(const JsonFields& fields, Instance& instance) {
+    instance.address = text(fields, "address");
+    instance.public_address = text(fields, "public_address");
+    instance.services = services_from_store(fields);
+    instance.stored_logs = texts(fields, "stored_logs");
+    instance.error_message = text(fields, "error_message");
+    if (const auto config = fields.object("config")) instance.config = config_from_store(*config);
+    if (const auto resources = fields.object("resources"))
+        instance.resources = resources_from_store(*resources);
+    instance.architecture = text(fields, "architecture");
+    instance.tags = texts(fields, "tags");
+}
+
+void read_internals(const JsonFields& fields, Instance& instance) {
+    instance.instance_type = text(fields, "instance_type");
+    instance.layer = text(fields, "layer");
+    instance.init = text(fields, "init");
+    if (const auto ready = fields.object("ready"))
+        instance.ready = {text(*ready, "file"), text(*ready, "command"), port(*ready, "port")};
+    instance.user_data = text(fields, "user_data");
+    instance.no_start = flag(fields, "no_start");
+    instance.stop_requested = flag(fields, "stop_requested");
+    instance.wanted_node = text(fields, "wanted_node");
+    instance.start_requested_at = time(fields, "start_requested_at");
+    instance.stopped_at = time(fields, "stopped_at");
+    instance.task_id = text(fields, "task_id");
+    instance.launch_operation = text(fields, "launch_operation");
+}
+
+}  // namespace
+
+Json instance_to_store(const Instance& instance) {
+    return Json::object({
+        {"schema", schema},
+        {"id", instance.id.str()},
+        {"name", instance.name},
+        {"type", to_text(instance.type)},
+        {"status", to_text(instance.status)},
+        {"node", instance.node},
+        {"app_id", instance.app_id},
+        {"app_version", instance.app_version},
+        {"image_id", instance.image_id},
+        {"image_version", instance.image_version},
+        {"created_at", to_rfc3339(instance.created_at)},
+        {"address", instance.address},
+        {"public_address", instance.public_address},
+        {"services", services_to_store(instance.services)},
+        {"stored_logs", strings_to_json(instance.stored_logs)},
+        {"error_message", instance.error_message},
+        {"config", config_to_store(instance.config)},
+        {"resources", resources_to_store(instance.resources)},
+        {"architecture", instance.architecture},
+        {"tags", strings_to_json(instance.tags)},
+        {"instance_type", instance.instance_type},
+        {"layer", instance.layer},
+        {"init", instance.init},
+        {"ready", ready_to_store(instance.ready)},
+        {"user_data", instance.user_data},
+        {"no_start", instance.no_start},
+        {"stop_requested", instance.stop_requested},
+        {"wanted_node", instance.wanted_node},
+        {"start_requested_at", to_rfc3339(instance.start_requested_at)},
+        {"stopped_at", to_rfc3339(instance.stopped_at)},
+        {"task_id", instance.task_id},
+        {"launch_operation", instance.launch_operation},
+    });
+}
+
+Instance instance_from_store(const Json& stored) {
+    const JsonFields fields(stored);
+    Instance instance;
+    read_identity(fields, instance);
+    read_state(fields, instance);
+    read_internals(fields, instance);
+    return instance;
+}
+
+}  // namespace svc

@@ -1,0 +1,87 @@
+#include "libsvc/model/names.h"
+
+#include <algorithm>
+#include <string>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/id.h"
+#include "libsvc/base/json.h"
+#include "libsvc/base/strings.h"
+
+namespace svc {
+
+namespace {
+
+// Written out by hand: std::regex recurses per character, and these names come from outside. ASCII only,
+// whatever the locale says.
+bool is_lower(char c) {
+    return c >= 'a' && c <= 'z';
+}
+bool is_letter(char c) {
+    return is_lower(c) || (c >= 'A' && c <= 'Z');
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+bool is_java_word(std::string_view word) {
+    return !word.empty() && is_letter(word[0]) && std::all_of(word.begin(), word.end(), [](char c) {
+        return is_letter(c) || is_digit(c) || c == '_';
+    });
+}
+
+// At least `words` Java words joined by dots.
+bool is_dotted(std::string_view text, std::size_t words) {
+    const auto parts = split(text, '.');
+    return parts.size() >= words && std::all_of(parts.begin(), parts.end(), is_java_word);
+}
+
+[[noreturn]] void throw_length(std::string_view field) {
+    throw Error(ErrorCode::invalid_argument, "length of " + std::string(field) + " is invalid");
+}
+
+[[noreturn]] void throw_required(std::string_view field) {
+    throw Error(ErrorCode::invalid_argument, std::string(field) + " is required");
+}
+
+}  // namespace
+
+void check_image_name(std::string_view field, std::string_view name) {
+    if (name.empty()) throw_required(field);
+    if (name.size() > 128) throw_length(field);
+    const auto allowed = [](char c) {
+        return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == ':';
+    };
+    if (!std::all_of(name.begin(), name.end(), allowed))
+        throw_invalid(field, "only letters, digits and _ - . : are allowed");
+    // A segment of a URL path: clients and proxies resolve these two away.
+    if (name == "." || name == "..") throw_invalid(field, "must not be . or ..");
+    if (is_object_id(name)) throw_invalid(field, "must not look like an id");
+}
+
+void check_service_name(std::string_view field, std::string_view name) {
+    if (name.empty()) return;
+    const auto allowed = [](char c) { return is_lower(c) || is_digit(c) || c == '-'; };
+    if (name.size() > 63) throw_length(field);
+    if (name[0] == '-' || !std::all_of(name.begin(), name.end(), allowed))
+        throw_invalid(field, "only lower-case letters, digits and - are allowed, - not first");
+}
+
+void check_boot_package(std::string_view field, std::string_view name) {
+    if (!is_dotted(name, 2)) throw_invalid(field, "must be a package name like com.example.app");
+}
+
+void check_boot_activity(std::string_view field, std::string_view name) {
+    const bool relative = !name.empty() && name[0] == '.';
+    if (relative ? !is_java_word(name.substr(1)) : !is_dotted(name, 3))
+        throw_invalid(field, "must be an activity like com.example.app.Main or .Main");
+}
+
+void check_tag(std::string_view field, std::string_view tag) {
+    if (tag.empty() || tag.size() > 256) throw_length(field);
+    const auto refused = [](char c) { return c == ',' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::any_of(tag.begin(), tag.end(), refused))
+        throw_invalid(field, "commas and control characters are not allowed");
+}
+
+}  // namespace svc

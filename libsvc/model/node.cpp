@@ -1,0 +1,136 @@
+#include "libsvc/model/node.h"
+
+#include <array>
+
+#include "libsvc/base/enum_table.h"
+#include "libsvc/model/size.h"
+
+namespace svc {
+
+namespace {
+
+constexpr int schema = 1;
+
+constexpr std::array<EnumName<NodeStatus>, 8> status_names{{{NodeStatus::error, "error"},
+                                                            {NodeStatus::unknown, "unknown"},
+                                                            {NodeStatus::created, "created"},
+                                                            {NodeStatus::initializing, "initializing"},
+                                                            {NodeStatus::initialized, "initialized"},
+                                                            {NodeStatus::online, "online"},
+                                                            {NodeStatus::offline, "offline"},
+                                                            {NodeStatus::deleted, "deleted"}}};
+
+void read_addresses(const JsonFields& fields, Node& node) {
+    node.name = fields.require_string("name");
+    node.address = fields.string("address").value_or("");
+    node.public_address = fields.string("public_address").value_or("");
+    node.subnet = fields.string("subnet").value_or("");
+    node.bridge_mtu = static_cast<std::uint32_t>(fields.integer("network_bridge_mtu").value_or(1500));
+}
+
+void read_capacity(const JsonFields& fields, Node& node) {
+    const auto count = [&](std::string_view key) {
+        return static_cast<int>(fields.integer(key).value_or(0));
+    };
+    const auto bytes = [&](std::string_view key) {
+        return static_cast<std::uint64_t>(fields.integer(key).value_or(0));
+    };
+    node.cpus = count("cpus");
+    node.configured_cpus = count("configured_cpus");
+    node.cpu_allocation_rate = fields.number("cpu_allocation_rate").value_or(node.cpu_allocation_rate);
+    node.memory = bytes("memory");
+    node.configured_memory = bytes("configured_memory");
+    node.memory_allocation_rate =
+        fields.number("memory_allocation_rate").value_or(node.memory_allocation_rate);
+    node.disk_size = bytes("disk_size");
+    node.gpu_slots = count("gpu_slots");
+    node.gpu_encoder_slots = count("gpu_encoder_slots");
+}
+
+}  // namespace
+
+std::string_view to_text(NodeStatus status) {
+    return enum_text<NodeStatus>(status_names, status);
+}
+
+Json to_json(const Node& node) {
+    Json result = Json::object({
+        {"name", node.name},
+        {"address", node.address},
+        {"public_address", node.public_address.empty() ? node.address : node.public_address},
+        {"network_bridge_mtu", node.bridge_mtu},
+        {"cpus", node.configured_cpus > 0 ? node.configured_cpus : node.cpus},
+        {"cpu_allocation_rate", node.cpu_allocation_rate},
+        {"memory", format_size(node.configured_memory > 0 ? node.configured_memory : node.memory)},
+        {"memory_allocation_rate", node.memory_allocation_rate},
+        {"status_code", static_cast<int>(node.status)},
+        {"status", to_text(node.status)},
+        {"is_master", node.is_master},
+        {"disk_size", format_size(node.disk_size)},
+        {"gpu_slots", node.gpu_slots},
+        {"gpu_encoder_slots", node.gpu_encoder_slots},
+        {"tags", JsonArray(node.tags.begin(), node.tags.end())},
+        {"unscheduable",
+         node.unschedulable},  // the specification's spelling; the corrected one is sent besides
+        {"unschedulable", node.unschedulable},
+    });
+    if (!node.architecture.empty()) result.set("architecture", node.architecture);
+    result.set("storage_pool", node.storage_pool);
+    result.set("managed", node.managed);
+    result.set("gpus", Json::array());
+    result.set("runtime", node.runtime);
+    result.set("disk_limit_enforced", node.disk_limit_enforced);
+    result.set("details", node.details);
+    return result;
+}
+
+Json node_to_store(const Node& node) {
+    return Json::object({
+        {"schema", schema},
+        {"name", node.name},
+        {"address", node.address},
+        {"public_address", node.public_address},
+        {"subnet", node.subnet},
+        {"network_bridge_mtu", node.bridge_mtu},
+        {"cpus", node.cpus},
+        {"configured_cpus", node.configured_cpus},
+        {"cpu_allocation_rate", node.cpu_allocation_rate},
+        {"memory", node.memory},
+        {"configured_memory", node.configured_memory},
+        {"memory_allocation_rate", node.memory_allocation_rate},
+        {"status", to_text(node.status)},
+        {"is_master", node.is_master},
+        {"disk_size", node.disk_size},
+        {"gpu_slots", node.gpu_slots},
+        {"gpu_encoder_slots", node.gpu_encoder_slots},
+        {"tags", JsonArray(node.tags.begin(), node.tags.end())},
+        {"unschedulable", node.unschedulable},
+        {"architecture", node.architecture},
+        {"storage_pool", node.storage_pool},
+        {"managed", node.managed},
+        {"runtime", node.runtime},
+        {"disk_limit_enforced", node.disk_limit_enforced},
+        {"details", node.details},
+    });
+}
+
+Node node_from_store(const Json& stored) {
+    const JsonFields fields(stored);
+    Node node;
+    read_addresses(fields, node);
+    read_capacity(fields, node);
+    const auto status = enum_value<NodeStatus>(status_names, fields.require_string("status"));
+    node.status = status.value_or(NodeStatus::unknown);
+    node.is_master = fields.boolean("is_master").value_or(true);
+    node.tags = fields.strings("tags").value_or(std::vector<std::string>());
+    node.unschedulable = fields.boolean("unschedulable").value_or(false);
+    node.architecture = fields.string("architecture").value_or("");
+    node.storage_pool = fields.string("storage_pool").value_or(node.storage_pool);
+    node.managed = fields.boolean("managed").value_or(true);
+    node.runtime = fields.string("runtime").value_or("");
+    node.disk_limit_enforced = fields.boolean("disk_limit_enforced").value_or(false);
+    if (const Json* details = fields.raw("details")) node.details = *details;
+    return node;
+}
+
+}  // namespace svc

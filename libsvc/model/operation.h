@@ -1,0 +1,47 @@
+#pragma once
+// The record of a background operation (specification: Operation record; facts 1.6, 1.7).
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/id.h"
+#include "libsvc/base/json.h"
+
+namespace svc {
+
+struct OperationTag;
+using OperationId = Id<OperationTag>;
+
+enum class OperationStatus { running = 103, cancelling = 104, pending = 105, success = 200, failure = 400, cancelled = 401 };
+std::string_view to_text(OperationStatus status);  // "Running"; also of all other codes of the specification's table
+std::string_view status_text(int code);
+bool is_final(OperationStatus status);  // code >= 200
+
+enum class OperationClass { task, websocket, token };
+std::string_view to_text(OperationClass value);
+
+struct Operation {
+    OperationId id;
+    OperationClass cls = OperationClass::task;
+    std::string kind;         // "instance.launch": whose work it is; not on the wire
+    std::string description;  // "Creating container"
+    Time created_at{}, updated_at{};
+    OperationStatus status = OperationStatus::running;
+    std::map<std::string, std::vector<std::string>> resources;  // empty: null on the wire
+    Json metadata;
+    bool may_cancel = false;
+    std::string err;
+    std::string requestor;            // "uid=0", or the certificate's fingerprint: who asked
+    Json arguments;                   // what the work needs to be done again; not on the wire
+    std::vector<std::string> claims;  // "instances/<id>": nobody else works on these meanwhile; not on the wire
+};
+
+// `with_secrets` false: leaves metadata.fds out, for everybody but the creator.
+Json to_json(const Operation& operation, bool with_secrets = false);
+Json operation_to_store(const Operation& operation);
+Operation operation_from_store(const Json& stored);
+std::string operation_url(const OperationId& id);  // "1.0/operations/<uuid>", without leading slash
+
+}  // namespace svc

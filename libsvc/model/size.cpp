@@ -1,0 +1,51 @@
+#include "libsvc/model/size.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "libsvc/base/json.h"
+
+namespace svc {
+
+namespace {
+
+struct Unit {
+    std::string_view suffix;
+    unsigned shift;
+};
+constexpr std::array<Unit, 8> units{
+    {{"", 0}, {"B", 0}, {"kB", 10}, {"MB", 20}, {"GB", 30}, {"TB", 40}, {"PB", 50}, {"EB", 60}}};
+
+constexpr std::uint64_t max_size = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+std::uint64_t parse_size(std::string_view field, std::string_view text) {
+    if (text.empty()) return 0;
+    std::uint64_t number = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failure == std::errc::result_out_of_range) throw_invalid(field, "size is too large");
+    if (failure != std::errc()) throw_invalid(field, "must be a size like 512MB or 3GB");
+    const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    for (const Unit& unit : units) {
+        if (unit.suffix != suffix) continue;
+        if (number > max_size >> unit.shift) throw_invalid(field, "size is too large");
+        return number << unit.shift;
+    }
+    throw_invalid(field, "must be a size like 512MB or 3GB");
+}
+
+std::string format_size(std::uint64_t bytes) {
+    if (bytes < 1024) return std::to_string(bytes) + "B";
+    for (const Unit& unit : units) {
+        if (unit.shift == 0 || bytes >> unit.shift >= 1024) continue;
+        // Rounded to the nearest, so that a machine of 7.8GB does not show as one of 7GB.
+        const std::uint64_t rest = bytes & ((std::uint64_t{1} << unit.shift) - 1);
+        const bool up = rest >= std::uint64_t{1} << (unit.shift - 1);
+        return std::to_string((bytes >> unit.shift) + (up ? 1 : 0)).append(unit.suffix);
+    }
+    return std::to_string(bytes >> 60).append("EB");
+}
+
+}  // namespace svc
