@@ -1,0 +1,61 @@
+#pragma once
+// What is reserved on one node: amounts, addresses, ports, per instance and in total.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/model/instance.h"
+#include "libsvc/scheduler/scheduler.h"
+#include "libsvc/services/address_pool.h"
+#include "libsvc/services/port_pool.h"
+
+namespace svc {
+
+Amounts amounts_of(const InstanceResources& resources);
+
+// One thread. No step costs more the more instances there are.
+class NodeLedger {
+  public:
+    NodeLedger(std::string_view subnet, std::uint16_t first_port, std::uint16_t last_port);
+
+    struct Taken {
+        std::string address;
+        std::vector<ServiceEntry> services;  // with node ports
+    };
+    // All or nothing. Throws exhausted "no free address available", "no free port available".
+    Taken take(const Instance& instance);
+    // What the record says it has, as far as nobody else has it.
+    void adopt(const Instance& instance, bool disk_only);
+    void release(std::string_view instance, bool keep_disk);
+    bool holds(std::string_view instance) const { return held_.find(instance) != held_.end(); }
+
+    const Amounts& used() const { return used_; }
+    std::uint64_t instances() const { return running_; }
+    std::uint64_t free_addresses() const { return addresses_.free(); }
+    std::uint64_t free_ports() const { return ports_.free(); }
+
+  private:
+    struct Block {
+        std::uint16_t first = 0, count = 0;
+    };
+    struct Held {
+        Amounts amounts;
+        std::string address;
+        std::vector<Block> blocks;
+        bool disk_only = false;
+    };
+    void take_ports(Taken& taken, Held& held);
+    void give_back(const Held& held);
+    void count(const Held& held, double sign);
+    void put(const std::string& id, Held held);
+
+    AddressPool addresses_;
+    PortPool ports_;
+    std::map<std::string, Held, std::less<>> held_;
+    Amounts used_;
+    std::uint64_t running_ = 0;  // instances that hold more than their disk
+};
+
+}  // namespace svc
