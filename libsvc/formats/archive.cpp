@@ -1,0 +1,311 @@
+#include "libsvc/formats/archive.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/formats/archive_reader.h"
+#include "libsvc/formats/tree_writer.h"
+
+namespace svc {
+
+namespace {
+
+constexpr std::int64_t max_id = 65535;
+constexpr std::uint64_t progress_step = 4U << 20;
+
+[[noreturn]] void refuse(const std::string& message) {
+    throw Error(ErrorCode::invalid_argument, message);
+}
+
+// The sum in a tar header, over its 512 bytes with the sum itself taken for spaces.
+bool is_tar_header(std::string_view block) {
+    if (block.size() < 512) return false;
+    constexpr std::size_t field = 148;
+    constexpr std::size_t field_size = 8;
+    unsigned sum = field_size * ' ';
+    for (std::size_t i = 0; i < 512; ++i)
+        if (i < field || i >= field + field_size) sum += static_cast<unsigned char>(block[i]);
+    unsigned written = 0;
+    for (char c : trim(block.substr(field, 6)))
+        if (c >= '0' && c <= '7') written = written * 8 + static_cast<unsigned>(c - '0');
+    return sum == written;
+}
+
+std::string read_start(const std::filesystem::path& file) {
+    const FileDescriptor source = open_file(file, O_RDONLY);
+    std::string start(512, '\0');
+    std::size_t size = 0;
+    while (size < start.size()) {
+        const ssize_t got = ::read(source.get(), start.data() + size, start.size() - size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw system_error("cannot read the archive", errno);
+        if (got == 0) break;
+        size += static_cast<std::size_t>(got);
+    }
+    start.resize(size);
+    return start;
+}
+
+// "./a//b/" is "a/b" and "." is "". Refuses what could lead out of the tree.
+std::string clean_path(const std::string& path, const std::string& entry) {
+    if (path.starts_with('/')) refuse("entry " + quoted(entry) + " has an absolute name");
+    std::string result;
+    for (const std::string& part : split(path, '/')) {
+        if (part == "..") refuse("entry " + quoted(entry) + " has '..' in its name");
+        if (part.empty() || part == ".") continue;
+        if (!result.empty()) result += '/';
+        result += part;
+    }
+    return result;
+}
+
+// The kernel honours a capability in a user namespace only where it names the user that is root there.
+std::string shift_capability(const std::string& value, std::uint32_t id_shift, const std::string& entry) {
+    if (id_shift == 0) return value;
+    vfs_ns_cap_data data{};
+    const bool known_size = value.size() == XATTR_CAPS_SZ_2 || value.size() == XATTR_CAPS_SZ_3;
+    if (known_size) std::memcpy(&data, value.data(), value.size());
+    const std::uint32_t magic = le32toh(data.magic_etc);
+    const std::uint32_t revision = magic & VFS_CAP_REVISION_MASK;
+    const bool version2 = revision == VFS_CAP_REVISION_2 && value.size() == XATTR_CAPS_SZ_2;
+    const bool version3 = revision == VFS_CAP_REVISION_3 && value.size() == XATTR_CAPS_SZ_3;
+    const std::uint32_t root = le32toh(data.rootid);
+    if ((!version2 && !version3) || root > max_id)
+        refuse("entry " + quoted(entry) + " has malformed capabilities");
+    data.magic_etc = htole32((magic & ~VFS_CAP_REVISION_MASK) | VFS_CAP_REVISION_3);
+    data.rootid = htole32(root + id_shift);
+    return {reinterpret_cast<const char*>(&data), XATTR_CAPS_SZ_3};
+}
+
+class Unpacker {
+  public:
+    Unpacker(const std::filesystem::path& archive, const std::filesystem::path& target,
+             const UnpackOptions& options)
+        : options_(options),
+          reader_(archive),
+          tree_(target, ::geteuid() == 0 || options.id_shift > 0, options.id_shift) {}
+
+    UnpackResult run() {
+        ArchiveEntry entry;
+        while (reader_.next(entry)) {
+            check_stop();
+            if (++seen_ > options_.limits.max_entries)
+                refuse("archive has more than " + std::to_string(options_.limits.max_entries) + " entries");
+            if (entry.kind == EntryKind::file) count_bytes(entry);
+            unpack(entry);
+        }
+        if (!found_) refuse("archive has no directory " + quoted(options_.subtree));
+        tree_.finish();
+        if (options_.progress) options_.progress(reader_.file_size(), reader_.file_size());
+        return result_;
+    }
+
+  private:
+    void check_stop() const {
+        if (options_.stop.stop_requested()) throw Error(ErrorCode::cancelled, "unpacking was cancelled");
+    }
+
+    void report_progress() {
+        if (!options_.progress || reader_.bytes_read() < reported_ + progress_step) return;
+        reported_ = reader_.bytes_read();
+        options_.progress(reported_, reader_.file_size());
+    }
+
+    // Counted before anything is written, and for what is skipped as well: that is decompressed too.
+    void count_bytes(const ArchiveEntry& entry) {
+        const std::uint64_t limit = options_.limits.max_bytes;
+        if (entry.size > limit || total_bytes_ > limit - entry.size)
+            refuse("archive holds more than " + std::to_string(limit) + " bytes");
+        total_bytes_ += entry.size;
+    }
+
+    // The path below the subtree: "" for the subtree itself, nothing for what lies elsewhere.
+    std::optional<std::string> path_in_tree(const std::string& path) const {
+        if (path == options_.subtree) return "";
+        if (!path.starts_with(options_.subtree + "/")) return std::nullopt;
+        return path.substr(options_.subtree.size() + 1);
+    }
+
+    void unpack(const ArchiveEntry& entry) {
+        const std::optional<std::string> path = path_in_tree(clean_path(entry.path, entry.path));
+        report_progress();
+        if (!path) return;
+        if (path->empty()) check_top(entry);
+        found_ = true;
+        ++result_.entries;
+        create(*path, entry);
+    }
+
+    void check_top(const ArchiveEntry& entry) {
+        if (entry.kind != EntryKind::directory) refuse("entry " + quoted(entry.path) + " is not a directory");
+        if (top_seen_) refuse("entry " + quoted(entry.path) + " appears twice");
+        top_seen_ = true;
+    }
+
+    void create(const std::string& path, const ArchiveEntry& entry) {
+        switch (entry.kind) {
+            case EntryKind::directory:
+                return tree_.make_directory(path, attributes_of(entry));
+            case EntryKind::file:
+                return write_file(path, entry);
+            case EntryKind::symbolic_link:
+                return tree_.make_symbolic_link(path, entry.link_target, attributes_of(entry));
+            case EntryKind::fifo:
+                return tree_.make_fifo(path, attributes_of(entry));
+            case EntryKind::hard_link:
+                return tree_.make_hard_link(path, link_source(entry));
+            case EntryKind::other:
+                refuse("device node " + quoted(entry.path) + " not allowed");
+        }
+    }
+
+    std::string link_source(const ArchiveEntry& entry) const {
+        const auto source = path_in_tree(clean_path(entry.link_target, entry.path));
+        if (!source || source->empty())
+            refuse("entry " + quoted(entry.path) + " is a hard link that leaves the tree");
+        return *source;
+    }
+
+    void write_file(const std::string& path, const ArchiveEntry& entry) {
+        const FileDescriptor file = tree_.create_file(path);
+        std::uint64_t end = 0;
+        while (const auto block = reader_.next_block()) {
+            check_stop();
+            report_progress();
+            if (block->offset + block->bytes.size() > entry.size)
+                refuse("entry " + quoted(entry.path) + " is longer than it says");
+            write_block(file.get(), *block, entry);
+            end = std::max<std::uint64_t>(end, block->offset + block->bytes.size());
+        }
+        // A hole at the end is in no block.
+        if (end < entry.size && ::ftruncate(file.get(), static_cast<off_t>(entry.size)) != 0)
+            throw system_error("cannot unpack " + quoted(entry.path), errno);
+        result_.bytes += entry.size;
+        tree_.finish_file(path, file.get(), attributes_of(entry));
+    }
+
+    static void write_block(int file, const ArchiveBlock& block, const ArchiveEntry& entry) {
+        std::string_view rest = block.bytes;
+        auto offset = static_cast<off_t>(block.offset);
+        while (!rest.empty()) {
+            const ssize_t written = ::pwrite(file, rest.data(), rest.size(), offset);
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) throw system_error("cannot unpack " + quoted(entry.path), errno);
+            rest.remove_prefix(static_cast<std::size_t>(written));
+            offset += written;
+        }
+    }
+
+    FileAttributes attributes_of(const ArchiveEntry& entry) const {
+        if (entry.uid < 0 || entry.uid > max_id || entry.gid < 0 || entry.gid > max_id)
+            refuse("entry " + quoted(entry.path) + " has an owner above " + std::to_string(max_id));
+        FileAttributes attributes;
+        attributes.mode = entry.mode;
+        attributes.uid = static_cast<uid_t>(entry.uid) + options_.id_shift;
+        attributes.gid = static_cast<gid_t>(entry.gid) + options_.id_shift;
+        attributes.modified = entry.modified;
+        for (const auto& [name, value] : entry.attributes) {
+            if (name.starts_with("user.")) attributes.extended.emplace_back(name, value);
+            if (name == "security.capability")
+                attributes.extended.emplace_back(name,
+                                                 shift_capability(value, options_.id_shift, entry.path));
+        }
+        return attributes;
+    }
+
+    const UnpackOptions& options_;
+    ArchiveReader reader_;
+    TreeWriter tree_;
+    UnpackResult result_;
+    std::uint64_t seen_ = 0;
+    std::uint64_t total_bytes_ = 0;
+    std::uint64_t reported_ = 0;
+    bool found_ = false;
+    bool top_seen_ = false;
+};
+
+bool is_member(std::string_view path, std::string_view name) {
+    while (path.starts_with("./")) path.remove_prefix(2);
+    return path == name;
+}
+
+std::string read_member(ArchiveReader& reader, const ArchiveEntry& entry, std::size_t max_size) {
+    if (entry.kind != EntryKind::file) refuse("entry " + quoted(entry.path) + " is not a regular file");
+    if (entry.size > max_size)
+        refuse("entry " + quoted(entry.path) + " is larger than " + std::to_string(max_size) + " bytes");
+    std::string content(static_cast<std::size_t>(entry.size), '\0');
+    while (const auto block = reader.next_block()) {
+        if (block->offset + block->bytes.size() > content.size())
+            refuse("entry " + quoted(entry.path) + " is longer than it says");
+        content.replace(static_cast<std::size_t>(block->offset), block->bytes.size(), block->bytes);
+    }
+    return content;
+}
+
+}  // namespace
+
+Compression detect_compression(const std::filesystem::path& file) {
+    using namespace std::string_view_literals;
+    const std::string start = read_start(file);
+    if (start.starts_with("\x1F\x8B"sv)) return Compression::gzip;
+    if (start.starts_with("BZh"sv)) return Compression::bzip2;
+    if (start.starts_with("\xFD"
+                          "7zXZ\0"sv))
+        return Compression::xz;
+    if (start.starts_with("\x28\xB5\x2F\xFD"sv)) return Compression::zstd;
+    return is_tar_header(start) ? Compression::none : Compression::unknown;
+}
+
+std::string_view to_text(Compression compression) {
+    switch (compression) {
+        case Compression::none:
+            return "none";
+        case Compression::gzip:
+            return "gzip";
+        case Compression::bzip2:
+            return "bzip2";
+        case Compression::xz:
+            return "xz";
+        case Compression::zstd:
+            return "zstd";
+        case Compression::unknown:
+            break;
+    }
+    return "unknown";
+}
+
+std::optional<std::string> read_archive_member(const std::filesystem::path& archive, std::string_view name,
+                                               std::size_t max_size, std::uint64_t search_limit,
+                                               bool* searched_all) {
+    ArchiveReader reader(archive);
+    ArchiveEntry entry;
+    std::optional<std::string> content;
+    bool ended = false;
+    while (!(ended = !reader.next(entry))) {
+        if (is_member(entry.path, name)) {
+            if (content) refuse("entry " + quoted(entry.path) + " appears twice");
+            content = read_member(reader, entry, max_size);
+        }
+        // Looking at the next header means unpacking what is left of this entry.
+        const std::uint64_t unread = is_member(entry.path, name) ? 0 : entry.size;
+        if (unread > search_limit || reader.bytes_unpacked() > search_limit - unread) break;
+    }
+    if (searched_all != nullptr) *searched_all = ended;
+    return content;
+}
+
+UnpackResult unpack_archive(const std::filesystem::path& archive, const std::filesystem::path& target,
+                            const UnpackOptions& options) {
+    return Unpacker(archive, target, options).run();
+}
+
+}  // namespace svc
