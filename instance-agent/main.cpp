@@ -1,0 +1,59 @@
+// svc-agent: runs inside every instance, beside its guest.
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <thread>
+
+#include "instance-agent/agent.h"
+#include "instance-agent/options.h"
+#include "libsvc/base/error.h"
+#include "libsvc/net/direct_call.h"
+
+namespace {
+
+using namespace svc;
+
+// Blocked in every thread, so that wait_for_signal() alone takes them.
+sigset_t block_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    ::signal(SIGPIPE, SIG_IGN);
+    return signals;
+}
+
+void wait_for_signal(const sigset_t& signals) {
+    int number = 0;
+    do sigwait(&signals, &number);
+    while (number == SIGHUP);  // the terminal of whoever started us may go
+}
+
+int run(const agent::Options& options) {
+    const sigset_t signals = block_signals();
+    log::set_level(options.log_level);
+    const auto session = agent::read_session(options.session);
+    if (!session) log::info("no session file, nothing is reported", {{"file", options.session.string()}});
+    std::jthread announcer([&](const std::stop_token& stop) {
+        SystemClock clock;
+        if (session) agent::announce_guest(*session, clock, call_directly, stop);
+    });
+    wait_for_signal(signals);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const auto options = agent::parse_options(argc, argv);
+        return options ? run(*options) : 0;
+    } catch (const Error& e) {
+        std::fprintf(stderr, "svc-agent: %s\n", e.what());
+        return e.code() == ErrorCode::invalid_argument ? 2 : 1;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "svc-agent: %s\n", e.what());
+        return 1;
+    }
+}
