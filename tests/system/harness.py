@@ -1,0 +1,245 @@
+"""Drives real svcd processes for the system tests: own state, own bridge, own subnet, nothing left at the end."""
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", ROOT / "build"))
+SVCD = BUILD / "server/svcd"
+SVCCTL = BUILD / "cli/svcctl"
+FINAL = 200
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path, timeout=120):
+        super().__init__("svc", timeout=timeout)
+        self.unix_path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.unix_path)
+
+
+class Reply:
+    def __init__(self, status, headers, raw):
+        self.status, self.headers, self.raw = status, headers, raw
+
+    @property
+    def body(self):
+        return json.loads(self.raw)
+
+    @property
+    def metadata(self):
+        return self.body["metadata"]
+
+    @property
+    def error(self):
+        return self.body["error"]
+
+
+class Daemon:
+    """One svcd with everything of its own. start() and kill() may alternate; close() checks that nothing is left."""
+
+    def __init__(self, runtime="lxc", parent=None, **settings):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="svc-test-", dir=parent or "/var/tmp"))
+        os.chmod(self.dir, 0o711)
+        number = random.randrange(16, 250)
+        self.bridge = f"svct{os.getpid() % 100000}x{number}"[:15]
+        self.subnet = f"10.{number}.{random.randrange(1, 250)}.1/24"
+        self.runtime, self.settings = runtime, settings
+        self.socket = self.dir / "unix.socket"
+        self.process, self.addresses, self.before = None, [], mounts()
+
+    @property
+    def state(self):
+        return self.dir / "state"
+
+    def command(self):
+        config = self.dir / "svcd.yaml"
+        config.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in self.settings.items()) or "{}\n")
+        return [SVCD, "--config", config, "--state-dir", self.state, "--socket", self.socket, "--listen", "127.0.0.1:0",
+                "--metrics-listen", "none", "--runtime", self.runtime, "--bridge", self.bridge, "--subnet", self.subnet]
+
+    def start(self):
+        log = open(self.dir / "svcd.log", "ab")
+        self.process = subprocess.Popen(self.command(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        for line in self.process.stderr:
+            log.write(line)
+            if line.startswith(b"svcd: ready"):
+                self.addresses = line.decode().split()[2:]
+                break
+        else:
+            raise AssertionError(f"svcd did not become ready: {self.log()}")
+        # Somebody must read on, or the daemon would block on a full pipe.
+        self.reader = subprocess.Popen(["cat"], stdin=self.process.stderr, stdout=log)
+        return self
+
+    def log(self):
+        return (self.dir / "svcd.log").read_text(errors="replace")[-4000:]
+
+    def kill(self, number=signal.SIGKILL):
+        if self.process:
+            self.process.send_signal(number)
+            status = self.process.wait(timeout=60)
+            self.process.stderr.close()
+            self.reader.wait(timeout=60)
+            self.process = None
+            return status
+
+    def restart(self):
+        self.kill()
+        return self.start()
+
+    def api(self, method, path, body=None, headers=None):
+        connection = UnixConnection(self.socket)
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body)
+        connection.request(method, path, body=body, headers=headers or {})
+        response = connection.getresponse()
+        reply = Reply(response.status, response.headers, response.read())
+        connection.close()
+        return reply
+
+    def wait(self, reply, timeout=90):
+        """The final record of the operation that `reply` started."""
+        assert reply.status == 202, f"{reply.status}: {reply.raw}"
+        return self.wait_operation(reply.metadata["id"], timeout)
+
+    def wait_operation(self, operation, timeout=90):
+        record = self.api("GET", f"/1.0/operations/{operation}/wait?timeout={timeout}").metadata
+        assert record["status_code"] >= FINAL, f"not final after {timeout} s: {record} {self.log()}"
+        return record
+
+    def succeed(self, reply, timeout=90):
+        record = self.wait(reply, timeout)
+        assert record["status_code"] == FINAL, f"{record['err']} {self.log()}"
+        return record
+
+    def upload_image(self, name, package, **request):
+        data = pathlib.Path(package).read_bytes()
+        return self.api("POST", "/1.0/images", data, {
+            "Content-Type": "application/octet-stream", "X-SVC-Request": json.dumps({"name": name, **request}),
+            "X-SVC-Fingerprint": hashlib.sha256(data).hexdigest()})
+
+    def add_image(self, name="busybox", package=None):
+        self.succeed(self.upload_image(name, package or busybox_image()))
+        return name
+
+    def launch(self, image="busybox", **fields):
+        body = {"image_id": image, "instance_type": "a2.3", **fields}
+        reply = self.api("POST", "/1.0/containers", body)
+        self.succeed(reply)
+        return reply.metadata["resources"]["containers"][0].rsplit("/", 1)[1]
+
+    def container(self, id):
+        return self.api("GET", f"/1.0/containers/{id}").metadata
+
+    def containers(self):
+        return self.api("GET", "/1.0/containers?recursion=1").metadata
+
+    def ctl(self, *arguments, **options):
+        return subprocess.run([SVCCTL, "--socket", self.socket, *arguments], capture_output=True, timeout=120, **options)
+
+    def close(self):
+        """Deletes what is left and returns what could not be removed (an empty list when all is well)."""
+        if not self.process:
+            self.start()
+        for container in self.containers() or []:
+            self.wait(self.api("DELETE", f"/1.0/containers/{container['id']}", {"force": True}))
+        self.kill(signal.SIGTERM)
+        subprocess.run([SVCD, "--state-dir", self.state, "--bridge", self.bridge, "--subnet", self.subnet, "--runtime",
+                        self.runtime, "--tear-down"], check=True, timeout=60, capture_output=True)
+        left = self.leftovers()
+        shutil.rmtree(self.dir, ignore_errors=True)
+        return left
+
+    def leftovers(self):
+        left = [f"mount {m}" for m in mounts() - self.before if str(self.dir) in m]
+        left += [f"process {p}" for p in processes() if str(self.dir) in p]
+        left += [f"device {d}" for d in os.listdir("/sys/class/net") if d == self.bridge]
+        if self.runtime == "lxc":
+            tables = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True).stdout
+            left += [f"rules {t}" for t in tables.splitlines() if self.bridge in t]
+        containers = self.state / "lxc/containers"
+        left += [f"file {f}" for f in (containers.iterdir() if containers.exists() else [])]
+        return left
+
+
+def mounts():
+    return {line.split()[1] for line in open("/proc/mounts")}
+
+
+def processes():
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                found.append(entry + " " + open(f"/proc/{entry}/cmdline").read().replace("\0", " "))
+            except OSError:
+                pass
+    return found
+
+
+_images = {}
+
+
+def busybox_image(suffix="tar.gz"):
+    """A package of the busybox demo image, made once a process."""
+    if suffix not in _images:
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="svc-test-image-"))
+        unittest.addModuleCleanup(shutil.rmtree, folder, True)
+        subprocess.run([ROOT / "tests/images/busybox.sh", folder / f"image.{suffix}"], check=True)
+        _images[suffix] = folder / f"image.{suffix}"
+    return _images[suffix]
+
+
+def changed_image(folder, change, metadata=None):
+    """Unpacks the demo image into `folder`, lets `change(rootfs)` alter it, packs it again."""
+    folder = pathlib.Path(folder)
+    tree = folder / "tree"
+    tree.mkdir()
+    subprocess.run(["tar", "-C", tree, "-xf", busybox_image()], check=True)
+    if metadata is not None:
+        (tree / "metadata.yaml").write_text(metadata)
+    change(tree / "rootfs")
+    package = folder / "changed.tar.gz"
+    subprocess.run(["tar", "-C", tree, "-czf", package, *sorted(os.listdir(tree))], check=True)
+    shutil.rmtree(tree)
+    return package
+
+
+class DaemonTest(unittest.TestCase):
+    """One daemon a class; each test cleans its own instances, the class checks that nothing is left."""
+    runtime, settings = "lxc", {}
+
+    @classmethod
+    def setUpClass(cls):
+        if cls.runtime == "lxc" and os.geteuid() != 0:
+            raise unittest.SkipTest("needs root: containers, bridge and mounts")
+        cls.daemon = Daemon(cls.runtime, **cls.settings)
+        try:
+            cls.daemon.start()
+            cls.prepare()
+        except BaseException:
+            cls.daemon.kill()
+            raise
+
+    @classmethod
+    def prepare(cls):
+        cls.daemon.add_image()
+
+    @classmethod
+    def tearDownClass(cls):
+        left = cls.daemon.close()
+        if left:
+            raise AssertionError(f"left behind: {left}")

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""The main job on real containers: image, launch, reach, exec, logs, delete."""
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+
+class Launch(harness.DaemonTest):
+    def test_instance_is_running_when_the_operation_ends(self):
+        id = self.daemon.launch()
+        record = self.daemon.container(id)
+        self.assertEqual((record["status"], record["status_code"]), ("running", 4))
+        self.assertEqual(record["name"], f"svc-{id}")
+        self.assertEqual(self.daemon.ctl("exec", id, "--", "hostname").stdout.decode().strip(), f"svc-{id}")
+
+    def test_root_inside_is_nobody_outside(self):
+        id = self.daemon.launch()
+        inside = self.daemon.ctl("exec", id, "--", "id", "-u").stdout.decode().strip()
+        self.assertEqual(inside, "0")
+        for pid in self.pids_of(id):
+            uid = int(next(l for l in open(f"/proc/{pid}/status") if l.startswith("Uid:")).split()[1])
+            self.assertGreaterEqual(uid, 100000)
+
+    def pids_of(self, id):
+        """Host pids of what runs in the instance: found by its own host name."""
+        found = []
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if f"/{id}" in open(f"/proc/{entry}/cgroup").read() and os.readlink(f"/proc/{entry}/ns/user") != os.readlink("/proc/self/ns/user"):
+                    found.append(entry)
+            except OSError:
+                pass
+        self.assertTrue(found, "no process of the instance found")
+        return found
+
+    def test_service_answers_at_its_address_and_at_the_node_port(self):
+        id = self.daemon.launch(services=[{"name": "web", "port": 80, "protocols": ["tcp"], "expose": True}])
+        record = self.daemon.container(id)
+        service = record["services"][0]
+        self.assertGreaterEqual(service["node_port"], 10000)
+        for host, port in ((record["address"], 80), (record["public_address"], service["node_port"])):
+            answer = subprocess.run(["curl", "-fsS", "--max-time", "10", f"http://{host}:{port}/"], capture_output=True)
+            self.assertEqual(answer.stdout, b"it works\n", answer.stderr)
+
+    def test_user_data_arrives_byte_for_byte(self):
+        data = "line one\nzwei \u20ac\n"
+        id = self.daemon.launch(user_data=data)
+        self.assertEqual(self.daemon.ctl("exec", id, "--", "cat", "/var/lib/svc-agent/userdata").stdout.decode(), data)
+
+    def test_limits_are_set(self):
+        id = self.daemon.launch(cpu=1, memory=256 << 20)
+        limit = "cat /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null || cat /sys/fs/cgroup/memory.max"
+        self.assertEqual(int(self.daemon.ctl("exec", id, "--", "sh", "-c", limit).stdout), 256 << 20)
+
+    def test_memory_hog_is_killed_not_the_machine(self):
+        id = self.daemon.launch(memory=64 << 20)
+        result = self.daemon.ctl("exec", id, "--", "sh", "-c", "head -c 300000000 /dev/zero | tail >/dev/null; exit 0")
+        self.assertIn(result.returncode, (0, 129, 137), result.stderr)
+
+    def test_the_session_file_is_roots_alone(self):
+        id = self.daemon.launch()
+        mode = self.daemon.ctl("exec", id, "--", "stat", "-c", "%a %u", "/var/lib/svc-agent/session.json").stdout.split()
+        self.assertEqual(mode, [b"600", b"0"])
+
+    def test_management_socket_is_not_reachable_from_inside(self):
+        id = self.daemon.launch()
+        found = self.daemon.ctl("exec", id, "--", "find", "/var/lib/svc-agent/host").stdout.decode().split()
+        self.assertEqual(sorted(found), ["/var/lib/svc-agent/host", "/var/lib/svc-agent/host/server.unix"])
+        path = self.daemon.state / "agent/server.unix"
+        connection = harness.UnixConnection(path)
+        connection.request("GET", "/1.0/containers")
+        self.assertEqual(connection.getresponse().status, 404)
+        connection.close()
+
+    def test_parallel_launches_get_their_own_addresses(self):
+        replies = [self.daemon.api("POST", "/1.0/instances", {"image_id": "busybox", "instance_type": "a2.3", "cpu": 1,
+                                                              "memory": 32 << 20, "disk_size": 64 << 20}) for _ in range(6)]
+        for reply in replies:
+            self.daemon.succeed(reply)
+        ids = [r.metadata["resources"]["instances"][0].rsplit("/", 1)[1] for r in replies]
+        addresses = {self.daemon.container(id)["address"] for id in ids}
+        self.assertEqual(len(addresses), 6)
+
+    def tearDown(self):
+        for record in self.daemon.containers():
+            self.daemon.succeed(self.daemon.api("DELETE", f"/1.0/containers/{record['id']}", {"force": True}))
+        left = [x for x in self.daemon.leftovers() if x.startswith(("mount", "file"))]
+        self.assertEqual(left, [])
+
+
+class Exec(harness.DaemonTest):
+    @classmethod
+    def prepare(cls):
+        super().prepare()
+        cls.id = cls.daemon.launch()
+
+    def run_inside(self, script, **options):
+        return self.daemon.ctl("exec", self.id, "--", "sh", "-c", script, **options)
+
+    def test_exit_codes_are_exact(self):
+        for script, code in (("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137), ("kill -15 $$", 143)):
+            self.assertEqual(self.run_inside(script).returncode, code, script)
+        self.assertEqual(self.daemon.ctl("exec", self.id, "--", "/no/such/program").returncode, 127)
+        self.assertEqual(self.daemon.ctl("exec", self.id, "--", "/etc/passwd").returncode, 126)
+
+    def test_streams_are_kept_apart_and_complete(self):
+        result = self.run_inside("echo out; echo err >&2")
+        self.assertEqual((result.stdout, result.stderr), (b"out\n", b"err\n"))
+        for _ in range(20):
+            self.assertEqual(len(self.run_inside("head -c 200000 /dev/zero").stdout), 200000)
+
+    def test_input_reaches_the_command(self):
+        data = os.urandom(8 << 20)
+        result = self.run_inside("sha256sum", input=data)
+        import hashlib
+        self.assertEqual(result.stdout.split()[0].decode(), hashlib.sha256(data).hexdigest())
+
+    def test_much_each_way_at_once(self):
+        size = int(os.environ.get("SVC_TEST_EXEC_MEGABYTES", "64")) << 20
+        script = f"head -c {size} /dev/zero | {harness.SVCCTL} --socket {self.daemon.socket} exec {self.id} -- cat | wc -c"
+        counted = subprocess.run(["sh", "-c", script], capture_output=True, timeout=300)
+        self.assertEqual(int(counted.stdout), size, counted.stderr)
+
+    def test_closed_client_kills_the_command(self):
+        client = subprocess.Popen([harness.SVCCTL, "--socket", self.daemon.socket, "exec", self.id, "--", "sh", "-c",
+                                   "echo started; exec sleep 987654"], stdout=subprocess.PIPE, stdin=subprocess.PIPE)
+        self.assertEqual(client.stdout.readline(), b"started\n")
+        operation = self.running_execs()[0]
+        client.kill()
+        client.communicate()
+        self.daemon.wait_operation(operation)
+        self.assertNotIn(b"987654", self.run_inside("ps").stdout)
+
+    def running_execs(self):
+        running = self.daemon.api("GET", "/1.0/operations?recursion=1").metadata.get("running", [])
+        return [o["id"] for o in running if o["class"] == "websocket"]
+
+    def test_environment_and_defaults(self):
+        result = self.run_inside("echo $HOME:$USER:$LANG:$PWD")
+        self.assertEqual(result.stdout, b"/root:root:C.UTF-8:/root\n")
+
+    def test_exec_in_an_unknown_instance_is_refused(self):
+        result = self.daemon.ctl("exec", "nosuchinstance", "--", "true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"not found", result.stderr)
+
+
+class Formats(harness.DaemonTest):
+    @classmethod
+    def prepare(cls):
+        pass
+
+    def test_each_compression_is_taken(self):
+        for suffix in ("tar.gz", "tar.bz2", "tar.xz"):
+            name = "image-" + suffix.replace(".", "-")
+            self.daemon.add_image(name, harness.busybox_image(suffix))
+            self.assertEqual(self.daemon.api("GET", f"/1.0/images/{name}").metadata["status"], "active")
+
+    def test_a_new_version_is_used_by_the_next_launch(self):
+        self.daemon.add_image("growing")
+        with tempfile.TemporaryDirectory() as folder:
+            package = harness.changed_image(folder, lambda rootfs: (rootfs / "srv/index.html").write_text("newer\n"))
+            self.daemon.succeed(self.daemon.api("PATCH", "/1.0/images/growing", package.read_bytes(),
+                                                {"Content-Type": "application/octet-stream", "X-SVC-Request": "{}"}))
+        id = self.daemon.launch("growing")
+        self.assertEqual(self.daemon.container(id)["image_version"], 1)
+        self.assertEqual(self.daemon.ctl("exec", id, "--", "cat", "/srv/index.html").stdout, b"newer\n")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
