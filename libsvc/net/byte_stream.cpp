@@ -143,9 +143,8 @@ std::optional<ClientCertificate> ByteStream::peer_certificate() const {
     return describe_certificate(certificate);
 }
 
-std::string ByteStream::peer_fingerprint() const {
-    const X509* certificate = ssl_ ? SSL_get0_peer_certificate(ssl_.get()) : nullptr;
-    return certificate != nullptr ? fingerprint_of(certificate) : std::string();
+bool ByteStream::refused_peer() const {
+    return ssl_ && SSL_get_verify_result(ssl_.get()) != X509_V_OK;
 }
 
 }  // namespace svc::net

@@ -35,7 +35,7 @@ class ByteStream {
     void shut_down();  // tells the peer that no more comes
     bool is_tls() const { return static_cast<bool>(ssl_); }
     std::optional<ClientCertificate> peer_certificate() const;
-    std::string peer_fingerprint() const;  // "" without a certificate
+    bool refused_peer() const;  // after a failed handshake: for its certificate
 
   private:
     IoResult ssl_result(int result) const;

@@ -44,7 +44,8 @@ class WebSocket {
     virtual void resume_reading() = 0;
 };
 
-// The receiving half. Calls come one at a time on an I/O thread and must not block.
+// The receiving half. Calls come one at a time on an I/O thread and must not block; what they
+// throw breaks the connection.
 class WebSocketHandler {
   public:
     virtual ~WebSocketHandler() = default;

@@ -1,0 +1,237 @@
+#include "libsvc/net/client.h"
+
+#include <httplib.h>
+
+#include <mutex>
+
+#include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+
+namespace svc {
+
+namespace {
+
+using HttplibPtr = std::unique_ptr<httplib::Client>;
+
+constexpr std::size_t max_pooled = 16;
+constexpr std::chrono::seconds connect_limit{10};
+
+// The pinned certificate is the whole trust: no chain, name or date is asked about.
+int verify_pinned(X509_STORE_CTX* store, void* expected) {
+    const X509* certificate = X509_STORE_CTX_get0_cert(store);
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    if (certificate == nullptr || X509_digest(certificate, EVP_sha256(), digest, &size) != 1) return 0;
+    const auto found = to_hex(std::string_view(reinterpret_cast<const char*>(digest), size));
+    return iequals(found, *static_cast<const std::string*>(expected)) ? 1 : 0;
+}
+
+HttplibPtr make_tls_client(const Target& target) {
+    const auto url = target.describe();
+    auto client = target.identity ? std::make_unique<httplib::Client>(url, target.identity->certificate,
+                                                                      target.identity->key)
+                                  : std::make_unique<httplib::Client>(url);
+    if (!client->is_valid()) throw Error(ErrorCode::invalid_argument, "client certificate or key is invalid");
+    SSL_CTX_set_min_proto_version(client->ssl_context(), TLS1_2_VERSION);
+    if (target.server_fingerprint.empty()) return client;
+    client->enable_server_certificate_verification(false);
+    SSL_CTX_set_verify(client->ssl_context(), SSL_VERIFY_PEER, nullptr);
+    SSL_CTX_set_cert_verify_callback(client->ssl_context(), verify_pinned,
+                                     const_cast<std::string*>(&target.server_fingerprint));
+    return client;
+}
+
+HttplibPtr make_client(const Target& target) {
+    HttplibPtr client;
+    if (!target.unix_path.empty()) {
+        client = std::make_unique<httplib::Client>(target.unix_path.native(), 80);
+        client->set_address_family(AF_UNIX);
+    } else {
+        client = target.tls ? make_tls_client(target)
+                            : std::make_unique<httplib::Client>(target.host, target.port);
+    }
+    client->set_keep_alive(true);
+    client->set_tcp_nodelay(true);
+    client->set_follow_location(false);
+    client->set_url_encode(false);
+    client->set_decompress(false);
+    return client;
+}
+
+void set_timeouts(httplib::Client& client, std::chrono::milliseconds timeout) {
+    client.set_connection_timeout(std::min<std::chrono::milliseconds>(timeout, connect_limit));
+    client.set_read_timeout(timeout);
+    client.set_write_timeout(timeout);
+}
+
+// Feeds cpp-httplib from a pulled source. What the source throws is kept: nothing may pass through the
+// library.
+class SourceFeeder {
+  public:
+    explicit SourceFeeder(const ClientRequest& request) : request_(request) {}
+
+    bool write_sized(std::size_t length, httplib::DataSink& sink) {
+        const auto piece = pull(std::min<std::size_t>(length, piece_bytes));
+        return !piece.empty() && sink.write(piece.data(), piece.size());
+    }
+    bool write_chunked(httplib::DataSink& sink) {
+        const auto piece = pull(piece_bytes);
+        if (error) return false;
+        if (piece.empty()) sink.done();
+        return piece.empty() || sink.write(piece.data(), piece.size());
+    }
+    std::exception_ptr error;
+
+  private:
+    static constexpr std::size_t piece_bytes = 256U << 10;
+
+    std::string pull(std::size_t at_most) {
+        try {
+            return request_.source(at_most);
+        } catch (...) {
+            error = std::current_exception();
+            return "";
+        }
+    }
+    const ClientRequest& request_;
+};
+
+void attach_source(httplib::Request& out, const ClientRequest& request, SourceFeeder& feeder) {
+    if (request.length) {
+        out.content_length_ = *request.length;
+        out.content_provider_ = [&feeder](std::size_t, std::size_t length, httplib::DataSink& sink) {
+            return feeder.write_sized(length, sink);
+        };
+        return;
+    }
+    out.content_provider_ = [&feeder](std::size_t, std::size_t, httplib::DataSink& sink) {
+        return feeder.write_chunked(sink);
+    };
+    out.is_chunked_content_provider_ = true;
+    out.set_header("Transfer-Encoding", "chunked");
+}
+
+// One call over one connection.
+class Call {
+  public:
+    Call(const Target& target, const ClientRequest& request) : request_(request), feeder_(request) {
+        out_.method = std::string(to_text(request.method));
+        out_.path = request.path;
+        for (const auto& [name, value] : request.headers) out_.headers.emplace(name, value);
+        if (!target.unix_path.empty() && request.headers.find("Host") == nullptr)
+            out_.set_header("Host", "localhost");
+        if (request.source)
+            attach_source(out_, request, feeder_);
+        else
+            out_.body = request.body;
+        if (request.sink) receive_into_sink();
+    }
+
+    httplib::Error run(httplib::Client& client) {
+        httplib::Error error = httplib::Error::Success;
+        set_timeouts(client, request_.timeout);
+        client.send(out_, in_, error);
+        for (const auto& failure : {feeder_.error, sink_error_})
+            if (failure) std::rethrow_exception(failure);
+        return error;
+    }
+
+    // Nothing has been consumed or acted upon that a second try would repeat.
+    bool can_repeat() const {
+        const bool harmless = request_.method == Method::get || request_.method == Method::head;
+        return harmless && !request_.source && !sink_used_;
+    }
+
+    ClientReply reply() {
+        ClientReply reply;
+        reply.status = in_.status;
+        for (const auto& [name, value] : in_.headers) reply.headers.add(name, value);
+        reply.body = request_.sink ? std::move(refused_body_) : std::move(in_.body);
+        return reply;
+    }
+
+  private:
+    void receive_into_sink() {
+        out_.response_handler = [this](const httplib::Response& response) {
+            wanted_ = response.status >= 200 && response.status < 300;
+            return true;
+        };
+        out_.content_receiver = [this](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
+            return take(std::string_view(data, size));
+        };
+    }
+
+    bool take(std::string_view data) {
+        if (!wanted_) {
+            refused_body_.append(data);
+            return true;
+        }
+        sink_used_ = true;
+        try {
+            request_.sink(data);
+            return true;
+        } catch (...) {
+            sink_error_ = std::current_exception();
+            return false;
+        }
+    }
+
+    const ClientRequest& request_;
+    SourceFeeder feeder_;
+    httplib::Request out_;
+    httplib::Response in_;
+    bool wanted_ = false, sink_used_ = false;
+    std::string refused_body_;
+    std::exception_ptr sink_error_;
+};
+
+}  // namespace
+
+class HttpClient::Pool {
+  public:
+    // Null when none is idle.
+    HttplibPtr take() {
+        std::lock_guard lock(mutex_);
+        if (idle_.empty()) return nullptr;
+        HttplibPtr client = std::move(idle_.back());
+        idle_.pop_back();
+        return client;
+    }
+    void give_back(HttplibPtr client) {
+        std::lock_guard lock(mutex_);
+        if (idle_.size() < max_pooled) idle_.push_back(std::move(client));
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<HttplibPtr> idle_;
+};
+
+HttpClient::HttpClient(Target target) : target_(std::move(target)), pool_(std::make_unique<Pool>()) {
+    if (!target_.unix_path.empty() && target_.unix_path.native().size() >= sizeof(sockaddr_un::sun_path))
+        throw Error(ErrorCode::invalid_argument, "socket path is too long");
+}
+
+HttpClient::~HttpClient() = default;
+
+ClientReply HttpClient::call(const ClientRequest& request) {
+    HttplibPtr client = pool_->take();
+    for (;;) {
+        const bool reused = client != nullptr;
+        if (!reused) client = make_client(target_);
+        Call call(target_, request);
+        const httplib::Error error = call.run(*client);
+        if (error == httplib::Error::Success) {
+            pool_->give_back(std::move(client));
+            return call.reply();
+        }
+        // The server may have ended a kept connection just as we used it.
+        if (!reused || !call.can_repeat())
+            throw Error(ErrorCode::unavailable,
+                        "cannot reach " + target_.describe() + ": " + httplib::to_string(error));
+        client.reset();
+    }
+}
+
+}  // namespace svc

@@ -1,0 +1,64 @@
+#pragma once
+// Internal to this folder: WebSocket frames to and from bytes, for both sides. wslay does it, in
+// websocket_frames.cpp.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct wslay_event_context;
+
+namespace svc::net {
+
+enum class FrameKind : std::uint8_t { text = 1, binary = 2, close = 8, ping = 9, pong = 10 };
+
+// Appends one unfragmented frame. Clients mask theirs.
+void append_frame(std::string& out, FrameKind kind, std::string_view payload, bool masked);
+// The same for a close frame; the reason is cut to what fits.
+void append_close(std::string& out, std::uint16_t code, std::string_view reason, bool masked);
+
+// Puts messages together. One thread. Holds 13 KiB, so an idle connection drops it: see is_idle().
+class FrameReader {
+  public:
+    struct Events {
+        std::function<void(bool binary, std::string message)> message;
+        std::function<void()> pong;
+    };
+    // `masked_output`: we are the client.
+    FrameReader(bool masked_output, std::size_t max_message, Events events);
+    ~FrameReader();
+    FrameReader(const FrameReader&) = delete;
+    FrameReader& operator=(const FrameReader&) = delete;
+
+    // After the end of reading (see below) the rest is ignored.
+    void feed(std::string_view data);
+    // Pongs, and the close frame that answers the peer's or its fault: to be sent in this order.
+    std::string take_answers();
+    // Between two messages: a new reader would do as well.
+    bool is_idle() const;
+
+    struct Close {
+        std::uint16_t code = 0;  // the peer's, 1005 for none; ours when it broke the protocol
+        std::string reason;
+        bool by_peer = false;
+    };
+    // Set once reading has ended.
+    const std::optional<Close>& closed() const { return closed_; }
+
+  private:
+    struct Callbacks;
+    void note_end();
+
+    wslay_event_context* context_ = nullptr;
+    bool masked_output_;
+    Events events_;
+    std::string_view input_;
+    std::string answers_;
+    std::optional<Close> closed_;
+    std::uint64_t fed_ = 0, accounted_ = 0;
+    bool in_frame_ = false, in_message_ = false;
+};
+
+}  // namespace svc::net

@@ -1,0 +1,86 @@
+#include "libsvc/net/tls.h"
+
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+
+using namespace svc;
+
+namespace {
+
+struct Keys {
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "tls-test-"};
+    KeyPair make(const std::string& name) const {
+        const KeyPair files{directory.path() / (name + ".crt"), directory.path() / (name + ".key")};
+        ensure_key_pair(files, name, {"localhost"}, {"127.0.0.1", "::1"}, SystemClock());
+        return files;
+    }
+};
+
+unsigned mode_of(const std::filesystem::path& path) {
+    struct stat info {};
+    stat(path.c_str(), &info);
+    return info.st_mode & 0777;
+}
+
+}  // namespace
+
+TEST_CASE("ensure_key_pair_makes_a_protected_key_once") {
+    const Keys keys;
+    const auto files = keys.make("server");
+    CHECK(mode_of(files.key) == 0600);
+    const auto certificate = parse_certificate(read_file(files.certificate));
+    CHECK(certificate.common_name == "server");
+    CHECK(certificate.fingerprint.size() == 64);
+    CHECK(certificate.not_before < SystemClock().now());
+    CHECK(certificate.not_after > SystemClock().now() + std::chrono::hours(24 * 3649));
+    keys.make("server");
+    CHECK(parse_certificate(read_file(files.certificate)).fingerprint == certificate.fingerprint);
+}
+
+TEST_CASE("ensure_key_pair_replaces_a_certificate_without_key") {
+    const Keys keys;
+    const auto files = keys.make("server");
+    const auto before = TlsContext(files).fingerprint();
+    std::filesystem::remove(files.key);
+    keys.make("server");
+    CHECK(TlsContext(files).fingerprint() != before);
+}
+
+TEST_CASE("ensure_key_pair_refuses_a_malformed_address") {
+    const Keys keys;
+    const KeyPair files{keys.directory.path() / "a.crt", keys.directory.path() / "a.key"};
+    CHECK_THROWS_AS(ensure_key_pair(files, "a", {}, {"300.1.1.1"}, SystemClock()), Error);
+    CHECK_FALSE(std::filesystem::exists(files.key));
+}
+
+TEST_CASE("certificates_go_through_pem_and_der_unchanged") {
+    const Keys keys;
+    const auto from_pem = parse_certificate(read_file(keys.make("one").certificate));
+    CHECK(parse_certificate(from_pem.der).fingerprint == from_pem.fingerprint);
+    CHECK(parse_certificate(to_pem(from_pem)).der == from_pem.der);
+    CHECK_THROWS_AS(parse_certificate("-----BEGIN CERTIFICATE-----\nnonsense"), Error);
+    CHECK_THROWS_AS(parse_certificate(from_pem.der + "x"), Error);
+    CHECK_THROWS_AS(parse_certificate(""), Error);
+}
+
+TEST_CASE("a_certificate_without_authority_signs_nothing") {
+    const Keys keys;
+    const auto one = parse_certificate(read_file(keys.make("one").certificate));
+    const auto two = parse_certificate(read_file(keys.make("two").certificate));
+    CHECK_FALSE(is_signed_by(one, two));
+    CHECK_FALSE(is_signed_by(one, one));
+}
+
+TEST_CASE("reload_keeps_the_old_key_when_the_files_are_bad") {
+    const Keys keys;
+    const auto files = keys.make("server");
+    TlsContext context(files);
+    const auto before = context.fingerprint();
+    write_file_atomically(files.key, "nonsense");
+    CHECK_THROWS_AS(context.reload(), Error);
+    CHECK(context.fingerprint() == before);
+}

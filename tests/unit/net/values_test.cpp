@@ -1,0 +1,71 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+#include "libsvc/net/request.h"
+#include "libsvc/net/router.h"
+#include "libsvc/net/target.h"
+
+using namespace svc;
+
+namespace {
+
+Route route(Method method, const std::string& path, const std::string& label) {
+    return Route{
+        method, path, Access::everyone, Dispatch::on_io_thread, label, [](Request&) { return Response(); }};
+}
+
+std::string label_of(const Router::Match& match) {
+    return match.route != nullptr ? match.route->label : match.path_known ? "(method)" : "(none)";
+}
+
+}  // namespace
+
+TEST_CASE("router_prefers_written_segments_and_captures_the_rest") {
+    const Router router({route(Method::get, "/", "root"), route(Method::get, "/1.0/images", "images"),
+                         route(Method::get, "/1.0/images/{id}", "image"),
+                         route(Method::post, "/1.0/images/sync", "sync"),
+                         route(Method::delete_, "/1.0/images/{id}/{version}", "version")});
+    CHECK(label_of(router.match(Method::get, "/")) == "root");
+    CHECK(label_of(router.match(Method::get, "/1.0/images/")) == "images");
+    CHECK(label_of(router.match(Method::head, "/1.0/images")) == "images");
+    CHECK(label_of(router.match(Method::post, "/1.0/images/sync")) == "sync");
+    CHECK(label_of(router.match(Method::get, "/1.0/images/sync")) == "image");
+    CHECK(label_of(router.match(Method::post, "/1.0/images")) == "(method)");
+    CHECK(label_of(router.match(Method::get, "/1.0//images")) == "(none)");
+    CHECK(label_of(router.match(Method::get, "/1.0/images/a/b/c")) == "(none)");
+    CHECK(label_of(router.match(Method::get, "1.0/images")) == "(none)");
+    const auto match = router.match(Method::delete_, "/1.0/images/abc/2");
+    CHECK(label_of(match) == "version");
+    CHECK(match.params == std::map<std::string, std::string>{{"id", "abc"}, {"version", "2"}});
+}
+
+TEST_CASE("router_refuses_the_same_route_twice") {
+    CHECK_THROWS_AS(Router({route(Method::get, "/a/{x}", "one"), route(Method::get, "/a/{y}", "two")}),
+                    Error);
+}
+
+TEST_CASE("headers_are_found_without_regard_to_case_and_set_once") {
+    Headers headers;
+    headers.add("X-One", "1");
+    headers.add("x-one", "2");
+    CHECK(headers.get("X-ONE") == "1");
+    headers.set("X-one", "3");
+    CHECK(std::distance(headers.begin(), headers.end()) == 1);
+    CHECK(headers.get("x-one") == "3");
+    CHECK(headers.find("X-Two") == nullptr);
+}
+
+TEST_CASE("target_reads_the_three_kinds_of_address") {
+    CHECK(Target::parse("unix:///run/svc/unix.socket").unix_path == "/run/svc/unix.socket");
+    const auto secure = Target::parse("https://[::1]:8444/");
+    CHECK(secure.host == "::1");
+    CHECK(secure.port == 8444);
+    CHECK(secure.tls);
+    CHECK(secure.describe() == "https://[::1]:8444");
+    CHECK_FALSE(Target::parse("http://localhost:1").tls);
+    CHECK(Target::parse("https://example").port == 443);
+    for (const auto* bad :
+         {"", "ftp://x", "https://", "https://:1", "https://h:0", "https://h:x", "https://h:70000",
+          "https://h/p", "unix://relative", "https://[::1", "https://u@h"})
+        CHECK_THROWS_AS(Target::parse(bad), Error);
+}
