@@ -8,13 +8,15 @@
 
 namespace svc {
 
-// One thread. Network, broadcast and gateway are never given out. Taking costs the same however many are in use.
+// One thread. Network, broadcast and gateway are never given out. Taking costs the same however many are in
+// use.
 class AddressPool {
   public:
-    explicit AddressPool(std::string_view subnet);  // "192.168.100.1/20": the gateway's; throws invalid_argument
-    std::optional<std::string> take();              // the lowest free one
-    bool take_exactly(std::string_view address);    // false: taken, reserved or of another network
-    void give_back(std::string_view address);       // free ones are fine
+    explicit AddressPool(
+        std::string_view subnet);       // "192.168.100.1/20": the gateway's; throws invalid_argument
+    std::optional<std::string> take();  // the lowest free one
+    bool take_exactly(std::string_view address);  // false: taken, reserved or of another network
+    void give_back(std::string_view address);     // free ones are fine
     std::uint64_t free() const { return free_; }
 
   private:

@@ -85,7 +85,8 @@ std::string AgentTokens::check(std::string_view authorization_header) const {
     if (!iequals(header.substr(0, scheme.size()), scheme)) refuse();
     const std::string text(trim(header.substr(scheme.size())));
     jwt_t* decoded = nullptr;
-    if (jwt_decode(&decoded, text.c_str(), bytes_of(secret_), static_cast<int>(secret_.size())) != 0) refuse();
+    if (jwt_decode(&decoded, text.c_str(), bytes_of(secret_), static_cast<int>(secret_.size())) != 0)
+        refuse();
     const Token token(decoded);
     if (jwt_get_alg(token.get()) != JWT_ALG_HS256) refuse();
     if (jwt_get_grant_int(token.get(), "exp") <= to_unix_seconds(clock_.now())) refuse();

@@ -13,7 +13,8 @@ class AgentTokens {
   public:
     AgentTokens(const std::filesystem::path& secret_file, const Clock& clock);
     std::string issue(std::string_view instance_id) const;  // valid for a year; scope artifacts, status
-    // Throws unauthenticated "missing token" for "", forbidden "Not Authorized" for anything wrong or expired.
+    // Throws unauthenticated "missing token" for "", forbidden "Not Authorized" for anything wrong or
+    // expired.
     std::string check(std::string_view authorization_header) const;  // the instance id it was issued for
 
   private:

@@ -1,5 +1,6 @@
 #pragma once
-// Nodes: capacity, what is reserved on them, addresses and ports (specification: Worker nodes; facts 2, 7.4, 12).
+// Nodes: capacity, what is reserved on them, addresses and ports (specification: Worker nodes; facts 2, 7.4,
+// 12).
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,16 +38,18 @@ struct Reservation {
     std::vector<ServiceEntry> services;  // with node ports
 };
 
-// Thread-safe. Reservations are kept in memory and derived from the instance records at start (`adopt`); the caller
-// stores them with the record. One lock makes "choose and reserve" one step, so concurrent launches never oversubscribe.
+// Thread-safe. Reservations are kept in memory and derived from the instance records at start (`adopt`); the
+// caller stores them with the record. One lock makes "choose and reserve" one step, so concurrent launches
+// never oversubscribe.
 class NodeService {
   public:
     NodeService(Store& store, Nodes& nodes, Runtime& runtime, NodeServiceOptions options);
     ~NodeService();
     void adopt(const std::vector<std::shared_ptr<const Instance>>& instances);
-    // Throws exhausted with the reason of the scheduler, "no free port available", "no free address available".
+    // Throws exhausted with the reason of the scheduler, "no free port available", "no free address
+    // available".
     Reservation reserve(const Instance& instance);
-    void release_all(const Instance& instance);          // instance removed. Repeatable
+    void release_all(const Instance& instance);           // instance removed. Repeatable
     void release_all_but_disk(const Instance& instance);  // stopped or failed: the disk stays. Repeatable
     // Synchronous checks of an explicitly wanted node: 404 unknown, 400 unschedulable or not online.
     void check_wanted(std::string_view node) const;

@@ -27,7 +27,8 @@ bool PortPool::take_exactly(std::uint16_t first, std::uint16_t count) {
 }
 
 void PortPool::give_back(std::uint16_t first, std::uint16_t count) {
-    if (first >= first_ && std::size_t{first} - first_ + count <= taken_.size()) mark(first - first_, count, false);
+    if (first >= first_ && std::size_t{first} - first_ + count <= taken_.size())
+        mark(first - first_, count, false);
 }
 
 void PortPool::mark(std::size_t index, std::uint16_t count, bool taken) {

@@ -11,8 +11,9 @@ class PortPool {
     PortPool(std::uint16_t first, std::uint16_t last);  // both included
     // The lowest `count` free ports in a row; 0: there is no such block.
     std::uint16_t take(std::uint16_t count);
-    bool take_exactly(std::uint16_t first, std::uint16_t count);  // false: one of them is taken or out of range
-    void give_back(std::uint16_t first, std::uint16_t count);     // free ones are fine
+    bool take_exactly(std::uint16_t first,
+                      std::uint16_t count);                    // false: one of them is taken or out of range
+    void give_back(std::uint16_t first, std::uint16_t count);  // free ones are fine
     std::uint64_t free() const { return free_; }
 
   private:

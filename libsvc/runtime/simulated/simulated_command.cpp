@@ -64,6 +64,7 @@ class SimulatedProcess final : public ExecProcess {
     }
     int ended() const override { return command_->ended(); }
     int exit_code() override { return command_->exit_code(); }
+    bool exec_failed() const override { return command_->unknown(); }
     void kill(int signal) override { command_->end(128 + signal); }
     void resize(unsigned, unsigned) override {}
 
@@ -115,6 +116,7 @@ int SimulatedCommand::answer() {
     if (name == "echo") return echo();
     if (name == "cat") return copy_input();
     if (name == "sleep") return sleep();
+    unknown_ = true;
     return not_found_code;
 }
 

@@ -21,6 +21,7 @@ class SimulatedCommand {
     ~SimulatedCommand();  // ends the command
     int ended() const { return ended_.get(); }
     int exit_code() const { return exit_code_; }
+    bool unknown() const { return unknown_; }  // there is no such command
     void end(
         int exit_code);  // as a signal or the stop of the container would: the command's own code is lost
 
@@ -39,6 +40,7 @@ class SimulatedCommand {
     FileDescriptor ended_, interrupt_;
     std::atomic<int> forced_code_{-1};
     std::atomic<int> exit_code_{0};
+    std::atomic<bool> unknown_{false};
     std::stop_source stop_;
     std::jthread thread_;
 };

@@ -1,0 +1,234 @@
+// What the operations of images do in the background.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/services/image_implementation.h"
+#include "libsvc/services/image_package.h"
+
+namespace svc {
+
+namespace {
+
+constexpr int max_attempts = 20;  // of a change of two images while others change one of them
+
+Json progress_json(std::uint64_t bytes, std::uint64_t total) {
+    const std::uint64_t percent = total > 0 ? std::min<std::uint64_t>(100, bytes * 100 / total) : 0;
+    return Json::object(
+        {{"progress", Json::object({{"percent", percent}, {"processed", bytes}, {"total", total}})}});
+}
+
+}  // namespace
+
+Json ImageService::Implementation::Target::to_json() const {
+    return Json::object({{"image", image}, {"version", version}, {"default", make_default}});
+}
+
+ImageService::Implementation::Target ImageService::Implementation::Target::of(const Operation& operation) {
+    const JsonFields fields(operation.arguments);
+    return {fields.require_string("image"), static_cast<int>(fields.require_int("version")),
+            fields.boolean("default").value_or(false)};
+}
+
+void ImageService::Implementation::register_kinds() {
+    const auto handle = [this](const char* kind, auto run, auto undo) {
+        OperationHandler handler;
+        handler.run = run;
+        handler.undo = undo;
+        handler.resumable = true;
+        parts_.engine.handle(kind, std::move(handler));
+    };
+    const auto unpack = [this](OperationContext& context) { return this->unpack(context); };
+    handle("image.add", unpack, [this](const Operation& o, const Error&) { return undo_create(o); });
+    handle("image.update", unpack, [this](const Operation& o, const Error&) { return undo_update(o); });
+    handle(
+        "image.delete", [this](OperationContext& c) { return remove_image(c.operation()); }, nullptr);
+    handle(
+        "image.delete_version", [this](OperationContext& c) { return erase_version(c.operation()); },
+        nullptr);
+    handle(
+        "image.set_default",
+        [this](OperationContext& c) {
+            const Target target = Target::of(c.operation());
+            if (target.make_default) change_with_default(target.image, true, [](Image&) {});
+            return OperationResult();
+        },
+        nullptr);
+}
+
+OperationResult ImageService::Implementation::unpack(OperationContext& context) {
+    const Target target = Target::of(context.operation());
+    const auto image = parts_.images.get(target.image);
+    const ImageVersion* const version = image->version(target.version);
+    if (version == nullptr) throw Error(ErrorCode::not_found, "image version not found");
+    if (version->status != ImageStatus::active) {  // else it was done in an earlier life
+        const ImageMetadata metadata = unpack_layer(*version, context);
+        activate(target, metadata, parts_.layers.size(version->layer()));
+    }
+    log::info("image version active", {{"image", target.image}, {"version", std::to_string(target.version)}});
+    return {};
+}
+
+ImageMetadata ImageService::Implementation::unpack_layer(const ImageVersion& version,
+                                                         OperationContext& context) {
+    const auto package = parts_.blobs.path(version.fingerprint);
+    ImageMetadata metadata = version.metadata;
+    if (metadata.architecture.empty()) metadata = read_image_metadata(package, whole_package).value();
+    LayerStore::Progress progress;
+    progress.stop = context.stop();
+    progress.report = [&context](std::uint64_t bytes, std::uint64_t total) {
+        context.progress(progress_json(bytes, total));
+    };
+    parts_.layers.add(version.layer(), package, progress);
+    return metadata;
+}
+
+void ImageService::Implementation::activate(const Target& target, const ImageMetadata& metadata,
+                                            std::uint64_t root_size) {
+    change_with_default(target.image, target.make_default, [&](Image& image) {
+        ImageVersion* const version = image.version(target.version);
+        if (version == nullptr) throw Error(ErrorCode::not_found, "image version not found");
+        version->status = ImageStatus::active;
+        version->metadata = metadata;
+        version->root_size = root_size;
+    });
+}
+
+// Exactly one image is the default: the first one whatever was asked for, later the one that was made it
+// last.
+void ImageService::Implementation::change_with_default(const std::string& id, bool make_default,
+                                                       const std::function<void(Image&)>& change) {
+    std::lock_guard lock(default_);
+    for (int attempt = 1;; ++attempt) {
+        const auto present = default_image();
+        const bool becomes_default = make_default || !present;
+        Batch others;
+        if (becomes_default && present && present->id.str() != id)
+            parts_.images.stage_update(others, present->id.str(),
+                                       [](Image& image) { image.is_default = false; });
+        try {
+            parts_.images.update(
+                id,
+                [&](Image& image) {
+                    change(image);
+                    if (becomes_default) image.is_default = true;
+                },
+                others);
+            return;
+        } catch (const Error& e) {
+            if (e.code() != ErrorCode::conflict || attempt == max_attempts) throw;
+        }
+    }
+}
+
+OperationResult ImageService::Implementation::undo_create(const Operation& operation) {
+    const Target target = Target::of(operation);
+    const auto image = parts_.images.find(target.image);
+    OperationResult result;
+    if (!image) return result;
+    result.stage = [this, target](Batch& last) { parts_.images.stage_remove(last, target.image); };
+    result.after = [this, fingerprint = image->versions.at(0).fingerprint] { drop_package(fingerprint); };
+    return result;
+}
+
+OperationResult ImageService::Implementation::undo_update(const Operation& operation) {
+    const Target target = Target::of(operation);
+    const auto image = parts_.images.find(target.image);
+    const ImageVersion* const version = image ? image->version(target.version) : nullptr;
+    OperationResult result;
+    if (version == nullptr) return result;
+    result.stage = [this, target](Batch& last) {
+        if (!parts_.images.find(target.image)) return;
+        parts_.images.stage_update(last, target.image, [&](Image& changed) {
+            std::erase_if(changed.versions,
+                          [&](const ImageVersion& v) { return v.version == target.version; });
+        });
+    };
+    result.after = [this, fingerprint = version->fingerprint] { drop_package(fingerprint); };
+    return result;
+}
+
+OperationResult ImageService::Implementation::remove_image(const Operation& operation) {
+    const Target target = Target::of(operation);
+    const auto image = parts_.images.find(target.image);
+    if (!image) return {};  // its upload was cancelled by this deletion, or it was gone before a restart
+    const Target whole_image{target.image, Target::every_version, false};
+    for (const ImageVersion& version : image->versions) drop_package(version.fingerprint, &whole_image);
+    OperationResult result;
+    result.stage = [this, id = target.image](Batch& last) { parts_.images.stage_remove(last, id); };
+    result.after = [id = target.image] { log::info("image deleted", {{"image", id}}); };
+    return result;
+}
+
+OperationResult ImageService::Implementation::erase_version(const Operation& operation) {
+    const Target target = Target::of(operation);
+    const auto image = parts_.images.find(target.image);
+    const ImageVersion* const version = image ? image->version(target.version) : nullptr;
+    if (version == nullptr) return {};
+    drop_package(version->fingerprint, &target);
+    return undo_update(operation);
+}
+
+// `except`: what is going away and no longer counts.
+bool ImageService::Implementation::is_referenced(const std::string& fingerprint, const Target* except) const {
+    const auto images = parts_.images.list();
+    return std::ranges::any_of(images, [&](const auto& image) {
+        return std::ranges::any_of(image->versions, [&](const ImageVersion& version) {
+            const bool going =
+                except != nullptr && except->image == image->id.str() &&
+                (except->version == Target::every_version || except->version == version.version);
+            return !going && version.fingerprint == fingerprint;
+        });
+    });
+}
+
+void ImageService::Implementation::drop_package(const std::string& fingerprint, const Target* except) {
+    std::lock_guard lock(packages_);
+    if (is_referenced(fingerprint, except)) return;
+    parts_.blobs.remove(fingerprint);
+    remove_layer(fingerprint);
+}
+
+// One that an instance uses stays; drop_layer of the last one comes back here.
+void ImageService::Implementation::remove_layer(const std::string& layer) {
+    const bool used = layer_users_.with([&](const auto& users) { return users.find(layer) != users.end(); });
+    if (used) return;
+    try {
+        parts_.layers.remove(layer);
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::busy) throw;
+        log::info("layer is still in use and stays", {{"layer", layer}});
+    }
+}
+
+void ImageService::Implementation::hold_layer(const std::string& layer) {
+    layer_users_.with([&](auto& users) { ++users[layer]; });
+}
+
+void ImageService::Implementation::drop_layer(const std::string& layer) {
+    const bool last = layer_users_.with([&](auto& users) {
+        const auto found = users.find(layer);
+        if (found == users.end() || --found->second > 0) return false;
+        users.erase(found);
+        return true;
+    });
+    if (last) drop_package(layer);
+}
+
+void ImageService::Implementation::collect_garbage() {
+    std::lock_guard lock(packages_);
+    std::set<std::string> wanted;
+    for (const auto& image : parts_.images.list())
+        for (const ImageVersion& version : image->versions) wanted.insert(version.fingerprint);
+    for (const BlobInfo& blob : parts_.blobs.list()) {
+        if (wanted.contains(blob.digest)) continue;
+        parts_.blobs.remove(blob.digest);
+        log::info("package that nothing refers to removed", {{"fingerprint", blob.digest}});
+    }
+    for (const std::string& layer : parts_.layers.list())
+        if (!wanted.contains(layer)) remove_layer(layer);
+}
+
+}  // namespace svc

@@ -1,0 +1,219 @@
+// Bringing instances up. Each commit costs a disk synchronisation, so those that may overlap with the
+// runtime's work do.
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/rollback.h"
+#include "libsvc/services/container_spec.h"
+#include "libsvc/services/instance_implementation.h"
+
+namespace svc {
+
+namespace {
+
+[[noreturn]] void throw_deleting() {
+    throw Error(ErrorCode::cancelled, "container is being deleted");
+}
+
+void throw_if_stopped(const OperationContext& context) {
+    if (context.stop().stop_requested()) throw Error(ErrorCode::cancelled, "Operation cancelled");
+}
+
+void apply(const Reservation& reservation, Instance& instance) {
+    instance.node = reservation.node;
+    instance.address = reservation.address;
+    instance.public_address = reservation.public_address;
+    instance.services = reservation.services;
+}
+
+// What was planned without the record, put into the record as it is now.
+void take_plan(const Instance& planned, InstanceStatus status, Instance& instance) {
+    if (instance.status == InstanceStatus::deleted) throw_deleting();
+    apply({planned.node, planned.address, planned.public_address, planned.services}, instance);
+    instance.status = status;
+}
+
+}  // namespace
+
+OperationResult InstanceService::Implementation::run_launch(OperationContext& context) {
+    const Work work = Work::of(context.operation());
+    const std::string& requestor = context.operation().requestor;
+    announce(work.instance, requestor);
+    throw_if_stopped(context);
+    const auto before = parts_.instances.get(work.instance);
+    const auto instance = prepare(work.instance, requestor, !before->no_start && !work.no_wait);
+    if (instance->no_start) return {};
+    if (work.no_wait) {
+        OperationResult result;
+        result.after = [this, id = work.instance] {
+            start_own("instance.start", {id, false, false, false, ""}, true);
+        };
+        return result;
+    }
+    throw_if_stopped(context);
+    return boot(context, *instance);
+}
+
+OperationResult InstanceService::Implementation::run_start(OperationContext& context) {
+    const Work work = Work::of(context.operation());
+    const auto instance = parts_.instances.get(work.instance);
+    if (instance->status == InstanceStatus::running) return {};
+    if (instance->status == InstanceStatus::deleted) throw_deleting();
+    if (work.no_wait) {
+        OperationResult result;
+        result.after = [this, id = work.instance] {
+            start_own("instance.start", {id, false, false, false, ""}, true);
+        };
+        return result;
+    }
+    const auto planned = plan_start(instance);
+    create_container(*planned);
+    throw_if_stopped(context);
+    return boot(context, *planned);
+}
+
+// Reserves, and stores that while the runtime makes the container: the record that names it is there already.
+InstanceService::Implementation::Ptr InstanceService::Implementation::prepare(const std::string& id,
+                                                                              const std::string& requestor,
+                                                                              bool create_too) {
+    const auto instance = parts_.instances.get(id);
+    if (instance->status == InstanceStatus::deleted) throw_deleting();
+    if (instance->status != InstanceStatus::created) {  // an earlier life of the daemon came this far
+        if (create_too) create_container(*instance);
+        return instance;
+    }
+    Instance planned = *instance;
+    apply(parts_.nodes.reserve(planned), planned);
+    Rollback undo;
+    undo.add("reservation", [&] { parts_.nodes.release_all(planned); });
+    auto stored = std::async(std::launch::async, [&] {
+        return parts_.instances.update(
+            id, [&](Instance& record) { take_plan(planned, InstanceStatus::prepared, record); });
+    });
+    std::exception_ptr failure;
+    try {
+        if (create_too) create_container(planned);
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    auto prepared = stored.get();
+    undo.dismiss();
+    publish("container-scheduled", id, requestor);
+    if (failure) std::rethrow_exception(failure);
+    return prepared;
+}
+
+InstanceService::Implementation::Ptr InstanceService::Implementation::plan_start(const Ptr& instance) const {
+    const bool holds_all =
+        instance->status == InstanceStatus::prepared || instance->status == InstanceStatus::started;
+    if (holds_all) return instance;
+    auto planned = std::make_shared<Instance>(*instance);
+    apply(parts_.nodes.reserve(*instance), *planned);
+    return planned;
+}
+
+void InstanceService::Implementation::create_container(const Instance& planned) {
+    AgentSession session = parts_.session_template;
+    session.instance_id = planned.id.str();
+    session.instance_type = to_text(planned.type);
+    session.token = parts_.tokens.issue(session.instance_id);
+    session.config = planned.config;
+    session.ready = planned.ready;
+    session.boot_timeout_seconds = static_cast<int>(
+        std::chrono::duration_cast<std::chrono::seconds>(parts_.options.boot_timeout).count());
+    parts_.runtime.create(container_spec(planned, session));
+}
+
+// `started` is stored while the runtime starts the container.
+void InstanceService::Implementation::start_container(const Instance& planned, const std::string& requestor) {
+    std::future<void> stored;
+    if (planned.status != InstanceStatus::started)
+        stored = std::async(std::launch::async, [&] { commit_started(planned, requestor); });
+    parts_.runtime.start(planned.id.str());
+    if (stored.valid()) stored.get();
+}
+
+void InstanceService::Implementation::commit_started(const Instance& planned, const std::string& requestor) {
+    const std::string& id = planned.id.str();
+    parts_.instances.update(id, [&](Instance& record) {
+        take_plan(planned, InstanceStatus::started, record);
+        record.error_message.clear();
+        record.stored_logs.clear();
+    });
+    if (!planned.stored_logs.empty()) logs_.remove(id);
+    publish("container-started", id, requestor);
+}
+
+// Ends without a worker: the guest's report, its end, the timeout or a cancellation completes the operation.
+OperationResult InstanceService::Implementation::boot(OperationContext& context, const Instance& planned) {
+    const std::string id = planned.id.str();
+    const std::string requestor = context.operation().requestor;
+    const Duration limit = parts_.options.boot_timeout;
+    boots_.expect(id);
+    Rollback undo;
+    undo.add("expecting a report", [&] { boots_.forget(id); });
+    start_container(planned, requestor);
+    undo.dismiss();
+    const auto completion =
+        context.detach([this, id] { boots_.settle(id, Error(ErrorCode::cancelled, "Operation cancelled")); });
+    const Error late(ErrorCode::internal, "instance did not report within " + format_duration(limit));
+    boots_.attach(id, planned.start_requested_at + limit - parts_.clock.now(), late,
+                  [this, completion, id, requestor](const std::optional<Error>& failure) {
+                      if (failure)
+                          completion->fail(*failure);
+                      else
+                          completion->succeed([this, id, requestor] { return mark_running(id, requestor); });
+                  });
+    return {};
+}
+
+OperationResult InstanceService::Implementation::mark_running(const std::string& id,
+                                                              const std::string& requestor) {
+    auto result = transition(
+        id,
+        [](Instance& instance) {
+            if (instance.status == InstanceStatus::deleted) throw_deleting();
+            if (instance.status != InstanceStatus::started) return false;
+            instance.status = InstanceStatus::running;
+            return true;
+        },
+        "container-running", requestor);
+    result.after = [this, id, tell = std::move(result.after)] {
+        tell();
+        const auto instance = parts_.instances.find(id);
+        if (!instance) return;
+        const Duration took = parts_.clock.now() - instance->start_requested_at;
+        if (parts_.boot_times && instance->type == InstanceType::regular)
+            parts_.boot_times->observe(std::chrono::duration<double>(took).count());
+        log::info("container running",
+                  {{"container", id}, {"node", instance->node}, {"took", format_duration(took)}});
+    };
+    return result;
+}
+
+OperationResult InstanceService::Implementation::undo_launch(const Operation& operation, const Error& error) {
+    const std::string id = Work::of(operation).instance;
+    announce(id, operation.requestor);
+    const auto instance = parts_.instances.find(id);
+    if (!instance || instance->status == InstanceStatus::deleted)
+        return {};  // the deletion that waits sees to it
+    const bool cancelled = error.code() == ErrorCode::cancelled;
+    if (cancelled || instance->status == InstanceStatus::created)
+        return forget_instance(instance, !cancelled, operation.requestor);
+    return fail_instance(id, error.what(), operation.requestor);
+}
+
+OperationResult InstanceService::Implementation::undo_start(const Operation& operation, const Error& error) {
+    const std::string id = Work::of(operation).instance;
+    const auto instance = parts_.instances.find(id);
+    if (!instance || instance->status == InstanceStatus::deleted) return {};
+    const bool was_down =
+        instance->status == InstanceStatus::stopped || instance->status == InstanceStatus::error;
+    if (was_down && error.code() == ErrorCode::exhausted) return {};  // no room for it now: as it was before
+    return fail_instance(id, error.what(), operation.requestor);
+}
+
+}  // namespace svc
