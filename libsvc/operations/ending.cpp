@@ -128,7 +128,8 @@ OperationResult Engine::Implementation::undo(const Job& job, const Error& error)
 void Engine::Implementation::commit_final(const Operation& record, const OperationResult& result) {
     int conflicts = 0;
     int refusals = 0;
-    for (Duration pause = first_pause;; pause *= 4) {
+    Duration pause = first_pause;
+    for (;;) {
         try {
             Batch batch = result.last;
             if (result.stage) result.stage(batch);
@@ -138,13 +139,16 @@ void Engine::Implementation::commit_final(const Operation& record, const Operati
         } catch (const Error& e) {
             const bool moved = e.code() == ErrorCode::conflict && result.stage && ++conflicts < max_conflicts;
             const bool away = e.code() == ErrorCode::unavailable && ++refusals < max_refusals;
+            if (e.code() == ErrorCode::unavailable && has_ended(record)) return;  // only the answer was lost
             if (!moved && !away) throw;
-            if (moved)
-                pause = first_pause / 4;
-            else
-                clock_.wait(stopping_source_.get_token(), pause);
+            if (away) clock_.wait(stopping_source_.get_token(), std::exchange(pause, pause * 4));
         }
     }
+}
+
+bool Engine::Implementation::has_ended(const Operation& record) const {
+    const OperationPtr stored = records_.find(record.id.str());
+    return stored && is_final(stored->status);
 }
 
 bool Engine::Implementation::try_commit_final(const Operation& record, const OperationResult& result) {

@@ -78,31 +78,24 @@ OperationPtr Engine::Implementation::start(OperationSpec spec, const Batch& batc
     const JobPtr job = make_job(new_record(std::move(spec)));
     const OperationPtr record = job->record();
     reserve_place();
-    std::vector<std::string> ahead;
-    try {
-        ahead = claims_.enter(job->id, record->description, record->claims, if_held);
-    } catch (...) {
+    if (!add_job(job)) {
         --queued_;
-        throw;
+        throw Error(ErrorCode::conflict, "operation already exists");
     }
-    commit_start(*job, batch);
-    cancel_ahead(ahead);
+    cancel_ahead(accept(*job, if_held, batch));
     if (claims_.ready(job->id)) dispatch(job);
     return record;
 }
 
-void Engine::Implementation::commit_start(Job& job, const Batch& batch) {
+// Claims, stores and announces; returns who is ahead.
+std::vector<std::string> Engine::Implementation::accept(Job& job, Claims::IfHeld if_held,
+                                                        const Batch& batch) {
     std::lock_guard order(job.order);
-    {
-        std::unique_lock lock(jobs_mutex_);
-        jobs_.emplace(job.id, job.shared_from_this());
-    }
     const OperationPtr record = job.record();
+    std::vector<std::string> ahead;
     try {
-        Batch together;
-        records_.stage_create(together, *record);
-        together.append(batch);
-        store_.commit(together);
+        ahead = claims_.enter(job.id, record->description, record->claims, if_held);
+        commit_start(*record, batch);
     } catch (...) {
         take_back(job);
         throw;
@@ -113,6 +106,20 @@ void Engine::Implementation::commit_start(Job& job, const Batch& batch) {
     pending.status = OperationStatus::pending;
     publish(pending);
     publish(*record);
+    return ahead;
+}
+
+void Engine::Implementation::commit_start(const Operation& record, const Batch& batch) {
+    Batch together;
+    records_.stage_create(together, record);
+    together.append(batch);
+    try {
+        store_.commit(together);
+    } catch (const Error& e) {
+        // Committed, and only the answer was lost.
+        if (e.code() == ErrorCode::unavailable && records_.find(record.id.str())) return;
+        throw;
+    }
 }
 
 void Engine::Implementation::take_back(Job& job) {
@@ -174,6 +181,11 @@ void Engine::Implementation::progress(Job& job, const Json& metadata) {
     if (job.last_progress_event && now - *job.last_progress_event < std::chrono::seconds(1)) return;
     job.last_progress_event = now;
     publish(record);
+}
+
+bool Engine::Implementation::add_job(const JobPtr& job) {
+    std::unique_lock lock(jobs_mutex_);
+    return jobs_.emplace(job->id, job).second;
 }
 
 JobPtr Engine::Implementation::find_job(std::string_view id) const {

@@ -60,13 +60,13 @@ class OperationContext {
 
 // How work ends well: `last` commits together with the operation's final record.
 struct OperationResult {
-    Batch last;
+    Batch last{};
     // Adds to the final commit what depends on records that others change too. Called right before that
     // commit, and again when the commit meets a conflict; what it throws ends the operation like run() does.
     // May be empty.
-    std::function<void(Batch& last)> stage;
-    Json metadata;                // replaces the operation's metadata unless null
-    std::function<void()> after;  // runs once after that commit: events of what changed. May be empty
+    std::function<void(Batch& last)> stage{};
+    Json metadata{};                // replaces the operation's metadata unless null
+    std::function<void()> after{};  // runs once after that commit: events of what changed. May be empty
 };
 
 struct OperationHandler {
@@ -80,19 +80,19 @@ struct OperationHandler {
 };
 
 struct OperationSpec {
-    std::string kind;  // names a registered handler
-    std::string description;
+    std::string kind{};  // names a registered handler
+    std::string description{};
     OperationClass cls = OperationClass::task;
-    std::map<std::string, std::vector<std::string>> resources;
-    std::vector<std::string> claims;
+    std::map<std::string, std::vector<std::string>> resources{};
+    std::vector<std::string> claims{};
     bool cancellable = false;
-    Json arguments;
-    Json metadata;
-    std::string requestor;
+    Json arguments{};
+    Json metadata{};
+    std::string requestor{};
     // Queue behind the present holder instead of `busy`, and cancel that holder when it may be cancelled: for
     // deletions.
     bool wait_for_claims = false;
-    std::string id;  // "": a new one
+    std::string id{};  // "": a new one
 };
 
 struct EngineOptions {

@@ -54,7 +54,9 @@ class Engine::Implementation {
     JobPtr make_job(Operation record);
     Operation new_record(OperationSpec spec) const;
     void reserve_place();
-    void commit_start(Job& job, const Batch& batch);
+    std::vector<std::string> accept(Job& job, Claims::IfHeld if_held, const Batch& batch);
+    void commit_start(const Operation& record, const Batch& batch);
+    bool add_job(const JobPtr& job);  // false: there is one of this id
     void take_back(Job& job);
     void cancel_ahead(const std::vector<std::string>& ids);
     void cancel(Job& job);
@@ -75,6 +77,7 @@ class Engine::Implementation {
     Outcome fail(const Job& job, const Error& error);
     OperationResult undo(const Job& job, const Error& error) const;
     void commit_final(const Operation& record, const OperationResult& result);
+    bool has_ended(const Operation& record) const;
     bool try_commit_final(const Operation& record, const OperationResult& result);
     void conclude(Job& job, const Outcome& outcome);
     void tell_waiters(Job& job);

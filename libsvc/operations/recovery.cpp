@@ -32,10 +32,7 @@ void Engine::Implementation::recover_one(const Operation& record) {
     }
     job->visible = true;
     ++queued_;
-    {
-        std::unique_lock lock(jobs_mutex_);
-        jobs_.emplace(job->id, job);
-    }
+    add_job(job);
     log::info("operation recovered", {{"operation", job->id}, {"kind", record.kind}});
     claims_.enter(job->id, record.description, record.claims, Claims::IfHeld::queue);
     if (claims_.ready(job->id)) dispatch(job);
