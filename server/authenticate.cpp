@@ -1,0 +1,51 @@
+#include "server/authenticate.h"
+
+#include "libsvc/base/error.h"
+
+namespace svc::server {
+
+std::string_view to_text(Trust trust) {
+    switch (trust) {
+        case Trust::trusted:
+            return "trusted";
+        case Trust::untrusted:
+            return "untrusted";
+        case Trust::guest:
+            break;
+    }
+    return "guest";
+}
+
+Authenticator::Authenticator(TrustQuestion trusts) : trusts_(std::move(trusts)) {}
+
+Trust Authenticator::trust(const Peer& peer) const {
+    if (peer.transport == Transport::unix_socket)
+        return peer.listener == local_listener ? Trust::trusted : Trust::guest;
+    if (!peer.certificate) return Trust::guest;
+    return trusts_ && trusts_(*peer.certificate) ? Trust::trusted : Trust::untrusted;
+}
+
+void Authenticator::check(Access access, const Request& request) const {
+    // Instances may use what their token opens, and nothing else is to be found on their socket.
+    if (request.peer->listener == agent_listener && access != Access::token)
+        throw Error(ErrorCode::not_found, "not found");
+    switch (access) {
+        case Access::everyone:
+        case Access::secret:  // the handler compares it
+            return;
+        case Access::trusted:
+            if (trust(*request.peer) != Trust::trusted) throw Error(ErrorCode::forbidden, "Not Authorized");
+            return;
+        case Access::token:  // the handler checks a token that is there
+            if (!request.headers.find("Authorization") && trust(*request.peer) != Trust::trusted)
+                throw Error(ErrorCode::unauthenticated, "missing token");
+            return;
+    }
+}
+
+std::string requestor(const Request& request) {
+    if (request.peer->transport == Transport::unix_socket) return "uid=" + std::to_string(request.peer->uid);
+    return request.peer->certificate ? request.peer->certificate->fingerprint : "guest";
+}
+
+}  // namespace svc::server

@@ -1,0 +1,40 @@
+#pragma once
+// From the other end of a connection to who that is.
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "libsvc/net/request.h"
+#include "libsvc/net/router.h"
+
+namespace svc::server {
+
+enum class Trust { guest, untrusted, trusted };
+std::string_view to_text(Trust trust);
+
+// Names the management socket's and the instances' listeners have in Peer::listener.
+inline constexpr std::string_view local_listener = "local";
+inline constexpr std::string_view agent_listener = "agent";
+inline constexpr std::string_view tls_listener = "tls";
+inline constexpr std::string_view metrics_listener = "metrics";
+
+// Whether a client certificate is one the service trusts. Called on I/O threads: must read memory only.
+using TrustQuestion = std::function<bool(const ClientCertificate&)>;
+
+// Thread-safe.
+class Authenticator {
+  public:
+    explicit Authenticator(TrustQuestion trusts);  // empty: no certificate is trusted
+    Trust trust(const Peer& peer) const;
+    // Throws what the request is refused with: forbidden "Not Authorized", unauthenticated "missing token",
+    // not_found.
+    void check(Access access, const Request& request) const;
+
+  private:
+    TrustQuestion trusts_;
+};
+
+// Who asks, as operations remember it: "uid=0", a certificate's fingerprint, or "guest".
+std::string requestor(const Request& request);
+
+}  // namespace svc::server

@@ -1,0 +1,310 @@
+#include "server/daemon.h"
+
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "libsvc/base/error.h"
+#include "libsvc/blobs/dir_blob_store.h"
+#include "libsvc/runtime/lxc/lxc_runtime.h"
+#include "libsvc/runtime/simulated/simulated_runtime.h"
+#include "libsvc/store/sqlite/sqlite_store.h"
+#include "server/api.h"
+#include "server/cluster_metrics.h"
+#include "server/guest_reports.h"
+#include "server/jobs.h"
+#include "server/middleware.h"
+#include "server/programs.h"
+#include "server/state_directory.h"
+
+namespace svc::server {
+
+namespace {
+
+constexpr std::chrono::seconds last_responses{2};  // what a stopping server gives running requests
+
+// Where the instances' socket is to be found inside; the runtime binds its folder there.
+constexpr std::string_view agent_socket_inside = "/var/lib/svc-agent/host/server.unix";
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+struct CloseReports {
+    GuestReports& reports;
+    ~CloseReports() { reports.close(); }
+};
+
+struct BuiltRuntime {
+    std::unique_ptr<Runtime> runtime;
+    LayerStore* layers = nullptr;  // part of the runtime
+};
+
+template <class Concrete>
+BuiltRuntime built(std::unique_ptr<Concrete> runtime) {
+    LayerStore& layers = runtime->layers();
+    return {std::move(runtime), &layers};
+}
+
+BuiltRuntime build_simulated(const Options& options, const StateDirectory& state, Clock& clock,
+                             GuestReports& reports) {
+    SimulatedOptions simulated;
+    simulated.start_delay = options.simulated.start_delay;
+    simulated.stop_delay = options.simulated.stop_delay;
+    simulated.fail_start_share = options.simulated.fail_share;
+    simulated.cpus = options.simulated.cpus;
+    simulated.memory_bytes = options.simulated.memory;
+    simulated.state_dir = state.runtime("simulated");
+    simulated.report_running = [&reports](std::string_view id) { reports.running(id); };
+    return built(std::make_unique<SimulatedRuntime>(clock, std::move(simulated)));
+}
+
+BuiltRuntime build_lxc(const Options& options, const StateDirectory& state, const Clock& clock) {
+    LxcOptions lxc;
+    lxc.state_dir = state.runtime("lxc");
+    lxc.bridge = options.lxc.bridge;
+    lxc.subnet = options.lxc.subnet;
+    lxc.bridge_mtu = options.lxc.bridge_mtu;
+    lxc.agent = find_program("svc-agent", options.lxc.agent, "instance-agent", "agent");
+    lxc.helper = find_program("svc-lxc", options.lxc.helper, "libsvc/runtime/lxc/helper", "lxc_helper");
+    lxc.agent_socket_dir = state.agent_sockets();
+    lxc.id_base = options.lxc.id_base;
+    lxc.id_count = options.lxc.id_count;
+    lxc.address = options.lxc.address;
+    lxc.public_address = options.lxc.public_address;
+    lxc.processes = options.lxc.processes;
+    return built(std::make_unique<LxcRuntime>(std::move(lxc), clock));
+}
+
+BuiltRuntime build_runtime(const Options& options, const StateDirectory& state, Clock& clock,
+                           GuestReports& reports) {
+    if (options.runtime == "simulated") return build_simulated(options, state, clock, reports);
+    return build_lxc(options, state, clock);
+}
+
+EngineOptions engine_options(const Options& options) {
+    EngineOptions engine;
+    engine.workers = options.operation_workers;
+    engine.max_queued = options.operation_queue;
+    engine.keep_finished = options.keep_operations;
+    engine.keep_for = options.keep_operations_for;
+    return engine;
+}
+
+NodeServiceOptions node_options(const Options& options) {
+    return {options.node_name, options.first_port, options.last_port, options.strategy};
+}
+
+InstanceServiceOptions instance_options(const Options& options, const StateDirectory& state) {
+    InstanceServiceOptions instances;
+    instances.boot_timeout = options.boot_timeout;
+    instances.stop_grace = options.stop_grace;
+    instances.linger = options.linger;
+    instances.log_dir = state.logs();
+    instances.max_log_bytes = options.max_log;
+    return instances;
+}
+
+AgentSession session_template(const Options& options) {
+    AgentSession session;
+    session.service_socket = agent_socket_inside;
+    session.boot_timeout_seconds =
+        static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(options.boot_timeout).count());
+    return session;
+}
+
+// The group whose members may use the local API; root alone where it is missing.
+int socket_group() {
+    const group* entry = geteuid() == 0 ? getgrnam("svc") : nullptr;
+    return entry ? static_cast<int>(entry->gr_gid) : -1;
+}
+
+// Others must reach the socket, whose own mode says who may use it.
+void make_socket_folder(const std::filesystem::path& socket) {
+    const auto folder = std::filesystem::absolute(socket).parent_path();
+    std::error_code ignored;
+    if (std::filesystem::exists(folder, ignored)) return;
+    make_directories(folder, 0755);
+    if (chmod(folder.c_str(), 0755) != 0)
+        throw system_error("cannot set the mode of " + folder.string(), errno);
+}
+
+void publish_log(EventBus& events, log::Level level, std::string_view message, const log::Fields& fields) {
+    if (!events.wanted(EventType::logging)) return;
+    Json context = Json::object();
+    for (const auto& [key, value] : fields) context.set(key, value);
+    events.publish(EventType::logging, Json::object({{"message", message},
+                                                     {"level", log::to_text(level)},
+                                                     {"context", std::move(context)}}));
+}
+
+}  // namespace
+
+// In the order of construction; the end goes backwards.
+class Daemon::Parts {
+  public:
+    Parts(Options given, TrustQuestion trusts)
+        : options(std::move(given)),
+          state(options.state_dir),
+          events(clock),
+          store(std::make_unique<SqliteStore>(state.database())),
+          blobs(std::make_unique<DirBlobStore>(
+              DirBlobStoreOptions{state.blobs(), options.disk_reserve, options.max_upload})),
+          runtime(build_runtime(options, state, clock, reports)),
+          images(*store),
+          instances(*store),
+          nodes(*store),
+          engine(*store, events, clock, ids, engine_options(options)),
+          tokens(state.token_secret(), clock),
+          node_service(*store, nodes, *runtime.runtime, node_options(options)),
+          image_service({*store, images, *blobs, *runtime.layers, engine, clock, ids,
+                         runtime.runtime->capacity().architecture}),
+          instance_service({*store, instances, image_service, node_service, *runtime.runtime, engine, events,
+                            tokens, clock, ids, session_template(options), instance_options(options, state)}),
+          exec_service(instances, *runtime.runtime, engine, clock, ids),
+          authenticator(std::move(trusts)),
+          services{options,       authenticator, events,           engine,       *blobs,
+                   image_service, node_service,  instance_service, exec_service, tokens},
+          cluster_metrics(metrics, node_service, instance_service, events, clock),
+          workers("request", options.workers, options.request_queue),
+          middleware({authenticator, metrics, ids, host_name(), options.max_upload}, api_routes(services)),
+          server(middleware, workers, options.limits, options.io_threads) {}
+    ~Parts() { reports.close(); }
+    Parts(const Parts&) = delete;
+    Parts& operator=(const Parts&) = delete;
+
+    void listen();
+    void serve();
+    bool is_idle() const;
+
+    const Options options;
+    SystemClock clock;
+    SystemIdSource ids{clock};
+    StateDirectory state;
+    MetricsRegistry metrics;
+    EventBus events;
+    GuestReports reports;
+    std::unique_ptr<Store> store;
+    std::unique_ptr<BlobStore> blobs;
+    BuiltRuntime runtime;
+    CloseReports close_reports{reports};  // should construction end early: the runtime waits for its reports
+    Images images;
+    Instances instances;
+    Nodes nodes;
+    Engine engine;
+    AgentTokens tokens;
+    NodeService node_service;
+    ImageService image_service;
+    InstanceService instance_service;
+    ExecService exec_service;
+    Authenticator authenticator;
+    Services services;
+    ClusterMetrics cluster_metrics;
+    std::shared_ptr<TlsContext> tls;
+    ThreadPool workers;
+    Middleware middleware;
+    HttpServer server;
+    std::vector<std::string> addresses;
+    std::jthread first_reconciliation;
+    std::unique_ptr<Periodic> periodic;
+    bool stopped = false;
+
+  private:
+    void listen_tls();
+};
+
+void Daemon::Parts::listen_tls() {
+    if (options.listen.empty()) return;
+    const Capacity capacity = runtime.runtime->capacity();
+    std::vector<std::string> names{"127.0.0.1", "::1"};
+    if (!capacity.address.empty()) names.push_back(capacity.address);
+    ensure_key_pair(state.server_keys(), host_name(), {host_name(), "localhost"}, names, clock);
+    tls = std::make_shared<TlsContext>(state.server_keys());
+    for (const std::string& address : options.listen)
+        addresses.push_back("https://" + server.listen_tcp(std::string(tls_listener), address, tls));
+}
+
+void Daemon::Parts::listen() {
+    make_socket_folder(options.socket);
+    server.listen_unix(std::string(local_listener), options.socket, 0660, socket_group());
+    addresses.push_back("unix:" + options.socket.string());
+    server.listen_unix(std::string(agent_listener), state.agent_sockets() / "server.unix", 0666);
+    listen_tls();
+    if (options.metrics_listen.empty()) return;
+    addresses.push_back(with_context("metrics_listen", [&] {
+        return "http://" + server.listen_tcp(std::string(metrics_listener), options.metrics_listen, nullptr);
+    }));
+}
+
+void Daemon::Parts::serve() {
+    log::set_listener([this](log::Level level, std::string_view message, const log::Fields& fields) {
+        publish_log(events, level, message, fields);
+    });
+    reports.open(instance_service);
+    engine.recover();
+    listen();
+    server.start();
+    first_reconciliation = std::jthread([this] {
+        try {
+            instance_service.reconcile();
+            image_service.collect_garbage();
+        } catch (const std::exception& e) {
+            log::error("first reconciliation failed", {{"error", e.what()}});
+        }
+    });
+    periodic = std::make_unique<Periodic>(clock, periodic_jobs(services));
+}
+
+bool Daemon::Parts::is_idle() const {
+    const auto operations = engine.list();
+    return std::all_of(operations.begin(), operations.end(),
+                       [](const auto& o) { return is_final(o->status); });
+}
+
+Daemon::Daemon(Options options, TrustQuestion trusts)
+    : parts_(std::make_unique<Parts>(std::move(options), std::move(trusts))) {
+    try {
+        parts_->serve();
+    } catch (...) {
+        stop();
+        throw;
+    }
+}
+
+Daemon::~Daemon() {
+    stop();
+}
+
+const std::vector<std::string>& Daemon::addresses() const {
+    return parts_->addresses;
+}
+
+std::string Daemon::tls_fingerprint() const {
+    return parts_->tls ? parts_->tls->fingerprint() : "";
+}
+
+void Daemon::reload(log::Level level) {
+    log::set_level(level);
+    if (parts_->tls) parts_->tls->reload();
+}
+
+// The API stays up while work ends, so that clients see how it ended.
+bool Daemon::stop() {
+    if (parts_->stopped) return true;
+    parts_->stopped = true;
+    parts_->engine.stop(parts_->options.shutdown_grace);
+    const bool idle = parts_->is_idle();
+    parts_->server.stop(last_responses);
+    parts_->periodic.reset();
+    parts_->first_reconciliation = {};
+    parts_->reports.close();
+    log::set_listener({});
+    return idle;
+}
+
+}  // namespace svc::server

@@ -1,0 +1,12 @@
+#pragma once
+// The table of periodic jobs.
+#include <vector>
+
+#include "libsvc/base/periodic.h"
+#include "server/services.h"
+
+namespace svc::server {
+
+std::vector<PeriodicJob> periodic_jobs(const Services& services);
+
+}  // namespace svc::server

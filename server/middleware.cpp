@@ -1,0 +1,109 @@
+#include "server/middleware.h"
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "server/query.h"
+#include "server/response.h"
+
+namespace svc::server {
+
+namespace {
+
+Response run(const Handler& handler, Request& request) {
+    const log::Scope scope({"request", request.id});
+    try {
+        return handler(request);
+    } catch (const std::exception& e) {
+        return failure(e);
+    }
+}
+
+// Refuses before the body is read, with the error as it was thrown.
+RequestPlan refused(std::exception_ptr reason) {
+    RequestPlan plan;
+    plan.dispatch = Dispatch::on_io_thread;
+    plan.open_upload = [reason](Request&) -> std::shared_ptr<BodySink> { std::rethrow_exception(reason); };
+    plan.handler = [reason](Request& request) {
+        return run([&](Request&) -> Response { std::rethrow_exception(reason); }, request);
+    };
+    return plan;
+}
+
+std::vector<Route> metrics_routes(const MetricsRegistry& metrics) {
+    return {{Method::get, "/internal/1.0/metrics", Access::everyone, Dispatch::on_pool, "metrics",
+             [&metrics](Request&) {
+                 Response response;
+                 response.headers.set("Content-Type", "text/plain; version=0.0.4");
+                 response.body = metrics.render();
+                 return response;
+             }}};
+}
+
+}  // namespace
+
+Middleware::Middleware(MiddlewareParts parts, std::vector<Route> api)
+    : parts_(std::move(parts)),
+      http_metrics_(parts_.metrics, parts_.host),
+      api_(std::move(api)),
+      metrics_(metrics_routes(parts_.metrics)) {}
+
+const Router& Middleware::router(const Request& request) const {
+    return request.peer->listener == metrics_listener ? metrics_ : api_;
+}
+
+Router::Match Middleware::find(const Request& request) const {
+    Router::Match match = router(request).match(request.method, request.path);
+    if (!match.route) throw Error(ErrorCode::not_found, "not found");
+    parts_.authenticator.check(match.route->access, request);
+    return match;
+}
+
+std::string_view Middleware::label(const Request& request) const {
+    const Router::Match match = router(request).match(request.method, request.path);
+    return match.route ? std::string_view(match.route->label) : "not_found";
+}
+
+RequestPlan Middleware::accepted(const Route& route) const {
+    RequestPlan plan;
+    plan.dispatch = route.dispatch;
+    plan.max_body = route.max_body;
+    plan.handler = [&route](Request& request) { return run(route.handler, request); };
+    return plan;
+}
+
+RequestPlan Middleware::plan(Request& request) {
+    request.id = parts_.ids.object_id();
+    http_metrics_.begin(request, label(request));
+    try {
+        Router::Match match = find(request);
+        request.params = std::move(match.params);
+        RequestPlan plan = accepted(*match.route);
+        if (match.route->open_upload && !is_json_upload(request)) {
+            plan.open_upload = match.route->open_upload;
+            plan.max_body = parts_.max_upload;
+        }
+        return plan;
+    } catch (const Error&) {
+        return refused(std::current_exception());
+    }
+}
+
+Response Middleware::fault(const Request* request, const std::exception& error) {
+    if (!request) return failure(error);
+    const log::Scope scope({"request", request->id});
+    return failure(error);
+}
+
+void Middleware::done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
+                      std::chrono::nanoseconds duration) {
+    http_metrics_.end(request, label(request), {received, sent, duration});
+    if (log::level() > log::Level::debug) return;
+    log::debug("request served", {{"request", request.id},
+                                  {"from", requestor(request)},
+                                  {"method", request.method_text},
+                                  {"path", request.path},
+                                  {"status", std::to_string(status)},
+                                  {"duration", format_duration(duration)}});
+}
+
+}  // namespace svc::server

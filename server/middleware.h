@@ -1,0 +1,43 @@
+#pragma once
+// What surrounds every request: id, log scope, access rule, limits, metrics, faults.
+#include <atomic>
+
+#include "libsvc/base/id.h"
+#include "libsvc/base/metrics.h"
+#include "libsvc/net/router.h"
+#include "libsvc/net/server.h"
+#include "server/authenticate.h"
+#include "server/http_metrics.h"
+
+namespace svc::server {
+
+struct MiddlewareParts {
+    const Authenticator& authenticator;
+    MetricsRegistry& metrics;
+    IdSource& ids;
+    std::string host;              // label of the metrics
+    std::uint64_t max_upload = 0;  // bytes
+};
+
+// The API and, on its own listener, the metrics. Thread-safe.
+class Middleware final : public HttpService {
+  public:
+    Middleware(MiddlewareParts parts, std::vector<Route> api);
+    RequestPlan plan(Request& request) override;
+    Response fault(const Request* request, const std::exception& error) override;
+    void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
+              std::chrono::nanoseconds duration) override;
+
+  private:
+    const Router& router(const Request& request) const;
+    Router::Match find(const Request& request) const;  // throws not_found and what the access rule throws
+    RequestPlan accepted(const Route& route) const;
+    std::string_view label(const Request& request) const;
+
+    MiddlewareParts parts_;
+    HttpMetrics http_metrics_;
+    Router api_;
+    Router metrics_;
+};
+
+}  // namespace svc::server

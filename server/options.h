@@ -1,0 +1,90 @@
+#pragma once
+// Everything the daemon is told at its start: flags over the configuration file over defaults. Read once into
+// one const value; nothing else looks at the command line, a file or the environment.
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/log.h"
+#include "libsvc/net/server.h"
+#include "libsvc/scheduler/scheduler.h"
+
+namespace svc::server {
+
+// Values of the `lxc` runtime alone.
+struct LxcSettings {
+    std::string bridge = "svcbr0";
+    std::string subnet = "192.168.100.1/20";
+    std::uint32_t bridge_mtu = 1500;
+    std::string address;         // "": of the default route's interface
+    std::string public_address;  // "": same as `address`
+    std::uint32_t id_base = 0;   // 0: from /etc/subuid
+    std::uint32_t id_count = 65536;
+    std::uint32_t processes = 4096;
+    std::filesystem::path agent;   // "": beside the program
+    std::filesystem::path helper;  // "": beside the program
+};
+
+// Values of the `simulated` runtime alone.
+struct SimulatedSettings {
+    Duration start_delay{0};
+    Duration stop_delay{0};
+    double fail_share = 0;
+    std::uint32_t cpus = 64;
+    std::uint64_t memory = std::uint64_t{1} << 40U;  // bytes
+};
+
+struct Options {
+    std::filesystem::path config;  // the file that was read; "": none
+    bool check_only = false;
+
+    std::filesystem::path state_dir = "/var/lib/svc";
+    std::filesystem::path socket = "/run/svc/unix.socket";
+    std::vector<std::string> listen{"[::]:8444"};    // empty: off
+    std::string metrics_listen = "127.0.0.1:20002";  // "": off
+    std::string runtime = "lxc";
+    std::string store = "sqlite";
+    log::Level log_level = log::Level::info;
+    LxcSettings lxc;
+    SimulatedSettings simulated;
+
+    std::string node_name;  // "": the host name
+    std::uint16_t first_port = 10000, last_port = 11000;
+    Strategy strategy = Strategy::spread;
+    Duration boot_timeout = std::chrono::minutes(15);
+    Duration stop_grace = std::chrono::seconds(30);  // of an instance
+    Duration linger = std::chrono::seconds(60);
+    Duration shutdown_grace = std::chrono::seconds(10);  // of the daemon's own work
+    std::uint64_t max_log = std::uint64_t{16} << 20U;    // bytes
+
+    ServerLimits limits;
+    unsigned io_threads = 2;
+    std::size_t workers = 8;             // threads that run requests
+    std::size_t request_queue = 10'000;  // requests waiting for one of them
+    std::uint64_t max_body = std::uint64_t{1} << 20U;
+    std::uint64_t max_upload = std::uint64_t{16} << 30U;
+    std::uint64_t disk_reserve = std::uint64_t{64} << 20U;  // uploads leave so many bytes free
+    std::size_t operation_workers = 12;
+    std::size_t operation_queue = 20'000;
+    std::size_t keep_operations = 1000;
+    Duration keep_operations_for = std::chrono::hours(24);
+    std::size_t event_queue_bytes = std::size_t{4} << 20U;
+    std::size_t event_queue_messages = 10'000;
+};
+
+// What the command line asks for.
+struct Invocation {
+    Options options;
+    bool finished = false;  // --help or --version was answered, or the command line was wrong
+    int exit_status = 0;    // then: 0 or 2
+};
+
+// Reads flags and file. Throws invalid_argument naming file, line and key. `default_config` is read when it
+// exists and no --config is given.
+Invocation read_options(int argc, const char* const* argv,
+                        const std::filesystem::path& default_config = "/etc/svc/svcd.yaml");
+
+}  // namespace svc::server

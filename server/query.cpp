@@ -1,0 +1,89 @@
+#include "server/query.h"
+
+#include <charconv>
+
+#include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+
+namespace svc::server {
+
+namespace {
+
+// One entity tag as clients write it: quoted or not, weak or not.
+std::string_view plain_tag(std::string_view tag) {
+    tag = trim(tag);
+    if (tag.starts_with("W/")) tag.remove_prefix(2);
+    if (tag.size() >= 2 && tag.front() == '"' && tag.back() == '"') tag = tag.substr(1, tag.size() - 2);
+    return tag;
+}
+
+std::optional<std::int64_t> integer(std::string_view text) {
+    std::int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [after, error] = std::from_chars(text.data(), end, number);
+    if (text.empty() || error != std::errc() || after != end) return std::nullopt;
+    return number;
+}
+
+constexpr std::int64_t longest_wait_seconds =
+    10LL * 365 * 24 * 3600;  // beyond it the clock's nanoseconds would overflow
+
+}  // namespace
+
+bool wants_records(const Request& request) {
+    const std::string value = request.query_value("recursion");
+    if (value != "" && value != "0" && value != "1") throw_invalid("recursion", "must be 0 or 1");
+    return value == "1";
+}
+
+bool query_flag(const Request& request, std::string_view name) {
+    const std::string value = request.query_value(name);
+    if (value != "" && value != "true" && value != "false") throw_invalid(name, "must be true or false");
+    return value == "true";
+}
+
+std::optional<Duration> wait_limit(const Request& request) {
+    const std::string value = request.query_value("timeout");
+    if (value.empty() || value == "-1") return std::nullopt;
+    const auto seconds = integer(value);
+    if (seconds && *seconds > longest_wait_seconds) return std::nullopt;
+    if (seconds && *seconds >= 0) return std::chrono::seconds(*seconds);
+    try {
+        return parse_duration(value);
+    } catch (const Error&) {
+        throw_invalid("timeout", "must be -1, a number of seconds or a duration like 30s");
+    }
+}
+
+Json json_body(const Request& request) {
+    if (request.body.empty()) throw Error(ErrorCode::invalid_argument, "request body is required");
+    return Json::parse(request.body);
+}
+
+Json optional_json_body(const Request& request) {
+    return request.body.empty() ? Json::object() : Json::parse(request.body);
+}
+
+std::string fingerprint_header(const Request& request) {
+    std::string fingerprint = to_lower(request.headers.get("X-SVC-Fingerprint"));
+    if (!fingerprint.empty() && !is_sha256_hex(fingerprint))
+        throw_invalid("X-SVC-Fingerprint", "must be 64 hexadecimal digits");
+    return fingerprint;
+}
+
+bool is_json_upload(const Request& request) {
+    const std::string type = request.headers.get("Content-Type");
+    return iequals(trim(std::string_view(type).substr(0, type.find(';'))), "application/json");
+}
+
+void check_if_match(const Request& request, std::string_view etag) {
+    const std::string* wanted = request.headers.find("If-Match");
+    if (!wanted) return;
+    for (const std::string& tag : split(*wanted, ','))
+        if (plain_tag(tag) == "*" || plain_tag(tag) == etag) return;
+    throw Error(ErrorCode::precondition_failed,
+                "ETag doesn't match: " + std::string(plain_tag(*wanted)) + " vs " + std::string(etag));
+}
+
+}  // namespace svc::server

@@ -1,0 +1,24 @@
+#pragma once
+// The replies of the API: sync, async, error. The only place that makes them.
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "libsvc/base/json.h"
+#include "libsvc/model/operation.h"
+#include "libsvc/net/request.h"
+#include "libsvc/net/response.h"
+
+namespace svc::server {
+
+Response sync(const Json& metadata);
+// `metadata` is JSON text already.
+Response sync_rendered(std::string metadata);
+Response sync_tagged(const Json& metadata, std::string_view etag);
+// 202 with the Location of the operation; the record has its secrets, being the creator's copy.
+Response async(const Operation& operation);
+// Error texts reach the client; anything else becomes "internal error". Logs what is our fault, with its
+// details.
+Response failure(const std::exception& error);
+
+}  // namespace svc::server

@@ -1,0 +1,107 @@
+#include <charconv>
+
+#include "libsvc/base/error.h"
+#include "server/listing.h"
+#include "server/query.h"
+#include "server/routes/routes.h"
+#include "server/upload.h"
+
+namespace svc::server {
+
+namespace {
+
+std::string url(const Image& image) {
+    return "/1.0/images/" + image.id.str();
+}
+
+ImageRequest request_header(const Request& request) {
+    return ImageRequest::parse(request.headers.get("X-SVC-Request"));
+}
+
+Response show_default(const Services& services) {
+    const auto image = services.images.default_image();
+    return sync(image ? Json::array({to_json(*image)}) : Json::array());
+}
+
+Response list_images(const Services& services, const Request& request) {
+    if (query_flag(request, "default")) return show_default(services);
+    const bool records = wants_records(request);
+    return sync_list(services.images.list(),
+                     [records](const Image& image) { return records ? to_json(image) : Json(url(image)); });
+}
+
+Response show_image(const Services& services, const Request& request) {
+    const auto image = services.images.get(request.params.at("id"));
+    return sync_tagged(to_json(*image), services.images.etag(*image));
+}
+
+std::shared_ptr<BodySink> open_create(const Services& services, const Request& request) {
+    services.images.check_create(request_header(request));
+    return open_package_upload(services.blobs, request);
+}
+
+Response create_image(const Services& services, const Request& request) {
+    return async(*services.images.create(request_header(request), take_package(request),
+                                         fingerprint_header(request), requestor(request)));
+}
+
+void check_unchanged(const Services& services, const Request& request) {
+    check_if_match(request, services.images.etag(*services.images.get(request.params.at("id"))));
+}
+
+std::shared_ptr<BodySink> open_update(const Services& services, const Request& request) {
+    check_unchanged(services, request);
+    services.images.check_update(request.params.at("id"));
+    request_header(request);
+    return open_package_upload(services.blobs, request);
+}
+
+// Two requests on one path: a package makes a version, JSON changes fields.
+Response update_image(const Services& services, const Request& request) {
+    const std::string& id = request.params.at("id");
+    check_unchanged(services, request);
+    if (is_json_upload(request))
+        return async(
+            *services.images.patch(id, ImagePatch::from_json(json_body(request)), requestor(request)));
+    return async(*services.images.update(id, request_header(request), take_package(request),
+                                         fingerprint_header(request), requestor(request)));
+}
+
+Response delete_image(const Services& services, const Request& request) {
+    const Json body = optional_json_body(request);
+    const bool force = JsonFields(body).boolean("force").value_or(false);
+    return async(*services.images.remove(request.params.at("id"), force, requestor(request)));
+}
+
+Response delete_version(const Services& services, const Request& request) {
+    const std::string& text = request.params.at("version");
+    int version = 0;
+    const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+    if (error != std::errc() || after != text.data() + text.size())
+        throw Error(ErrorCode::not_found, "image version not found");
+    return async(*services.images.remove_version(request.params.at("id"), version, requestor(request)));
+}
+
+}  // namespace
+
+std::vector<Route> image_routes(const Services& services) {
+    using enum Dispatch;
+    using enum Access;
+    const auto call = [&services](Response (*handler)(const Services&, const Request&)) {
+        return [services, handler](Request& request) { return handler(services, request); };
+    };
+    std::vector<Route> routes{
+        {Method::get, "/1.0/images", trusted, on_pool, "images", call(list_images)},
+        {Method::post, "/1.0/images", trusted, on_pool, "images", call(create_image)},
+        {Method::get, "/1.0/images/{id}", trusted, on_io_thread, "image", call(show_image)},
+        {Method::patch, "/1.0/images/{id}", trusted, on_pool, "image", call(update_image)},
+        {Method::delete_, "/1.0/images/{id}", trusted, on_pool, "image", call(delete_image)},
+        {Method::delete_, "/1.0/images/{id}/{version}", trusted, on_pool, "image_version",
+         call(delete_version)},
+    };
+    routes[1].open_upload = [services](Request& request) { return open_create(services, request); };
+    routes[3].open_upload = [services](Request& request) { return open_update(services, request); };
+    return routes;
+}
+
+}  // namespace svc::server

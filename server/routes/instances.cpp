@@ -1,0 +1,104 @@
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "server/file_source.h"
+#include "server/listing.h"
+#include "server/query.h"
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+namespace {
+
+std::string url(PathWord word, std::string_view id) {
+    return "/1.0/" + std::string(to_text(word)) + "/" + std::string(id);
+}
+
+Response list_instances(const Services& services, const Request& request, PathWord word) {
+    const bool records = wants_records(request);
+    return sync_list(services.instances.list(), [records, word](const Instance& instance) {
+        return records ? to_json(instance) : Json(url(word, instance.id.str()));
+    });
+}
+
+Response launch(const Services& services, const Request& request, PathWord word) {
+    return async(*services.instances.launch(InstanceCreate::from_json(json_body(request)),
+                                            query_flag(request, "no_wait"), word, requestor(request)));
+}
+
+Response show_instance(const Services& services, const Request& request, PathWord) {
+    return sync(to_json(*services.instances.get(request.params.at("id"))));
+}
+
+Response delete_instance(const Services& services, const Request& request, PathWord word) {
+    const Json body = optional_json_body(request);
+    const bool force = JsonFields(body).boolean("force").value_or(false);
+    return async(*services.instances.remove(request.params.at("id"), force, word, requestor(request)));
+}
+
+Response report(const Services& services, const Request& request) {
+    const std::string token_instance = services.tokens.check(request.headers.get("Authorization"));
+    services.instances.report(request.params.at("id"), token_instance,
+                              InstanceReport::from_json(json_body(request)));
+    return sync(nullptr);
+}
+
+// A token speaks for an instance: its report. Without one it is a trusted client's wish.
+Response update_instance(const Services& services, const Request& request, PathWord word) {
+    if (request.headers.find("Authorization")) return report(services, request);
+    const Json body = json_body(request);
+    const std::string status = JsonFields(body).require_string("desired_status");
+    return async(*services.instances.set_desired_status(
+        request.params.at("id"), status, query_flag(request, "no_wait"), word, requestor(request)));
+}
+
+Response execute(const Services& services, const Request& request, PathWord word) {
+    return async(*services.exec.start(request.params.at("id"), ExecRequest::from_json(json_body(request)),
+                                      word, requestor(request)));
+}
+
+Response list_logs(const Services& services, const Request& request, PathWord word) {
+    const std::string base = url(word, request.params.at("id")) + "/logs/";
+    JsonArray urls;
+    for (const std::string& name : services.instances.logs(request.params.at("id")))
+        urls.emplace_back(base + percent_encode(name));
+    return sync(Json(std::move(urls)));
+}
+
+Response show_log(const Services& services, const Request& request, PathWord) {
+    return stream_file(services.instances.log(request.params.at("id"), request.params.at("name")), "log",
+                       "text/plain; charset=utf-8");
+}
+
+using InstanceHandler = Response (*)(const Services&, const Request&, PathWord);
+
+void add_routes(std::vector<Route>& routes, const Services& services, PathWord word) {
+    using enum Dispatch;
+    using enum Access;
+    const auto call = [&](InstanceHandler handler) {
+        return [services, handler, word](Request& request) { return handler(services, request, word); };
+    };
+    const std::string many(to_text(word));  // labels of the metrics: "containers", "container_exec"
+    const std::string one = many.substr(0, many.size() - 1);
+    const std::string base = "/1.0/" + many;
+    routes.insert(
+        routes.end(),
+        {{Method::get, base, trusted, on_pool, many, call(list_instances)},
+         {Method::post, base, trusted, on_pool, many, call(launch)},
+         {Method::get, base + "/{id}", trusted, on_io_thread, one, call(show_instance)},
+         {Method::patch, base + "/{id}", token, on_pool, "internal_" + many, call(update_instance)},
+         {Method::delete_, base + "/{id}", trusted, on_pool, one, call(delete_instance)},
+         {Method::post, base + "/{id}/exec", trusted, on_pool, one + "_exec", call(execute)},
+         {Method::get, base + "/{id}/logs", trusted, on_io_thread, one + "_logs", call(list_logs)},
+         {Method::get, base + "/{id}/logs/{name}", trusted, on_pool, one + "_log", call(show_log)}});
+}
+
+}  // namespace
+
+std::vector<Route> instance_routes(const Services& services) {
+    std::vector<Route> routes;
+    add_routes(routes, services, PathWord::containers);
+    add_routes(routes, services, PathWord::instances);
+    return routes;
+}
+
+}  // namespace svc::server

@@ -1,0 +1,77 @@
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "server/exec_socket.h"
+#include "server/query.h"
+#include "server/response.h"
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+namespace {
+
+// Whoever started an operation may see its secrets again; nobody else.
+Json visible(const Operation& operation, std::string_view viewer) {
+    return to_json(operation, operation.requestor == viewer);
+}
+
+// {"running": [...], "success": [...]}: keyed by the status text in lower case.
+Response list_operations(const Services& services, const Request& request) {
+    const bool records = wants_records(request);
+    const std::string viewer = requestor(request);
+    std::map<std::string, JsonArray> by_status;
+    for (const auto& operation : services.engine.list())
+        by_status[to_lower(to_text(operation->status))].push_back(
+            records ? visible(*operation, viewer) : Json(operation_url(operation->id)));
+    Json all = Json::object();
+    for (auto& [status, items] : by_status) all.set(status, Json(std::move(items)));
+    return sync(all);
+}
+
+Response show_operation(const Services& services, const Request& request) {
+    return sync(visible(*services.engine.get(request.params.at("id")), requestor(request)));
+}
+
+Response cancel_operation(const Services& services, const Request& request) {
+    services.engine.cancel(request.params.at("id"));
+    Response response = sync(Json::object());
+    response.status = 202;
+    return response;
+}
+
+// Answers when the operation is final or the time is over, with the record as it is then. Holds no thread
+// meanwhile.
+Response wait_for_operation(const Services& services, const Request& request) {
+    services.engine.get(request.params.at("id"));
+    Response response;
+    response.later = [&engine = services.engine, id = request.params.at("id"), limit = wait_limit(request),
+                      viewer = requestor(request)](Responder respond) {
+        engine.when_final(id, limit, [respond, viewer](const std::shared_ptr<const Operation>& operation) {
+            respond(sync(visible(*operation, viewer)));
+        });
+    };
+    return response;
+}
+
+Response open_websocket(const Services& services, const Request& request) {
+    return exec_socket(services.exec, request, request.params.at("id"), request.query_value("secret"));
+}
+
+}  // namespace
+
+std::vector<Route> operation_routes(const Services& services) {
+    using enum Dispatch;
+    using enum Access;
+    const auto call = [&services](Response (*handler)(const Services&, const Request&)) {
+        return [services, handler](Request& request) { return handler(services, request); };
+    };
+    const std::string one = "/1.0/operations/{id}";
+    return {
+        {Method::get, "/1.0/operations", trusted, on_pool, "operations", call(list_operations)},
+        {Method::get, one, trusted, on_io_thread, "operation", call(show_operation)},
+        {Method::delete_, one, trusted, on_pool, "operation", call(cancel_operation)},
+        {Method::get, one + "/wait", trusted, on_pool, "operation_wait", call(wait_for_operation)},
+        {Method::get, one + "/websocket", secret, on_pool, "operation_websocket", call(open_websocket)},
+    };
+}
+
+}  // namespace svc::server

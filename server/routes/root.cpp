@@ -1,0 +1,39 @@
+#include "libsvc/model/api.h"
+#include "server/response.h"
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+namespace {
+
+Response show_versions() {
+    return sync(Json::array({"/" + std::string(api_version)}));
+}
+
+Response show_server(const Services& services, const Request& request) {
+    const auto& extensions = api_extensions();
+    return sync(Json::object({{"api_extensions", JsonArray(extensions.begin(), extensions.end())},
+                              {"api_status", "stable"},
+                              {"api_version", api_version},
+                              {"auth", to_text(services.authenticator.trust(*request.peer))},
+                              {"auth_methods", JsonArray{"2waySSL"}}}));
+}
+
+Response show_release() {
+    return sync(Json::object({{"version", service_version}}));
+}
+
+}  // namespace
+
+std::vector<Route> root_routes(const Services& services) {
+    using enum Dispatch;
+    return {
+        {Method::get, "/", Access::everyone, on_io_thread, "root", [](Request&) { return show_versions(); }},
+        {Method::get, "/1.0", Access::everyone, on_io_thread, "service",
+         [services](Request& request) { return show_server(services, request); }},
+        {Method::get, "/1.0/version", Access::everyone, on_io_thread, "version",
+         [](Request&) { return show_release(); }},
+    };
+}
+
+}  // namespace svc::server

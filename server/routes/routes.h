@@ -1,0 +1,18 @@
+#pragma once
+// One table of routes per noun. A handler decodes, calls its service, encodes; rules live in the services.
+#include <vector>
+
+#include "libsvc/net/router.h"
+#include "server/services.h"
+
+namespace svc::server {
+
+std::vector<Route> root_routes(const Services& services);
+std::vector<Route> image_routes(const Services& services);
+std::vector<Route> instance_routes(const Services& services);
+std::vector<Route> operation_routes(const Services& services);
+std::vector<Route> event_routes(const Services& services);
+std::vector<Route> node_routes(const Services& services);
+std::vector<Route> task_routes(const Services& services);
+
+}  // namespace svc::server

@@ -1,0 +1,23 @@
+#include "libsvc/model/task.h"
+#include "server/listing.h"
+#include "server/query.h"
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+namespace {
+
+// Objects with and without recursion: a task has no URL of its own.
+Response list_tasks(const Services& services, const Request& request) {
+    wants_records(request);
+    return sync_list(services.instances.list(), task_of);
+}
+
+}  // namespace
+
+std::vector<Route> task_routes(const Services& services) {
+    return {{Method::get, "/1.0/tasks", Access::trusted, Dispatch::on_pool, "tasks",
+             [services](Request& request) { return list_tasks(services, request); }}};
+}
+
+}  // namespace svc::server

@@ -1,0 +1,205 @@
+#include "server/settings.h"
+
+#include <array>
+#include <limits>
+
+#include "server/setting_values.h"
+
+namespace svc::server {
+
+namespace {
+
+using Key = std::string_view;
+
+constexpr std::uint64_t max_32 = std::numeric_limits<std::uint32_t>::max();
+
+void apply_ports(Options& options, Key key, const Json& value) {
+    const std::string text = read_text(key, value);
+    const std::size_t dash = text.find('-');
+    if (dash == std::string::npos) throw_invalid(key, "must be FIRST-LAST");
+    const auto port = [&](const std::string& part) {
+        return static_cast<std::uint16_t>(read_count(key, part, 1, 65535));
+    };
+    options.first_port = port(text.substr(0, dash));
+    options.last_port = port(text.substr(dash + 1));
+    if (options.first_port > options.last_port) throw_invalid(key, "the first port is above the last");
+}
+
+std::chrono::milliseconds read_milliseconds(Key key, const Json& value) {
+    const Duration duration = read_duration(key, value);
+    if (duration < std::chrono::milliseconds(1)) throw_invalid(key, "must be longer than a millisecond");
+    return std::chrono::duration_cast<std::chrono::milliseconds>(duration);
+}
+
+void apply_strategy(Options& options, Key key, const Json& value) {
+    const bool spread = read_one_of(key, value, {"spread", "binpack"}) == "spread";
+    options.strategy = spread ? Strategy::spread : Strategy::binpack;
+}
+
+void apply_log_level(Options& options, Key key, const Json& value) {
+    options.log_level = log::parse_level(read_one_of(key, value, {"debug", "info", "warning", "error"}));
+}
+
+constexpr std::array flag_settings{
+    Setting{"state_dir", "DIR", "database, blobs, images, certificates, logs",
+            [](Options& o, Key k, const Json& v) { o.state_dir = read_path(k, v); }},
+    Setting{"socket", "PATH", "local API; mode 0660, root and group svc",
+            [](Options& o, Key k, const Json& v) { o.socket = read_path(k, v); }},
+    Setting{"listen", "HOST:PORT", "TLS API, repeatable; none switches it off; port 0 picks a free one",
+            [](Options& o, Key k, const Json& v) { o.listen = read_addresses(k, v); }},
+    Setting{"metrics_listen", "HOST:PORT", "plain HTTP, /internal/1.0/metrics; none switches it off",
+            [](Options& o, Key k, const Json& v) { o.metrics_listen = read_address(k, v); }},
+    Setting{"runtime", "NAME", "lxc: containers on this machine; simulated: none, for trials and scale tests",
+            [](Options& o, Key k, const Json& v) {
+                o.runtime = read_one_of(k, v, {"lxc", "simulated"});
+            }},
+    Setting{"store", "NAME", "sqlite: embedded",
+            [](Options& o, Key k, const Json& v) { o.store = read_one_of(k, v, {"sqlite"}); }},
+    Setting{"bridge", "NAME", "bridge of the instances' network, one per daemon",
+            [](Options& o, Key k, const Json& v) { o.lxc.bridge = read_bridge(k, v); }},
+    Setting{"subnet", "CIDR", "the bridge's address and the instances' network",
+            [](Options& o, Key k, const Json& v) { o.lxc.subnet = read_subnet(k, v); }},
+    Setting{"agent", "PATH", "the svc-agent program put into instances",
+            [](Options& o, Key k, const Json& v) { o.lxc.agent = read_path(k, v); }},
+    Setting{"log_level", "LEVEL", "debug, info, warning or error", apply_log_level},
+};
+
+constexpr std::array lxc_settings{
+    Setting{"lxc_helper", "", "the svc-lxc program that starts containers",
+            [](Options& o, Key k, const Json& v) { o.lxc.helper = read_path(k, v); }},
+    Setting{"bridge_mtu", "", "MTU of the bridge",
+            [](Options& o, Key k, const Json& v) {
+                o.lxc.bridge_mtu = static_cast<std::uint32_t>(read_count(k, v, 576, 65535));
+            }},
+    Setting{"address", "", "address from which private services are forwarded",
+            [](Options& o, Key k, const Json& v) { o.lxc.address = read_ip(k, v); }},
+    Setting{"public_address", "", "address from which exposed services are forwarded",
+            [](Options& o, Key k, const Json& v) { o.lxc.public_address = read_ip(k, v); }},
+    Setting{"id_base", "", "first host id of the containers' users; 0: from /etc/subuid",
+            [](Options& o, Key k, const Json& v) {
+                o.lxc.id_base = static_cast<std::uint32_t>(read_count(k, v, 0, max_32));
+            }},
+    Setting{"id_count", "", "ids per container",
+            [](Options& o, Key k, const Json& v) {
+                o.lxc.id_count = static_cast<std::uint32_t>(read_count(k, v, 65536, max_32));
+            }},
+    Setting{"processes", "", "processes an instance may have",
+            [](Options& o, Key k, const Json& v) {
+                o.lxc.processes = static_cast<std::uint32_t>(read_count(k, v, 16, 4'194'304));
+            }},
+};
+
+constexpr std::array simulated_settings{
+    Setting{"simulated_start_delay", "", "how long a start takes",
+            [](Options& o, Key k, const Json& v) { o.simulated.start_delay = read_duration(k, v); }},
+    Setting{"simulated_stop_delay", "", "how long a stop takes",
+            [](Options& o, Key k, const Json& v) { o.simulated.stop_delay = read_duration(k, v); }},
+    Setting{"simulated_fail_share", "", "share of starts that fail, 0 to 1",
+            [](Options& o, Key k, const Json& v) { o.simulated.fail_share = read_share(k, v); }},
+    Setting{"simulated_cpus", "", "CPUs of the simulated machine",
+            [](Options& o, Key k, const Json& v) {
+                o.simulated.cpus = static_cast<std::uint32_t>(read_count(k, v, 1, 1'000'000));
+            }},
+    Setting{"simulated_memory", "", "memory of the simulated machine",
+            [](Options& o, Key k, const Json& v) { o.simulated.memory = read_size(k, v); }},
+};
+
+constexpr std::array instance_settings{
+    Setting{"node_name", "", "name of this machine's node; default: the host name",
+            [](Options& o, Key k, const Json& v) { o.node_name = read_node_name(k, v); }},
+    Setting{"port_range", "", "node ports that services of instances get", apply_ports},
+    Setting{"strategy", "", "placement: spread or binpack", apply_strategy},
+    Setting{"boot_timeout", "", "from launch to running",
+            [](Options& o, Key k, const Json& v) { o.boot_timeout = read_duration(k, v); }},
+    Setting{"stop_grace", "", "how long a guest may take to shut down before it is killed",
+            [](Options& o, Key k, const Json& v) { o.stop_grace = read_duration(k, v); }},
+    Setting{"linger", "", "an instance that stopped by itself is removed after this",
+            [](Options& o, Key k, const Json& v) { o.linger = read_duration(k, v); }},
+    Setting{"max_log", "", "bytes kept of each log of a failed instance",
+            [](Options& o, Key k, const Json& v) { o.max_log = read_size(k, v); }},
+};
+
+constexpr std::array work_settings{
+    Setting{"shutdown_grace", "", "how long running work may go on after SIGTERM",
+            [](Options& o, Key k, const Json& v) { o.shutdown_grace = read_duration(k, v); }},
+    Setting{"operation_workers", "", "threads of background work",
+            [](Options& o, Key k, const Json& v) { o.operation_workers = read_count(k, v, 1, 256); }},
+    Setting{"operation_queue", "", "operations waiting for one of them",
+            [](Options& o, Key k, const Json& v) { o.operation_queue = read_count(k, v, 1, 1'000'000); }},
+    Setting{"keep_operations", "", "finished operations kept",
+            [](Options& o, Key k, const Json& v) { o.keep_operations = read_count(k, v, 0, 1'000'000); }},
+    Setting{"keep_operations_for", "", "and for how long",
+            [](Options& o, Key k, const Json& v) { o.keep_operations_for = read_duration(k, v); }},
+    Setting{"event_queue_bytes", "", "a slower subscriber of events is disconnected",
+            [](Options& o, Key k, const Json& v) { o.event_queue_bytes = read_size(k, v); }},
+    Setting{
+        "event_queue_messages", "", "the same, in messages",
+        [](Options& o, Key k, const Json& v) { o.event_queue_messages = read_count(k, v, 1, 10'000'000); }},
+};
+
+constexpr std::array server_settings{
+    Setting{"io_threads", "", "threads that serve the connections",
+            [](Options& o, Key k, const Json& v) {
+                o.io_threads = static_cast<unsigned>(read_count(k, v, 1, 64));
+            }},
+    Setting{"workers", "", "threads that run requests",
+            [](Options& o, Key k, const Json& v) { o.workers = read_count(k, v, 1, 256); }},
+    Setting{"request_queue", "", "requests waiting for one of them",
+            [](Options& o, Key k, const Json& v) { o.request_queue = read_count(k, v, 1, 1'000'000); }},
+    Setting{"max_body", "", "bytes of a JSON body",
+            [](Options& o, Key k, const Json& v) { o.max_body = read_size(k, v); }},
+    Setting{"max_upload", "", "bytes of an uploaded package",
+            [](Options& o, Key k, const Json& v) { o.max_upload = read_size(k, v); }},
+    Setting{"disk_reserve", "", "bytes that uploads leave free",
+            [](Options& o, Key k, const Json& v) { o.disk_reserve = read_size(k, v); }},
+    Setting{
+        "max_header", "", "bytes of a request's header",
+        [](Options& o, Key k, const Json& v) { o.limits.header_bytes = read_count(k, v, 1024, 1U << 20U); }},
+    Setting{"max_header_fields", "", "fields of a request's header",
+            [](Options& o, Key k, const Json& v) { o.limits.header_count = read_count(k, v, 8, 10'000); }},
+    Setting{"header_timeout", "", "from connecting to the end of the header",
+            [](Options& o, Key k, const Json& v) { o.limits.header_time = read_milliseconds(k, v); }},
+    Setting{"body_timeout", "", "between two pieces of a body",
+            [](Options& o, Key k, const Json& v) { o.limits.body_idle_time = read_milliseconds(k, v); }},
+    Setting{"write_timeout", "", "until a client takes more of a response",
+            [](Options& o, Key k, const Json& v) { o.limits.write_idle_time = read_milliseconds(k, v); }},
+    Setting{"keep_alive", "", "how long an idle connection stays",
+            [](Options& o, Key k, const Json& v) { o.limits.keep_alive_time = read_milliseconds(k, v); }},
+    Setting{
+        "max_connections", "", "connections at once",
+        [](Options& o, Key k, const Json& v) { o.limits.max_connections = read_count(k, v, 1, 1'000'000); }},
+    Setting{
+        "max_websockets", "", "WebSockets at once",
+        [](Options& o, Key k, const Json& v) { o.limits.max_websockets = read_count(k, v, 1, 1'000'000); }},
+    Setting{"max_uploads", "", "uploads at once",
+            [](Options& o, Key k, const Json& v) { o.limits.uploads_at_once = read_count(k, v, 1, 10'000); }},
+};
+
+template <std::size_t... Sizes>
+constexpr auto joined(const std::array<Setting, Sizes>&... tables) {
+    std::array<Setting, (Sizes + ...)> all{};
+    std::size_t next = 0;
+    (
+        [&] {
+            for (const Setting& setting : tables) all[next++] = setting;
+        }(),
+        ...);
+    return all;
+}
+
+constexpr auto all_settings = joined(flag_settings, lxc_settings, simulated_settings, instance_settings,
+                                     work_settings, server_settings);
+
+}  // namespace
+
+std::span<const Setting> settings() {
+    return all_settings;
+}
+
+const Setting* find_setting(std::string_view key) {
+    for (const Setting& setting : all_settings)
+        if (setting.key == key) return &setting;
+    return nullptr;
+}
+
+}  // namespace svc::server
