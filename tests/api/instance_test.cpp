@@ -1,0 +1,147 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/json.h"
+#include "libsvc/net/websocket_client.h"
+#include "tests/support/golden.h"
+#include "tests/support/image_package.h"
+#include "tests/support/normalise.h"
+#include "tests/support/test_daemon.h"
+
+namespace svc::test {
+
+namespace {
+
+struct Setup {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    std::string image = api.add_image("base", image_package());
+
+    Json launch_body() const { return Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}); }
+};
+
+// Everything a socket says until it is closed.
+std::string read_all(WebSocketClient& socket) {
+    std::string text;
+    while (auto message = socket.receive(std::chrono::seconds(20))) {
+        if (message->kind == WebSocketMessage::Kind::closed) break;
+        text += message->data;
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Setup, "a_launched_instance_runs") {
+    const ApiReply accepted = api.post("/1.0/containers", launch_body());
+    check_golden("api/golden/instance_launch.json", normalise(accepted.json()));
+    const Json operation = api.wait(accepted);
+    check_golden("api/golden/instance_operation.json", normalise(operation));
+    const std::string id = resource_id(operation, "containers");
+    check_golden("api/golden/instance.json", normalise(api.get("/1.0/containers/" + id).json()));
+    check_golden("api/golden/task.json", normalise(api.get("/1.0/tasks").json()));
+}
+
+TEST_CASE_METHOD(Setup, "both_words_name_the_same_instances_and_urls_use_the_one_asked_for") {
+    const std::string id = api.launch("base", "instances");
+    CHECK(api.get("/1.0/instances").metadata() == Json::array({"/1.0/instances/" + id}));
+    CHECK(api.get("/1.0/containers").metadata() == Json::array({"/1.0/containers/" + id}));
+    const Json record = api.get("/1.0/instances/" + id).metadata();
+    CHECK(api.get("/1.0/containers/" + id).metadata() == record);
+    CHECK(api.get("/1.0/containers?recursion=1").metadata() == Json::array({record}));
+    CHECK(api.get("/1.0/instances/svc-" + id).metadata() == record);
+    CHECK(api.get("/1.0/instances/" + id + "/logs").metadata() == Json::array());
+    CHECK(api.get("/1.0/instances/" + id + "/logs/console.log").error() == "log not found");
+}
+
+TEST_CASE_METHOD(Setup, "faulty_launches_are_refused") {
+    const auto refusal = [&](const char* text) {
+        return api.call(Method::post, "/1.0/containers", text).status;
+    };
+    CHECK(refusal(R"({"image_id":"base"})") == 400);
+    CHECK(refusal(R"({"image_id":7,"instance_type":"a2.3"})") == 400);
+    CHECK(refusal(R"({"image_id":"other","instance_type":"a2.3"})") == 404);
+    CHECK(refusal(R"({"image_id":"base","instance_type":"a2.3","node":"elsewhere"})") == 404);
+    CHECK(api.post("/1.0/containers?no_wait=perhaps", launch_body()).status == 400);
+    CHECK(api.get("/1.0/containers").metadata() == Json::array());
+}
+
+TEST_CASE_METHOD(Setup, "an_instance_stops_starts_and_goes") {
+    const std::string url = "/1.0/containers/" + api.launch("base");
+    const auto wish = [&](const char* status) {
+        return api.patch(url, Json::object({{"desired_status", status}}));
+    };
+    CHECK(api.wait(wish("stopped")).at("status_code") == Json(200));
+    CHECK(api.get(url).metadata().at("status") == Json("stopped"));
+    CHECK(wish("stopped").status == 400);
+    CHECK(wish("frozen").status == 400);
+    CHECK(api.patch(url, Json::object()).status == 400);
+    CHECK(api.wait(wish("running")).at("status_code") == Json(200));
+    CHECK(api.get(url).metadata().at("status") == Json("running"));
+    CHECK(api.wait(api.remove(url, "{\"force\":true}")).at("status_code") == Json(200));
+    CHECK(api.get(url).status == 404);
+    CHECK(api.remove(url).status == 404);
+    CHECK(wish("running").status == 404);
+}
+
+TEST_CASE_METHOD(Setup, "a_report_needs_the_token_of_its_instance") {
+    const std::string url = "/1.0/containers/" + api.launch("base");
+    ApiCaller inside(daemon.agent_target());
+    const auto report = [&](const std::string& authorization) {
+        Headers headers;
+        if (!authorization.empty()) headers.set("Authorization", authorization);
+        return inside.call(Method::patch, url, R"({"status":"running"})", headers);
+    };
+    CHECK(report("").error() == "missing token");
+    CHECK(report("").status == 401);
+    CHECK(report("bearer abc.def.ghi").status == 403);
+    CHECK(report("basic abc").status == 403);
+}
+
+TEST_CASE_METHOD(Setup, "a_command_runs_and_its_exit_code_is_the_operations") {
+    const std::string url = "/1.0/instances/" + api.launch("base") + "/exec";
+    const ApiReply accepted = api.post(url, Json::object({{"command", JsonArray{"echo", "hello"}}}));
+    REQUIRE(accepted.status == 202);
+    const Json fds = accepted.metadata().at("metadata").at("fds");
+    const auto open = [&](const char* fd) {
+        return WebSocketClient(api.target(),
+                               accepted.operation() + "/websocket?secret=" + fds.at(fd).as_string());
+    };
+    WebSocketClient input = open("0");
+    WebSocketClient output = open("1");
+    WebSocketClient errors = open("2");
+    CHECK(read_all(output) == "hello\n");
+    CHECK(read_all(errors).empty());
+    const Json operation = api.wait(accepted);
+    CHECK(operation.at("status_code") == Json(200));
+    CHECK(operation.at("metadata").at("return") == Json(0));
+}
+
+TEST_CASE_METHOD(Setup, "exec_checks_its_request_and_its_secrets") {
+    const std::string url = "/1.0/containers/" + api.launch("base") + "/exec";
+    CHECK(api.post(url, Json::object({{"command", JsonArray{}}})).status == 400);
+    CHECK(api.post("/1.0/containers/x/exec", Json::object({{"command", JsonArray{"true"}}})).status == 404);
+    const ApiReply accepted = api.post(url, Json::object({{"command", JsonArray{"true"}}}));
+    const std::string socket = accepted.operation() + "/websocket";
+    ApiCaller guest(daemon.tls_target());
+    CHECK(guest.get(socket).error() == "missing secret");
+    CHECK(guest.get(socket).status == 401);
+    CHECK(guest.get(socket + "?secret=" + std::string(64, '0')).status == 400);  // no upgrade
+    CHECK_THROWS_AS(WebSocketClient(daemon.tls_target(), socket + "?secret=" + std::string(64, '0')), Error);
+    CHECK(guest.get("/1.0/operations/0/websocket").status == 401);
+    api.remove(accepted.operation());
+    api.wait(accepted);
+}
+
+TEST_CASE("ten_thousand_instances_are_listed_quickly") {
+    TestDaemon daemon([](server::Options& options) {
+        options.simulated.cpus = 100'000;
+        options.workers = 8;
+    });
+    daemon.api().add_image("base", image_package());
+    for (int i = 0; i < 50; ++i)
+        daemon.api().post("/1.0/containers?no_wait=true",
+                          Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}));
+    CHECK(daemon.api().get("/1.0/containers?recursion=1").metadata().as_array().size() == 50);
+}
+
+}  // namespace svc::test

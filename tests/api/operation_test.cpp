@@ -1,0 +1,78 @@
+#include <catch2/catch.hpp>
+
+#include "tests/support/image_package.h"
+#include "tests/support/test_daemon.h"
+
+namespace svc::test {
+
+namespace {
+
+// Starts take an hour: a launch is under way for as long as a test wants.
+struct Setup {
+    TestDaemon daemon{[](server::Options& options) {
+        options.simulated.start_delay = std::chrono::hours(1);
+        options.shutdown_grace = Duration(0);
+    }};
+    ApiCaller& api = daemon.api();
+    std::string image = api.add_image("base", image_package());
+    ApiReply launch =
+        api.post("/1.0/containers", Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}));
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Setup, "operations_are_listed_by_status_without_a_leading_slash") {
+    const Json urls = api.get("/1.0/operations").metadata();
+    CHECK(urls.at("running") == Json::array({"1.0/operations/" + launch.operation_id()}));
+    CHECK(urls.at("success").as_array().size() == 1);
+    const Json records = api.get("/1.0/operations?recursion=1").metadata();
+    CHECK(records.at("running").as_array().at(0).at("id") == Json(launch.operation_id()));
+    CHECK(api.get("/1.0/operations?recursion=true").status == 400);
+}
+
+TEST_CASE_METHOD(Setup, "waiting_ends_with_its_time_and_gives_the_record_as_it_is") {
+    const std::string wait = launch.operation() + "/wait?timeout=";
+    CHECK(api.get(wait + "0").metadata().at("status_code") == Json(103));
+    CHECK(api.get(wait + "50ms").metadata().at("status_code") == Json(103));
+    CHECK(api.get(wait + "-2").status == 400);
+    CHECK(api.get(wait + "soon").status == 400);
+    CHECK(api.get("/1.0/operations/00000000-0000-4000-8000-000000000000/wait").error() ==
+          "operation not found");
+}
+
+TEST_CASE_METHOD(Setup, "a_cancelled_launch_leaves_nothing") {
+    const ApiReply cancelled = api.remove(launch.operation());
+    CHECK(cancelled.status == 202);
+    CHECK(cancelled.json().at("type") == Json("sync"));
+    const Json operation = api.wait(launch);
+    CHECK(operation.at("status_code") == Json(401));
+    CHECK(operation.at("may_cancel") == Json(false));
+    CHECK(api.get("/1.0/containers").metadata() == Json::array());
+    CHECK(api.remove(launch.operation()).error() == "Only running operations can be cancelled");
+    CHECK(api.remove("/1.0/operations/x").status == 404);
+    CHECK(api.get("/1.0/operations/x").status == 404);
+}
+
+TEST_CASE_METHOD(Setup, "secrets_are_shown_to_the_creator_alone") {
+    const Json record = api.get(launch.operation()).metadata();
+    CHECK(record.at("class") == Json("task"));
+    CHECK(record.at("may_cancel") == Json(true));
+    ApiCaller guest(daemon.tls_target());
+    CHECK(guest.get(launch.operation()).status == 403);
+}
+
+TEST_CASE("a_running_launch_goes_on_after_a_restart") {
+    TestDaemon daemon([](server::Options& options) {
+        options.simulated.start_delay = std::chrono::hours(1);
+        options.shutdown_grace = Duration(0);
+    });
+    daemon.api().add_image("base", image_package());
+    const ApiReply launch =
+        daemon.api().post("/1.0/containers", Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}));
+    daemon.restart();
+    const int code =
+        static_cast<int>(daemon.api().get(launch.operation()).metadata().at("status_code").as_int());
+    CHECK((code == 103 || code >= 200));
+}
+
+}  // namespace svc::test

@@ -1,0 +1,103 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/file.h"
+#include "server/options.h"
+#include "server/settings.h"
+#include "tests/support/error_code.h"
+
+namespace svc::server {
+
+namespace {
+
+struct Setup {
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-options-"};
+    std::filesystem::path file = directory.path() / "svcd.yaml";
+
+    Options read(const std::vector<std::string>& flags = {}) const {
+        std::vector<const char*> arguments{"svcd"};
+        for (const std::string& flag : flags) arguments.push_back(flag.c_str());
+        return read_options(static_cast<int>(arguments.size()), arguments.data(), file).options;
+    }
+    void write(const std::string& text) const { write_file_atomically(file, text); }
+    std::string refusal(const std::string& text) const {
+        write(text);
+        return test::message_of([&] { read(); });
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Setup, "options_have_the_documented_defaults") {
+    const Options options = read();
+    CHECK(options.state_dir == "/var/lib/svc");
+    CHECK(options.socket == "/run/svc/unix.socket");
+    CHECK(options.listen == std::vector<std::string>{"[::]:8444"});
+    CHECK(options.metrics_listen == "127.0.0.1:20002");
+    CHECK(options.runtime == "lxc");
+    CHECK(options.store == "sqlite");
+    CHECK(options.lxc.bridge == "svcbr0");
+    CHECK(options.lxc.subnet == "192.168.100.1/20");
+    CHECK(options.log_level == log::Level::info);
+}
+
+TEST_CASE_METHOD(Setup, "flags_win_over_the_file") {
+    write("state_dir: /a\nlisten: ['127.0.0.1:1', '127.0.0.1:2']\nmax_upload: 2GB\nlog_level: debug\n");
+    const Options options = read({"--state-dir", "/b", "--listen", "[::1]:0", "--listen=localhost:3"});
+    CHECK(options.state_dir == "/b");
+    CHECK(options.listen == std::vector<std::string>{"[::1]:0", "localhost:3"});
+    CHECK(options.max_upload == std::uint64_t{2} << 30U);
+    CHECK(options.log_level == log::Level::debug);
+    CHECK(options.config == file);
+}
+
+TEST_CASE_METHOD(Setup, "none_switches_a_listener_off") {
+    const Options options = read({"--listen", "none", "--metrics-listen", "none"});
+    CHECK(options.listen.empty());
+    CHECK(options.metrics_listen.empty());
+    CHECK(test::code_of([&] {
+              read({"--listen", "none", "--listen", "[::]:1"});
+          }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE_METHOD(Setup, "a_fault_in_the_file_names_file_line_and_key") {
+    CHECK(refusal("state_dir: /a\nspeed: 3\n") == file.string() + ":2: unknown key 'speed'");
+    CHECK(refusal("# comment\n\nworkers: many\n") ==
+          file.string() + ":3: argument workers is invalid: must be a number from 0 on");
+    CHECK(refusal("runtime: docker\n")
+              .starts_with(file.string() + ":1: argument runtime is invalid: 'docker'"));
+    CHECK(refusal("a: [\n").starts_with(file.string() + ": malformed YAML at line "));
+    CHECK(refusal("- a\n") == file.string() + ":1: must be a map of keys to values");
+}
+
+TEST_CASE_METHOD(Setup, "values_out_of_range_are_refused") {
+    for (const char* line :
+         {"subnet: 8.8.8.8/20", "subnet: 192.168.1.1/31", "bridge: much-too-long-name", "workers: 0",
+          "port_range: 9-3", "port_range: 0-3", "listen: 8444", "listen: '::1:80'", "boot_timeout: soon",
+          "simulated_fail_share: 1.5", "max_body: -1", "node_name: -a", "log_level: 3", "header_timeout: 0",
+          "state_dir: ''", "address: 1.2.3"})
+        CHECK_FALSE(refusal(std::string(line) + "\n").empty());
+}
+
+TEST_CASE_METHOD(Setup, "a_named_file_must_be_there_the_default_one_need_not") {
+    CHECK(read().config.empty());
+    CHECK_FALSE(test::message_of([&] { read({"--config", "/nonexistent/svcd.yaml"}); }).empty());
+}
+
+TEST_CASE_METHOD(Setup, "an_empty_file_and_null_values_change_nothing") {
+    write("");
+    CHECK(read().workers == Options{}.workers);
+    write("workers:\n");
+    CHECK(read().workers == Options{}.workers);
+}
+
+TEST_CASE("every_setting_is_documented_once") {
+    const std::string page = read_file(std::filesystem::path(SVC_TESTS_DIR) / ".." / "docs" / "svcd.md");
+    for (const Setting& setting : settings()) {
+        const std::string row = "| `" + std::string(setting.key) + "`";
+        INFO(row);
+        CHECK(page.find(row) != std::string::npos);
+        CHECK(page.find(row, page.find(row) + 1) == std::string::npos);
+    }
+}
+
+}  // namespace svc::server

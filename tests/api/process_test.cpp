@@ -1,0 +1,166 @@
+// The real program: its flags, signals, exit statuses, and what a sudden death leaves.
+#include <sys/stat.h>
+#include <catch2/catch.hpp>
+
+#include <csignal>
+
+#include "libsvc/base/strings.h"
+#include "tests/support/api_caller.h"
+#include "tests/support/daemon_process.h"
+#include "tests/support/image_package.h"
+
+namespace svc::test {
+
+namespace {
+
+struct Setup {
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-process-"};
+    std::filesystem::path path = directory.path();
+    Json launch_body = Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}});
+
+    std::vector<std::string> flags(std::vector<std::string> more = {}) const {
+        std::vector<std::string> all{
+            "--runtime",         "simulated", "--state-dir", path / "state",     "--socket",
+            path / "svc.socket", "--listen",  "none",        "--metrics-listen", "none"};
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }
+};
+
+unsigned mode_of(const std::filesystem::path& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
+}
+
+// Every operation is final, and every object is in a state that nobody is working on.
+void check_consistent(ApiCaller& api) {
+    const Json operations = api.get("/1.0/operations?recursion=1").metadata();
+    for (const auto& [status, records] : operations.as_object())
+        for (const Json& record : records.as_array())
+            api.get("/1.0/operations/" + record.at("id").as_string() + "/wait?timeout=30");
+    const Json ended = api.get("/1.0/operations").metadata();
+    CHECK(ended.find("running") == nullptr);
+    CHECK(ended.find("pending") == nullptr);
+    for (const Json& image : api.get("/1.0/images?recursion=1").metadata().as_array())
+        CHECK((image.at("status") == Json("active") || image.at("status") == Json("error")));
+    for (const Json& instance : api.get("/1.0/containers?recursion=1").metadata().as_array())
+        CHECK((instance.at("status") == Json("running") || instance.at("status") == Json("error")));
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Setup, "the_program_checks_its_usage_and_configuration") {
+    CHECK(run_svcd({"--version"}).output == "svcd " SVC_VERSION "\n");
+    CHECK(run_svcd({"--version"}).status == 0);
+    CHECK(run_svcd({"--help"}).status == 0);
+    CHECK(run_svcd({"--no-such-flag"}).status == 2);
+    CHECK(run_svcd({"--runtime", "magic"}).status == 2);
+    CHECK(run_svcd(flags({"--check-config"})).status == 0);
+    write_file_atomically(path / "bad.yaml", "\nworkers: x\n");
+    const DaemonRun bad = run_svcd({"--config", path / "bad.yaml", "--check-config"});
+    CHECK(bad.status == 2);
+    CHECK(bad.output.find((path / "bad.yaml").string() + ":2: argument workers is invalid") !=
+          std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(path / "state"));
+}
+
+TEST_CASE_METHOD(Setup, "the_state_is_private_and_the_sockets_have_their_modes") {
+    const DaemonProcess daemon(path);
+    CHECK(daemon.ready_line() == "svcd: ready unix:" + (path / "svc.socket").string());
+    CHECK(mode_of(path / "state") == 0700);
+    CHECK(mode_of(path / "svc.socket") == 0660);
+    CHECK(mode_of(path / "state/agent") == 0711);
+    CHECK(mode_of(path / "state/agent/server.unix") == 0666);
+    CHECK(mode_of(path / "state/svc.db") == 0600);
+}
+
+TEST_CASE_METHOD(Setup, "a_second_daemon_on_the_same_state_is_refused") {
+    const DaemonProcess daemon(path);
+    const DaemonRun second = run_svcd(flags());
+    CHECK(second.status == 1);
+    CHECK(second.output.find("is in use by another svcd") != std::string::npos);
+    CHECK(ApiCaller(daemon.target()).get("/1.0").status == 200);
+}
+
+TEST_CASE_METHOD(Setup, "sigterm_ends_with_status_zero_and_removes_the_socket") {
+    DaemonProcess daemon(path);
+    daemon.signal(SIGTERM);
+    const auto status = daemon.wait();
+    REQUIRE(status);
+    CHECK(status->code == 0);
+    CHECK_FALSE(std::filesystem::exists(path / "svc.socket"));
+}
+
+TEST_CASE_METHOD(Setup, "sighup_reads_the_configuration_again_and_serves_on") {
+    DaemonProcess daemon(path);
+    write_file_atomically(path / "svcd.yaml", "log_level: nonsense\n");
+    daemon.signal(SIGHUP);
+    ApiCaller api(daemon.target());
+    CHECK(api.get("/1.0").status == 200);
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().value_or(ExitStatus{99, 0}).code == 0);
+}
+
+TEST_CASE_METHOD(Setup, "instances_run_on_over_an_orderly_restart") {
+    std::string id;
+    {
+        DaemonProcess daemon(path);
+        ApiCaller api(daemon.target());
+        api.add_image("base", image_package());
+        id = api.launch("base");
+        daemon.signal(SIGTERM);
+        REQUIRE(daemon.wait());
+    }
+    const DaemonProcess daemon(path);
+    CHECK(ApiCaller(daemon.target()).get("/1.0/containers/" + id).metadata().at("status") == Json("running"));
+}
+
+TEST_CASE_METHOD(Setup, "a_kill_while_instances_start_leaves_consistent_records") {
+    const std::string url = [&] {
+        DaemonProcess daemon(path, {"simulated_start_delay: 10m"});
+        ApiCaller api(daemon.target());
+        api.add_image("base", image_package());
+        for (int i = 0; i < 5; ++i) CHECK(api.post("/1.0/containers", launch_body).status == 202);
+        const std::string accepted = api.post("/1.0/containers", launch_body).operation();
+        daemon.kill();
+        return accepted;
+    }();
+    const DaemonProcess daemon(path);
+    ApiCaller api(daemon.target());
+    CHECK(api.get(url).status == 200);  // acknowledged, hence remembered
+    check_consistent(api);
+}
+
+TEST_CASE_METHOD(Setup, "a_kill_while_images_are_imported_leaves_consistent_records") {
+    const std::string package = image_package({.padding = 8U << 20U});
+    std::vector<std::string> operations;
+    {
+        DaemonProcess daemon(path);
+        ApiCaller api(daemon.target());
+        for (int i = 0; i < 4; ++i)
+            operations.push_back(api.upload(Method::post, "/1.0/images",
+                                            "{\"name\":\"image" + std::to_string(i) + "\"}", package)
+                                     .operation());
+        daemon.kill();
+    }
+    const DaemonProcess daemon(path);
+    ApiCaller api(daemon.target());
+    for (const std::string& operation : operations) CHECK(api.get(operation).status == 200);
+    check_consistent(api);
+    CHECK(std::filesystem::is_empty(path / "state/blobs/incoming"));
+}
+
+TEST_CASE_METHOD(Setup, "a_taken_metrics_port_is_a_clear_failure") {
+    const DaemonProcess first(path, {"metrics_listen: 127.0.0.1:0"});
+    const std::string& ready = first.ready_line();
+    const std::string port = ready.substr(ready.rfind(':') + 1);
+    std::filesystem::create_directories(path / "second");
+    const DaemonRun second =
+        run_svcd({"--runtime", "simulated", "--state-dir", path / "second/state", "--socket",
+                  path / "second/socket", "--listen", "none", "--metrics-listen", "127.0.0.1:" + port});
+    CHECK(second.status == 1);
+    CHECK(second.output.find("metrics_listen") != std::string::npos);
+    CHECK(second.output.find(port) != std::string::npos);
+}
+
+}  // namespace svc::test

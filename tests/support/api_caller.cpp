@@ -1,0 +1,72 @@
+#include "tests/support/api_caller.h"
+
+#include "libsvc/base/error.h"
+
+namespace svc::test {
+
+namespace {
+
+void require_success(const Json& operation) {
+    if (operation.at("status_code").as_int() != 200)
+        throw Error(ErrorCode::internal, "operation did not succeed: " + operation.dump());
+}
+
+}  // namespace
+
+std::string ApiReply::operation() const {
+    return "/" + json().at("operation").as_string();
+}
+
+std::string ApiReply::operation_id() const {
+    const std::string url = operation();
+    return url.substr(url.rfind('/') + 1);
+}
+
+ApiReply ApiCaller::call(Method method, const std::string& path, const std::string& body,
+                         const Headers& headers) {
+    ClientRequest request;
+    request.method = method;
+    request.path = path;
+    request.headers = headers;
+    request.body = body;
+    ClientReply reply = client_.call(request);
+    return {reply.status, std::move(reply.headers), std::move(reply.body)};
+}
+
+ApiReply ApiCaller::patch(const std::string& path, const Json& body) {
+    Headers headers;
+    headers.set("Content-Type", "application/json");
+    return call(Method::patch, path, body.dump(), headers);
+}
+
+ApiReply ApiCaller::upload(Method method, const std::string& path, const std::string& request,
+                           const std::string& package, Headers headers) {
+    if (!headers.find("Content-Type")) headers.set("Content-Type", "application/octet-stream");
+    headers.set("X-SVC-Request", request);
+    return call(method, path, package, headers);
+}
+
+Json ApiCaller::wait(const ApiReply& accepted) {
+    if (accepted.status != 202) throw Error(ErrorCode::internal, "not accepted: " + accepted.text);
+    return get(accepted.operation() + "/wait?timeout=60").metadata();
+}
+
+std::string ApiCaller::add_image(const std::string& name, const std::string& package) {
+    const Json operation = wait(upload(Method::post, "/1.0/images", "{\"name\":\"" + name + "\"}", package));
+    require_success(operation);
+    return resource_id(operation, "images");
+}
+
+std::string ApiCaller::launch(const std::string& image, const std::string& word) {
+    const Json operation =
+        wait(post("/1.0/" + word, Json::object({{"image_id", image}, {"instance_type", "a2.3"}})));
+    require_success(operation);
+    return resource_id(operation, word);
+}
+
+std::string resource_id(const Json& operation, const std::string& noun) {
+    const std::string& url = operation.at("resources").at(noun).as_array().at(0).as_string();
+    return url.substr(url.rfind('/') + 1);
+}
+
+}  // namespace svc::test

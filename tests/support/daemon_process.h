@@ -1,0 +1,46 @@
+#pragma once
+// The real svcd as a child process, to be killed at the worst moment.
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/process.h"
+#include "libsvc/net/target.h"
+
+namespace svc::test {
+
+// What a run of svcd to its end left.
+struct DaemonRun {
+    int status = 0;
+    std::string output;  // of both streams
+};
+// `flags` after the program's name. Throws unavailable when it does not end within 20 s.
+DaemonRun run_svcd(const std::vector<std::string>& flags);
+
+// One thread. Killed with the object.
+class DaemonProcess {
+  public:
+    // Simulated runtime, state and socket below `directory`, no TCP ports; `settings` are lines of its
+    // configuration file. Returns when it is ready; throws with its words when it is not within 20 s.
+    explicit DaemonProcess(const std::filesystem::path& directory,
+                           const std::vector<std::string>& settings = {});
+
+    Target target() const;
+    void signal(int number) const { child_->kill(number); }
+    void kill();                       // SIGKILL, and waits for the end
+    std::optional<ExitStatus> wait();  // nothing: still running after 20 s
+    const std::string& ready_line() const { return ready_line_; }
+    pid_t pid() const { return child_->pid(); }
+
+  private:
+    std::string read_until_ready();
+
+    std::filesystem::path socket_;
+    FileDescriptor errors_;
+    std::optional<Child> child_;
+    std::string ready_line_;
+};
+
+}  // namespace svc::test
