@@ -1,0 +1,83 @@
+#pragma once
+// Collection<T>: the only way to records. Keeps every record decoded in memory (written through, followed by watch
+// where others write too), unique names as index keys in the same batch as the record.
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/json.h"
+#include "libsvc/store/store.h"
+
+namespace svc {
+
+// What a noun tells its collection; specialise for each record type:
+//   static constexpr std::string_view noun;           "image", for messages
+//   static constexpr std::string_view prefix;         "images/", of its keys
+//   static std::string id(const T&);
+//   static std::string name(const T&);                "" when it has no unique name
+//   static Json to_store(const T&);                   with a "schema" number
+//   static T from_store(const Json&);                 upgrades older schemas
+template <class T>
+struct RecordTraits;
+
+// Thread-safe. Reads never touch the store. `T` is a plain struct; what is handed out is immutable and shared.
+template <class T>
+class Collection {
+  public:
+    using Ptr = std::shared_ptr<const T>;
+    using Traits = RecordTraits<T>;
+
+    explicit Collection(Store& store);  // loads everything; a record that cannot be read throws, naming its key
+
+    Ptr get(std::string_view id_or_name) const;   // throws not_found "<noun> not found"
+    Ptr find(std::string_view id_or_name) const;  // null when absent; ids first, then names
+    std::vector<Ptr> list() const;                // ordered by id
+    std::size_t size() const;
+
+    // Commits a new record. Throws conflict "<noun> already exists" when id or name is taken.
+    // `together` holds further changes of the same commit (an operation's record).
+    Ptr create(T record, Batch together = {});
+    // Reads, applies `change` (pure: may run more than once), commits, retries on conflict. `change` may throw to refuse.
+    Ptr update(std::string_view id, const std::function<void(T&)>& change, Batch together = {});
+    void remove(std::string_view id, Batch together = {});  // absent: only `together` is committed
+
+    // For a commit that somebody else makes (the operation engine): adds the change to a batch. The collection's
+    // memory follows through the store's watch before commit() returns.
+    void stage_create(Batch& batch, const T& record) const;
+    void stage_update(Batch& batch, std::string_view id, const std::function<void(T&)>& change) const;
+    void stage_remove(Batch& batch, std::string_view id) const;
+
+  private:
+    struct Slot {
+        Ptr record;
+        Revision revision = 0;
+    };
+    static std::string record_key(std::string_view id);
+    static std::string name_key(std::string_view name);
+    static void stage_replace(Batch& batch, std::string_view id, const Slot& before, const T& record);
+    static void stage_removal(Batch& batch, std::string_view id, const Slot& before);
+    [[noreturn]] static void throw_exists();
+    std::optional<Slot> slot(std::string_view id) const;
+    Slot require_slot(std::string_view id) const;  // throws not_found
+    bool name_is_taken(std::string_view id, const std::string& name) const;
+    Ptr committed(std::string_view id, T&& record) const;
+    void replace(const std::string& id, Ptr& record, Revision revision);  // `record` is what was there, afterwards
+    void apply(const std::vector<WatchEvent>& events);
+
+    Store& store_;
+    mutable std::shared_mutex mutex_;
+    std::map<std::string, Slot, std::less<>> records_;
+    std::map<std::string, std::string, std::less<>> ids_by_name_;
+    std::unique_ptr<Subscription> watch_;  // last: ends before the maps go
+};
+
+}  // namespace svc
+
+#include "libsvc/store/collection_inl.h"

@@ -1,0 +1,264 @@
+#pragma once
+// The bodies of Collection<T>; included by collection.h alone.
+#include <utility>
+
+#include "libsvc/base/log.h"
+#include "libsvc/store/collection.h"
+
+namespace svc {
+
+namespace detail {
+
+constexpr int max_update_attempts =
+    100;  // each needs another writer to have won; beyond that something is broken
+
+template <class T>
+std::shared_ptr<const T> decode_record(std::string_view key, std::string_view value) {
+    return with_context("stored record '" + std::string(key) + "'", [&] {
+        return std::make_shared<const T>(RecordTraits<T>::from_store(Json::parse(value)));
+    });
+}
+
+template <class T>
+std::string encode_record(const T& record) {
+    return RecordTraits<T>::to_store(record).dump();
+}
+
+}  // namespace detail
+
+template <class T>
+Collection<T>::Collection(Store& store) : store_(store) {
+    // The lock holds back changes that come in while loading: `apply` waits for it and then only moves
+    // forward.
+    std::unique_lock lock(mutex_);
+    watch_ = store_.watch(std::string(Traits::prefix), [this](const auto& events) { apply(events); });
+    for (const Entry& entry : store_.list(Traits::prefix)) {
+        Ptr record = detail::decode_record<T>(entry.key, entry.value);
+        std::string id = entry.key.substr(Traits::prefix.size());
+        if (std::string name = Traits::name(*record); !name.empty())
+            ids_by_name_.insert_or_assign(std::move(name), id);
+        records_.emplace_hint(records_.end(), std::move(id), Slot{std::move(record), entry.revision});
+    }
+}
+
+template <class T>
+std::string Collection<T>::record_key(std::string_view id) {
+    return std::string(Traits::prefix).append(id);
+}
+
+template <class T>
+std::string Collection<T>::name_key(std::string_view name) {
+    return std::string("names/").append(Traits::prefix).append(name);
+}
+
+template <class T>
+typename Collection<T>::Ptr Collection<T>::find(std::string_view id_or_name) const {
+    std::shared_lock lock(mutex_);
+    auto found = records_.find(id_or_name);
+    if (found == records_.end()) {
+        const auto named = ids_by_name_.find(id_or_name);
+        if (named != ids_by_name_.end()) found = records_.find(named->second);
+    }
+    return found == records_.end() ? nullptr : found->second.record;
+}
+
+template <class T>
+typename Collection<T>::Ptr Collection<T>::get(std::string_view id_or_name) const {
+    if (Ptr record = find(id_or_name)) return record;
+    throw Error(ErrorCode::not_found, std::string(Traits::noun) + " not found");
+}
+
+template <class T>
+std::vector<typename Collection<T>::Ptr> Collection<T>::list() const {
+    std::vector<Ptr> all;
+    std::shared_lock lock(mutex_);
+    all.reserve(records_.size());
+    for (const auto& [id, slot] : records_) all.push_back(slot.record);
+    return all;
+}
+
+template <class T>
+std::size_t Collection<T>::size() const {
+    std::shared_lock lock(mutex_);
+    return records_.size();
+}
+
+template <class T>
+std::optional<typename Collection<T>::Slot> Collection<T>::slot(std::string_view id) const {
+    std::shared_lock lock(mutex_);
+    const auto found = records_.find(id);
+    return found == records_.end() ? std::nullopt : std::optional(found->second);
+}
+
+template <class T>
+typename Collection<T>::Ptr Collection<T>::create(T record, Batch together) {
+    const std::string id = Traits::id(record);
+    const std::string name = Traits::name(record);
+    Batch batch;
+    stage_create(batch, record);
+    batch.append(std::move(together));
+    try {
+        store_.commit(batch);
+    } catch (const Error& e) {
+        if (e.code() == ErrorCode::conflict && (slot(id) || name_is_taken(id, name))) throw_exists();
+        throw;  // something in `together`
+    }
+    return committed(id, std::move(record));
+}
+
+template <class T>
+typename Collection<T>::Ptr Collection<T>::update(std::string_view id, const std::function<void(T&)>& change,
+                                                  Batch together) {
+    for (int attempt = 1;; ++attempt) {
+        const Slot before = require_slot(id);
+        T record = *before.record;
+        change(record);
+        Batch batch;
+        stage_replace(batch, id, before, record);
+        batch.append(together);
+        try {
+            store_.commit(batch);
+            return committed(id, std::move(record));
+        } catch (const Error& e) {
+            if (e.code() != ErrorCode::conflict) throw;
+            // Trying again only helps when our own record has moved on; else a new name or `together` is
+            // refused.
+            const auto now = slot(id);
+            if (now && now->revision == before.revision) {
+                if (name_is_taken(id, Traits::name(record))) throw_exists();
+                throw;
+            }
+            if (attempt == detail::max_update_attempts) throw;
+        }
+    }
+}
+
+template <class T>
+void Collection<T>::remove(std::string_view id, Batch together) {
+    for (int attempt = 1;; ++attempt) {
+        const auto before = slot(id);
+        Batch batch;
+        if (before) stage_removal(batch, id, *before);
+        batch.append(together);
+        if (batch.empty()) return;
+        try {
+            store_.commit(batch);
+            return;
+        } catch (const Error& e) {
+            if (e.code() != ErrorCode::conflict || attempt == detail::max_update_attempts) throw;
+            const auto now = slot(id);
+            const bool moved = now ? !before || now->revision != before->revision : before.has_value();
+            if (!moved) throw;
+        }
+    }
+}
+
+template <class T>
+void Collection<T>::stage_create(Batch& batch, const T& record) const {
+    const std::string id = Traits::id(record);
+    const std::string key = record_key(id);
+    batch.expect(key, 0).put(key, detail::encode_record(record));
+    if (const std::string name = Traits::name(record); !name.empty())
+        batch.expect(name_key(name), 0).put(name_key(name), id);
+}
+
+template <class T>
+void Collection<T>::stage_update(Batch& batch, std::string_view id,
+                                 const std::function<void(T&)>& change) const {
+    const Slot before = require_slot(id);
+    T record = *before.record;
+    change(record);
+    stage_replace(batch, id, before, record);
+}
+
+template <class T>
+void Collection<T>::stage_remove(Batch& batch, std::string_view id) const {
+    if (const auto before = slot(id)) stage_removal(batch, id, *before);
+}
+
+template <class T>
+void Collection<T>::stage_replace(Batch& batch, std::string_view id, const Slot& before, const T& record) {
+    if (Traits::id(record) != id)
+        throw Error(ErrorCode::internal,
+                    "the id of a stored " + std::string(Traits::noun) + " cannot change");
+    const std::string key = record_key(id);
+    batch.expect(key, before.revision).put(key, detail::encode_record(record));
+    const std::string old_name = Traits::name(*before.record);
+    const std::string new_name = Traits::name(record);
+    if (old_name == new_name) return;
+    if (!old_name.empty()) batch.remove(name_key(old_name));
+    if (!new_name.empty()) batch.expect(name_key(new_name), 0).put(name_key(new_name), std::string(id));
+}
+
+template <class T>
+void Collection<T>::stage_removal(Batch& batch, std::string_view id, const Slot& before) {
+    const std::string key = record_key(id);
+    batch.expect(key, before.revision).remove(key);
+    if (const std::string name = Traits::name(*before.record); !name.empty()) batch.remove(name_key(name));
+}
+
+template <class T>
+typename Collection<T>::Slot Collection<T>::require_slot(std::string_view id) const {
+    if (auto found = slot(id)) return std::move(*found);
+    throw Error(ErrorCode::not_found, std::string(Traits::noun) + " not found");
+}
+
+template <class T>
+bool Collection<T>::name_is_taken(std::string_view id, const std::string& name) const {
+    if (name.empty()) return false;
+    std::shared_lock lock(mutex_);
+    const auto holder = ids_by_name_.find(name);
+    return holder != ids_by_name_.end() && holder->second != id;
+}
+
+template <class T>
+void Collection<T>::throw_exists() {
+    throw Error(ErrorCode::conflict, std::string(Traits::noun) + " already exists");
+}
+
+// The watch has put the record into memory by now; the copy serves when somebody has removed it since.
+template <class T>
+typename Collection<T>::Ptr Collection<T>::committed(std::string_view id, T&& record) const {
+    if (auto now = slot(id)) return std::move(now->record);
+    return std::make_shared<const T>(std::move(record));
+}
+
+template <class T>
+void Collection<T>::apply(const std::vector<WatchEvent>& events) {
+    std::vector<std::pair<const WatchEvent*, Ptr>> decoded;
+    for (const WatchEvent& event : events) {
+        try {
+            decoded.emplace_back(&event,
+                                 event.value ? detail::decode_record<T>(event.key, *event.value) : nullptr);
+        } catch (const std::exception& e) {
+            // Another, newer writer's record: what is in memory stays, and a change of it ends in a conflict.
+            log::debug("changed record cannot be read", {{"key", event.key}, {"error", e.what()}});
+        }
+    }
+    std::unique_lock lock(mutex_);
+    for (auto& [event, record] : decoded)  // leaves the previous one in `record`, to be freed after the lock
+        replace(event->key.substr(Traits::prefix.size()), record, event->revision);
+    lock.unlock();
+}
+
+template <class T>
+void Collection<T>::replace(const std::string& id, Ptr& record, Revision revision) {
+    const auto found = records_.find(id);
+    if (found != records_.end() && found->second.revision > revision) return;  // loaded newer already
+    const std::string name = record ? Traits::name(*record) : std::string();
+    if (found != records_.end()) {
+        const auto named = ids_by_name_.find(Traits::name(*found->second.record));
+        if (named != ids_by_name_.end() && named->first != name && named->second == id)
+            ids_by_name_.erase(named);
+    }
+    if (!name.empty()) ids_by_name_.insert_or_assign(name, id);
+    if (found == records_.end()) {
+        if (record) records_.emplace(id, Slot{std::move(record), revision});
+        return;
+    }
+    std::swap(found->second.record, record);
+    found->second.revision = revision;
+    if (!found->second.record) records_.erase(found);
+}
+
+}  // namespace svc
