@@ -1,0 +1,243 @@
+#include "libsvc/store/collection.h"
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "libsvc/store/sqlite/sqlite_store.h"
+#include "tests/support/error_code.h"
+#include "tests/support/failing_store.h"
+
+namespace svc {
+
+struct Thing {
+    std::string id;
+    std::string name;
+    std::int64_t count = 0;
+};
+
+template <>
+struct RecordTraits<Thing> {
+    static constexpr std::string_view noun = "thing";
+    static constexpr std::string_view prefix = "things/";
+    static std::string id(const Thing& thing) { return thing.id; }
+    static std::string name(const Thing& thing) { return thing.name; }
+    static Json to_store(const Thing& thing) {
+        return Json::object({{"schema", 1}, {"id", thing.id}, {"name", thing.name}, {"count", thing.count}});
+    }
+    static Thing from_store(const Json& json) {
+        const JsonFields fields(json);
+        return {fields.require_string("id"), fields.string("name").value_or(""), fields.require_int("count")};
+    }
+};
+
+namespace {
+
+using test::code_of;
+using test::message_of;
+
+struct Fixture {
+    SqliteStore sqlite{":memory:"};
+    test::FailingStore store{sqlite};
+    Collection<Thing> things{store};
+    Thing thing(const std::string& id, const std::string& name = "") { return {id, name, 0}; }
+};
+
+TEST_CASE_METHOD(Fixture, "a created record is found by id and by name") {
+    const auto created = things.create(thing("1", "one"));
+    CHECK(created->name == "one");
+    CHECK(things.get("1") == created);
+    CHECK(things.get("one") == created);
+    CHECK(things.find("two") == nullptr);
+    CHECK(message_of([&] { things.get("two"); }) == "thing not found");
+    CHECK(code_of([&] { things.get("two"); }) == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Fixture, "an id is found before a name") {
+    things.create(thing("1", "2"));
+    things.create(thing("2"));
+    CHECK(things.get("2")->id == "2");
+}
+
+TEST_CASE_METHOD(Fixture, "a taken id or name is a conflict and changes nothing") {
+    things.create(thing("1", "one"));
+    CHECK(message_of([&] { things.create(thing("1", "other")); }) == "thing already exists");
+    CHECK(message_of([&] { things.create(thing("2", "one")); }) == "thing already exists");
+    CHECK(things.size() == 1);
+    CHECK(things.find("other") == nullptr);
+    CHECK(store.list("").size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a list is ordered by id") {
+    for (const auto* id : {"b", "a", "c"}) things.create(thing(id));
+    const auto list = things.list();
+    REQUIRE(list.size() == 3);
+    CHECK((list[0]->id == "a" && list[1]->id == "b" && list[2]->id == "c"));
+}
+
+TEST_CASE_METHOD(Fixture, "an update changes the record and keeps what was handed out before") {
+    const auto before = things.create(thing("1"));
+    const auto after = things.update("1", [](Thing& thing) { thing.count = 5; });
+    CHECK(before->count == 0);
+    CHECK(after->count == 5);
+    CHECK(things.get("1")->count == 5);
+    CHECK(code_of([&] { things.update("2", [](Thing&) {}); }) == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Fixture, "a change that throws refuses the update") {
+    things.create(thing("1"));
+    const auto commits = store.commits();
+    CHECK(code_of([&] { things.update("1", [](Thing&) { throw Error(ErrorCode::busy, "no"); }); }) ==
+          ErrorCode::busy);
+    CHECK(store.commits() == commits);
+}
+
+TEST_CASE_METHOD(Fixture, "a new name frees the old one") {
+    things.create(thing("1", "one"));
+    things.update("1", [](Thing& thing) { thing.name = "uno"; });
+    CHECK(things.find("one") == nullptr);
+    CHECK(things.get("uno")->id == "1");
+    things.create(thing("2", "one"));
+    CHECK(message_of([&] { things.update("2", [](Thing& thing) { thing.name = "uno"; }); }) ==
+          "thing already exists");
+    CHECK(things.get("one")->id == "2");
+}
+
+TEST_CASE_METHOD(Fixture, "a name can be given up and be taken later") {
+    things.create(thing("1", "one"));
+    things.update("1", [](Thing& thing) { thing.name.clear(); });
+    CHECK(things.find("one") == nullptr);
+    things.update("1", [](Thing& thing) { thing.name = "one"; });
+    CHECK(things.get("one")->id == "1");
+}
+
+TEST_CASE_METHOD(Fixture, "an id cannot change") {
+    things.create(thing("1"));
+    CHECK(code_of([&] { things.update("1", [](Thing& thing) { thing.id = "2"; }); }) == ErrorCode::internal);
+}
+
+TEST_CASE_METHOD(Fixture, "concurrent updates lose nothing") {
+    things.create(thing("1"));
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 4; ++i)
+            threads.emplace_back([this] {
+                for (int n = 0; n < 50; ++n) things.update("1", [](Thing& thing) { ++thing.count; });
+            });
+    }
+    CHECK(things.get("1")->count == 200);
+}
+
+TEST_CASE_METHOD(Fixture, "further changes are committed with the record or not at all") {
+    store.commit(Batch().put("other", "1"));
+    const Batch refused = Batch().expect("other", 0).put("other", "2");
+    const auto conflict = [&](auto&& work) { return code_of(work) == ErrorCode::conflict; };
+    CHECK(conflict([&] { things.create(thing("1"), refused); }));
+    CHECK(things.size() == 0);
+    things.create(thing("1"), Batch().put("made", "1"));
+    CHECK(store.get("made").has_value());
+    const auto commits = store.commits();
+    CHECK(conflict([&] {
+        things.update(
+            "1", [](Thing& thing) { thing.count = 1; }, refused);
+    }));
+    CHECK(conflict([&] { things.remove("1", refused); }));
+    CHECK(store.commits() == commits + 2);  // trying again would not help
+    CHECK(things.get("1")->count == 0);
+    things.update(
+        "1", [](Thing& thing) { thing.count = 1; }, Batch().remove("made"));
+    CHECK_FALSE(store.get("made").has_value());
+}
+
+TEST_CASE_METHOD(Fixture, "a removed record is gone with its name") {
+    things.create(thing("1", "one"));
+    things.remove("1");
+    CHECK(things.find("1") == nullptr);
+    CHECK(things.find("one") == nullptr);
+    CHECK(store.list("").empty());
+    things.remove("1", Batch().put("other", "1"));
+    CHECK(store.get("other").has_value());
+}
+
+TEST_CASE_METHOD(Fixture, "staged changes take effect with the commit of their batch") {
+    things.create(thing("1", "one"));
+    things.create(thing("2", "two"));
+    Batch batch;
+    things.stage_create(batch, thing("3", "three"));
+    things.stage_update(batch, "1", [](Thing& thing) { thing.name = "uno"; });
+    things.stage_remove(batch, "2");
+    CHECK(things.size() == 2);
+    store.commit(batch);
+    CHECK(things.size() == 2);
+    CHECK(things.get("three")->id == "3");
+    CHECK(things.get("uno")->id == "1");
+    CHECK(things.find("two") == nullptr);
+}
+
+TEST_CASE_METHOD(Fixture, "a staged change of a record that has moved on is a conflict") {
+    things.create(thing("1"));
+    Batch update;
+    things.stage_update(update, "1", [](Thing& thing) { thing.count = 1; });
+    Batch removal;
+    things.stage_remove(removal, "1");
+    things.update("1", [](Thing& thing) { thing.count = 2; });
+    CHECK(code_of([&] { store.commit(update); }) == ErrorCode::conflict);
+    CHECK(code_of([&] { store.commit(removal); }) == ErrorCode::conflict);
+    CHECK(things.get("1")->count == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a new collection loads what is stored, and follows the other one") {
+    things.create(thing("1", "one"));
+    const Collection<Thing> second(store);
+    CHECK(second.get("one")->id == "1");
+    things.update("1", [](Thing& thing) { thing.name = "uno"; });
+    CHECK(second.find("one") == nullptr);
+    CHECK(second.get("uno")->id == "1");
+    things.remove("1");
+    CHECK(second.size() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a stored record that cannot be read is named") {
+    store.commit(Batch().put("things/9", "{}"));
+    CHECK(message_of([&] { Collection<Thing> second(store); }).starts_with("stored record 'things/9': "));
+}
+
+TEST_CASE_METHOD(Fixture, "a failed commit leaves the memory as it was") {
+    things.create(thing("1"));
+    store.fail_next();
+    CHECK(code_of([&] { things.update("1", [](Thing& thing) { thing.count = 1; }); }) ==
+          ErrorCode::unavailable);
+    CHECK(things.get("1")->count == 0);
+    store.fail_next(ErrorCode::exhausted);
+    CHECK(code_of([&] { things.create(thing("2")); }) == ErrorCode::exhausted);
+    CHECK(things.find("2") == nullptr);
+}
+
+TEST_CASE_METHOD(Fixture, "a commit whose answer was lost is in the memory all the same") {
+    things.create(thing("1"));
+    store.hide_next();
+    CHECK(code_of([&] { things.update("1", [](Thing& thing) { thing.count = 1; }); }) ==
+          ErrorCode::unavailable);
+    CHECK(things.get("1")->count == 1);
+}
+
+TEST_CASE("records are loaded whole while others write") {
+    SqliteStore store(":memory:");
+    Collection<Thing> things(store);
+    for (int i = 0; i < 20; ++i) things.create({std::to_string(i), "", 0});
+    std::jthread writer([&](const std::stop_token& stop) {
+        while (!stop.stop_requested())
+            for (int i = 0; i < 20; ++i)
+                things.update(std::to_string(i), [](Thing& thing) { ++thing.count; });
+    });
+    for (int round = 0; round < 30; ++round) {
+        const Collection<Thing> second(store);
+        REQUIRE(second.size() == 20);
+    }
+    writer.request_stop();
+    writer.join();
+    const Collection<Thing> last(store);
+    for (const auto& thing : things.list()) CHECK(last.get(thing->id)->count == thing->count);
+}
+
+}  // namespace
+}  // namespace svc
