@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
-#include <regex>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -34,8 +34,13 @@ TEST_CASE("a log line carries time, level, message and fields") {
         const svc::log::Scope scope({"request", "r1"});
         svc::log::info("instance started", {{"id", "ab"}, {"text", "va lue \"q\"\nnext=1"}, {"none", ""}});
     });
-    CHECK(std::regex_match(line, std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info instance started )"
-                                            R"(request=r1 id=ab text="va lue \\"q\\"\\nnext=1" none=""\n)")));
+    REQUIRE(line.size() > 25);
+    std::string time = line.substr(0, 25);
+    std::replace_if(
+        time.begin(), time.end(), [](char c) { return c >= '0' && c <= '9'; }, '9');
+    CHECK(time == "9999-99-99T99:99:99.999Z ");
+    CHECK(line.substr(25) ==
+          "info instance started request=r1 id=ab text=\"va lue \\\"q\\\"\\nnext=1\" none=\"\"\n");
 }
 
 TEST_CASE("a log message cannot forge a second line") {
