@@ -7,6 +7,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/net/direct_call.h"
 
 namespace svc {
 
@@ -71,11 +72,7 @@ class SourceFeeder {
   public:
     explicit SourceFeeder(const ClientRequest& request) : request_(request) {}
 
-    bool write_sized(std::size_t length, httplib::DataSink& sink) {
-        const auto piece = pull(std::min<std::size_t>(length, piece_bytes));
-        return !piece.empty() && sink.write(piece.data(), piece.size());
-    }
-    bool write_chunked(httplib::DataSink& sink) {
+    bool write(httplib::DataSink& sink) {
         const auto piece = pull(piece_bytes);
         if (error) return false;
         if (piece.empty()) sink.done();
@@ -97,16 +94,9 @@ class SourceFeeder {
     const ClientRequest& request_;
 };
 
-void attach_source(httplib::Request& out, const ClientRequest& request, SourceFeeder& feeder) {
-    if (request.length) {
-        out.content_length_ = *request.length;
-        out.content_provider_ = [&feeder](std::size_t, std::size_t length, httplib::DataSink& sink) {
-            return feeder.write_sized(length, sink);
-        };
-        return;
-    }
+void attach_source(httplib::Request& out, SourceFeeder& feeder) {
     out.content_provider_ = [&feeder](std::size_t, std::size_t, httplib::DataSink& sink) {
-        return feeder.write_chunked(sink);
+        return feeder.write(sink);
     };
     out.is_chunked_content_provider_ = true;
     out.set_header("Transfer-Encoding", "chunked");
@@ -122,7 +112,7 @@ class Call {
         if (!target.unix_path.empty() && request.headers.find("Host") == nullptr)
             out_.set_header("Host", "localhost");
         if (request.source)
-            attach_source(out_, request, feeder_);
+            attach_source(out_, feeder_);
         else
             out_.body = request.body;
         if (request.sink) receive_into_sink();
@@ -216,6 +206,8 @@ HttpClient::HttpClient(Target target) : target_(std::move(target)), pool_(std::m
 HttpClient::~HttpClient() = default;
 
 ClientReply HttpClient::call(const ClientRequest& request) {
+    // cpp-httplib does not read the answer of a server that refuses an upload before its end.
+    if (request.source && request.length) return call_directly(target_, request);
     HttplibPtr client = pool_->take();
     for (;;) {
         const bool reused = client != nullptr;

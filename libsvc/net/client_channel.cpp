@@ -24,6 +24,10 @@ namespace {
 using Steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+constexpr milliseconds continue_patience{
+    1000};  // a server that knows no "100 Continue" gets the body after this
+constexpr std::size_t source_piece = 256U << 10;
+
 [[noreturn]] void throw_unreachable(const Target& target, const std::string& why) {
     throw Error(ErrorCode::unavailable, "cannot reach " + target.describe() + ": " + why);
 }
@@ -107,6 +111,12 @@ std::string request_head(const ClientChannel& channel, const ClientRequest& requ
     append_line(out, "Host", channel.host());
     for (const auto& [name, value] : request.headers) append_line(out, name, value);
     if (request.headers.find("Connection") == nullptr) append_line(out, "Connection", "close");
+    if (request.source) {
+        if (!request.length) throw Error(ErrorCode::internal, "a body from a source needs its length");
+        append_line(out, "Content-Length", std::to_string(*request.length));
+        append_line(out, "Expect", "100-continue");
+        return out + "\r\n";
+    }
     const bool has_body = !request.body.empty() || request.method == Method::post ||
                           request.method == Method::put || request.method == Method::patch;
     if (has_body) append_line(out, "Content-Length", std::to_string(request.body.size()));
@@ -120,6 +130,36 @@ bool read_more(ClientChannel& channel, InputBuffer& in, milliseconds timeout) {
     if (!count) throw Error(ErrorCode::unavailable, channel.target().describe() + " does not answer");
     in.append(buffer.data(), *count);
     return *count > 0;
+}
+
+// Takes what has arrived, waiting at most `timeout` for it. True: the response's header is complete.
+bool is_answered(ClientChannel& channel, ReplyParser& parser, InputBuffer& in, milliseconds timeout) {
+    std::array<char, 16U << 10> buffer;
+    const auto count = channel.read(buffer.data(), buffer.size(), timeout);
+    if (!count) return false;
+    in.append(buffer.data(), *count);
+    if (*count == 0) parser.end_of_stream();
+    return parser.take_header(in);
+}
+
+// Sends the body until its end, or until the server answers without having read it all: it does not want the
+// rest. True: the response's header has been taken.
+bool send_source(ClientChannel& channel, const ClientRequest& request, ReplyParser& parser, InputBuffer& in) {
+    if (*request.length > 0 && is_answered(channel, parser, in, continue_patience)) return true;
+    for (std::uint64_t sent = 0; sent < *request.length;) {
+        const std::string piece =
+            request.source(std::min<std::uint64_t>(source_piece, *request.length - sent));
+        if (piece.empty()) throw Error(ErrorCode::invalid_argument, "the body is shorter than announced");
+        try {
+            channel.write(piece, request.timeout);
+        } catch (const Error& e) {
+            if (e.code() != ErrorCode::unavailable) throw;
+            return false;  // the server closed: what it said before is still to be read
+        }
+        sent += piece.size();
+        if (is_answered(channel, parser, in, milliseconds(0))) return true;
+    }
+    return false;
 }
 
 void read_body(ClientChannel& channel, const ClientRequest& request, ReplyParser& parser, InputBuffer& in,
@@ -206,8 +246,11 @@ void ClientChannel::shut_down() {
 ClientReply exchange(ClientChannel& channel, const ClientRequest& request, InputBuffer& in) {
     channel.write(request_head(channel, request) + request.body, request.timeout);
     ReplyParser parser(request.method == Method::head);
-    while (!parser.take_header(in))
+    bool answered = request.source && send_source(channel, request, parser, in);
+    while (!answered) {
         if (!read_more(channel, in, request.timeout)) parser.end_of_stream();
+        answered = parser.take_header(in);
+    }
     ClientReply reply = parser.reply();
     read_body(channel, request, parser, in, reply);
     return reply;

@@ -38,8 +38,9 @@ class ClientChannel {
     ByteStream stream_;
 };
 
-// Sends `request` (body, not source) and reads the response up to its end; after a 101 up to the header's
-// end. What came after it stays in `in`. Throws unavailable.
+// Sends `request` (of a source only with its length) and reads the response up to its end; after a 101 up to
+// the header's end. What came after it stays in `in`. A source is not drained when the server answers early.
+// Throws unavailable, and what the source throws.
 ClientReply exchange(ClientChannel& channel, const ClientRequest& request, InputBuffer& in);
 
 }  // namespace svc::net

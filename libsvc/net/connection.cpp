@@ -56,6 +56,12 @@ void Connection::abort() {
     close();
 }
 
+void Connection::interrupt() {
+    interrupted_ = true;
+    boost::system::error_code ignored;
+    if (!closed()) descriptor_.cancel(ignored);
+}
+
 void Connection::hand_over(std::function<void(CloseCode, std::string_view)> end,
                            std::function<void()> abort) {
     session_end_ = std::move(end);
@@ -82,11 +88,12 @@ void Connection::on_timer() {
     if (deadline_ == Instant::max() || closed()) return;
     if (std::chrono::steady_clock::now() < deadline_) return arm_timer();
     timed_out_ = true;
-    descriptor_.cancel();
+    boost::system::error_code ignored;
+    descriptor_.cancel(ignored);
 }
 
 Connection::Task<bool> Connection::wait(IoState direction, Instant deadline) {
-    if (closed()) co_return false;
+    if (closed() || interrupted_) co_return false;
     const auto what = direction == IoState::want_write ? asio::posix::stream_descriptor::wait_write
                                                        : asio::posix::stream_descriptor::wait_read;
     timed_out_ = false;
@@ -94,7 +101,7 @@ Connection::Task<bool> Connection::wait(IoState direction, Instant deadline) {
     boost::system::error_code error;
     co_await descriptor_.async_wait(what, asio::redirect_error(asio::use_awaitable, error));
     deadline_ = Instant::max();
-    co_return !error && !timed_out_ && !closed();
+    co_return !error && !timed_out_ && !interrupted_ && !closed();
 }
 
 Connection::Task<void> Connection::sleep(Milliseconds duration) {

@@ -32,6 +32,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // The same into plain memory; 0: give up.
     Task<std::size_t> receive_into(char* out, std::size_t room, Instant deadline);
     Task<bool> send(std::string_view data, bool more_follows = false);
+    // Makes receive() give up, now or when it is called next, until resume().
+    void interrupt();
+    void resume() { interrupted_ = false; }
     // Says that no more comes, then takes in what the client still sends, so that it can read our last words.
     Task<void> linger();
     Task<void> sleep(Milliseconds duration);
@@ -41,7 +44,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
         receiving,
         answering,
         streaming
-    };  // `streaming`: a response without an end in sight
+    };  // `streaming`: a response whose end is not in sight
     void set_activity(Activity activity) { activity_ = activity; }
     // True once the connection is to end after the present response.
     bool ending() const { return ending_; }
@@ -79,6 +82,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Instant deadline_ = Instant::max();
     bool timer_armed_ = false;
     bool timed_out_ = false;
+    bool interrupted_ = false;
     Activity activity_ = Activity::idle;
     bool ending_ = false;
     std::function<void(CloseCode, std::string_view)> session_end_;

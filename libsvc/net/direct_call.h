@@ -7,7 +7,7 @@
 
 namespace svc {
 
-// Blocks. Uses method, path, headers, body, sink and timeout of `request`. Throws unavailable.
+// Blocks. Of `request`, a source needs its length. Throws unavailable.
 ClientReply call_directly(const Target& target, const ClientRequest& request);
 
 }  // namespace svc

@@ -17,6 +17,7 @@ namespace {
 
 constexpr unsigned turns_between_pauses = 64;
 constexpr std::chrono::milliseconds full_pool_pause{20};
+constexpr std::size_t pipelined_bytes = 256U << 10;  // taken in behind a request that waits
 
 }  // namespace
 
@@ -65,6 +66,10 @@ HttpSession::Task<bool> HttpSession::exchange() {
     }
     connection_->set_activity(Activity::answering);
     if (!x.fault) co_await run_handler(x);
+    if (x.broken) {
+        finish(x, 0);
+        co_return false;
+    }
     co_return co_await answer(x);
 }
 
@@ -114,9 +119,11 @@ void HttpSession::plan(Exchange& x) {
 }
 
 HttpSession::Task<void> HttpSession::run_handler(Exchange& x) {
-    const auto call = [&x] {
+    const auto later = std::make_shared<LaterReply>(connection_);
+    const auto call = [&x, &later] {
         x.response = x.plan.handler(x.request);
         x.request.upload.reset();
+        if (x.response.later) x.response.later(later->responder());
     };
     if (x.plan.dispatch == Dispatch::on_io_thread) {
         try {
@@ -124,13 +131,26 @@ HttpSession::Task<void> HttpSession::run_handler(Exchange& x) {
         } catch (const std::exception&) {
             x.fault = std::current_exception();
         }
-        co_return;
+    } else {
+        const auto task = PoolTask::start(share().pool, connection_->shared_loop(), call);
+        if (task)
+            x.fault = co_await task->join();
+        else
+            x.fail(ErrorCode::exhausted, "server is too busy");
     }
-    const auto task = PoolTask::start(share().pool, connection_->shared_loop(), call);
-    if (task)
-        x.fault = co_await task->join();
-    else
-        x.fail(ErrorCode::exhausted, "server is too busy");
+    if (!x.fault && x.response.later) co_await await_later(x, later);
+}
+
+// Reads meanwhile, for the end of the connection is the only thing that tells that nobody waits any more.
+HttpSession::Task<void> HttpSession::await_later(Exchange& x, std::shared_ptr<LaterReply> later) {
+    connection_->set_activity(Activity::streaming);
+    while (!later->ready() && !x.broken) {
+        const bool more = co_await connection_->receive(in_, Connection::Instant::max());
+        x.broken = !later->ready() && (!more || in_.view().size() > pipelined_bytes);
+    }
+    connection_->set_activity(Activity::answering);
+    connection_->resume();
+    if (later->ready()) x.fault = later->take(x.response);
 }
 
 void HttpSession::finish(Exchange& x, int status) {

@@ -5,6 +5,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/net/connection.h"
 #include "libsvc/net/http_parser.h"
+#include "libsvc/net/later_reply.h"
 #include "libsvc/net/pool_task.h"
 
 namespace svc::net {
@@ -50,6 +51,7 @@ class HttpSession {
     bool parse_header(Exchange& x);
     void plan(Exchange& x);
     Task<void> run_handler(Exchange& x);
+    Task<void> await_later(Exchange& x, std::shared_ptr<LaterReply> later);
     void finish(Exchange& x, int status);
 
     // http_body.cpp

@@ -23,7 +23,8 @@ class BodySource {
 };
 
 struct Response;
-// Finishes a deferred response; from any thread, once. Calls after the connection went are harmless.
+// Finishes a deferred response: from any thread, once. Calls after the connection went are harmless; one that
+// is dropped without a call becomes an internal error.
 using Responder = std::function<void(Response)>;
 
 struct Response {
@@ -31,11 +32,12 @@ struct Response {
     Headers headers;  // Content-Length, Connection and Date are the server's
     std::string body;
     std::unique_ptr<BodySource> source;  // instead of `body`
-    std::shared_ptr<WebSocketHandler>
-        websocket;                         // instead of both: 101 when the request asks for it, else 400
-    std::function<void(Responder)> later;  // instead of all: the response comes when the Responder is called;
-                                           // no thread is held meanwhile (waiting for an operation)
-    bool close = false;                    // end the connection after this response
+    // Instead of both: 101 when the request asks for it, else 400.
+    std::shared_ptr<WebSocketHandler> websocket;
+    // Instead of all: called where the handler ran; the response comes when the Responder is called. No
+    // thread is held meanwhile (waiting for an operation).
+    std::function<void(Responder)> later;
+    bool close = false;  // end the connection after this response
 };
 
 }  // namespace svc

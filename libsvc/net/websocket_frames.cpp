@@ -114,6 +114,14 @@ struct FrameReader::Callbacks {
         reader.accounted_ += encoded_size(frame->payload_length, from_client);
         reader.in_frame_ = true;
         if (!wslay_is_ctrl_frame(frame->opcode)) reader.in_message_ = frame->fin == 0;
+        reader.in_close_ = frame->opcode == WSLAY_CONNECTION_CLOSE;
+    }
+
+    static void frame_chunk(wslay_event_context_ptr, const wslay_event_on_frame_recv_chunk_arg* chunk,
+                            void* user) {
+        FrameReader& reader = self(user);
+        if (!reader.in_close_) return;
+        reader.close_payload_.append(reinterpret_cast<const char*>(chunk->data), chunk->data_length);
     }
 
     static void frame_ends(wslay_event_context_ptr, void* user) { self(user).in_frame_ = false; }
@@ -143,6 +151,7 @@ FrameReader::FrameReader(bool masked_output, std::size_t max_message, Events eve
     callbacks.send_callback = Callbacks::send;
     callbacks.genmask_callback = Callbacks::mask;
     callbacks.on_frame_recv_start_callback = Callbacks::frame_begins;
+    callbacks.on_frame_recv_chunk_callback = Callbacks::frame_chunk;
     callbacks.on_frame_recv_end_callback = Callbacks::frame_ends;
     callbacks.on_msg_recv_callback = Callbacks::message;
     const int result = masked_output ? wslay_event_context_client_init(&context_, &callbacks, this)
@@ -164,14 +173,30 @@ void FrameReader::feed(std::string_view data) {
     if (result != 0 || (!closed_ && !wslay_event_get_read_enabled(context_))) note_end();
 }
 
+// Not known to wslay, which takes them for a fault: 1012 to 1014 (RFC 6455's registry).
+bool FrameReader::accept_newer_code() {
+    if (!in_close_ || close_payload_.size() < 2) return false;
+    const auto code = static_cast<std::uint16_t>(static_cast<unsigned char>(close_payload_[0]) << 8 |
+                                                 static_cast<unsigned char>(close_payload_[1]));
+    if (code < 1012 || code > 1014) return false;
+    Close close;
+    close.code = code;
+    close.reason = close_payload_.substr(2);
+    close.by_peer = true;
+    closed_ = std::move(close);
+    answers_.clear();
+    append_close(answers_, code, "", masked_output_);
+    return true;
+}
+
 // The peer broke the protocol, and wslay has queued the close frame that says so.
 void FrameReader::note_end() {
-    if (closed_) return;
+    if (closed_ || accept_newer_code()) return;
     Close close;
     close.code = wslay_event_get_close_sent(context_) ? wslay_event_get_status_code_sent(context_)
                                                       : static_cast<std::uint16_t>(WSLAY_CODE_PROTOCOL_ERROR);
-    close.reason = "websocket protocol violated";
-    if (close.code == WSLAY_CODE_MESSAGE_TOO_BIG) close.reason = "message is too big";
+    close.reason =
+        close.code == WSLAY_CODE_MESSAGE_TOO_BIG ? "message is too big" : "websocket protocol violated";
     closed_ = std::move(close);
 }
 

@@ -50,6 +50,7 @@ class FrameReader {
   private:
     struct Callbacks;
     void note_end();
+    bool accept_newer_code();
 
     wslay_event_context* context_ = nullptr;
     bool masked_output_;
@@ -58,7 +59,8 @@ class FrameReader {
     std::string answers_;
     std::optional<Close> closed_;
     std::uint64_t fed_ = 0, accounted_ = 0;
-    bool in_frame_ = false, in_message_ = false;
+    bool in_frame_ = false, in_message_ = false, in_close_ = false;
+    std::string close_payload_;
 };
 
 }  // namespace svc::net

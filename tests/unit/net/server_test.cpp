@@ -366,3 +366,54 @@ TEST_CASE("a_server_with_another_certificate_is_not_spoken_to") {
     CHECK_THROWS_AS(HttpClient(target).call(request), Error);
     CHECK_THROWS_AS(call_directly(target, request), Error);
 }
+
+TEST_CASE("a_deferred_response_comes_when_its_responder_is_called") {
+    TestServer t;
+    Signal deferred;
+    Responder responder;
+    t.service.add("/later", [&](Request&) {
+        Response response;
+        response.later = [&](Responder r) {
+            responder = std::move(r);
+            deferred.set();
+        };
+        return response;
+    });
+    t.service.add("/at-once", [](Request&) {
+        Response response;
+        response.later = [](const Responder& r) { r(text_response("at once")); };
+        return response;
+    });
+    t.service.add("/dropped", [](Request&) {
+        Response response;
+        response.later = [](const Responder&) {};
+        return response;
+    });
+    t.start(1);
+    RawClient client(t.unix_target());
+    client.send(get("/later"));
+    REQUIRE(deferred.wait());
+    CHECK(ask(t.unix_target(), get("/at-once")).body == "at once");  // the pool's only thread is free
+    SECTION("and the connection goes on") {
+        client.send(get("/at-once"));
+        responder(text_response("later"));
+        responder(text_response("too late"));
+        CHECK(client.reply().body == "later");
+        CHECK(client.reply().body == "at once");
+        client.send(get("/dropped"));
+        CHECK(client.reply().body == "request was dropped");
+    }
+    SECTION("unless the client went") {
+        CHECK(t.service.wait_for_done().path == "/at-once");
+        client = RawClient(t.unix_target());
+        const auto gone = t.service.wait_for_done();
+        CHECK(gone.path == "/later");
+        CHECK(gone.status == 0);
+        responder(text_response("later"));
+    }
+    SECTION("or the server stops") {
+        t.server().stop(0ms);
+        CHECK(client.read_to_end().empty());
+        responder(text_response("later"));
+    }
+}

@@ -103,14 +103,15 @@ TEST_CASE("uploads_reach_their_sink_whole_over_every_transport") {
     t.service.add("/upload", upload_plan());
     t.start();
     const auto data = some_bytes(upload_bytes);
-    const auto target = GENERATE_REF(t.unix_target(), t.tcp_target(), t.tls_target());
-    const bool sized = GENERATE(true, false);
-    HttpClient client(target);
-    for (int i = 0; i < 2; ++i) {
-        const auto reply = client.call(upload_of(data, sized));
-        CHECK(reply.status == 200);
-        CHECK(reply.body == sha256_hex(data));
-        CHECK(t.service.wait_for_done().received == data.size());
+    const auto digest = sha256_hex(data);
+    for (const auto& target : {t.unix_target(), t.tcp_target(), t.tls_target()}) {
+        HttpClient client(target);
+        for (const bool sized : {true, false, true}) {
+            const auto reply = client.call(upload_of(data, sized));
+            CHECK(reply.status == 200);
+            CHECK(reply.body == digest);
+            CHECK(t.service.wait_for_done().received == data.size());
+        }
     }
 }
 
@@ -150,6 +151,21 @@ TEST_CASE("a_refused_or_failed_upload_is_answered_while_the_client_still_sends")
     const auto reply = failed.reply();
     CHECK(reply.status == 503);
     CHECK(reply.body == "disk is full");
+}
+
+TEST_CASE("a_client_hears_why_its_upload_is_refused") {
+    TestServer t;
+    t.with_tls = true;
+    t.service.add("/upload", upload_plan());
+    t.start();
+    const std::string data = "poison" + some_bytes(upload_bytes - 6);
+    for (const auto& target : {t.unix_target(), t.tls_target()}) {
+        HttpClient client(target);
+        ClientRequest refused = upload_of(data, true);
+        refused.path = "/upload?refuse=1";
+        CHECK(client.call(refused).body == "not wanted");
+        CHECK(client.call(upload_of(data, true)).body == "disk is full");
+    }
 }
 
 TEST_CASE("a_broken_upload_destroys_its_sink_unfinished") {

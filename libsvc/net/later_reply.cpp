@@ -1,0 +1,49 @@
+#include "libsvc/net/later_reply.h"
+
+#include <atomic>
+#include <boost/asio/post.hpp>
+
+#include "libsvc/base/error.h"
+
+namespace svc::net {
+
+// Shared by the copies of one Responder: the first call counts, and when none came, the end of the last copy.
+class LaterReply::Ticket {
+  public:
+    explicit Ticket(std::shared_ptr<LaterReply> reply) : reply_(std::move(reply)) {}
+    ~Ticket() { deliver(nullptr); }
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+
+    void deliver(std::shared_ptr<Response> response) {
+        if (used_.exchange(true)) return;
+        boost::asio::post(reply_->loop_->context, [reply = reply_, response = std::move(response)]() mutable {
+            reply->arrive(std::move(response));
+        });
+    }
+
+  private:
+    std::shared_ptr<LaterReply> reply_;
+    std::atomic<bool> used_{false};
+};
+
+Responder LaterReply::responder() {
+    return [ticket = std::make_shared<Ticket>(shared_from_this())](Response response) {
+        ticket->deliver(std::make_shared<Response>(std::move(response)));
+    };
+}
+
+void LaterReply::arrive(std::shared_ptr<Response> response) {
+    if (response)
+        response_ = std::move(*response);
+    else
+        fault_ = std::make_exception_ptr(Error(ErrorCode::internal, "request was dropped"));
+    if (const auto connection = connection_.lock()) connection->interrupt();
+}
+
+std::exception_ptr LaterReply::take(Response& out) {
+    if (response_) out = std::move(*response_);
+    return fault_;
+}
+
+}  // namespace svc::net

@@ -1,0 +1,32 @@
+#pragma once
+// Internal to this folder: where a deferred response arrives.
+#include <exception>
+#include <memory>
+#include <optional>
+
+#include "libsvc/net/connection.h"
+#include "libsvc/net/response.h"
+
+namespace svc::net {
+
+// Made and asked on the I/O thread, filled from any.
+class LaterReply : public std::enable_shared_from_this<LaterReply> {
+  public:
+    explicit LaterReply(const std::shared_ptr<Connection>& connection)
+        : loop_(connection->shared_loop()), connection_(connection) {}
+    Responder responder();  // any thread
+    bool ready() const { return response_.has_value() || fault_; }
+    // Moves the response out, or returns what to tell instead.
+    std::exception_ptr take(Response& out);
+
+  private:
+    class Ticket;
+    void arrive(std::shared_ptr<Response> response);
+
+    const std::shared_ptr<IoLoop> loop_;
+    const std::weak_ptr<Connection> connection_;
+    std::optional<Response> response_;  // this and what follows: the I/O thread alone
+    std::exception_ptr fault_;
+};
+
+}  // namespace svc::net
