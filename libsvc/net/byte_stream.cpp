@@ -84,7 +84,7 @@ ByteStream::ByteStream(int socket, const TlsContext& server_side) : socket_(sock
 }
 
 ByteStream::ByteStream(int socket, const Target& client_side) : socket_(socket) {
-    if (!client_side.tls) return;
+    if (!client_side.tls || !client_side.unix_path.empty()) return;
     ssl_.reset(make_client_ssl(client_side).release());
     if (SSL_set_fd(ssl_.get(), socket) != 1)
         throw openssl_error(ErrorCode::internal, "cannot make TLS connection");

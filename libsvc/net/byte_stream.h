@@ -24,7 +24,7 @@ class ByteStream {
   public:
     explicit ByteStream(int socket) : socket_(socket) {}
     ByteStream(int socket, const TlsContext& server_side);
-    ByteStream(int socket, const Target& client_side);  // plain when target.tls is false; keeps a reference
+    ByteStream(int socket, const Target& client_side);  // plain on a Unix socket and without target.tls; keeps a reference
     ~ByteStream();
     ByteStream(const ByteStream&) = delete;
     ByteStream& operator=(const ByteStream&) = delete;
