@@ -96,6 +96,8 @@ class ExecProcess {
     virtual int ended() const = 0;     // becomes readable when the command has ended
     // After `ended`: the exit code, 128 + signal, 126/127 not executable/not found, 129 when the container stopped.
     virtual int exit_code() = 0;
+    // The command never ran: not found (exit code 127) or not executable (126), which its own status could be as well.
+    virtual bool exec_failed() const { return false; }
     virtual void kill(int signal) = 0;
     virtual void resize(unsigned width, unsigned height) = 0;
 };

@@ -1,0 +1,146 @@
+#include "libsvc/runtime/lxc/engine.h"
+
+#include <fmt/format.h>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/rollback.h"
+#include "libsvc/runtime/lxc/exec_process.h"
+
+namespace svc {
+
+using lxc::RunRecord;
+
+LxcRuntime::Engine::Engine(LxcOptions options, const Clock& clock)
+    : clock_(clock),
+      host_(std::move(options)),
+      supervisor_(host_.options().helper, host_.layout().containers(),
+                  {[this](const std::string& id) { return ended(id); },
+                   [this](const std::string& id) { return changed(id); }}) {
+    adopt_all();
+}
+
+LxcRuntime::Engine::ContainerPtr LxcRuntime::Engine::find(const std::string& id) const {
+    return containers_.with([&](const auto& containers) {
+        const auto found = containers.find(id);
+        return found == containers.end() ? nullptr : found->second;
+    });
+}
+
+LxcRuntime::Engine::ContainerPtr LxcRuntime::Engine::require(const std::string& id) const {
+    if (ContainerPtr container = find(id)) return container;
+    throw Error(ErrorCode::not_found, fmt::format("container '{}' not found", id));
+}
+
+LxcRuntime::Engine::ContainerPtr LxcRuntime::Engine::find_or_add(const std::string& id) {
+    return containers_.with([&](auto& containers) {
+        ContainerPtr& container = containers[id];
+        if (!container) container = std::make_shared<LxcContainer>();
+        return container;
+    });
+}
+
+void LxcRuntime::Engine::drop(const std::string& id, const ContainerPtr& container) {
+    containers_.with([&](auto& containers) {
+        if (const auto found = containers.find(id); found != containers.end() && found->second == container)
+            containers.erase(found);
+    });
+}
+
+// A removed container leaves the map while others may still wait for its turn: they must then look again.
+void LxcRuntime::Engine::create(const ContainerSpec& spec) {
+    const ContainerPtr container = find_or_add(spec.id);
+    const Lock turn(container->turn);
+    if (find(spec.id) != container) return create(spec);
+    if (container->exists) {
+        if (!lxc::same_container(container->stored.spec, spec))
+            throw Error(ErrorCode::conflict,
+                        fmt::format("container '{}' exists with another specification", spec.id));
+        if (!is_running(spec.id, *container)) host_.place_files(spec);
+        return;
+    }
+    Rollback undo;
+    undo.add("container record", [&] { drop(spec.id, container); });
+    host_.layers().claim(spec.layers);
+    undo.add("layers", [&] { host_.layers().release(spec.layers); });
+    lxc::StoredSpec stored{spec, host_.choose_project(spec)};
+    host_.make(stored);
+    stored.spec.files.clear();
+    container->stored = std::move(stored);
+    container->exists = true;
+    undo.dismiss();
+}
+
+void LxcRuntime::Engine::remove(const std::string& id) {
+    const ContainerPtr container = find(id);
+    if (!container) return;
+    const Lock turn(container->turn);
+    if (!container->exists) return;
+    stop_locked(id, *container, Duration::zero());
+    host_.remove_files(container->stored);
+    host_.layers().release(container->stored.spec.layers);
+    container->exists = false;
+    drop(id, container);
+}
+
+ContainerInfo LxcRuntime::Engine::describe(const std::string& id, const LxcContainer& container) {
+    ContainerInfo info;
+    info.id = id;
+    if (const auto run = supervisor_.find(id)) {
+        info.state = ContainerState::running;
+        info.started_at = run->started_at;
+        info.init_pid = run->init.pid;
+        info.agent_state = supervisor_.agent_state(id);
+    } else {
+        info.state = container.started ? ContainerState::stopped : ContainerState::created;
+    }
+    return info;
+}
+
+std::optional<ContainerInfo> LxcRuntime::Engine::inspect(const std::string& id) {
+    const ContainerPtr container = find(id);
+    if (!container) return std::nullopt;
+    if (const auto run = supervisor_.find(id))
+        return describe(id, *container);  // without waiting for its turn
+    const Lock turn(container->turn);
+    if (!container->exists) return std::nullopt;
+    return describe(id, *container);
+}
+
+std::vector<ContainerInfo> LxcRuntime::Engine::list() {
+    const auto containers = containers_.with([](const auto& all) { return all; });
+    std::vector<ContainerInfo> infos;
+    for (const auto& [id, container] : containers)
+        if (auto info = inspect(id)) infos.push_back(std::move(*info));
+    return infos;
+}
+
+std::unique_ptr<ExecProcess> LxcRuntime::Engine::exec(const std::string& id, const ExecSpec& spec) {
+    require(id);
+    if (!supervisor_.find(id))
+        throw Error(ErrorCode::conflict, fmt::format("container '{}' is not running", id));
+    return lxc::run_exec({host_.options().helper, host_.layout().containers(), id, host_.id_base()}, spec);
+}
+
+std::vector<LogFile> LxcRuntime::Engine::logs(const std::string& id) {
+    require(id);
+    std::vector<LogFile> logs;
+    std::error_code ignored;
+    if (const auto path = host_.layout().console_log(id);
+        std::filesystem::file_size(path, ignored) > 0 && !ignored)
+        logs.push_back({"console.log", path});
+    if (const auto path = host_.layout().lxc_log(id);
+        std::filesystem::file_size(path, ignored) > 0 && !ignored)
+        logs.push_back({"container.log", path});
+    return logs;
+}
+
+void LxcRuntime::Engine::listen(std::function<void(const RuntimeEvent&)> listener) {
+    listener_.with([&](auto& current) { current = std::move(listener); });
+}
+
+void LxcRuntime::Engine::tear_down() {
+    if (!list().empty()) throw Error(ErrorCode::busy, "containers exist still");
+    host_.tear_down();
+}
+
+}  // namespace svc

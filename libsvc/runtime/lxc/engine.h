@@ -1,0 +1,72 @@
+#pragma once
+// The containers of this daemon, and what can be done with each. LxcRuntime hides it.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "libsvc/base/guarded.h"
+#include "libsvc/runtime/lxc/host.h"
+#include "libsvc/runtime/lxc/lxc_runtime.h"
+#include "libsvc/runtime/lxc/supervisor.h"
+
+namespace svc {
+
+// One container. What runs of it is known to the Supervisor.
+struct LxcContainer {
+    std::mutex turn;  // held by whoever creates, starts, stops or removes it; guards the rest
+    lxc::StoredSpec stored;
+    bool exists = false;   // made and not removed
+    bool started = false;  // ever
+};
+
+class LxcRuntime::Engine {
+  public:
+    Engine(LxcOptions options, const Clock& clock);
+
+    void create(const ContainerSpec& spec);
+    void start(const std::string& id);
+    void stop(const std::string& id, Duration grace);
+    void remove(const std::string& id);
+    std::optional<ContainerInfo> inspect(const std::string& id);
+    std::vector<ContainerInfo> list();
+    std::unique_ptr<ExecProcess> exec(const std::string& id, const ExecSpec& spec);
+    std::vector<LogFile> logs(const std::string& id);
+    void tear_down();
+
+    lxc::Host& host() { return host_; }
+    void listen(std::function<void(const RuntimeEvent&)> listener);
+
+  private:
+    using ContainerPtr = std::shared_ptr<LxcContainer>;
+    using Lock = std::unique_lock<std::mutex>;
+
+    void adopt_all();
+    void adopt(const std::string& id);
+    std::optional<lxc::RunRecord> find_running(const std::string& id);
+    ContainerPtr find(const std::string& id) const;     // null: unknown
+    ContainerPtr require(const std::string& id) const;  // throws not_found
+    ContainerPtr find_or_add(const std::string& id);
+    void drop(const std::string& id, const ContainerPtr& container);
+
+    // The following with the container's turn.
+    bool is_running(const std::string& id, const LxcContainer& container);
+    void launch(const std::string& id, LxcContainer& container);
+    void follow(const std::string& id, LxcContainer& container, const lxc::RunRecord& run);
+    void end(const std::string& id, const lxc::Supervisor::Released& what, const lxc::HaltSignals& halt,
+             Duration grace);
+    void settle(const std::string& id, lxc::RunRecord run);
+    void stop_locked(const std::string& id, LxcContainer& container, Duration grace);
+    ContainerInfo describe(const std::string& id, const LxcContainer& container);
+
+    bool ended(const std::string& id);  // on the supervisor's thread
+    bool changed(const std::string& id);
+
+    const Clock& clock_;
+    lxc::Host host_;
+    Guarded<std::map<std::string, ContainerPtr>> containers_;
+    Guarded<std::function<void(const RuntimeEvent&)>> listener_;
+    lxc::Supervisor supervisor_;  // last: its thread calls into the rest
+};
+
+}  // namespace svc

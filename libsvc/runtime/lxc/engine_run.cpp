@@ -1,0 +1,220 @@
+// Starting, stopping, adopting: the part of the engine that deals with what runs.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <chrono>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/rollback.h"
+#include "libsvc/runtime/lxc/engine.h"
+
+namespace svc {
+
+using lxc::HelperEvent;
+using lxc::RunRecord;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds start_limit{60'000};
+constexpr milliseconds kill_limit{10'000};
+
+constexpr milliseconds reboot_limit{1'000};
+
+ProcessId identify(std::int32_t pid) {
+    return identify_process(pid).value_or(ProcessId{});
+}
+
+lxc::Supervisor::Released released(const RunRecord& run) {
+    return {run, open_process(run.monitor), open_process(run.init)};
+}
+
+}  // namespace
+
+void LxcRuntime::Engine::start(const std::string& id) {
+    const ContainerPtr container = require(id);
+    const Lock turn(container->turn);
+    if (!container->exists) throw Error(ErrorCode::not_found, fmt::format("container '{}' not found", id));
+    if (is_running(id, *container)) return;
+    launch(id, *container);
+}
+
+// Sees through records that are out of date: an end not told yet, a start that outlived the daemon that began
+// it.
+bool LxcRuntime::Engine::is_running(const std::string& id, const LxcContainer& container) {
+    if (const auto run = supervisor_.find(id)) {
+        if (is_alive(run->monitor)) return true;
+        if (const auto left = supervisor_.forget(id)) end(id, *left, {}, Duration::zero());
+        return false;
+    }
+    const auto run = find_running(id);
+    if (run) supervisor_.follow(id, *run, container.stored.spec.run_agent && !host_.options().agent.empty());
+    return run.has_value();
+}
+
+std::optional<RunRecord> LxcRuntime::Engine::find_running(const std::string& id) {
+    const auto stored = host_.read_run(id);
+    if (stored && !stored->stopped && is_alive(stored->monitor) && is_alive(stored->init)) return stored;
+    if (!host_.monitor_may_run(id)) return std::nullopt;
+    auto run = supervisor_.query(id);
+    if (!run) return std::nullopt;
+    run->started_at =
+        stored && stored->started_at && stored->monitor == run->monitor ? stored->started_at : clock_.now();
+    if (stored && is_alive(stored->agent)) run->agent = stored->agent;
+    host_.write_run(id, *run);
+    return run;
+}
+
+void LxcRuntime::Engine::launch(const std::string& id, LxcContainer& container) {
+    const ContainerSpec& spec = container.stored.spec;
+    const bool agent = spec.run_agent && !host_.options().agent.empty();
+    Rollback undo;
+    undo.add("container", [&] { host_.clean_up(id); });
+    host_.prepare(container.stored);
+    lxc::HelperProcess helper(host_.options().helper,
+                              {"start", host_.layout().containers().native(), id,
+                               host_.layout().exit_file(id).native(), agent ? "agent" : "plain"});
+    host_.forward_ports(spec);  // meanwhile
+    const auto reply = helper.receive(start_limit);
+    if (!reply || reply->message.event != HelperEvent::running)
+        throw Error(ErrorCode::internal,
+                    fmt::format("container '{}' cannot be started: {}", id, host_.start_failure(id)));
+    RunRecord run;
+    run.monitor = identify(reply->message.monitor_pid);
+    run.init = identify(reply->message.init_pid);
+    run.agent = identify(reply->message.agent_pid);
+    run.started_at = clock_.now();
+    follow(id, container, run);
+    undo.dismiss();
+}
+
+void LxcRuntime::Engine::follow(const std::string& id, LxcContainer& container, const RunRecord& run) {
+    host_.write_run(id, run);
+    container.started = true;
+    supervisor_.follow(id, run, container.stored.spec.run_agent && !host_.options().agent.empty());
+}
+
+void LxcRuntime::Engine::stop(const std::string& id, Duration grace) {
+    const ContainerPtr container = find(id);
+    if (!container) return;
+    const Lock turn(container->turn);
+    if (container->exists) stop_locked(id, *container, grace);
+}
+
+void LxcRuntime::Engine::stop_locked(const std::string& id, LxcContainer& container, Duration grace) {
+    auto running = supervisor_.forget(id);
+    if (!running)
+        if (const auto run = find_running(id)) running = released(*run);
+    if (!running) return host_.clean_up(id);
+    lxc::HaltSignals halt;
+    if (grace > Duration::zero()) {
+        try {
+            halt = host_.halt_signals_of(container.stored.spec);
+        } catch (const Error&) {
+            halt = lxc::halt_signals("");  // the guest has replaced its own init
+        }
+    }
+    end(id, *running, halt, grace);
+}
+
+// Asks, waits, kills; then nothing of it is left but its folder.
+void LxcRuntime::Engine::end(const std::string& id, const lxc::Supervisor::Released& what,
+                             const lxc::HaltSignals& halt, Duration grace) {
+    const int monitor = what.monitor.get();
+    const int init = what.init.get();
+    for (const int signal : halt.numbers) lxc::send_signal(init, signal);
+    bool gone = !halt.numbers.empty() && lxc::wait_for_end(monitor, std::chrono::ceil<milliseconds>(grace));
+    if (!gone) {
+        lxc::send_signal(init, SIGKILL);
+        gone = lxc::wait_for_end(monitor, reboot_limit);
+    }
+    if (!gone) {
+        // A guest that was just restarting has another init than the one we knew.
+        if (const auto now = supervisor_.query(id)) lxc::send_signal(open_process(now->init).get(), SIGKILL);
+        gone = lxc::wait_for_end(monitor, kill_limit);
+    }
+    if (!gone) {
+        lxc::send_signal(monitor, SIGKILL);
+        lxc::wait_for_end(monitor, kill_limit);
+    }
+    // Without its monitor the init is our child now.
+    lxc::send_signal(init, SIGKILL);
+    lxc::wait_for_end(init, kill_limit);
+    settle(id, what.run);
+}
+
+void LxcRuntime::Engine::settle(const std::string& id, RunRecord run) {
+    host_.clean_up(id);
+    run.stopped = true;
+    host_.write_run(id, run);
+}
+
+bool LxcRuntime::Engine::ended(const std::string& id) {
+    const ContainerPtr container = find(id);
+    if (!container) return true;
+    Lock turn(container->turn, std::try_to_lock);
+    if (!turn) return false;
+    const auto left = supervisor_.forget(id);
+    if (!left) return true;  // stopped or removed on request
+    const lxc::Ending ending = host_.read_ending(id);
+    end(id, *left, {}, Duration::zero());
+    turn.unlock();
+    log::debug("container ended", {{"container", id}, {"reason", ending.reason}});
+    const auto listener = listener_.with([](const auto& current) { return current; });
+    if (listener) listener({RuntimeEvent::Kind::stopped, id, ending.clean, ending.reason});
+    return true;
+}
+
+bool LxcRuntime::Engine::changed(const std::string& id) {
+    const ContainerPtr container = find(id);
+    if (!container) return true;
+    const Lock turn(container->turn, std::try_to_lock);
+    if (!turn) return false;
+    if (const auto run = supervisor_.find(id)) host_.write_run(id, *run);
+    return true;
+}
+
+void LxcRuntime::Engine::adopt_all() {
+    std::vector<std::string> ids;
+    for (const auto& entry : std::filesystem::directory_iterator(host_.layout().containers()))
+        ids.push_back(entry.path().filename().native());
+    for (const std::string& id : ids) {
+        try {
+            adopt(id);
+        } catch (const Error& e) {
+            log::debug("container was not adopted", {{"container", id}, {"error", e.what()}});
+        }
+    }
+    std::map<std::string, lxc::ForwardedContainer> forwarded;
+    containers_.with([&](const auto& containers) {
+        for (const auto& [id, container] : containers)
+            if (supervisor_.find(id)) forwarded[id] = host_.forwarded(container->stored.spec);
+    });
+    host_.network().rebuild(std::move(forwarded));
+}
+
+void LxcRuntime::Engine::adopt(const std::string& id) {
+    auto stored = host_.read_spec(id);
+    if (!stored || stored->spec.id != id) {
+        host_.clean_up(id);
+        lxc::StoredSpec leftover;
+        leftover.spec.id = id;
+        return host_.remove_files(leftover);
+    }
+    const ContainerPtr container = find_or_add(id);
+    const Lock turn(container->turn);
+    container->stored = std::move(*stored);
+    container->exists = true;
+    host_.layers().claim_known(container->stored.spec.layers);
+    const auto known = host_.read_run(id);
+    container->started = known.has_value();
+    if (const auto run = find_running(id)) return follow(id, *container, *run);
+    if (known && !known->stopped)
+        end(id, released(*known), {}, Duration::zero());
+    else
+        host_.clean_up(id);
+}
+
+}  // namespace svc

@@ -1,0 +1,44 @@
+// svc-lxc VERB PATH NAME ...: everything that needs liblxc, in a process of its own. Used by the runtime
+// alone: descriptor 3 is its control socket.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "libsvc/runtime/lxc/helper/control.h"
+
+namespace {
+
+bool is(const char* text, const char* other) {
+    return std::strcmp(text, other) == 0;
+}
+
+int usage() {
+    std::fprintf(
+        stderr,
+        "usage: svc-lxc start|agent|query|exec PATH NAME ...   (started by svcd)\n       svc-lxc version\n");
+    return 2;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    using namespace svc::lxc;
+    if (count == 2 && is(arguments[1], "version")) return std::puts(lxc_get_version()) < 0 ? 1 : 0;
+    if (count < 4) return usage();
+    ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
+    ::fcntl(command_fd, F_SETFD, FD_CLOEXEC);
+    lxc_container* container = lxc_container_new(arguments[3], arguments[2]);
+    if (container == nullptr) return send_failure("cannot load the container"), 1;
+    const char* verb = arguments[1];
+    if (is(verb, "start") && count == 6)
+        return start_container(container, arguments[4], is(arguments[5], "agent"));
+    if (is(verb, "agent")) return enter_agent(container, true);
+    if (is(verb, "query")) return enter_agent(container, false);
+    if (is(verb, "exec") && count >= 5)
+        return exec_command(container, static_cast<unsigned>(std::strtoul(arguments[4], nullptr, 10)),
+                            count == 6 ? arguments[5] : nullptr);
+    return usage();
+}

@@ -1,0 +1,32 @@
+#pragma once
+// What svc-lxc tells the runtime over a SOCK_SEQPACKET socket: one struct per message, both ends of one
+// build.
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace svc::lxc {
+
+constexpr int control_fd = 3;  // the socket, in the helper
+constexpr int command_fd =
+    4;  // `exec`: number of arguments, arguments, environment; each ends with a zero byte
+
+enum class HelperEvent : std::uint32_t {
+    running,  // start, agent, query: the pids; exec: the command runs, a pidfd (and the terminal) comes along
+    failed,   // `text` says why
+    command_failed,  // exec: `value` is the errno of execve()
+    ended,           // exec: `value` is the exit code or 128 + signal; `gone` when the whole container went
+};
+
+struct HelperMessage {
+    HelperEvent event = HelperEvent::failed;
+    std::int32_t init_pid = 0;
+    std::int32_t monitor_pid = 0;
+    std::int32_t agent_pid = 0;  // 0: none was wanted, or it could not be started
+    std::int32_t command_pid = 0;
+    std::int32_t value = 0;
+    std::int32_t gone = 0;
+    char text[192] = {};
+};
+
+}  // namespace svc::lxc

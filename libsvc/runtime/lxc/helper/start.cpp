@@ -1,0 +1,95 @@
+// svc-lxc start: the container's monitor is a fork of this process and stays behind as its keeper.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "libsvc/runtime/lxc/helper/control.h"
+
+namespace svc::lxc {
+
+namespace {
+
+// liblxc's status of init: exit code << 8, or signal << 8 | 0x7f; -1 when it never ran.
+void write_exit_file(const char* path, int status) {
+    char temporary[4096];
+    char line[32];
+    std::snprintf(temporary, sizeof temporary, "%s.new", path);
+    const int length = std::snprintf(line, sizeof line, "%d\n", status);
+    const int fd = ::open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) return;
+    const bool written = ::write(fd, line, static_cast<std::size_t>(length)) == length;
+    ::close(fd);
+    if (written) ::rename(temporary, path);
+}
+
+// In the foreground, unlike lxc-start: so the status of init comes back to us and can be recorded.
+[[noreturn]] void be_monitor(lxc_container* container, const char* exit_file) {
+    ::setsid();
+    use_null_stdio();
+    ::close(control_fd);
+    if (::chdir("/") != 0) ::_exit(1);
+    container->want_daemonize(container, false);
+    container->want_close_all_fds(container, true);
+    const bool started = container->start(container, 0, nullptr);
+    write_exit_file(exit_file, started || container->error_num != 0 ? container->error_num : -1);
+    ::_exit(0);
+}
+
+// The monitor answers on its socket only once init has been executed. A millisecond at a time until the
+// socket is there; liblxc's own wait sleeps for whole seconds.
+pid_t wait_for_init(lxc_container* container, int monitor) {
+    for (;;) {
+        const pid_t init = container->init_pid(container);
+        if (init > 0) return init;
+        if (is_readable(monitor, 1)) return 0;
+    }
+}
+
+}  // namespace
+
+int start_container(lxc_container* container, const char* exit_file, bool agent) {
+    HelperMessage message;
+    message.event = HelperEvent::running;
+    message.monitor_pid = ::fork();
+    if (message.monitor_pid == 0) be_monitor(container, exit_file);
+    if (message.monitor_pid < 0) return send_failure("cannot fork"), 1;
+    const int monitor = open_pidfd(message.monitor_pid);
+    message.init_pid = wait_for_init(container, monitor);
+    if (message.init_pid <= 0) {
+        ::waitpid(message.monitor_pid, nullptr, 0);
+        return send_failure("init was not started"), 1;
+    }
+    if (agent) message.agent_pid = attach_agent(container);
+    // An init that fails at once needs a moment to do so: entering it has given it one.
+    if (is_readable(monitor, message.agent_pid > 0 ? 0 : 5) || is_ending(message.init_pid)) {
+        ::waitpid(message.monitor_pid, nullptr, 0);
+        return send_failure("init ended at once"), 1;
+    }
+    // Without a daemon to tell, the container stays: the next daemon finds it by its socket.
+    return send_message(message) ? 0 : 1;
+}
+
+int enter_agent(lxc_container* container, bool agent) {
+    HelperMessage message;
+    message.event = HelperEvent::running;
+    message.init_pid = container->init_pid(container);
+    if (message.init_pid <= 0) return send_failure("not running"), 1;
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%d/stat", message.init_pid);
+    if (FILE* stat = std::fopen(path, "re")) {
+        char line[512] = {};
+        const char* end =
+            std::fgets(line, sizeof line, stat) != nullptr ? __builtin_strrchr(line, ')') : nullptr;
+        if (end == nullptr || std::sscanf(end + 1, " %*c %d", &message.monitor_pid) != 1)
+            message.monitor_pid = 0;
+        std::fclose(stat);
+    }
+    if (agent && (message.agent_pid = attach_agent(container)) == 0)
+        return send_failure("agent was not started"), 1;
+    return send_message(message) ? 0 : 1;
+}
+
+}  // namespace svc::lxc

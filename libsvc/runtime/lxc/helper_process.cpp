@@ -1,0 +1,105 @@
+#include "libsvc/runtime/lxc/helper_process.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "libsvc/base/error.h"
+
+namespace svc::lxc {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+bool poll_until(int fd, steady_clock::time_point deadline) {
+    for (;;) {
+        const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
+        pollfd entry{fd, POLLIN, 0};
+        const int ready =
+            ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000)));
+        if (ready > 0) return true;
+        if (ready == 0 && steady_clock::now() >= deadline) return false;
+    }
+}
+
+steady_clock::time_point deadline_after(milliseconds limit) {
+    return steady_clock::now() + std::min<milliseconds>(limit, std::chrono::hours(24 * 365));
+}
+
+std::vector<FileDescriptor> take_descriptors(const msghdr& header) {
+    std::vector<FileDescriptor> taken;
+    for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr;
+         part = CMSG_NXTHDR(const_cast<msghdr*>(&header), part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+        const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < count; ++i) {
+            int fd = -1;
+            std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof fd);
+            taken.emplace_back(fd);
+        }
+    }
+    return taken;
+}
+
+}  // namespace
+
+HelperProcess::HelperProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
+                             std::vector<std::pair<int, int>> descriptors) {
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, static_cast<int*>(pair)) != 0)
+        throw system_error("cannot make a control socket", errno);
+    socket_ = FileDescriptor(pair[0]);
+    const FileDescriptor theirs(pair[1]);
+    SpawnOptions options;
+    options.arguments = std::move(arguments);
+    options.arguments.insert(options.arguments.begin(), program.native());
+    // Without newuidmap in reach liblxc writes the id maps itself, as root may: faster, and /etc/subuid is
+    // not needed.
+    options.environment = {"PATH=/usr/sbin:/sbin"};
+    options.descriptors = std::move(descriptors);
+    options.descriptors.emplace_back(theirs.get(), control_fd);
+    child_.emplace(options);
+}
+
+std::optional<HelperReply> HelperProcess::receive(milliseconds limit) {
+    if (!poll_until(socket_.get(), deadline_after(limit))) return std::nullopt;
+    HelperReply reply;
+    iovec part{&reply.message, sizeof reply.message};
+    alignas(cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))];
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = static_cast<void*>(space);
+    header.msg_controllen = sizeof space;
+    const ssize_t got = ::recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
+    if (got > 0) reply.descriptors = take_descriptors(header);
+    if (got != static_cast<ssize_t>(sizeof reply.message)) return std::nullopt;
+    reply.message.text[sizeof reply.message.text - 1] = '\0';
+    return reply;
+}
+
+void reap(int pidfd) {
+    siginfo_t info{};
+    ::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG);
+}
+
+bool wait_for_end(int pidfd, milliseconds limit) {
+    if (pidfd < 0) return true;
+    if (!poll_until(pidfd, deadline_after(limit))) return false;
+    reap(pidfd);
+    return true;
+}
+
+void send_signal(int pidfd, int signal) {
+    if (pidfd >= 0) ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0U);
+}
+
+}  // namespace svc::lxc

@@ -1,0 +1,44 @@
+#pragma once
+// The runtime's end of svc-lxc: spawns it, receives its messages.
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/file.h"
+#include "libsvc/base/process.h"
+#include "libsvc/runtime/lxc/helper/protocol.h"
+
+namespace svc::lxc {
+
+struct HelperReply {
+    HelperMessage message;
+    std::vector<FileDescriptor> descriptors;
+};
+
+// One running svc-lxc. Not thread-safe. The destructor kills it; a monitor it has started lives on.
+class HelperProcess {
+  public:
+    // `descriptors` as in SpawnOptions, besides the control socket.
+    HelperProcess(const std::filesystem::path& program, std::vector<std::string> arguments,
+                  std::vector<std::pair<int, int>> descriptors = {});
+
+    int socket() const noexcept { return socket_.get(); }  // readable: a message, or the helper's end
+    // Nothing: it ended without a word, or took longer than `limit`.
+    std::optional<HelperReply> receive(std::chrono::milliseconds limit);
+    void close_socket() { socket_.reset(); }  // `exec`: kills the command
+    Child& child() { return *child_; }
+
+  private:
+    FileDescriptor socket_;
+    std::optional<Child> child_;
+};
+
+// Reaps a process if it is a child of ours that has ended; we inherit monitors as their subreaper.
+void reap(int pidfd);
+// True when the process has ended within `limit`; reaps it.
+bool wait_for_end(int pidfd, std::chrono::milliseconds limit);
+void send_signal(int pidfd, int signal);
+
+}  // namespace svc::lxc

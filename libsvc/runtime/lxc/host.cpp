@@ -1,0 +1,243 @@
+#include "libsvc/runtime/lxc/host.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <thread>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/rollback.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/host_setup.h"
+#include "libsvc/runtime/lxc/links.h"
+#include "libsvc/runtime/lxc/rootfs.h"
+
+namespace svc::lxc {
+
+namespace {
+
+// Renamed into place but not synced: after a power failure no container runs, and what is half written is
+// swept.
+void replace_file(const std::filesystem::path& path, std::string_view content) {
+    const std::filesystem::path temporary = path.native() + ".new";
+    write_all(open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600).get(), content);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw system_error("cannot replace a file", errno);
+}
+
+void make_folder(const std::filesystem::path& path, unsigned mode, std::uint32_t owner) {
+    if (::mkdir(path.c_str(), mode) != 0) throw system_error("cannot make a container's folder", errno);
+    if (::chmod(path.c_str(), mode) != 0 || ::chown(path.c_str(), owner, owner) != 0)
+        throw system_error("cannot hand over a container's folder", errno);
+}
+
+void check_id(const std::string& id) {
+    const bool clean =
+        id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+        std::string::npos;
+    if (id.empty() || id.size() > 64 || !clean)
+        throw Error(ErrorCode::invalid_argument, "container id " + quoted(id) + " is not usable");
+}
+
+std::optional<Json> read_json(const std::filesystem::path& path) {
+    try {
+        return Json::parse(read_file(path));
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+NetworkOptions network_options(const LxcOptions& options) {
+    return {options.bridge, options.subnet, options.bridge_mtu, options.address, options.public_address};
+}
+
+}  // namespace
+
+Host::Host(LxcOptions options)
+    : options_(checked(std::move(options))),
+      context_(make_context(options_)),
+      network_(network_options(options_)),
+      layers_(context_.layout, context_.id_base),
+      quota_(options_.state_dir) {}
+
+void Host::make(const StoredSpec& stored) {
+    const ContainerSpec& spec = stored.spec;
+    const Layout& at = layout();
+    check_id(spec.id);
+    if (!network_.subnet().contains(parse_ipv4(spec.address).value_or(0)))
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("address {} is not in subnet '{}'", quoted(spec.address),
+                                network_.subnet().network_text()));
+    Rollback undo;
+    undo.add("container files", [&] { remove_files(stored); });
+    clean_up(spec.id);
+    remove_tree(at.container(spec.id));
+    make_folder(at.container(spec.id), 0711, 0);
+    make_folder(at.upper(spec.id), 0755, id_base());
+    make_folder(at.work(spec.id), 0700, 0);
+    make_folder(at.rootfs(spec.id), 0711, 0);
+    if (stored.project != 0)
+        quota_.limit(stored.project, {at.upper(spec.id), at.work(spec.id)}, spec.disk_bytes);
+    place_files(spec);
+    lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
+    replace_file(at.spec(spec.id), to_json(stored).dump());
+    undo.dismiss();
+}
+
+void Host::mount(const ContainerSpec& spec) {
+    Overlay overlay;
+    for (const std::string& layer : spec.layers) overlay.layers.push_back(layout().layer_rootfs(layer));
+    overlay.upper = layout().upper(spec.id);
+    overlay.work = layout().work(spec.id);
+    overlay.target = layout().rootfs(spec.id);
+    mount_overlay(overlay);
+}
+
+void Host::place_files(const ContainerSpec& spec) {
+    mount(spec);
+    for (const PlacedFile& file : spec.files) place_file(layout().rootfs(spec.id), file, id_base());
+}
+
+HaltSignals Host::halt_signals_of(const ContainerSpec& spec) const {
+    return halt_signals(find_init(layout().rootfs(spec.id), spec.init.empty() ? "/sbin/init" : spec.init));
+}
+
+HaltSignals Host::prepare(const StoredSpec& stored) {
+    const ContainerSpec& spec = stored.spec;
+    for (const std::string& group : {cgroup_name(context_, spec.id), monitor_cgroup_name(context_, spec.id)})
+        remove_group(context_.cgroups, group);
+    remove_link(device_name(layout(), spec.id));
+    for (const std::filesystem::path& old :
+         {layout().exit_file(spec.id), layout().oom_file(spec.id), layout().lxc_log(spec.id)})
+        ::unlink(old.c_str());
+    mount(spec);
+    HaltSignals halt = halt_signals_of(spec);
+    replace_file(layout().config(spec.id), lxc_config(spec, context_, halt));
+    return halt;
+}
+
+void Host::forward_ports(const ContainerSpec& spec) {
+    network_.add(spec.id, forwarded(spec));
+}
+
+void Host::clean_up(const std::string& id) {
+    network_.remove(id);
+    const std::string group = cgroup_name(context_, id);
+    const std::string monitor = monitor_cgroup_name(context_, id);
+    kill_group(context_.cgroups, group);
+    kill_group(context_.cgroups, monitor);
+    remove_group(context_.cgroups, group);
+    remove_group(context_.cgroups, monitor);
+    remove_link(device_name(layout(), id));
+    unmount_overlay(layout().rootfs(id));
+}
+
+void Host::remove_files(const StoredSpec& stored) {
+    const std::string& id = stored.spec.id;
+    ::unlink(layout().spec(id).c_str());  // first: from here on it is a leftover, should we be interrupted
+    unmount_overlay(layout().rootfs(id));
+    remove_tree(layout().container(id));
+    ::unlink(layout().lxc_lock(id).c_str());
+    quota_.release(stored.project);
+}
+
+std::optional<StoredSpec> Host::read_spec(const std::string& id) const {
+    const auto json = read_json(layout().spec(id));
+    if (!json) return std::nullopt;
+    try {
+        return stored_spec_from_json(*json);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+std::optional<RunRecord> Host::read_run(const std::string& id) const {
+    const auto json = read_json(layout().run(id));
+    if (!json) return std::nullopt;
+    try {
+        return run_record_from_json(*json);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+void Host::write_run(const std::string& id, const RunRecord& run) const {
+    replace_file(layout().run(id), to_json(run).dump());
+}
+
+Ending Host::read_ending(const std::string& id) const {
+    const auto read = [](const std::filesystem::path& path) {
+        try {
+            return read_file(path, 4096);
+        } catch (const Error&) {
+            return std::string();
+        }
+    };
+    const std::string text = read(layout().exit_file(id));
+    int status = 0;
+    const bool known = std::from_chars(text.data(), text.data() + text.size(), status).ec == std::errc{};
+    return describe_ending(known ? std::optional<int>(status) : std::nullopt,
+                           parse_oom_kills(read(layout().oom_file(id))));
+}
+
+std::string Host::start_failure(const std::string& id) const {
+    const auto json = read_ending(id);
+    std::string log;
+    try {
+        log = first_lxc_error(read_file(layout().lxc_log(id)));
+    } catch (const Error&) {
+        log.clear();
+    }
+    return log.empty() ? json.reason : log;
+}
+
+bool Host::monitor_may_run(const std::string& id) const {
+    // liblxc's abstract socket; beyond the length of a socket's name it uses another we do not guess.
+    const std::string name = fmt::format("@{}/{}/command", layout().containers().native(), id);
+    if (name.size() > 100) return true;
+    return read_file("/proc/net/unix", 64U << 20).find(name + "\n") != std::string::npos;
+}
+
+std::uint32_t Host::choose_project(const ContainerSpec& spec) const {
+    if (spec.disk_bytes == 0 || !quota_.enforced()) return 0;
+    return quota_.choose_project(layout().container(spec.id).native());
+}
+
+Capacity Host::capacity() const {
+    Capacity capacity;
+    capacity.runtime = "lxc";
+    capacity.cpus = std::max(1U, std::thread::hardware_concurrency());
+    capacity.memory_bytes = total_memory(read_file("/proc/meminfo"));
+    struct statvfs disk {};
+    if (::statvfs(options_.state_dir.c_str(), &disk) == 0)
+        capacity.disk_bytes = std::uint64_t{disk.f_blocks} * disk.f_frsize;
+    utsname system{};
+    ::uname(&system);
+    capacity.architecture = static_cast<const char*>(system.machine);
+    capacity.address = network_.address();
+    capacity.public_address = network_.public_address();
+    capacity.bridge = options_.bridge;
+    capacity.subnet = options_.subnet;
+    capacity.bridge_mtu = options_.bridge_mtu;
+    capacity.storage_pool = "overlay";
+    capacity.disk_limit_enforced = quota_.enforced();
+    capacity.details = machine_details(options_, context_);
+    capacity.details.set("disk_quota", quota_.enforced() ? "project" : quota_.reason());
+    return capacity;
+}
+
+void Host::tear_down() {
+    network_.tear_down();
+    remove_group(context_.cgroups, context_.cgroup_prefix);
+    // liblxc keeps its locks in a copy of our path; what others use as well is not empty and stays.
+    std::filesystem::path folder = layout().lxc_lock("").parent_path();
+    while (folder != "/run/lxc/lock" && ::rmdir(folder.c_str()) == 0) folder = folder.parent_path();
+}
+
+}  // namespace svc::lxc

@@ -1,0 +1,61 @@
+#pragma once
+// What a container needs of this machine, and its removal: folders, mounts, groups, devices, rules.
+#include <optional>
+#include <string>
+
+#include "libsvc/runtime/lxc/config.h"
+#include "libsvc/runtime/lxc/layers.h"
+#include "libsvc/runtime/lxc/lxc_runtime.h"
+#include "libsvc/runtime/lxc/network.h"
+#include "libsvc/runtime/lxc/quota.h"
+#include "libsvc/runtime/lxc/records.h"
+
+namespace svc::lxc {
+
+// Thread-safe, as long as no two calls concern the same container.
+class Host {
+  public:
+    explicit Host(LxcOptions options);
+
+    // The container's folder with its disk limit, mounted, files in place; spec.json last, as the mark that
+    // it exists.
+    void make(const StoredSpec& stored);
+    void place_files(const ContainerSpec& spec);
+    // Everything up to liblxc: mount, configuration, nothing left of an earlier run.
+    HaltSignals prepare(const StoredSpec& stored);
+    void forward_ports(const ContainerSpec& spec);
+    // Ends what may still run and takes away all but the folder. Nothing to do is fine.
+    void clean_up(const std::string& id);
+    void remove_files(const StoredSpec& stored);
+
+    std::optional<StoredSpec> read_spec(
+        const std::string& id) const;  // nothing: never finished, or removed by half
+    std::optional<RunRecord> read_run(const std::string& id) const;
+    void write_run(const std::string& id, const RunRecord& run) const;
+    Ending read_ending(const std::string& id) const;
+    std::string start_failure(const std::string& id) const;  // what liblxc or init's status say about it
+    HaltSignals halt_signals_of(const ContainerSpec& spec) const;
+    bool monitor_may_run(const std::string& id) const;  // its socket is there
+
+    std::uint32_t choose_project(const ContainerSpec& spec) const;
+    ForwardedContainer forwarded(const ContainerSpec& spec) const { return {spec.address, spec.forwards}; }
+    Capacity capacity() const;
+    void tear_down();
+
+    const LxcOptions& options() const { return options_; }
+    const Layout& layout() const { return context_.layout; }
+    std::uint32_t id_base() const { return context_.id_base; }
+    Network& network() { return network_; }
+    Layers& layers() { return layers_; }
+
+  private:
+    void mount(const ContainerSpec& spec);
+
+    LxcOptions options_;
+    ConfigContext context_;
+    Network network_;
+    Layers layers_;
+    Quota quota_;
+};
+
+}  // namespace svc::lxc

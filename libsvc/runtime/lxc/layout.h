@@ -1,0 +1,34 @@
+#pragma once
+// Where things lie below the runtime's state directory.
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace svc::lxc {
+
+struct Layout {
+    std::filesystem::path state_dir;
+
+    std::filesystem::path layers() const { return state_dir / "layers"; }
+    std::filesystem::path layer(std::string_view name) const { return layers() / name; }
+    std::filesystem::path layer_rootfs(std::string_view name) const { return layer(name) / "rootfs"; }
+    std::filesystem::path containers() const { return state_dir / "containers"; }  // liblxc's "lxcpath"
+    std::filesystem::path container(std::string_view id) const { return containers() / id; }
+    std::filesystem::path spec(std::string_view id) const { return container(id) / "spec.json"; }
+    std::filesystem::path run(std::string_view id) const { return container(id) / "run.json"; }
+    std::filesystem::path config(std::string_view id) const { return container(id) / "config"; }
+    std::filesystem::path upper(std::string_view id) const { return container(id) / "upper"; }
+    std::filesystem::path work(std::string_view id) const { return container(id) / "work"; }
+    std::filesystem::path rootfs(std::string_view id) const { return container(id) / "rootfs"; }
+    std::filesystem::path console_log(std::string_view id) const { return container(id) / "console.log"; }
+    std::filesystem::path lxc_log(std::string_view id) const { return container(id) / "lxc.log"; }
+    std::filesystem::path exit_file(std::string_view id) const { return container(id) / "exit"; }
+    std::filesystem::path oom_file(std::string_view id) const { return container(id) / "oom"; }
+    std::filesystem::path id_base() const { return state_dir / "id_base"; }
+    std::filesystem::path lxc_lock(std::string_view id) const {
+        return std::filesystem::path("/run/lxc/lock") / containers().relative_path() /
+               ("." + std::string(id));
+    }
+};
+
+}  // namespace svc::lxc

@@ -1,0 +1,121 @@
+#include "libsvc/runtime/lxc/rootfs.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/strings.h"
+
+namespace svc::lxc {
+
+namespace {
+
+// Links of any kind, absolute ones too, stay below `root`; magic ones of /proc are refused.
+FileDescriptor open_inside(int root, const std::string& path, int flags, unsigned mode = 0) {
+    open_how how{};
+    how.flags = static_cast<std::uint64_t>(flags) | O_CLOEXEC;
+    how.mode = mode;
+    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+    return FileDescriptor(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
+}
+
+FileDescriptor open_root(const std::filesystem::path& root) {
+    return open_file(root, O_PATH | O_DIRECTORY);
+}
+
+Error placing_error(const PlacedFile& file, int number) {
+    return system_error("cannot place file " + quoted(file.path), number);
+}
+
+// Opens the folder of `path`, making what is missing step by step.
+FileDescriptor open_folder(int root, const PlacedFile& file, const std::filesystem::path& folder,
+                           std::uint32_t owner) {
+    FileDescriptor current = open_inside(root, "/", O_PATH | O_DIRECTORY);
+    std::filesystem::path walked = "/";
+    for (const std::filesystem::path& step : folder.relative_path()) {
+        if (step.empty() || step == ".") continue;
+        if (step == "..")
+            throw Error(ErrorCode::invalid_argument, "file name " + quoted(file.path) + " has '..' in it");
+        const bool made = ::mkdirat(current.get(), step.c_str(), 0755) == 0;
+        if (!made && errno != EEXIST) throw placing_error(file, errno);
+        if (made && ::fchownat(current.get(), step.c_str(), owner, owner, AT_SYMLINK_NOFOLLOW) != 0)
+            throw placing_error(file, errno);
+        walked /= step;
+        current = open_inside(root, walked.native(), O_PATH | O_DIRECTORY);
+        if (!current) throw placing_error(file, errno);
+    }
+    return current;
+}
+
+std::string overlay_options(const Overlay& overlay) {
+    std::vector<std::string> lower;
+    for (auto layer = overlay.layers.rbegin(); layer != overlay.layers.rend(); ++layer)
+        lower.push_back(layer->native());
+    return fmt::format("lowerdir={},upperdir={},workdir={}", join(lower, ":"), overlay.upper.native(),
+                       overlay.work.native());
+}
+
+}  // namespace
+
+bool is_mount_point(const std::filesystem::path& path) {
+    struct statx info {};
+    if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &info) != 0) return false;
+    return (info.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0 &&
+           (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+void mount_overlay(const Overlay& overlay) {
+    if (is_mount_point(overlay.target)) return;
+    if (::mount("overlay", overlay.target.c_str(), "overlay", 0, overlay_options(overlay).c_str()) != 0)
+        throw system_error("cannot mount the container's root file system", errno);
+}
+
+void unmount_overlay(const std::filesystem::path& target) {
+    constexpr int attempts = 20;
+    for (int attempt = 0; is_mount_point(target); ++attempt) {
+        if (::umount2(target.c_str(), UMOUNT_NOFOLLOW | (attempt < attempts ? 0 : MNT_DETACH)) == 0) continue;
+        if (errno != EBUSY) throw system_error("cannot unmount the container's root file system", errno);
+        ::poll(nullptr, 0, 5);  // somebody still looks at it: nothing tells us when they stop
+    }
+}
+
+void place_file(const std::filesystem::path& root, const PlacedFile& file, std::uint32_t owner) {
+    const std::filesystem::path path(file.path);
+    if (!path.is_absolute() || !path.has_filename())
+        throw Error(ErrorCode::invalid_argument, "file name " + quoted(file.path) + " is not absolute");
+    const FileDescriptor top = open_root(root);
+    const FileDescriptor folder = open_folder(top.get(), file, path.parent_path(), owner);
+    const std::string name = path.filename().native();
+    if (::unlinkat(folder.get(), name.c_str(), 0) != 0 && errno != ENOENT) throw placing_error(file, errno);
+    const FileDescriptor out(
+        ::openat(folder.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!out) throw placing_error(file, errno);
+    with_context("file " + quoted(file.path), [&] { write_all(out.get(), file.content); });
+    if (::fchown(out.get(), owner, owner) != 0 || ::fchmod(out.get(), file.mode & 07777U) != 0)
+        throw placing_error(file, errno);
+}
+
+std::string find_init(const std::filesystem::path& root, const std::string& init) {
+    const std::string program = init.substr(0, init.find(' '));
+    const FileDescriptor top = open_root(root);
+    const FileDescriptor file = open_inside(top.get(), program, O_PATH);
+    if (!file)
+        throw Error(ErrorCode::invalid_argument, "image has no init: " + quoted(program) + " not found");
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || (info.st_mode & 0111U) == 0)
+        throw Error(ErrorCode::invalid_argument,
+                    "image has no init: " + quoted(program) + " is not an executable file");
+    std::error_code ignored;
+    return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file.get()), ignored).native();
+}
+
+}  // namespace svc::lxc

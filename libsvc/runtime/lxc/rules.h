@@ -1,0 +1,33 @@
+#pragma once
+// Address translation as nftables text. Pure. One table per daemon, named after its bridge; node ports are
+// elements of its maps.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/runtime/runtime.h"
+
+namespace svc::lxc {
+
+struct RuleContext {
+    std::string table;                          // "svc_svcbr0"
+    std::string bridge;                         // "svcbr0"
+    std::string network;                        // "192.168.96.0/20"
+    std::string address;                        // private services answer here
+    std::vector<std::string> public_addresses;  // exposed ones here
+};
+
+struct ForwardedContainer {
+    std::string address;
+    std::vector<PortForward> forwards;
+};
+
+std::string table_name(std::string_view bridge);
+// Replaces the whole table, in one transaction.
+std::string table_text(const RuleContext& context, const std::vector<ForwardedContainer>& containers);
+std::string remove_table_text(const RuleContext& context);
+// One transaction for all ports of a container; empty when there is none.
+std::string add_text(const RuleContext& context, const ForwardedContainer& container);
+std::string remove_text(const RuleContext& context, const ForwardedContainer& container);
+
+}  // namespace svc::lxc

@@ -1,0 +1,72 @@
+#pragma once
+// Follows running containers: notices their end, keeps their agents alive.
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "libsvc/base/guarded.h"
+#include "libsvc/runtime/lxc/helper_process.h"
+#include "libsvc/runtime/lxc/records.h"
+#include "libsvc/runtime/lxc/watcher.h"
+
+namespace svc::lxc {
+
+// Thread-safe.
+class Supervisor {
+  public:
+    struct Callbacks {
+        // On the supervisor's thread: the monitor of `id` is gone. False: not now, ask again shortly.
+        std::function<bool(const std::string& id)> ended;
+        // A pid of `id` changed: to be remembered. False: not now.
+        std::function<bool(const std::string& id)> changed;
+    };
+    Supervisor(std::filesystem::path helper, std::filesystem::path containers, Callbacks callbacks);
+
+    // An agent that is wanted and does not run is started.
+    void follow(const std::string& id, const RunRecord& run, bool want_agent);
+    // What is left to whoever ends the container; the pidfds are empty when the process had ended before
+    // follow().
+    struct Released {
+        RunRecord run;
+        FileDescriptor monitor, init;
+    };
+    // Nothing when `id` was not followed. No callback for it begins afterwards.
+    std::optional<Released> forget(const std::string& id);
+    std::optional<RunRecord> find(const std::string& id) const;
+    std::string agent_state(const std::string& id) const;
+    // Asks a running container's monitor for its pids; nothing when it does not run.
+    std::optional<RunRecord> query(const std::string& id) const;
+
+  private:
+    using Ticket = Watcher::Ticket;
+    struct Followed {
+        RunRecord run;
+        bool want_agent = false;
+        FileDescriptor monitor, init, agent;  // pidfds
+        Ticket monitor_watch = 0, init_watch = 0, agent_watch = 0, helper_watch = 0, retry = 0;
+        std::unique_ptr<HelperProcess> helper;  // starts the agent, or asks for the new init
+        unsigned failures = 0;
+        std::chrono::steady_clock::time_point agent_since;
+    };
+    using Map = std::map<std::string, Followed, std::less<>>;
+
+    // The following run with the map locked.
+    void watch_monitor(const std::string& id, Followed& followed);
+    void watch_inside(const std::string& id, Followed& followed);
+    void enter_later(const std::string& id, Followed& followed);
+    void cancel_all(Followed& followed);
+    // The following on the watcher's thread.
+    void monitor_ended(const std::string& id);
+    void inside_ended(const std::string& id);
+    void enter(const std::string& id);
+    void entered(const std::string& id);
+    void tell_change(const std::string& id);
+
+    std::filesystem::path helper_, containers_;
+    Callbacks callbacks_;
+    Guarded<Map> followed_;
+    Watcher watcher_;  // last: its thread ends before the rest goes
+};
+
+}  // namespace svc::lxc

@@ -1,0 +1,176 @@
+#pragma once
+// A runtime of its own for each test: state directory, bridge and subnet nobody else uses, a tiny image.
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/process.h"
+#include "libsvc/runtime/lxc/lxc_runtime.h"
+
+namespace svc::test {
+
+inline void run_shell(const std::string& script) {
+    const CommandResult result = run_command({"/bin/sh", "-ec", script}, std::chrono::seconds(60));
+    if (result.status.code != 0) throw Error(ErrorCode::internal, script + ": " + result.errors);
+}
+
+// What the image's /sbin/init is.
+inline const char* const patient_init =
+    "#!/bin/sh\necho init is up\ntrap 'echo bye; exit 0' TERM\nwhile :; do sleep 1000 & wait $!; done\n";
+
+// Events as they come, to be waited for.
+class EventLog {
+  public:
+    void add(const RuntimeEvent& event) {
+        const std::lock_guard lock(mutex_);
+        events_.push_back(event);
+        came_.notify_all();
+    }
+    RuntimeEvent wait() {
+        std::unique_lock lock(mutex_);
+        if (!came_.wait_for(lock, std::chrono::seconds(20), [&] { return !events_.empty(); }))
+            throw Error(ErrorCode::unavailable, "no event came");
+        RuntimeEvent first = events_.front();
+        events_.erase(events_.begin());
+        return first;
+    }
+    bool empty() {
+        const std::lock_guard lock(mutex_);
+        return events_.empty();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable came_;
+    std::vector<RuntimeEvent> events_;
+};
+
+class LxcFixture {
+  public:
+    LxcFixture() : directory_("/var/tmp", "svc-lxc-test-") {
+        ::chmod(directory_.path().c_str(), 0711);
+        static int number = 0;
+        const int mine = ++number;
+        options_.state_dir = directory_.path() / "lxc";
+        options_.bridge = "svct" + std::to_string(::getpid() % 100000) + "n" + std::to_string(mine);
+        options_.subnet =
+            "10." + std::to_string(200 + ::getpid() % 50) + "." + std::to_string(mine) + ".1/24";
+        options_.helper = ::getenv("SVC_LXC_HELPER");
+        reopen();
+    }
+    ~LxcFixture() {
+        if (!runtime_) reopen();
+        for (const ContainerInfo& info : runtime_->list()) runtime_->remove(info.id);
+        runtime_->tear_down();
+    }
+    LxcFixture(const LxcFixture&) = delete;
+    LxcFixture& operator=(const LxcFixture&) = delete;
+
+    void reopen() {
+        runtime_.reset();
+        runtime_ = std::make_unique<LxcRuntime>(options_, clock_);
+        runtime_->on_event([this](const RuntimeEvent& event) { events.add(event); });
+    }
+    LxcRuntime& runtime() { return *runtime_; }
+    LxcOptions& options() { return options_; }
+    const std::filesystem::path& directory() const { return directory_.path(); }
+    std::filesystem::path container(const std::string& id) const {
+        return options_.state_dir / "containers" / id;
+    }
+
+    // A layer of busybox, with this as /sbin/init; empty: none.
+    void add_layer(const std::string& name, const std::string& init) {
+        const std::filesystem::path rootfs = directory_.path() / "package" / "rootfs";
+        run_shell(
+            "mkdir -p " + rootfs.native() + "/bin " + rootfs.native() + "/sbin " + rootfs.native() + "/dev " +
+            rootfs.native() + "/proc " + rootfs.native() + "/sys " + rootfs.native() + "/root " +
+            rootfs.native() + "/tmp; cd " + rootfs.native() +
+            "; cp $(command -v busybox) bin/busybox; for a in $(bin/busybox --list); do "
+            "[ $a = busybox ] || ln -sf busybox bin/$a; done; rm -f sbin/init; echo from the image > motd");
+        if (!init.empty()) {
+            std::ofstream(rootfs / "sbin/init") << init;
+            ::chmod((rootfs / "sbin/init").c_str(), 0755);
+        }
+        const std::string package = (directory_.path() / "package.tar.gz").native();
+        run_shell("tar -C " + rootfs.parent_path().native() + " --owner=0 --group=0 -czf " + package +
+                  " rootfs");
+        runtime_->layers().add(name, package, {});
+    }
+
+    ContainerSpec spec(const std::string& id, unsigned host_number = 2,
+                       const std::string& layer = "base") const {
+        ContainerSpec spec;
+        spec.id = id;
+        spec.name = "svc-" + id;
+        spec.layers = {layer};
+        spec.memory_bytes = std::uint64_t{256} << 20;
+        const std::string& subnet = options_.subnet;
+        spec.address = subnet.substr(0, subnet.rfind('.') + 1) + std::to_string(host_number);
+        return spec;
+    }
+
+    EventLog events;
+
+  private:
+    TemporaryDirectory directory_;
+    SystemClock clock_;
+    LxcOptions options_;
+    std::unique_ptr<LxcRuntime> runtime_;
+};
+
+struct Finished {
+    std::string output, errors;
+    int code = 0;
+    bool exec_failed = false;
+};
+
+// Reads both streams to their end, then the exit code; `input` is written first.
+inline std::string read_to_end(int fd) {
+    std::string text;
+    std::array<char, 65536> buffer;
+    for (;;) {
+        pollfd entry{fd, POLLIN, 0};
+        if (::poll(&entry, 1, 20'000) <= 0) throw Error(ErrorCode::unavailable, "output did not end");
+        const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+        if (got < 0 && errno == EAGAIN) continue;
+        if (got <= 0) return text;  // a terminal ends with EIO
+        text.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+}
+
+inline Finished finish(ExecProcess& process) {
+    Finished finished;
+    finished.output = read_to_end(process.output());
+    if (process.errors() >= 0) finished.errors = read_to_end(process.errors());
+    pollfd ended{process.ended(), POLLIN, 0};
+    if (::poll(&ended, 1, 20'000) <= 0) throw Error(ErrorCode::unavailable, "command did not end");
+    finished.code = process.exit_code();
+    finished.exec_failed = process.exec_failed();
+    return finished;
+}
+
+inline Finished run_inside(Runtime& runtime, const std::string& id, std::vector<std::string> command,
+                           const std::string& input = "") {
+    ExecSpec spec;
+    spec.command = std::move(command);
+    const auto process = runtime.exec(id, spec);
+    if (!input.empty()) write_all(process->input(), input);
+    process->close_input();
+    return finish(*process);
+}
+
+inline Finished shell_inside(Runtime& runtime, const std::string& id, const std::string& script) {
+    return run_inside(runtime, id, {"sh", "-c", script});
+}
+
+}  // namespace svc::test
