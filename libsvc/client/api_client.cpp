@@ -1,0 +1,259 @@
+#include "libsvc/client/api_client.h"
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/model/api.h"
+#include "libsvc/model/operation.h"
+
+namespace svc {
+namespace {
+
+// An upload must be answered within this time after its last byte: the service checks the whole package
+// first.
+constexpr std::chrono::seconds upload_timeout{300};
+
+std::string item(std::string_view collection, std::string_view id) {
+    if (id.empty()) throw Error(ErrorCode::invalid_argument, "an id must not be empty");
+    return "/1.0/" + std::string(collection) + "/" + percent_encode(id);
+}
+
+[[noreturn]] void throw_refusal(int status, std::string_view text) {
+    const ErrorCode code = error_code_of_status(status);
+    // `unavailable` is kept for services that did not answer at all.
+    throw Error(code == ErrorCode::unavailable ? ErrorCode::internal : code, std::string(text));
+}
+
+// The metadata of an envelope; errors become exceptions.
+Json open_envelope(int status, std::string_view body) {
+    Json envelope;
+    try {
+        envelope = Json::parse(body);
+    } catch (const Error&) {
+        throw_refusal(status,
+                      "the service answered HTTP status " + std::to_string(status) + " without a JSON body");
+    }
+    const Json* type = envelope.find("type");
+    if (status >= 400 || (type != nullptr && type->is_string() && type->as_string() == "error")) {
+        const Json* text = envelope.find("error");
+        throw_refusal(status, text != nullptr && text->is_string() && !text->as_string().empty()
+                                  ? text->as_string()
+                                  : "Failure");
+    }
+    const Json* metadata = envelope.find("metadata");
+    return metadata == nullptr ? Json() : *metadata;
+}
+
+JsonArray items(const Json& metadata) {
+    return metadata.is_null() ? JsonArray() : metadata.as_array();
+}
+
+std::string image_request_header(const ImageRequest& request) {
+    Json header = Json::object();
+    if (!request.name.empty()) header.set("name", request.name);
+    if (request.is_default) header.set("default", *request.is_default);
+    return header.dump();
+}
+
+Json exec_body(const ExecRequest& request) {
+    Json command = Json::array();
+    for (const auto& word : request.command) command.push_back(word);
+    Json environment = Json::object();
+    for (const auto& [name, value] : request.environment) environment.set(name, value);
+    Json body = Json::object(
+        {{"command", command}, {"environment", environment}, {"interactive", request.interactive}});
+    if (request.interactive) {
+        body.set("width", request.width);
+        body.set("height", request.height);
+    }
+    return body;
+}
+
+}  // namespace
+
+ApiClient::ApiClient(Target target) : http_(std::move(target)) {}
+
+Json ApiClient::send(ClientRequest request) {
+    const ClientReply reply = http_.call(request);
+    return open_envelope(reply.status, reply.body);
+}
+
+Json ApiClient::call(Method method, const std::string& path, const Json* body) {
+    ClientRequest request;
+    request.method = method;
+    request.path = path;
+    if (body != nullptr) {
+        request.headers.set("Content-Type", "application/json");
+        request.body = body->dump();
+    }
+    return send(std::move(request));
+}
+
+Json ApiClient::upload(Method method, const std::string& path, const ImageRequest& meta,
+                       const Package& package) {
+    ClientRequest request;
+    request.method = method;
+    request.path = path;
+    request.headers.set("Content-Type", "application/octet-stream");
+    request.headers.set("X-SVC-Request", image_request_header(meta));
+    request.headers.set("X-SVC-Fingerprint", package.fingerprint());
+    request.source = package.source();
+    request.length = package.size();
+    request.timeout = upload_timeout;
+    return send(std::move(request));
+}
+
+Json ApiClient::server() {
+    return call(Method::get, "/1.0");
+}
+
+std::string ApiClient::server_version() {
+    return call(Method::get, "/1.0/version").at("version").as_string();
+}
+
+void ApiClient::add_certificate(std::string_view base64, std::string_view trust_password) {
+    const Json body = Json::object({{"certificate", base64}, {"trust-password", trust_password}});
+    call(Method::post, "/1.0/certificates", &body);
+}
+
+JsonArray ApiClient::images() {
+    return items(call(Method::get, "/1.0/images?recursion=1"));
+}
+
+Json ApiClient::image(std::string_view id_or_name) {
+    return call(Method::get, item("images", id_or_name));
+}
+
+Json ApiClient::default_image() {
+    const JsonArray found = items(call(Method::get, "/1.0/images?default=true"));
+    return found.empty() ? Json() : found.front();
+}
+
+Json ApiClient::create_image(const ImageRequest& request, const Package& package) {
+    return upload(Method::post, "/1.0/images", request, package);
+}
+
+Json ApiClient::update_image(std::string_view id_or_name, const ImageRequest& request,
+                             const Package& package) {
+    return upload(Method::patch, item("images", id_or_name), request, package);
+}
+
+Json ApiClient::patch_image(std::string_view id_or_name, const ImagePatch& patch) {
+    Json body = Json::object();
+    if (patch.is_default) body.set("default", *patch.is_default);
+    return call(Method::patch, item("images", id_or_name), &body);
+}
+
+Json ApiClient::delete_image(std::string_view id_or_name, bool force) {
+    const Json body = Json::object({{"force", force}});
+    return call(Method::delete_, item("images", id_or_name), &body);
+}
+
+Json ApiClient::delete_image_version(std::string_view id_or_name, int version) {
+    return call(Method::delete_, item("images", id_or_name) + "/" + std::to_string(version));
+}
+
+JsonArray ApiClient::instances() {
+    return items(call(Method::get, "/1.0/instances?recursion=1"));
+}
+
+Json ApiClient::instance(std::string_view id) {
+    return call(Method::get, item("instances", id));
+}
+
+Json ApiClient::launch(const Json& payload) {
+    return call(Method::post, "/1.0/instances", &payload);
+}
+
+Json ApiClient::set_instance_status(std::string_view id, std::string_view desired_status) {
+    const Json body = Json::object({{"desired_status", desired_status}});
+    return call(Method::patch, item("instances", id), &body);
+}
+
+Json ApiClient::delete_instance(std::string_view id, bool force) {
+    const Json body = Json::object({{"force", force}});
+    return call(Method::delete_, item("instances", id), &body);
+}
+
+std::vector<std::string> ApiClient::instance_logs(std::string_view id) {
+    std::vector<std::string> names;
+    for (const Json& url : items(call(Method::get, item("instances", id) + "/logs")))
+        names.push_back(url.as_string().substr(url.as_string().rfind('/') + 1));
+    return names;
+}
+
+void ApiClient::read_instance_log(std::string_view id, std::string_view name,
+                                  std::function<void(std::string_view)> sink) {
+    ClientRequest request;
+    request.path = item("instances", id) + "/logs/" + percent_encode(name);
+    request.sink = std::move(sink);
+    const ClientReply reply = http_.call(request);
+    if (reply.status >= 300) open_envelope(reply.status, reply.body);
+}
+
+Json ApiClient::exec(std::string_view id, const ExecRequest& request) {
+    const Json body = exec_body(request);
+    return call(Method::post, item("instances", id) + "/exec", &body);
+}
+
+JsonArray ApiClient::operations() {
+    JsonArray all;
+    const Json by_status = call(Method::get, "/1.0/operations?recursion=1");
+    if (by_status.is_null()) return all;
+    for (const auto& [status, records] : by_status.as_object())
+        for (const Json& record : items(records)) all.push_back(record);
+    return all;
+}
+
+Json ApiClient::operation(std::string_view id) {
+    return call(Method::get, item("operations", id));
+}
+
+void ApiClient::cancel_operation(std::string_view id) {
+    call(Method::delete_, item("operations", id));
+}
+
+Json ApiClient::wait_operation(std::string_view id, std::chrono::seconds timeout) {
+    ClientRequest request;
+    request.path = item("operations", id) + "/wait?timeout=" + std::to_string(timeout.count());
+    request.timeout = timeout + std::chrono::seconds(30);
+    return send(std::move(request));
+}
+
+JsonArray ApiClient::nodes() {
+    return items(call(Method::get, "/1.0/nodes?recursion=1"));
+}
+
+Json ApiClient::node(std::string_view name) {
+    return call(Method::get, item("nodes", name));
+}
+
+JsonArray ApiClient::tasks() {
+    return items(call(Method::get, "/1.0/tasks?recursion=1"));
+}
+
+bool operation_is_final(const Json& operation) {
+    return operation.at("status_code").as_int() >= 200;
+}
+
+void require_success(const Json& operation) {
+    const std::int64_t code = operation.at("status_code").as_int();
+    if (code == static_cast<int>(OperationStatus::success)) return;
+    const Json* reason = operation.find("err");
+    const std::string text = reason != nullptr && reason->is_string() ? reason->as_string() : "";
+    if (code == static_cast<int>(OperationStatus::cancelled))
+        throw Error(ErrorCode::cancelled, text.empty() ? "Operation cancelled" : text);
+    throw Error(ErrorCode::internal, text.empty() ? "Failure" : text);
+}
+
+std::string resource_id(const Json& operation, std::initializer_list<std::string_view> kinds) {
+    const Json* resources = operation.find("resources");
+    for (const auto kind : kinds) {
+        const Json* urls = resources == nullptr ? nullptr : resources->find(kind);
+        if (urls == nullptr || !urls->is_array() || urls->as_array().empty()) continue;
+        const std::string& url = urls->as_array().front().as_string();
+        return percent_decode(url.substr(url.rfind('/') + 1));
+    }
+    return "";
+}
+
+}  // namespace svc

@@ -1,0 +1,55 @@
+#pragma once
+// A command in an instance: its streams on WebSockets, its exit status in the operation.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "libsvc/client/api_client.h"
+#include "libsvc/model/instance.h"
+
+namespace svc {
+
+struct ExecResult {
+    std::optional<int>
+        status;         // of the command: exit code, or 128 + signal; nothing: it was not run or is not known
+    bool lost = false;  // a connection broke before the end; the service then kills the command
+    std::string error;  // why it could not be run ("Command not found"), else ""
+};
+
+// The command starts when the constructor has connected all streams; the destructor drops them, which kills a
+// command that still runs. One thread may run(), one send input, any send signals and sizes.
+class ExecSession {
+  public:
+    // Throws what the service answers, and `unavailable`.
+    ExecSession(ApiClient& client, std::string_view instance, const ExecRequest& request);
+    ~ExecSession();
+    ExecSession(const ExecSession&) = delete;
+    ExecSession& operator=(const ExecSession&) = delete;
+
+    void send_input(
+        std::string_view data);  // blocks while the command does not read; throws unavailable when closed
+    void end_input();            // the command sees the end of its input; harmless when closed
+    void resize(unsigned width, unsigned height);  // of the terminal; harmless when closed, as is the next
+    void send_signal(int number);
+
+    // Delivers output (stream 1, of non-interactive sessions also 2) until the command's end. Calls for
+    // different streams come from different threads. What `output` throws ends the session and leaves run().
+    ExecResult run(const std::function<void(int stream, std::string_view data)>& output);
+    void abort() noexcept;  // breaks all connections; from any thread
+
+  private:
+    struct Stream;
+    void receive(Stream& stream, const std::function<void(int, std::string_view)>& output);
+    void send_control(const Json& message);
+    ExecResult result();
+
+    ApiClient& client_;
+    const bool interactive_;
+    std::string operation_;
+    std::unique_ptr<Stream> control_, input_, output_,
+        errors_;  // interactive: `input_` carries the output too
+};
+
+}  // namespace svc
