@@ -7,6 +7,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/net/client_exchange.h"
 #include "libsvc/net/direct_call.h"
 
 namespace svc {
@@ -66,46 +67,10 @@ void set_timeouts(httplib::Client& client, std::chrono::milliseconds timeout) {
     client.set_write_timeout(timeout);
 }
 
-// Feeds cpp-httplib from a pulled source. What the source throws is kept: nothing may pass through the
-// library.
-class SourceFeeder {
-  public:
-    explicit SourceFeeder(const ClientRequest& request) : request_(request) {}
-
-    bool write(httplib::DataSink& sink) {
-        const auto piece = pull(piece_bytes);
-        if (error) return false;
-        if (piece.empty()) sink.done();
-        return piece.empty() || sink.write(piece.data(), piece.size());
-    }
-    std::exception_ptr error;
-
-  private:
-    static constexpr std::size_t piece_bytes = 256U << 10;
-
-    std::string pull(std::size_t at_most) {
-        try {
-            return request_.source(at_most);
-        } catch (...) {
-            error = std::current_exception();
-            return "";
-        }
-    }
-    const ClientRequest& request_;
-};
-
-void attach_source(httplib::Request& out, SourceFeeder& feeder) {
-    out.content_provider_ = [&feeder](std::size_t, std::size_t, httplib::DataSink& sink) {
-        return feeder.write(sink);
-    };
-    out.is_chunked_content_provider_ = true;
-    out.set_header("Transfer-Encoding", "chunked");
-}
-
 // One call over one connection.
 class Call {
   public:
-    Call(const Target& target, const ClientRequest& request) : request_(request), feeder_(request) {
+    Call(const Target& target, const ClientRequest& request) : request_(request) {
         out_.method = std::string(to_text(request.method));
         out_.path = request.path;
         for (const auto& [name, value] : request.headers) out_.headers.emplace(name, value);
@@ -122,15 +87,14 @@ class Call {
         httplib::Error error = httplib::Error::Success;
         set_timeouts(client, request_.timeout);
         client.send(out_, in_, error);
-        for (const auto& failure : {feeder_.error, sink_error_})
-            if (failure) std::rethrow_exception(failure);
+        if (sink_error_) std::rethrow_exception(sink_error_);
         return error;
     }
 
     // Nothing has been consumed or acted upon that a second try would repeat.
     bool can_repeat() const {
         const bool harmless = request_.method == Method::get || request_.method == Method::head;
-        return harmless && !request_.source && !sink_used_;
+        return harmless && !sink_used_;
     }
 
     ClientReply reply() {
@@ -168,13 +132,19 @@ class Call {
     }
 
     const ClientRequest& request_;
-    SourceFeeder feeder_;
     httplib::Request out_;
     httplib::Response in_;
     bool wanted_ = false, sink_used_ = false;
     std::string refused_body_;
     std::exception_ptr sink_error_;
 };
+
+// cpp-httplib does not listen while it sends, and would lose the reason for which a server refuses an upload.
+ClientReply upload(const Target& target, const ClientRequest& request) {
+    net::ClientChannel channel(target, std::min<std::chrono::milliseconds>(request.timeout, connect_limit));
+    net::InputBuffer in;
+    return net::exchange(channel, request, in);
+}
 
 }  // namespace
 
@@ -208,6 +178,7 @@ HttpClient::~HttpClient() = default;
 ClientReply HttpClient::call(const ClientRequest& request) {
     // cpp-httplib does not read the answer of a server that refuses an upload before its end.
     if (request.source && request.length) return call_directly(target_, request);
+    if (request.source) return upload(target_, request);
     HttplibPtr client = pool_->take();
     for (;;) {
         const bool reused = client != nullptr;

@@ -8,14 +8,11 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
 #include "libsvc/base/error.h"
-#include "libsvc/base/strings.h"
-#include "libsvc/net/http_parser.h"
 
 namespace svc::net {
 
@@ -92,90 +89,6 @@ FileDescriptor connect_socket(const Target& target, milliseconds timeout) {
     return target.unix_path.empty() ? connect_tcp(target, timeout) : connect_unix(target, timeout);
 }
 
-void append_line(std::string& out, std::string_view name, std::string_view value) {
-    const auto append_clean = [&out](std::string_view text) {
-        for (const char c : text)
-            if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) out += c;
-    };
-    append_clean(name);
-    out += ": ";
-    append_clean(value);
-    out += "\r\n";
-}
-
-std::string request_head(const ClientChannel& channel, const ClientRequest& request) {
-    if (request.path.find_first_of(" \r\n\t") != std::string::npos || !request.path.starts_with('/'))
-        throw Error(ErrorCode::invalid_argument, "request path " + quoted(request.path) + " is invalid");
-    std::string out;
-    out.append(to_text(request.method)).append(" ").append(request.path).append(" HTTP/1.1\r\n");
-    append_line(out, "Host", channel.host());
-    for (const auto& [name, value] : request.headers) append_line(out, name, value);
-    if (request.headers.find("Connection") == nullptr) append_line(out, "Connection", "close");
-    if (request.source) {
-        if (!request.length) throw Error(ErrorCode::internal, "a body from a source needs its length");
-        append_line(out, "Content-Length", std::to_string(*request.length));
-        append_line(out, "Expect", "100-continue");
-        return out + "\r\n";
-    }
-    const bool has_body = !request.body.empty() || request.method == Method::post ||
-                          request.method == Method::put || request.method == Method::patch;
-    if (has_body) append_line(out, "Content-Length", std::to_string(request.body.size()));
-    return out + "\r\n";
-}
-
-// Null view at the end of the stream.
-bool read_more(ClientChannel& channel, InputBuffer& in, milliseconds timeout) {
-    std::array<char, 16U << 10> buffer;
-    const auto count = channel.read(buffer.data(), buffer.size(), timeout);
-    if (!count) throw Error(ErrorCode::unavailable, channel.target().describe() + " does not answer");
-    in.append(buffer.data(), *count);
-    return *count > 0;
-}
-
-// Takes what has arrived, waiting at most `timeout` for it. True: the response's header is complete.
-bool is_answered(ClientChannel& channel, ReplyParser& parser, InputBuffer& in, milliseconds timeout) {
-    std::array<char, 16U << 10> buffer;
-    const auto count = channel.read(buffer.data(), buffer.size(), timeout);
-    if (!count) return false;
-    in.append(buffer.data(), *count);
-    if (*count == 0) parser.end_of_stream();
-    return parser.take_header(in);
-}
-
-// Sends the body until its end, or until the server answers without having read it all: it does not want the
-// rest. True: the response's header has been taken.
-bool send_source(ClientChannel& channel, const ClientRequest& request, ReplyParser& parser, InputBuffer& in) {
-    if (*request.length > 0 && is_answered(channel, parser, in, continue_patience)) return true;
-    for (std::uint64_t sent = 0; sent < *request.length;) {
-        const std::string piece =
-            request.source(std::min<std::uint64_t>(source_piece, *request.length - sent));
-        if (piece.empty()) throw Error(ErrorCode::invalid_argument, "the body is shorter than announced");
-        try {
-            channel.write(piece, request.timeout);
-        } catch (const Error& e) {
-            if (e.code() != ErrorCode::unavailable) throw;
-            return false;  // the server closed: what it said before is still to be read
-        }
-        sent += piece.size();
-        if (is_answered(channel, parser, in, milliseconds(0))) return true;
-    }
-    return false;
-}
-
-void read_body(ClientChannel& channel, const ClientRequest& request, ReplyParser& parser, InputBuffer& in,
-               ClientReply& reply) {
-    const bool to_sink = request.sink && reply.status >= 200 && reply.status < 300;
-    std::string piece(64U << 10, '\0');
-    while (!parser.complete()) {
-        const std::size_t count = parser.take_body(in, piece.data(), piece.size());
-        const auto data = std::string_view(piece).substr(0, count);
-        if (to_sink && count > 0) request.sink(data);
-        if (!to_sink) reply.body.append(data);
-        if (count > 0 || parser.complete()) continue;
-        if (!read_more(channel, in, request.timeout)) return parser.end_of_stream();
-    }
-}
-
 }  // namespace
 
 ClientChannel::ClientChannel(Target target, Milliseconds timeout)
@@ -241,19 +154,6 @@ void ClientChannel::write(std::string_view data, Milliseconds timeout) {
 void ClientChannel::shut_down() {
     std::lock_guard lock(mutex_);
     stream_.shut_down();
-}
-
-ClientReply exchange(ClientChannel& channel, const ClientRequest& request, InputBuffer& in) {
-    channel.write(request_head(channel, request) + request.body, request.timeout);
-    ReplyParser parser(request.method == Method::head);
-    bool answered = request.source && send_source(channel, request, parser, in);
-    while (!answered) {
-        if (!read_more(channel, in, request.timeout)) parser.end_of_stream();
-        answered = parser.take_header(in);
-    }
-    ClientReply reply = parser.reply();
-    read_body(channel, request, parser, in, reply);
-    return reply;
 }
 
 }  // namespace svc::net

@@ -1,11 +1,12 @@
 #pragma once
-// Internal to this folder: blocking bytes to a server, and one HTTP exchange over them, without cpp-httplib.
+// Internal to this folder: blocking bytes to a server, with time limits.
 #include <chrono>
 #include <mutex>
+#include <optional>
+#include <string_view>
 
 #include "libsvc/net/byte_stream.h"
-#include "libsvc/net/client.h"
-#include "libsvc/net/input_buffer.h"
+#include "libsvc/net/target.h"
 
 namespace svc::net {
 
@@ -37,10 +38,5 @@ class ClientChannel {
     std::mutex mutex_;  // OpenSSL wants one call at a time; waiting happens outside of it
     ByteStream stream_;
 };
-
-// Sends `request` (of a source only with its length) and reads the response up to its end; after a 101 up to
-// the header's end. What came after it stays in `in`. A source is not drained when the server answers early.
-// Throws unavailable, and what the source throws.
-ClientReply exchange(ClientChannel& channel, const ClientRequest& request, InputBuffer& in);
 
 }  // namespace svc::net

@@ -7,7 +7,7 @@
 
 namespace svc {
 
-// Blocks. Of `request`, a source needs its length. Throws unavailable.
+// Blocks. Throws unavailable; what source and sink throw passes through.
 ClientReply call_directly(const Target& target, const ClientRequest& request);
 
 }  // namespace svc

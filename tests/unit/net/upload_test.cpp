@@ -263,3 +263,22 @@ TEST_CASE("a_client_error_in_sink_or_source_reaches_its_caller") {
     upload.source = [](std::size_t) -> std::string { throw Error(ErrorCode::exhausted, "cannot read"); };
     CHECK_THROWS_WITH(client.call(upload), "cannot read");
 }
+
+TEST_CASE("the_client_learns_why_its_upload_was_refused") {
+    TestServer t;
+    t.with_tls = true;
+    t.service.add("/upload", upload_plan());
+    t.start();
+    const auto early = "poison" + some_bytes(upload_bytes - 6);
+    const auto late = some_bytes(upload_bytes / 2) + "poison" + some_bytes(upload_bytes / 2 - 6);
+    for (const auto& target : {t.unix_target(), t.tls_target()}) {
+        HttpClient client(target);
+        for (const bool sized : {true, false}) {
+            CHECK(client.call(upload_of(early, sized)).body == "disk is full");
+            CHECK(client.call(upload_of(late, sized)).body == "disk is full");
+            ClientRequest refused = upload_of(early, sized);
+            refused.path = "/upload?refuse=1";
+            CHECK(client.call(refused).body == "not wanted");
+        }
+    }
+}
