@@ -1,0 +1,141 @@
+#include "cli/commands/commands.h"
+#include "cli/output/document.h"
+#include "cli/output/values.h"
+#include "cli/prompt.h"
+#include "cli/waiting.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/model/size.h"
+
+namespace svc::cli {
+namespace {
+
+Positional one_image() {
+    return {"image", "id or name of the image"};
+}
+
+Json image_value(const Json& record) {
+    Json value = Json::object();
+    copy_members(record, value, {"id", "name", "status"});
+    Json versions = Json::object();
+    for (const Json& version : items_of(record, "versions")) {
+        Json shown =
+            Json::object({{"size", format_size(static_cast<std::uint64_t>(number_of(version, "size")))},
+                          {"created-at", time_text(number_of(version, "created_at"))},
+                          {"status", text_of(version, "status")},
+                          {"fingerprint", text_of(version, "fingerprint")}});
+        copy_members(version, shown, {"error_message"});
+        versions.set(std::to_string(number_of(version, "version")), std::move(shown));
+    }
+    value.set("versions", std::move(versions));
+    value.set("used_by", Json(items_of(record, "used_by")));
+    copy_members(record, value, {"architecture", "default", "immutable"});
+    return value;
+}
+
+int list(Context& context, const Arguments& arguments) {
+    Document document{Json::array(), {{"ID", "NAME", "STATUS", "VERSIONS", "ARCHITECTURE", "DEFAULT"}, {}}};
+    for (const Json& record : context.client().images()) {
+        document.value.push_back(image_value(record));
+        document.table.rows.push_back({text_of(record, "id"), text_of(record, "name"),
+                                       text_of(record, "status"),
+                                       std::to_string(items_of(record, "versions").size()),
+                                       text_of(record, "architecture"), yes_no(is_true(record, "default"))});
+    }
+    context.console().print(render(document, format_of(arguments)));
+    return 0;
+}
+
+int show(Context& context, const Arguments& arguments) {
+    const Json record = context.client().image(arguments.text("image"));
+    context.console().print(render(describe(image_value(record)), format_of(arguments)));
+    return 0;
+}
+
+ImageRequest request_of(const Arguments& arguments) {
+    ImageRequest request;
+    if (arguments.is_set("default")) request.is_default = true;
+    return request;
+}
+
+int add(Context& context, const Arguments& arguments) {
+    Waiting waiting(context, arguments, false);
+    ImageRequest request = request_of(arguments);
+    request.name = arguments.text("name");
+    const Package package(arguments.text("path"), waiting.package_progress());
+    const auto record = waiting.finish(context.client().create_image(request, package));
+    context.console().print_line(resource_id(*record, {"images"}));
+    return 0;
+}
+
+int update(Context& context, const Arguments& arguments) {
+    const std::string image = arguments.text("image");
+    if (!arguments.given("path") && !arguments.is_set("default"))
+        throw UsageError("nothing to change: give a package, --default, or both");
+    Waiting waiting(context, arguments, false);
+    if (!arguments.given("path")) {
+        waiting.finish(context.client().patch_image(image, ImagePatch{true}));
+        return 0;
+    }
+    const Package package(arguments.text("path"), waiting.package_progress());
+    waiting.finish(context.client().update_image(image, request_of(arguments), package));
+    return 0;
+}
+
+int remove(Context& context, const Arguments& arguments) {
+    const std::string image = arguments.text("image");
+    const auto version = arguments.integer("version");
+    if (version && (*version < 0 || *version > INT32_MAX))
+        throw UsageError("--version: expected a version's number");
+    if (!arguments.is_set("yes"))
+        confirm_removal(context.console(), {"image " + quoted(image) +
+                                            (version ? ", version " + std::to_string(*version) : "")});
+    Waiting waiting(context, arguments, false);
+    waiting.finish(version ? context.client().delete_image_version(image, static_cast<int>(*version))
+                           : context.client().delete_image(image, arguments.is_set("force")));
+    return 0;
+}
+
+}  // namespace
+
+Command image_add_command() {
+    return {{"image", "add"},
+            {},
+            "upload an image",
+            {{"name", "name of the new image"},
+             {"path", "package: a tar file compressed with gzip, bzip2 or xz"}},
+            {{"default", 'd', "", "make it the default image"}, timeout_flag()},
+            add,
+            "Prints the id of the image. The time limit counts from the end of the upload."};
+}
+
+Command image_list_command() {
+    return {{"image", "list"}, {"ls"}, "list images", {}, {format_flag("table")}, list};
+}
+
+Command image_show_command() {
+    return {{"image", "show"},     {},  "show an image and its versions", {one_image()},
+            {format_flag("yaml")}, show};
+}
+
+Command image_update_command() {
+    return {{"image", "update"},
+            {},
+            "add a version to an image, or make it the default",
+            {one_image(), {"path", "package of the new version", false}},
+            {{"default", 'd', "", "make it the default image"}, timeout_flag()},
+            update};
+}
+
+Command image_delete_command() {
+    return {{"image", "delete"},
+            {"rm"},
+            "delete an image or one of its versions",
+            {one_image()},
+            {{"version", 'v', "N", "only this version"},
+             {"force", 'f', "", "also when it is immutable or in use"},
+             {"yes", 'y', "", "do not ask"},
+             timeout_flag()},
+            remove};
+}
+
+}  // namespace svc::cli

@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "cli/commands/commands.h"
+#include "cli/instance_view.h"
+#include "cli/output/values.h"
+#include "cli/prompt.h"
+#include "cli/waiting.h"
+#include "libsvc/base/strings.h"
+
+namespace svc::cli {
+namespace {
+
+Positional one_instance() {
+    return {"id", "id or name of the instance"};
+}
+
+int list(Context& context, const Arguments& arguments) {
+    const auto conditions = parse_conditions(arguments.list("filter"), instance_condition_keys(), "filter");
+    JsonArray records = context.client().instances();
+    std::erase_if(records, [&](const Json& record) {
+        return !std::all_of(conditions.begin(), conditions.end(),
+                            [&](const Condition& condition) { return instance_matches(record, condition); });
+    });
+    const auto around = surroundings_of(context.client(), records);
+    context.console().print(render(instance_list(records, around), format_of(arguments)));
+    return 0;
+}
+
+int show(Context& context, const Arguments& arguments) {
+    const Json record = context.client().instance(arguments.text("id"));
+    const auto around = surroundings_of(context.client(), {record});
+    context.console().print(render(describe(instance_value(record, around)), format_of(arguments)));
+    return 0;
+}
+
+int set_status(Context& context, const Arguments& arguments, std::string_view status) {
+    Waiting waiting(context, arguments, true);
+    waiting.finish(context.client().set_instance_status(arguments.text("id"), status));
+    return 0;
+}
+
+int start(Context& context, const Arguments& arguments) {
+    if (!arguments.is_set("yes")) {
+        const Json record = context.client().instance(arguments.text("id"));
+        if (text_of(record, "status") == "error")
+            confirm(context.console(),
+                    "Instance " + quoted(text_of(record, "id")) +
+                        " has failed. Starting it drops its stored logs. Do you want to continue?");
+    }
+    return set_status(context, arguments, "running");
+}
+
+std::vector<std::string> chosen_ids(Context& context, const Arguments& arguments) {
+    const bool all = arguments.is_set("all");
+    if (!all && arguments.given("node")) throw UsageError("--node needs --all");
+    if (all && arguments.given("id")) throw UsageError("--all and ids exclude each other");
+    if (!all && !arguments.given("id")) throw UsageError("argument <id> is missing");
+    if (!all) return arguments.list("id");
+    std::vector<std::string> ids;
+    for (const Json& record : context.client().instances())
+        if (!arguments.given("node") || text_of(record, "node") == arguments.text("node"))
+            ids.push_back(text_of(record, "id"));
+    return ids;
+}
+
+int remove(Context& context, const Arguments& arguments) {
+    const std::vector<std::string> ids = chosen_ids(context, arguments);
+    if (ids.empty()) return 0;
+    if (!arguments.is_set("yes")) confirm_removal(context.console(), ids);
+    Waiting waiting(context, arguments, true);
+    std::vector<std::pair<std::string, Json>> started;
+    bool all_well = true;
+    for (const auto& id : ids) {
+        try {
+            started.emplace_back(id, context.client().delete_instance(id, arguments.is_set("force")));
+        } catch (const Error& e) {
+            if (e.code() == ErrorCode::unavailable || ids.size() == 1) throw;
+            context.console().print_error_line("Error: " + id + ": " + e.what());
+            all_well = false;
+        }
+    }
+    return waiting.finish_all(started) && all_well ? 0 : 1;
+}
+
+}  // namespace
+
+Command list_command() {
+    return {{"list"},
+            {"ls"},
+            "list instances",
+            {},
+            {{"filter",
+              'f',
+              "KEY=VALUE",
+              "only those with this app, image, status, node, type or tags",
+              "",
+              {},
+              true},
+             format_flag("table")},
+            list};
+}
+
+Command show_command() {
+    return {{"show"}, {}, "show an instance", {one_instance()}, {format_flag("yaml")}, show};
+}
+
+Command start_command() {
+    return {
+        {"start"},
+        {},
+        "start a stopped or prepared instance",
+        {one_instance()},
+        {{"yes", 'y', "", "do not ask before a failed instance is started"}, no_wait_flag(), timeout_flag()},
+        start};
+}
+
+Command stop_command() {
+    return {{"stop"},
+            {},
+            "stop an instance",
+            {one_instance()},
+            {no_wait_flag(), timeout_flag()},
+            [](Context& context, const Arguments& arguments) {
+                return set_status(context, arguments, "stopped");
+            }};
+}
+
+Command delete_command() {
+    return {{"delete"},
+            {"rm"},
+            "delete instances",
+            {{"id", "ids or names of the instances", false, true}},
+            {{"all", 'a', "", "all instances"},
+             {"node", 'n', "NAME", "with --all: only those on this node"},
+             {"force", 'f', "", "without a graceful stop"},
+             {"yes", 'y', "", "do not ask"},
+             no_wait_flag(),
+             timeout_flag()},
+            remove};
+}
+
+}  // namespace svc::cli

@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/instance_view.h"
+#include "cli/output/document.h"
+#include "cli/output/values.h"
+
+namespace svc::cli {
+namespace {
+
+Json node_value(const Json& record) {
+    Json value = Json::object();
+    copy_members(record, value, {"name", "managed", "status", "unschedulable", "architecture"});
+    value.set("disk", Json::object({{"pool", text_of(record, "storage_pool")},
+                                    {"size", text_of(record, "disk_size")}}));
+    value.set("network", Json::object({{"address", text_of(record, "address")},
+                                       {"bridge-mtu", number_of(record, "network_bridge_mtu")}}));
+    value.set("gpus", Json(items_of(record, "gpus")));
+    Json config = Json::object({{"public-address", text_of(record, "public_address")}});
+    for (const auto& [shown, name] : std::initializer_list<std::pair<std::string, std::string_view>>{
+             {"cpus", "cpus"},
+             {"cpu-allocation-rate", "cpu_allocation_rate"},
+             {"memory", "memory"},
+             {"memory-allocation-rate", "memory_allocation_rate"},
+             {"gpu-slots", "gpu_slots"},
+             {"gpu-encoder-slots", "gpu_encoder_slots"},
+             {"tags", "tags"}})
+        config.set(shown, member(record, name));
+    value.set("config", std::move(config));
+    copy_members(record, value, {"runtime", "disk_limit_enforced"});
+    return value;
+}
+
+bool node_matches(const Json& record, const Condition& condition) {
+    if (condition.key == "master") return yes_no(is_true(record, "is_master")) == condition.value;
+    return text_of(record, condition.key) == condition.value;
+}
+
+int list(Context& context, const Arguments& arguments) {
+    const auto conditions = parse_conditions(arguments.list("filter"), {"master", "status"}, "filter");
+    Document document{Json::array(), {{"NAME", "ADDRESS", "PUBLIC ADDRESS", "STATUS", "ARCHITECTURE"}, {}}};
+    for (const Json& record : context.client().nodes()) {
+        if (!std::all_of(conditions.begin(), conditions.end(),
+                         [&](const auto& c) { return node_matches(record, c); }))
+            continue;
+        document.value.push_back(node_value(record));
+        document.table.rows.push_back({text_of(record, "name"), text_of(record, "address"),
+                                       text_of(record, "public_address"), text_of(record, "status"),
+                                       text_of(record, "architecture")});
+    }
+    context.console().print(render(document, format_of(arguments)));
+    return 0;
+}
+
+int show(Context& context, const Arguments& arguments) {
+    const Json record = context.client().node(arguments.text("name"));
+    context.console().print(render(describe(node_value(record)), format_of(arguments)));
+    return 0;
+}
+
+}  // namespace
+
+Command node_list_command() {
+    return {{"node", "list"},
+            {"ls"},
+            "list nodes",
+            {},
+            {{"filter", 'f', "KEY=VALUE", "only those with this status, or master=true", "", {}, true},
+             format_flag("table")},
+            list};
+}
+
+Command node_show_command() {
+    return {{"node", "show"}, {}, "show a node", {{"name", "name of the node"}}, {format_flag("yaml")}, show};
+}
+
+}  // namespace svc::cli

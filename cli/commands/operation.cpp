@@ -1,0 +1,69 @@
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/output/document.h"
+#include "cli/output/values.h"
+
+namespace svc::cli {
+namespace {
+
+// Of "2024-01-02T03:04:05.678901234Z", what fits a table.
+std::string whole_seconds(const std::string& time) {
+    const auto point = time.find('.');
+    return point == std::string::npos ? time : time.substr(0, point) + "Z";
+}
+
+int list(Context& context, const Arguments& arguments) {
+    Document document{Json::array(), {{"ID", "DESCRIPTION", "STATUS", "CREATED", "CANCELABLE"}, {}}};
+    for (const Json& record : context.client().operations()) {
+        document.value.push_back(record);
+        document.table.rows.push_back(
+            {text_of(record, "id"), text_of(record, "description"), text_of(record, "status"),
+             whole_seconds(text_of(record, "created_at")), yes_no(is_true(record, "may_cancel"))});
+    }
+    context.console().print(render(document, format_of(arguments)));
+    return 0;
+}
+
+int show(Context& context, const Arguments& arguments) {
+    context.console().print(
+        render(describe(context.client().operation(arguments.text("id"))), format_of(arguments)));
+    return 0;
+}
+
+int cancel(Context& context, const Arguments& arguments) {
+    context.client().cancel_operation(arguments.text("id"));
+    return 0;
+}
+
+int list_tasks(Context& context, const Arguments& arguments) {
+    Document document{Json::array(), {{"ID", "STATUS", "OBJECT ID", "OBJECT TYPE"}, {}}};
+    for (const Json& task : context.client().tasks()) {
+        document.value.push_back(task);
+        document.table.rows.push_back({text_of(task, "id"), text_of(task, "status"),
+                                       text_of(task, "object_id"), text_of(task, "object_type")});
+    }
+    context.console().print(render(document, format_of(arguments)));
+    return 0;
+}
+
+}  // namespace
+
+Command operation_list_command() {
+    return {{"operation", "list"}, {"ls"}, "list operations", {}, {format_flag("table")}, list};
+}
+
+Command operation_show_command() {
+    return {{"operation", "show"}, {},  "show an operation", {{"id", "id of the operation"}},
+            {format_flag("yaml")}, show};
+}
+
+Command operation_cancel_command() {
+    return {{"operation", "cancel"},         {}, "cancel a running operation",
+            {{"id", "id of the operation"}}, {}, cancel};
+}
+
+Command task_list_command() {
+    return {{"task", "list"}, {"ls"}, "list tasks", {}, {format_flag("table")}, list_tasks};
+}
+
+}  // namespace svc::cli

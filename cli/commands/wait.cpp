@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "cli/commands/commands.h"
+#include "cli/instance_view.h"
+#include "cli/output/values.h"
+#include "cli/progress.h"
+#include "cli/waiting.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/client/event_stream.h"
+
+namespace svc::cli {
+namespace {
+
+constexpr std::chrono::milliseconds event_poll{100};
+constexpr std::chrono::seconds record_refresh{2};  // for changes no event tells of
+
+// What the id names, and how to see its state.
+struct Subject {
+    std::string kind;  // "instance", "image", "operation"
+    std::function<Json()> read;
+    std::vector<std::string> keys;
+    std::string goal;  // when no condition is given
+};
+
+Subject find_subject(ApiClient& client, const std::string& id) {
+    if (is_uuid(id))
+        return {"operation", [&client, id] { return client.operation(id); }, {"status"}, "Success"};
+    try {
+        client.instance(id);
+        return {"instance", [&client, id] { return client.instance(id); }, instance_condition_keys(),
+                "running"};
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found) throw;
+    }
+    try {
+        client.image(id);
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found) throw;
+        throw Error(ErrorCode::not_found, "no instance, image or operation " + quoted(id));
+    }
+    return {"image", [&client, id] { return client.image(id); }, {"status"}, "active"};
+}
+
+bool is_met(const Subject& subject, const Json& record, const std::vector<Condition>& conditions) {
+    return std::any_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
+        if (subject.kind == "instance") return instance_matches(record, condition);
+        return iequals(text_of(record, condition.key), condition.value);
+    });
+}
+
+// Waiting on makes no sense when the object has failed and nobody waits for that.
+void refuse_failed(const Subject& subject, const Json& record) {
+    const bool ended = subject.kind == "operation" && operation_is_final(record);
+    if (!ended && text_of(record, "status") != "error") return;
+    std::string reason = text_of(record, subject.kind == "operation" ? "err" : "error_message");
+    if (reason.empty()) reason = "its status is " + text_of(record, "status");
+    throw Error(ErrorCode::internal, subject.kind + " " + quoted(text_of(record, "id")) + ": " + reason);
+}
+
+class ConditionWait {
+  public:
+    ConditionWait(Context& context, const Arguments& arguments)
+        : id_(arguments.text("id")), timeout_(timeout_of(arguments)), line_(context.console()) {
+        events_.emplace(context.target(), "lifecycle,operation");
+        subject_ = find_subject(context.client(), id_);
+        conditions_ = parse_conditions(arguments.list("condition"), subject_.keys, "condition");
+        if (conditions_.empty()) conditions_ = {{"status", subject_.goal}};
+    }
+
+    void run() {
+        const SteadyTime started = clock_.steady_now();
+        while (true) {
+            const auto record = read();
+            if (!record || is_met(subject_, *record, conditions_)) return;
+            refuse_failed(subject_, *record);
+            status_ = text_of(*record, "status");
+            await_change(started);
+        }
+    }
+
+  private:
+    // Nothing: it is gone, and that was waited for.
+    std::optional<Json> read() {
+        try {
+            return subject_.read();
+        } catch (const Error& e) {
+            const bool wanted = std::any_of(conditions_.begin(), conditions_.end(), [](const Condition& c) {
+                return c.key == "status" && c.value == "deleted";
+            });
+            if (e.code() != ErrorCode::not_found || !wanted) throw;
+            return std::nullopt;
+        }
+    }
+
+    void await_change(SteadyTime started) {
+        const SteadyTime since = clock_.steady_now();
+        while (clock_.steady_now() - since < record_refresh) {
+            if (timeout_ && clock_.steady_now() - started >= *timeout_)
+                throw Error(ErrorCode::cancelled,
+                            "timeout: " + subject_.kind + " " + quoted(id_) + " is " + status_);
+            line_.show_busy("Waiting, " + subject_.kind + " is " + status_);
+            const auto event = events_->next(event_poll);
+            if (event && event->dump().find(id_) != std::string::npos) return;
+        }
+    }
+
+    std::string id_, status_;
+    std::optional<Duration> timeout_;
+    ProgressLine line_;
+    SystemClock clock_;
+    std::optional<EventStream> events_;
+    Subject subject_;
+    std::vector<Condition> conditions_;
+};
+
+int wait(Context& context, const Arguments& arguments) {
+    ConditionWait(context, arguments).run();
+    return 0;
+}
+
+}  // namespace
+
+Command wait_command() {
+    return {{"wait"},
+            {},
+            "wait for an instance, image or operation to reach a state",
+            {{"id", "id of the instance, image or operation"}},
+            {{"condition",
+              'c',
+              "KEY=VALUE",
+              "what to wait for, any of them; instances: app, image, status, node, type, tags; else: status",
+              "",
+              {},
+              true},
+             {"timeout", 't', "DURATION", "give up after this time (5m, 90s; 0: never)", "5m"}},
+            wait,
+            "Without a condition: until an instance is running, an image active, an operation a success.\n"
+            "status=deleted waits until the object is gone."};
+}
+
+}  // namespace svc::cli

@@ -1,0 +1,26 @@
+#pragma once
+// Which service is spoken to.
+#include <filesystem>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/config.h"
+#include "libsvc/net/target.h"
+
+namespace svc::cli {
+
+// The flags every command has: --socket, --remote, --url, --cert, --key, --server-fingerprint, --help.
+const std::vector<Flag>& global_flags();
+
+// By precedence: --url, --remote, --socket, `socket_of_environment` (SVC_SOCKET), the default remote.
+// Throws UsageError when flags contradict each other.
+Target choose_target(const Arguments& arguments, const std::string& socket_of_environment,
+                     const std::filesystem::path& config_directory);
+
+Target target_of(const Remote& remote, const Config& config);
+
+// What to tell a user whose service could not be reached: names the socket and how to get permission to use
+// it.
+std::string explain_unreachable(const Target& target, const std::string& reason);
+
+}  // namespace svc::cli
