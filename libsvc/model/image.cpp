@@ -120,7 +120,8 @@ ImageVersion version_from_store(const JsonFields& fields) {
     version.status = status.value_or(ImageStatus::unknown);
     version.remote_id = fields.string("remote_id").value_or("");
     version.error_message = fields.string("error_message").value_or("");
-    if (const Json* metadata = fields.raw("metadata")) version.metadata = ImageMetadata::from_json(*metadata);
+    if (const auto metadata = fields.object("metadata"))
+        version.metadata = ImageMetadata::from_json(metadata->value());
     version.root_size = bytes_from_store(fields, "root_size");
     return version;
 }

@@ -1,0 +1,239 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/model/instance.h"
+#include "tests/support/error_code.h"
+
+namespace svc {
+namespace {
+
+using test::code_of;
+using test::message_of;
+
+Json raw_launch() {
+    return Json::parse(R"({"image_id":"img","instance_type":"a2.3"})");
+}
+
+InstanceCreate launch(const std::string& key, const std::string& value) {
+    Json body = raw_launch();
+    body.set(key, Json::parse(value));
+    return InstanceCreate::from_json(body);
+}
+
+std::string refusal(const std::string& key, const std::string& value) {
+    CHECK(code_of([&] { launch(key, value); }).value_or(ErrorCode::invalid_argument) ==
+          ErrorCode::invalid_argument);
+    return message_of([&] { launch(key, value); });
+}
+
+TEST_CASE("a launch with everything") {
+    const InstanceCreate request = InstanceCreate::from_json(Json::parse(R"({
+        "image_id": "img", "image_version": 3, "instance_type": "g4.3", "user_data": "1280,720", "node": "node0",
+        "services": [{"name": "ssh", "port": 22, "protocols": ["tcp", "tcp"], "expose": true, "node_port": "ours"},
+                     {"port": 100, "port_end": 109, "protocols": ["udp", "tcp"]}],
+        "disk_size": 4294967296, "memory": "2GB", "cpu": 3, "gpu_slots": 1, "addons": ["ssh"], "tags": ["ci"],
+        "no_start": true, "unheard": {},
+        "config": {"platform": "webrtc", "boot_package": "com.example.app", "boot_activity": ".Main",
+                   "metrics_server": "influxdb:h:1,raw", "features": "a,b", "devmode": true, "disable_watchdog": true}})"));
+    CHECK(request.image_id == "img");
+    CHECK(request.image_version == 3);
+    CHECK(request.instance_type == "g4.3");
+    CHECK(request.user_data == "1280,720");
+    CHECK(request.node == "node0");
+    REQUIRE(request.services.size() == 2);
+    CHECK(request.services[0].protocols == std::vector<std::string>{"tcp"});
+    CHECK(request.services[0].expose);
+    CHECK(request.services[0].node_port == 0);
+    CHECK(request.services[1].port_end == 109);
+    CHECK(request.disk_size == 4ULL << 30);
+    CHECK(request.memory == 2ULL << 30);
+    CHECK(request.cpus == 3);
+    CHECK(request.gpu_slots == 1);
+    CHECK(request.addons == std::vector<std::string>{"ssh"});
+    CHECK(request.tags == std::vector<std::string>{"ci"});
+    CHECK(request.no_start);
+    CHECK(request.config.platform == "webrtc");
+    CHECK(request.config.boot_package == "com.example.app");
+    CHECK(request.config.boot_activity == ".Main");
+    CHECK(request.config.metrics_server == "influxdb:h:1,raw");
+    CHECK(request.config.features == "a,b");
+    CHECK(request.config.devmode);
+    CHECK(request.config.disable_watchdog);
+}
+
+TEST_CASE("a launch with the least, and with nulls for the rest") {
+    Json body = raw_launch();
+    for (const char* key :
+         {"app_id", "app_version", "image_version", "user_data", "node", "services", "disk_size", "memory",
+          "cpu", "gpu_slots", "addons", "tags", "no_start", "config"})
+        body.set(key, Json());
+    for (const Json& least : {raw_launch(), body}) {
+        const InstanceCreate request = InstanceCreate::from_json(least);
+        CHECK(request.services.empty());
+        CHECK_FALSE(request.cpus);
+        CHECK_FALSE(request.gpu_slots);
+        CHECK_FALSE(request.memory);
+        CHECK_FALSE(request.disk_size);
+        CHECK_FALSE(request.no_start);
+        CHECK(request.config.platform.empty());
+    }
+}
+
+TEST_CASE("the specification's name of a field leads over its alias") {
+    CHECK(launch("cpus", "4").cpus == 4);
+    CHECK(launch("gpu-slots", "1").gpu_slots == 1);
+    Json body = raw_launch();
+    for (const auto& [key, value] : {std::pair("cpus", 4), {"cpu", 2}, {"gpu-slots", 3}, {"gpu_slots", 0}})
+        body.set(key, value);
+    CHECK(InstanceCreate::from_json(body).cpus == 2);
+    CHECK(InstanceCreate::from_json(body).gpu_slots == 0);
+}
+
+TEST_CASE("a launch is from an application or from an image") {
+    const auto message = [](const char* body) {
+        return message_of([&] { InstanceCreate::from_json(Json::parse(body)); });
+    };
+    CHECK(InstanceCreate::from_json(Json::parse(R"({"app_id":"app","app_version":2})")).app_version == 2);
+    CHECK(message("{}") == "app_id or image_id is required");
+    CHECK(message(R"({"app_id":"","image_id":""})") == "app_id or image_id is required");
+    CHECK(message(R"({"app_id":"a","image_id":"b"})") ==
+          "argument app_id is invalid: cannot be given together with image_id");
+    CHECK(message(R"({"image_id":"b"})") == "instance_type is required");
+    CHECK(message(R"({"image_id":"b","instance_type":"a3.3"})") ==
+          "argument instance_type is invalid: unknown instance type 'a3.3'");
+    CHECK(message(R"({"app_id":"a","instance_type":"a2.3"})").find("argument instance_type is invalid") == 0);
+    CHECK(message(R"({"app_id":"a","addons":["x"]})").find("argument addons is invalid") == 0);
+    CHECK(message(R"({"app_id":"a","image_version":1})").find("argument image_version is invalid") == 0);
+    CHECK(
+        message(R"({"image_id":"b","instance_type":"a2.3","app_version":1})").find("argument app_version") ==
+        0);
+    CHECK(message("[]") == "JSON value is not an object");
+}
+
+TEST_CASE("fields of a launch that are mistyped or out of range are named") {
+    const auto [key, value] = GENERATE(table<std::string, std::string>({{"app_id", "1"},
+                                                                        {"image_id", "true"},
+                                                                        {"instance_type", "2"},
+                                                                        {"image_version", "-1"},
+                                                                        {"image_version", "\"1\""},
+                                                                        {"image_version", "2147483648"},
+                                                                        {"user_data", "{}"},
+                                                                        {"node", "[]"},
+                                                                        {"services", "{}"},
+                                                                        {"services", "[1]"},
+                                                                        {"disk_size", "0"},
+                                                                        {"disk_size", "-1"},
+                                                                        {"disk_size", "1.5"},
+                                                                        {"disk_size", "true"},
+                                                                        {"disk_size", "\"x\""},
+                                                                        {"memory", "0"},
+                                                                        {"memory", "\"\""},
+                                                                        {"memory", "1e30"},
+                                                                        {"memory", "[]"},
+                                                                        {"cpu", "0"},
+                                                                        {"cpu", "1.5"},
+                                                                        {"cpu", "\"2\""},
+                                                                        {"cpus", "0"},
+                                                                        {"cpu", "2147483648"},
+                                                                        {"gpu_slots", "-1"},
+                                                                        {"gpu-slots", "\"1\""},
+                                                                        {"addons", "\"a\""},
+                                                                        {"addons", "[\"\"]"},
+                                                                        {"addons", "[1]"},
+                                                                        {"tags", "{}"},
+                                                                        {"tags", "[\"a,b\"]"},
+                                                                        {"tags", "[\"\"]"},
+                                                                        {"no_start", "1"},
+                                                                        {"config", "\"\""},
+                                                                        {"config", "[]"}}));
+    INFO(key << ": " << value);
+    CHECK(refusal(key, value).find(key) != std::string::npos);
+}
+
+TEST_CASE("the configuration of a launch is checked") {
+    const auto [value, path] = GENERATE(
+        table<std::string, std::string>({{R"({"platform":"vulkan"})", "config.platform"},
+                                         {R"({"platform":1})", "config.platform"},
+                                         {R"({"boot_package":"app"})", "config.boot_package"},
+                                         {R"({"boot_package":1})", "config.boot_package"},
+                                         {R"({"boot_activity":"Main"})", "config.boot_activity"},
+                                         {R"({"boot_activity":1})", "config.boot_activity"},
+                                         {R"({"metrics_server":1})", "config.metrics_server"},
+                                         {R"({"metrics_server":"a\u0000b"})", "config.metrics_server"},
+                                         {R"({"features":[]})", "config.features"},
+                                         {R"({"disable_watchdog":"no"})", "config.disable_watchdog"},
+                                         {R"({"devmode":0})", "config.devmode"}}));
+    CHECK(refusal("config", value).find("argument " + path + " is invalid") == 0);
+    for (const char* platform : {"", "null", "swrast", "webrtc"})
+        CHECK(launch("config", R"({"platform":")" + std::string(platform) + "\"}").config.platform ==
+              platform);
+}
+
+TEST_CASE("services of a launch are checked") {
+    const auto [service, message] = GENERATE(table<std::string, std::string>(
+        {{R"({"protocols":["tcp"]})", "services[0].port is required"},
+         {R"({"port":0,"protocols":["tcp"]})",
+          "argument services[0].port is invalid: must be from 1 to 65535"},
+         {R"({"port":65536,"protocols":["tcp"]})",
+          "argument services[0].port is invalid: must be from 1 to 65535"},
+         {R"({"port":"22","protocols":["tcp"]})",
+          "argument services[0].port is invalid: must be a 64-bit integer"},
+         {R"({"port":22})", "services[0].protocols is required"},
+         {R"({"port":22,"protocols":[]})", "services[0].protocols is required"},
+         {R"({"port":22,"protocols":["sctp"]})",
+          "argument services[0].protocols is invalid: must be tcp or udp"},
+         {R"({"port":22,"port_end":21,"protocols":["tcp"]})",
+          "argument services[0].port_end is invalid: must not be below port"},
+         {R"({"port":22,"port_end":65536,"protocols":["tcp"]})",
+          "argument services[0].port_end is invalid: must be from 1 to 65535"},
+         {R"({"port":22,"protocols":["tcp"],"expose":1})",
+          "argument services[0].expose is invalid: must be true or false"},
+         {R"({"port":22,"protocols":["tcp"],"name":"A"})",
+          "argument services[0].name is invalid: only lower-case letters, digits and - are allowed, - not "
+          "first"}}));
+    CHECK(refusal("services", "[" + service + "]") == message);
+    CHECK(refusal("services", R"([{"port":1,"protocols":["tcp"]},{"port":1,"protocols":["tcp"]}])") ==
+          "argument services[1].port is invalid: overlaps with services[0]");
+}
+
+TEST_CASE("user data has at most 10240 bytes") {
+    CHECK(launch("user_data", '"' + std::string(10240, 'x') + '"').user_data.size() == 10240);
+    CHECK(refusal("user_data", '"' + std::string(10241, 'x') + '"') == "length of user_data is invalid");
+}
+
+TEST_CASE("exec") {
+    const ExecRequest request = ExecRequest::from_json(Json::parse(
+        R"({"command":["sh","-c",""],"environment":{"A":"1","B":""},"interactive":true,"width":120,"height":40,"user":7})"));
+    CHECK(request.command == std::vector<std::string>{"sh", "-c", ""});
+    CHECK(request.environment == std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B", ""}});
+    CHECK(request.interactive);
+    CHECK(request.width == 120);
+    CHECK(request.height == 40);
+    const ExecRequest least =
+        ExecRequest::from_json(Json::parse(R"({"command":["true"],"width":0,"environment":null})"));
+    CHECK(least.width == 80);
+    CHECK(least.height == 24);
+    CHECK_FALSE(least.interactive);
+}
+
+TEST_CASE("an exec that cannot be run is refused") {
+    const auto [body, part] = GENERATE(table<std::string, std::string>(
+        {{"{}", "command is required"},
+         {R"({"command":[]})", "command is required"},
+         {R"({"command":[""]})", "command is required"},
+         {R"({"command":"sh"})", "argument command is invalid"},
+         {R"({"command":["a",1]})", "argument command[1] is invalid"},
+         {R"({"command":["a\u0000b"]})", "argument command[0] is invalid"},
+         {R"({"command":["a"],"environment":[]})", "argument environment is invalid"},
+         {R"({"command":["a"],"environment":{"A":1}})", "argument environment.A is invalid"},
+         {R"({"command":["a"],"environment":{"":"1"}})", "argument environment is invalid"},
+         {R"({"command":["a"],"environment":{"A=B":"1"}})", "argument environment is invalid"},
+         {R"({"command":["a"],"environment":{"A":"\u0000"}})", "argument environment.A is invalid"},
+         {R"({"command":["a"],"interactive":"yes"})", "argument interactive is invalid"},
+         {R"({"command":["a"],"width":-1})", "argument width is invalid"},
+         {R"({"command":["a"],"height":65536})", "argument height is invalid"}}));
+    const Json request = Json::parse(body);
+    CHECK(message_of([&] { ExecRequest::from_json(request); }).find(part) == 0);
+}
+
+}  // namespace
+}  // namespace svc

@@ -1,0 +1,154 @@
+#include "libsvc/model/instance.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <utility>
+
+#include "tests/support/golden.h"
+#include "tests/unit/model/record_checks.h"
+
+namespace svc {
+namespace {
+
+using test::check_golden;
+using enum InstanceStatus;
+
+Instance sample() {
+    Instance instance;
+    instance.id = InstanceId("c5pvhr3fbn40000000b0");
+    instance.name = "svc-c5pvhr3fbn40000000b0";
+    instance.status = running;
+    instance.node = "node0";
+    instance.image_id = "c5pvhr3fbn40000000a0";
+    instance.image_version = 2;
+    instance.created_at = from_rfc3339("2024-01-02T03:04:05.678901234Z");
+    instance.address = "192.168.100.2";
+    instance.public_address = "203.0.113.5";
+    instance.services = {{"ssh", 22, 0, 10000, 0, {"tcp"}, true},
+                         {"media", 100, 109, 10001, 10010, {"tcp", "udp"}, false}};
+    instance.stored_logs = {"console.log"};
+    instance.error_message = "hook failed";
+    instance.config = {
+        "webrtc", "com.example.app", ".Main", "influxdb:10.0.0.1:8086,raw", "enable_wifi", true, true};
+    instance.resources = {2, 3ULL << 30, 21ULL << 30, 1};
+    instance.architecture = "x86_64";
+    instance.tags = {"ci"};
+    instance.instance_type = "g2.3";
+    instance.layer = std::string(64, 'a');
+    instance.init = "/sbin/init";
+    instance.ready = {"/run/ready", "true", 80};
+    instance.user_data = "secret data";
+    instance.no_start = true;
+    instance.stop_requested = true;
+    instance.wanted_node = "node0";
+    instance.start_requested_at = from_rfc3339("2024-01-02T03:04:06.5Z");
+    instance.stopped_at = from_rfc3339("2024-01-02T03:04:07Z");
+    instance.task_id = "c5pvhr3fbn40000000b1";
+    instance.launch_operation = "00000000-0000-4000-8000-000000000001";
+    return instance;
+}
+
+TEST_CASE("the record of an instance") {
+    check_golden("unit/model/golden/instance.json", to_json(sample()));
+    Instance fresh;
+    fresh.id = InstanceId("c5pvhr3fbn40000000b0");
+    fresh.config.platform = "null";
+    check_golden("unit/model/golden/instance_created.json", to_json(fresh));
+}
+
+TEST_CASE("an instance is stored whole and read back") {
+    check_golden("unit/model/golden/instance_stored.json", instance_to_store(sample()));
+    const Json stored = Json::parse(test::read_golden("unit/model/golden/instance_stored.json"));
+    const Instance instance = instance_from_store(stored);
+    CHECK(instance_to_store(instance) == stored);
+    CHECK(to_json(instance) == to_json(sample()));
+    CHECK(instance.created_at == sample().created_at);
+    CHECK(instance.ready == sample().ready);
+    CHECK(instance_to_store(instance_from_store(instance_to_store(Instance()))) ==
+          instance_to_store(Instance()));
+}
+
+TEST_CASE("a stored instance is checked member by member") {
+    test::check_members(instance_to_store(sample()), {"id", "name", "type", "status", "created_at"}, {},
+                        instance_from_store);
+}
+
+TEST_CASE("the record never shows what is the service's own") {
+    CHECK(to_json(sample()).dump().find("secret data") == std::string::npos);
+}
+
+TEST_CASE("every instance status has its text, both ways") {
+    const auto [code, text] = GENERATE(table<int, const char*>({{-1, "error"},
+                                                                {0, "unknown"},
+                                                                {1, "created"},
+                                                                {2, "prepared"},
+                                                                {3, "started"},
+                                                                {4, "running"},
+                                                                {5, "stopped"},
+                                                                {6, "deleted"}}));
+    CHECK(to_text(static_cast<InstanceStatus>(code)) == text);
+    CHECK(parse_instance_status(text) == static_cast<InstanceStatus>(code));
+    CHECK_FALSE(parse_instance_status("Running"));
+}
+
+TEST_CASE("an instance moves only along its state machine") {
+    const std::set<std::pair<InstanceStatus, InstanceStatus>> allowed{
+        {created, prepared}, {created, error},   {created, deleted}, {prepared, started}, {prepared, error},
+        {prepared, deleted}, {started, running}, {started, stopped}, {started, error},    {started, deleted},
+        {running, stopped},  {running, error},   {running, deleted}, {stopped, started},  {stopped, error},
+        {stopped, deleted},  {error, started},   {error, deleted},   {unknown, error},    {unknown, deleted}};
+    const auto all = {error, unknown, created, prepared, started, running, stopped, deleted};
+    for (const InstanceStatus from : all)
+        for (const InstanceStatus to : all) {
+            INFO(to_text(from) << " to " << to_text(to));
+            CHECK(may_move(from, to) == allowed.contains({from, to}));
+        }
+}
+
+TEST_CASE("instance types") {
+    CHECK(to_text(InstanceType::regular) == "regular");
+    CHECK(to_text(InstanceType::base) == "base");
+    CHECK(to_text(InstanceType::unknown) == "unknown");
+    for (const int cpus : {2, 4, 6, 8, 10})
+        for (const int slots : {0, 1}) {
+            const auto found = instance_type_resources((slots ? "g" : "a") + std::to_string(cpus) + ".3");
+            REQUIRE(found);
+            CHECK(found->cpus == cpus);
+            CHECK(found->memory == 3ULL << 30);
+            CHECK(found->disk == 3ULL << 30);
+            CHECK(found->gpu_slots == slots);
+        }
+    for (const char* name : {"", "a3.3", "a2", "A2.3", "a2.3 "}) CHECK_FALSE(instance_type_resources(name));
+}
+
+TEST_CASE("resources leave out what is not set") {
+    CHECK(InstanceResources{2, 3ULL << 30, 3ULL << 30, 1}.to_json().dump() ==
+          R"({"cpus":2,"memory":"3GB","disk-size":"3GB","gpu-slots":1})");
+    CHECK(InstanceResources{0, 0, 0, -1}.to_json().dump() == "{}");
+}
+
+ServiceEntry service(std::uint16_t port, std::uint16_t end, std::vector<std::string> protocols) {
+    return {"", port, end, 0, 0, std::move(protocols), false};
+}
+
+TEST_CASE("services of one instance do not share a port of one protocol") {
+    CHECK_NOTHROW(
+        check_services({service(80, 0, {"tcp"}), service(80, 0, {"udp"}), service(81, 90, {"tcp"})}));
+    const auto message = [](const ServiceEntry& a, const ServiceEntry& b) {
+        return test::message_of([&] { check_services({a, b}); });
+    };
+    const std::string overlap = "argument services[1].port is invalid: overlaps with services[0]";
+    CHECK(message(service(80, 0, {"tcp"}), service(80, 0, {"udp", "tcp"})) == overlap);
+    CHECK(message(service(80, 90, {"tcp"}), service(90, 0, {"tcp"})) == overlap);
+    CHECK(message(service(85, 0, {"tcp"}), service(80, 90, {"tcp"})) == overlap);
+    CHECK(message(service(80, 89, {"tcp"}), service(90, 0, {"tcp"})).empty());
+}
+
+TEST_CASE("a port range counts its ports") {
+    CHECK(service(80, 0, {}).count() == 1);
+    CHECK(service(80, 80, {}).count() == 1);
+    CHECK(service(80, 89, {}).count() == 10);
+}
+
+}  // namespace
+}  // namespace svc

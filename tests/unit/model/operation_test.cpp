@@ -1,0 +1,106 @@
+#include "libsvc/model/operation.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/golden.h"
+#include "tests/unit/model/record_checks.h"
+
+namespace svc {
+namespace {
+
+Operation sample() {
+    Operation operation;
+    operation.id = OperationId("00000000-0000-4000-8000-000000000001");
+    operation.cls = OperationClass::websocket;
+    operation.kind = "instance.exec";
+    operation.description = "Executing command";
+    operation.created_at = from_rfc3339("2024-01-02T03:04:05.678901234Z");
+    operation.updated_at = from_rfc3339("2024-01-02T03:04:06Z");
+    operation.status = OperationStatus::failure;
+    operation.resources = {{"containers", {"/1.0/containers/a"}}};
+    operation.metadata =
+        Json::object({{"fds", Json::object({{"0", "s3cret"}})}, {"command", Json::array({"sh"})}});
+    operation.may_cancel = true;
+    operation.err = "container is gone";
+    operation.requestor = "uid=0";
+    operation.arguments = Json::object({{"id", "a"}});
+    operation.claims = {"instances/a"};
+    return operation;
+}
+
+TEST_CASE("the record of an operation") {
+    test::check_golden("unit/model/golden/operation.json", to_json(sample()));
+    test::check_golden("unit/model/golden/operation_of_creator.json", to_json(sample(), true));
+    CHECK(to_json(Operation()).at("resources").is_null());
+    CHECK(to_json(Operation()).at("metadata").is_null());
+}
+
+TEST_CASE("an operation is stored whole but for its secrets, and read back") {
+    test::check_golden("unit/model/golden/operation_stored.json", operation_to_store(sample()));
+    const Json stored = Json::parse(test::read_golden("unit/model/golden/operation_stored.json"));
+    CHECK(stored.dump().find("s3cret") == std::string::npos);
+    CHECK(operation_to_store(operation_from_store(stored)) == stored);
+    CHECK(to_json(operation_from_store(stored)) == to_json(sample()));
+}
+
+TEST_CASE("a stored operation is checked member by member") {
+    test::check_members(operation_to_store(sample()),
+                        {"id", "class", "kind", "created_at", "updated_at", "status_code"},
+                        {"metadata", "arguments"}, operation_from_store);
+    Json stored = operation_to_store(sample());
+    stored.set("status_code", 100);
+    CHECK(test::code_of([&] { operation_from_store(stored); }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("every status code of the specification has its text") {
+    const auto [code, text] = GENERATE(table<int, const char*>({{100, "Operation created"},
+                                                                {101, "Started"},
+                                                                {102, "Stopped"},
+                                                                {103, "Running"},
+                                                                {104, "Cancelling"},
+                                                                {105, "Pending"},
+                                                                {106, "Starting"},
+                                                                {107, "Stopping"},
+                                                                {108, "Aborting"},
+                                                                {109, "Freezing"},
+                                                                {110, "Frozen"},
+                                                                {111, "Thawed"},
+                                                                {112, "Error"},
+                                                                {200, "Success"},
+                                                                {400, "Failure"},
+                                                                {401, "Cancelled"},
+                                                                {999, "unknown"}}));
+    CHECK(status_text(code) == text);
+}
+
+TEST_CASE("every status of an operation is stored and read, and knows whether it is final") {
+    const auto [status, final] = GENERATE(table<OperationStatus, bool>({{OperationStatus::running, false},
+                                                                        {OperationStatus::cancelling, false},
+                                                                        {OperationStatus::pending, false},
+                                                                        {OperationStatus::success, true},
+                                                                        {OperationStatus::failure, true},
+                                                                        {OperationStatus::cancelled, true}}));
+    CHECK(is_final(status) == final);
+    CHECK(to_text(status) == status_text(static_cast<int>(status)));
+    Operation operation = sample();
+    operation.status = status;
+    CHECK(operation_from_store(operation_to_store(operation)).status == status);
+}
+
+TEST_CASE("every class of operations is stored and read") {
+    for (const auto cls : {OperationClass::task, OperationClass::websocket, OperationClass::token}) {
+        Operation operation = sample();
+        operation.cls = cls;
+        CHECK(operation_from_store(operation_to_store(operation)).cls == cls);
+    }
+    CHECK(to_text(OperationClass::task) == "task");
+    CHECK(to_text(OperationClass::websocket) == "websocket");
+    CHECK(to_text(OperationClass::token) == "token");
+}
+
+TEST_CASE("the URL of an operation has no leading slash") {
+    CHECK(operation_url(sample().id) == "1.0/operations/00000000-0000-4000-8000-000000000001");
+}
+
+}  // namespace
+}  // namespace svc

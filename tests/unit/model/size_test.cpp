@@ -1,0 +1,51 @@
+#include "libsvc/model/size.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/error_code.h"
+
+namespace svc {
+namespace {
+
+TEST_CASE("sizes are read in powers of 1024") {
+    const auto [text, bytes] =
+        GENERATE(table<const char*, std::uint64_t>({{"", 0},
+                                                    {"0", 0},
+                                                    {"17", 17},
+                                                    {"17B", 17},
+                                                    {"2kB", 2048},
+                                                    {"3MB", 3ULL << 20},
+                                                    {"3GB", 3ULL << 30},
+                                                    {"4TB", 4ULL << 40},
+                                                    {"5PB", 5ULL << 50},
+                                                    {"7EB", 7ULL << 60},
+                                                    {"9223372036854775807", ~0ULL >> 1}}));
+    CHECK(parse_size("memory", text) == bytes);
+}
+
+TEST_CASE("anything else is no size, and the field is named") {
+    const std::string text =
+        GENERATE("-1", "1.5GB", "GB", "3 GB", " 3GB", "3GB ", "3gb", "3KB", "3GiB", "3G", "+3GB", "0x10",
+                 "8EB", "9223372036854775808", "99999999999999999999999");
+    CHECK(test::code_of([&] { parse_size("memory", text); }) == ErrorCode::invalid_argument);
+    CHECK(test::message_of([&] { parse_size("memory", text); }).find("argument memory is invalid: ") == 0);
+}
+
+TEST_CASE("sizes are written in the unit that leaves less than 1024, rounded") {
+    const auto [bytes, text] =
+        GENERATE(table<std::uint64_t, const char*>({{0, "0B"},
+                                                    {1023, "1023B"},
+                                                    {1024, "1kB"},
+                                                    {1536, "2kB"},
+                                                    {1535, "1kB"},
+                                                    {(1ULL << 20) - 1, "1024kB"},
+                                                    {3ULL << 30, "3GB"},
+                                                    {21ULL << 30, "21GB"},
+                                                    {(8ULL << 30) - (200ULL << 20), "8GB"},
+                                                    {1ULL << 60, "1EB"},
+                                                    {(1ULL << 63) - 1, "8EB"}}));
+    CHECK(format_size(bytes) == text);
+}
+
+}  // namespace
+}  // namespace svc
