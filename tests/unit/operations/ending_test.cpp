@@ -1,0 +1,344 @@
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <random>
+#include <thread>
+
+#include "tests/unit/operations/engine_fixture.h"
+
+namespace svc {
+namespace {
+
+using namespace std::chrono_literals;
+using test::code_of;
+using test::Codes;
+using test::Gate;
+using Fixture = test::EngineFixture;
+
+OperationResult putting(const std::string& key) {
+    return {.last = Batch().put(key, "1")};
+}
+
+TEST_CASE_METHOD(Fixture, "the last changes of the work and the final record are one commit") {
+    handle([](auto&) {
+        OperationResult result = putting("made");
+        result.metadata = Json::object({{"return", 0}});
+        return result;
+    });
+    const auto record = wait(start({.cancellable = true, .metadata = Json::object({{"name", "a"}})}));
+    CHECK(store.commits() == 2);
+    CHECK(sqlite.get("made")->revision == sqlite.get("operations/" + record->id.str())->revision);
+    CHECK(record->status == OperationStatus::success);
+    CHECK(record->metadata == Json::object({{"return", 0}}));
+    CHECK_FALSE(record->may_cancel);
+    CHECK(operation_to_store(stored(record->id.str())) == operation_to_store(*record));
+    CHECK(told_of(record->id.str()) == Codes{105, 103, 200});
+}
+
+TEST_CASE_METHOD(Fixture, "what changed is told after the commit, before the end") {
+    std::atomic<bool> committed = false, told_before = true;
+    handle([&](OperationContext& context) {
+        OperationResult result = putting("made");
+        result.after = [&, id = context.operation().id.str()] {
+            committed = sqlite.get("made").has_value();
+            told_before = told_of(id).size() == 3;
+            throw std::runtime_error("does not matter");
+        };
+        return result;
+    });
+    CHECK(wait(start())->status == OperationStatus::success);
+    CHECK(committed);
+    CHECK_FALSE(told_before);
+}
+
+TEST_CASE_METHOD(Fixture, "failing work is undone, in one commit with its end") {
+    const bool foreign = GENERATE(false, true);
+    std::string reason;
+    handle(
+        [&](auto&) -> OperationResult {
+            if (foreign) throw std::runtime_error("no such luck");
+            throw Error(ErrorCode::exhausted, "no such luck");
+        },
+        [&](const Operation& operation, const Error& error) {
+            reason = error.what();
+            return putting("undone/" + operation.arguments.as_string());
+        });
+    const auto record = wait(start({.cancellable = true, .arguments = "a"}));
+    CHECK(record->status == OperationStatus::failure);
+    CHECK(record->err == "no such luck");
+    CHECK_FALSE(record->may_cancel);
+    CHECK(reason == "no such luck");
+    CHECK(sqlite.get("undone/a")->revision == sqlite.get("operations/" + record->id.str())->revision);
+    CHECK(store.commits() == 2);
+    CHECK(told_of(record->id.str()) == Codes{105, 103, 400});
+}
+
+TEST_CASE_METHOD(Fixture, "an operation whose undoing fails ends with the original error") {
+    const bool throws = GENERATE(true, false);
+    handle([](auto&) -> OperationResult { throw Error(ErrorCode::internal, "first"); },
+           [&](const Operation&, const Error&) -> OperationResult {
+               if (throws) throw Error(ErrorCode::internal, "second");
+               return {.last = Batch().expect("absent", 99)};
+           });
+    const auto id = start();
+    CHECK(wait(id)->err == "first");
+    CHECK(stored(id).status == OperationStatus::failure);
+}
+
+TEST_CASE_METHOD(Fixture, "last changes that meet a conflict make the operation fail and be undone") {
+    handle([](auto&) { return OperationResult{.last = Batch().expect("absent", 99)}; },
+           [](const Operation&, const Error&) { return putting("undone"); });
+    const auto id = start();
+    CHECK(wait(id)->status == OperationStatus::failure);
+    CHECK_FALSE(wait(id)->err.empty());
+    CHECK(stored(id).status == OperationStatus::failure);
+    CHECK(sqlite.get("undone"));
+}
+
+TEST_CASE_METHOD(Fixture, "staged changes are staged anew when they meet a conflict") {
+    int staged = 0;
+    handle([&](auto&) {
+        OperationResult result = putting("made");
+        result.stage = [&](Batch& last) {
+            if (++staged < 3) last.expect("absent", 99);
+            last.put("staged", std::to_string(staged));
+        };
+        return result;
+    });
+    CHECK(wait(start())->status == OperationStatus::success);
+    CHECK(sqlite.get("staged")->value == "3");
+    CHECK(sqlite.get("made"));
+}
+
+TEST_CASE_METHOD(Fixture, "staging that throws or never fits makes the operation fail") {
+    const bool throws = GENERATE(true, false);
+    handle([&](auto&) {
+        OperationResult result;
+        result.stage = [&](Batch& last) {
+            if (throws) throw Error(ErrorCode::not_found, "container not found");
+            last.expect("absent", 99);
+        };
+        return result;
+    });
+    const auto id = start();
+    CHECK(wait(id)->status == OperationStatus::failure);
+    CHECK(stored(id).status == OperationStatus::failure);
+    if (throws) CHECK(wait(id)->err == "container not found");
+}
+
+TEST_CASE_METHOD(Fixture, "the end is stored again and again while the store is away") {
+    Gate gate;
+    handle([&](auto&) { return gate.pass(), putting("made"); });
+    const auto id = start();
+    gate.await();
+    store.fail_commit(2);
+    store.fail_commit(3);
+    gate.open();
+    while (!is_final(engine->get(id)->status)) {
+        clock.advance(1s);
+        std::this_thread::yield();
+    }
+    CHECK(wait(id)->status == OperationStatus::success);
+    CHECK(sqlite.get("made"));
+    CHECK(store.commits() == 4);
+}
+
+TEST_CASE_METHOD(Fixture, "an end that was stored without an answer counts") {
+    Gate gate;
+    handle(
+        [&](auto&) {
+            return gate.pass(), OperationResult{.last = Batch().expect("made", 0).put("made", "1")};
+        },
+        [](const Operation&, const Error&) { return putting("undone"); });
+    const auto id = start();
+    gate.await();
+    store.hide_next();
+    gate.open();
+    CHECK(wait(id)->status == OperationStatus::success);
+    CHECK(stored(id).status == OperationStatus::success);
+    CHECK_FALSE(sqlite.get("undone"));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an operation ends in memory when nothing can be stored, and is stored by a sweep") {
+    Gate gate;
+    handle([&](auto&) { return gate.pass(), putting("made"); });
+    const auto id = start({.claims = {"x"}});
+    gate.await();
+    for (std::size_t i = 2; i <= 4; ++i) store.fail_commit(i, ErrorCode::exhausted);
+    gate.open();
+    const auto record = wait(id);
+    CHECK(record->status == OperationStatus::failure);
+    CHECK(record->err == "commit failed for a test");
+    CHECK(stored(id).status == OperationStatus::running);
+    CHECK_FALSE(engine->claimed("x"));
+    CHECK(engine->list()[0]->status == OperationStatus::failure);
+    engine->sweep();
+    CHECK(stored(id).status == OperationStatus::failure);
+    CHECK(engine->get(id)->status == OperationStatus::failure);
+}
+
+TEST_CASE_METHOD(Fixture, "detached work holds no worker and ends when it is completed") {
+    engine = make_engine({.workers = 1});
+    Guarded<std::vector<std::shared_ptr<OperationCompletion>>> waiting;
+    handle([&](OperationContext& context) {
+        auto completion = context.detach([] {});
+        waiting.with([&](auto& w) { w.push_back(completion); });
+        return putting("ignored");
+    });
+    engine->handle("short", {[](auto&) { return OperationResult{}; }, nullptr, false});
+    const auto first = start();
+    const auto second = start();
+    CHECK(wait(start({.kind = "short"}))->status == OperationStatus::success);
+    const auto completions = waiting.with([](auto& w) { return w; });
+    REQUIRE(completions.size() == 2);
+    CHECK(engine->wait(first, 0ns)->status == OperationStatus::running);
+    completions[0]->succeed([] { return putting("made"); });
+    completions[0]->fail(Error(ErrorCode::internal, "too late"));
+    completions[1]->fail(Error(ErrorCode::internal, "never came up"));
+    completions[1]->succeed([] { return putting("too late"); });
+    CHECK(wait(first)->status == OperationStatus::success);
+    CHECK(wait(second)->err == "never came up");
+    CHECK(sqlite.get("made"));
+    CHECK_FALSE(sqlite.get("ignored"));
+    CHECK_FALSE(sqlite.get("too late"));
+}
+
+TEST_CASE_METHOD(Fixture, "the last step of detached work may fail") {
+    handle(
+        [](OperationContext& context) {
+            context.detach([] {})->succeed(
+                []() -> OperationResult { throw Error(ErrorCode::internal, "container is gone"); });
+            return OperationResult{};
+        },
+        [](const Operation&, const Error&) { return putting("undone"); });
+    CHECK(wait(start())->err == "container is gone");
+    CHECK(sqlite.get("undone"));
+}
+
+TEST_CASE_METHOD(Fixture, "work completed by another thread keeps its claims until it has returned") {
+    Gate gate;
+    std::shared_ptr<OperationCompletion> completion;
+    handle([&](OperationContext& context) {
+        completion = context.detach([] {});
+        gate.pass();
+        return OperationResult{};
+    });
+    const auto id = start({.claims = {"x"}});
+    gate.await();
+    completion->succeed([] { return putting("made"); });
+    CHECK(engine->claimed("x"));
+    CHECK_FALSE(sqlite.get("made"));
+    gate.open();
+    CHECK(wait(id)->status == OperationStatus::success);
+    CHECK(sqlite.get("made"));
+}
+
+TEST_CASE_METHOD(Fixture, "detached work that throws fails, and so does work that is given up") {
+    std::shared_ptr<OperationCompletion> kept;
+    const bool throws = GENERATE(true, false);
+    handle([&](OperationContext& context) {
+        if (!throws) return context.detach(nullptr), OperationResult{};
+        kept = context.detach(nullptr);
+        throw Error(ErrorCode::internal, "broke");
+    });
+    CHECK(wait(start())->err == (throws ? "broke" : "the work was given up without a result"));
+}
+
+TEST_CASE_METHOD(Fixture, "detached work hears of a cancellation once, also of an earlier one") {
+    Gate gate;
+    std::atomic<int> calls = 0;
+    const bool early = GENERATE(true, false);
+    handle([&](OperationContext& context) {
+        if (early) gate.pass();
+        auto completion = std::make_shared<std::shared_ptr<OperationCompletion>>();
+        const auto on_stop = [&, completion] {
+            ++calls;
+            if (*completion) (*completion)->fail(Error(ErrorCode::cancelled, "stopped"));
+        };
+        *completion = context.detach(on_stop);
+        if (calls > 0) on_stop();
+        if (!early) gate.pass();
+        return OperationResult{};
+    });
+    const auto id = start({.cancellable = true});
+    gate.await();
+    engine->cancel(id);
+    gate.open();
+    CHECK(wait(id)->status == OperationStatus::cancelled);
+    CHECK(calls == (early ? 2 : 1));
+}
+
+TEST_CASE_METHOD(Fixture, "a completion may outlive the engine") {
+    std::shared_ptr<OperationCompletion> completion;
+    Gate gate;
+    handle([&](OperationContext& context) {
+        completion = context.detach([&] { gate.open(); });
+        return OperationResult{};
+    });
+    const auto id = start();
+    while (engine->list().empty()) std::this_thread::yield();
+    engine.reset();
+    if (completion) completion->succeed([] { return putting("too late"); });
+    CHECK_FALSE(sqlite.get("too late"));
+    CHECK(stored(id).status == OperationStatus::running);
+}
+
+// Every legal life of an operation, as its events show it.
+bool is_legal(const Codes& codes) {
+    static const std::vector<Codes> endings{{200}, {400}, {104, 200}, {104, 400}, {104, 401}};
+    if (codes.size() < 3 || codes[0] != 105 || codes[1] != 103) return false;
+    Codes rest(codes.begin() + 2, codes.end());
+    rest.erase(std::remove(rest.begin(), rest.end(), 103), rest.end());  // progress
+    return std::find(endings.begin(), endings.end(), rest) != endings.end();
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "many threads starting, cancelling and waiting see only legal lives, each ended once") {
+    handle(
+        [](OperationContext& context) {
+            const auto n = context.operation().arguments.as_int();
+            context.progress(Json::object({{"n", n}}));
+            if (n % 5 == 0) throw Error(ErrorCode::internal, "every fifth fails");
+            if (n % 3 == 0) {
+                auto completion = context.detach(nullptr);
+                std::thread([completion] { completion->succeed([] { return OperationResult{}; }); }).join();
+            }
+            if (context.stop().stop_requested()) test::throw_cancelled();
+            return OperationResult{};
+        },
+        [](const Operation&, const Error&) { return OperationResult{}; });
+    Guarded<std::vector<std::string>> started;
+    const auto client = [&](unsigned seed) {
+        std::minstd_rand random(seed);
+        for (int i = 0; i < 60; ++i) {
+            const std::string claim = "instances/" + std::to_string(random() % 8);
+            std::string id;
+            try {
+                id = start({.claims = {claim},
+                            .cancellable = true,
+                            .arguments = static_cast<int>(random() % 100),
+                            .wait_for_claims = random() % 4 == 0});
+            } catch (const Error& e) {
+                if (e.code() != ErrorCode::busy) throw;
+                continue;
+            }
+            started.with([&](auto& s) { s.push_back(id); });
+            if (random() % 3 == 0) code_of([&] { engine->cancel(id); });
+            if (random() % 2 == 0) wait(id);
+            engine->list();
+        }
+    };
+    {
+        std::vector<std::jthread> clients;
+        for (unsigned seed = 1; seed <= 4; ++seed) clients.emplace_back(client, seed);
+    }
+    for (const std::string& id : started.with([](auto& s) { return s; })) {
+        CHECK(is_final(wait(id)->status));
+        CHECK(is_legal(told_of(id)));
+        CHECK(is_final(stored(id).status));
+    }
+    for (int i = 0; i < 8; ++i) CHECK_FALSE(engine->claimed("instances/" + std::to_string(i)));
+}
+
+}  // namespace
+}  // namespace svc

@@ -1,0 +1,217 @@
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <future>
+
+#include "tests/unit/operations/engine_fixture.h"
+
+namespace svc {
+namespace {
+
+using namespace std::chrono_literals;
+using test::code_of;
+using test::Codes;
+using test::Gate;
+using Fixture = test::EngineFixture;
+
+OperationResult undone(const Operation& operation, const Error& error) {
+    return {.last = Batch().put("undone/" + operation.id.str(), error.what())};
+}
+
+TEST_CASE_METHOD(Fixture, "work that can be repeated goes on under its id") {
+    const auto id = leave_behind(OperationStatus::running, {.kind = "test", .arguments = "what"});
+    engine = make_engine();
+    std::atomic<bool> resumed = false;
+    std::string arguments;
+    handle(
+        [&](OperationContext& context) {
+            resumed = context.resumed();
+            arguments = context.operation().arguments.as_string();
+            return OperationResult{};
+        },
+        undone, true);
+    engine->recover();
+    CHECK(wait(id)->status == OperationStatus::success);
+    CHECK(resumed);
+    CHECK(arguments == "what");
+    CHECK(told_of(id) == Codes{200});
+    const auto fresh = start();
+    wait(fresh);
+    CHECK_FALSE(resumed);
+}
+
+TEST_CASE_METHOD(Fixture, "work that cannot be repeated is undone and ends as a failure") {
+    const auto id = leave_behind(OperationStatus::running, {.kind = "test", .cancellable = true});
+    engine = make_engine();
+    std::atomic<int> runs = 0;
+    handle([&](auto&) { return ++runs, OperationResult{}; }, undone);
+    engine->recover();
+    const auto record = wait(id);
+    CHECK(record->status == OperationStatus::failure);
+    CHECK(record->err == "service restarted");
+    CHECK_FALSE(record->may_cancel);
+    CHECK(sqlite.get("undone/" + id)->value == "service restarted");
+    CHECK(runs == 0);
+    CHECK(told_of(id) == Codes{400});
+}
+
+TEST_CASE_METHOD(
+    Fixture, "an operation being cancelled is undone and ends as cancelled, even if it could be repeated") {
+    const auto id = leave_behind(OperationStatus::cancelling, {.kind = "test", .cancellable = true});
+    engine = make_engine();
+    std::atomic<int> runs = 0;
+    handle([&](auto&) { return ++runs, OperationResult{}; }, undone, true);
+    engine->recover();
+    CHECK(wait(id)->status == OperationStatus::cancelled);
+    CHECK(wait(id)->err == "Operation cancelled");
+    CHECK(sqlite.get("undone/" + id));
+    CHECK(runs == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "an operation of an unknown kind ends as a failure") {
+    const auto id = leave_behind(OperationStatus::running, {.kind = "unheard"});
+    engine = make_engine();
+    engine->recover();
+    CHECK(wait(id)->err == "service restarted");
+    CHECK(stored(id).status == OperationStatus::failure);
+}
+
+TEST_CASE_METHOD(Fixture, "finished operations stay readable and are left alone") {
+    const auto id = leave_behind(OperationStatus::success, {.kind = "test"});
+    engine = make_engine();
+    handle([](auto&) { return OperationResult{}; }, undone, true);
+    engine->recover();
+    CHECK(wait(id)->status == OperationStatus::success);
+    CHECK(told_of(id).empty());
+    CHECK_FALSE(sqlite.get("undone/" + id));
+}
+
+TEST_CASE_METHOD(Fixture, "recovered operations hold their claims, the earlier one first") {
+    const auto launch = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"x"}});
+    const auto deletion = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"x"}});
+    engine = make_engine();
+    Gate gate;
+    Guarded<std::vector<std::string>> order;
+    handle(
+        [&](OperationContext& context) {
+            order.with([&](auto& o) { o.push_back(context.operation().id.str()); });
+            return gate.pass(), OperationResult{};
+        },
+        nullptr, true);
+    engine->recover();
+    CHECK(engine->claimed("x"));
+    CHECK(code_of([&] { start({.claims = {"x"}}); }) == ErrorCode::busy);
+    gate.open();
+    wait(deletion);
+    CHECK(order.with([](auto& o) { return o; }) == std::vector<std::string>{launch, deletion});
+}
+
+TEST_CASE_METHOD(Fixture, "a recovered operation can be cancelled") {
+    const auto id = leave_behind(OperationStatus::running, {.kind = "test", .cancellable = true});
+    engine = make_engine();
+    Gate gate;
+    handle(
+        [&](OperationContext& context) -> OperationResult {
+            gate.pass(context.stop());
+            test::throw_cancelled();
+        },
+        undone, true);
+    engine->recover();
+    gate.await();
+    engine->cancel(id);
+    CHECK(wait(id)->status == OperationStatus::cancelled);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "stopping cancels what may be cancelled and leaves what can be repeated to the next start") {
+    Gate gate;
+    const auto work = [&](OperationContext& context) -> OperationResult {
+        gate.pass(context.stop());
+        test::throw_cancelled();
+    };
+    handle(work, undone);
+    engine->handle("repeatable", {work, undone, true});
+    const auto cancelled = start({.cancellable = true});
+    const auto firm = start();
+    const auto repeatable = start({.kind = "repeatable", .cancellable = true});
+    gate.await(3);
+    engine->stop(10s);
+    CHECK(engine->get(cancelled)->status == OperationStatus::cancelled);
+    CHECK(stored(cancelled).status == OperationStatus::cancelled);
+    CHECK(stored(firm).status == OperationStatus::running);
+    CHECK(stored(repeatable).status == OperationStatus::running);
+    CHECK(told_of(repeatable) == Codes{105, 103});
+    CHECK_FALSE(sqlite.get("undone/" + repeatable));
+
+    engine = make_engine();
+    handle([](auto&) { return OperationResult{}; }, undone);
+    engine->handle("repeatable", {[](auto&) { return OperationResult{}; }, undone, true});
+    engine->recover();
+    CHECK(wait(firm)->err == "service restarted");
+    CHECK(wait(repeatable)->status == OperationStatus::success);
+}
+
+TEST_CASE_METHOD(Fixture, "work that ends well while the service stops is a success") {
+    Gate gate;
+    handle([&](OperationContext& context) {
+        gate.pass(context.stop());
+        return OperationResult{};
+    });
+    const auto id = start();
+    gate.await();
+    engine->stop(10s);
+    CHECK(stored(id).status == OperationStatus::success);
+}
+
+TEST_CASE_METHOD(Fixture, "stopping tells detached work, which is then left") {
+    std::promise<void> detached;
+    handle(
+        [&](OperationContext& context) {
+            auto completion = std::make_shared<std::shared_ptr<OperationCompletion>>();
+            *completion = context.detach(
+                [completion] { (*completion)->fail(Error(ErrorCode::cancelled, "service is stopping")); });
+            detached.set_value();
+            return OperationResult{};
+        },
+        undone, true);
+    const auto id = start({.cancellable = true});
+    detached.get_future().wait();
+    engine->stop(10s);
+    CHECK(stored(id).status == OperationStatus::running);
+    CHECK_FALSE(sqlite.get("undone/" + id));
+}
+
+TEST_CASE_METHOD(Fixture, "stopping ends after its grace, whatever the work does") {
+    Gate gate;
+    handle([&](auto&) { return gate.pass(), OperationResult{}; });
+    const auto id = start();
+    gate.await();
+    std::promise<OperationStatus> waiter;
+    engine->when_final(id, std::nullopt, [&](auto record) { waiter.set_value(record->status); });
+    auto stopped = std::async(std::launch::async, [&] { engine->stop(10s); });
+    while (stopped.wait_for(1ms) != std::future_status::ready) clock.advance(10s);
+    CHECK(waiter.get_future().get() == OperationStatus::running);
+    CHECK(stored(id).status == OperationStatus::running);
+    gate.open();
+}
+
+TEST_CASE_METHOD(Fixture, "a stopped engine takes no work, and leaves queued work to the next start") {
+    engine = make_engine({.workers = 1});
+    Gate gate;
+    std::atomic<int> runs = 0;
+    handle([&](OperationContext& context) -> OperationResult {
+        ++runs;
+        gate.pass(context.stop());
+        test::throw_cancelled();
+    });
+    start();
+    gate.await();
+    const auto queued = start();
+    engine->stop(10s);
+    CHECK(code_of([&] { start(); }) == ErrorCode::unavailable);
+    engine.reset();
+    CHECK(stored(queued).status == OperationStatus::running);
+    CHECK(runs == 1);
+}
+
+}  // namespace
+}  // namespace svc
