@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -87,49 +88,76 @@ TEST_CASE_METHOD(Fixture, "a commit from within a watch is refused instead of wa
     CHECK(code == ErrorCode::internal);
 }
 
+// Keeps the store's writer in a watch, so that what is committed meanwhile waits to be joined into one
+// transaction.
+class WriterHold {
+  public:
+    explicit WriterHold(Store& store)
+        : watch_(store.watch("hold",
+                             [this](const auto&) {
+                                 holding_ = true;
+                                 while (!released_) std::this_thread::yield();
+                             })),
+          first_([&store] { store.commit(Batch().put("hold", "")); }) {
+        while (!holding_) std::this_thread::yield();
+    }
+    // Commits each batch on a thread of its own and tells how each ended.
+    std::vector<std::optional<ErrorCode>> commit_together(Store& store, const std::vector<Batch>& batches) {
+        std::vector<std::optional<ErrorCode>> results(batches.size());
+        std::vector<std::jthread> threads;
+        std::atomic<std::size_t> started = 0;
+        for (std::size_t i = 0; i < batches.size(); ++i)
+            threads.emplace_back([&, i] {
+                ++started;
+                results[i] = code_of([&] { store.commit(batches[i]); });
+            });
+        while (started < batches.size()) std::this_thread::yield();
+        released_ = true;
+        threads.clear();
+        return results;
+    }
+
+  private:
+    std::atomic<bool> holding_ = false;
+    std::atomic<bool> released_ = false;
+    std::unique_ptr<Subscription> watch_;
+    std::jthread first_;
+};
+
 TEST_CASE_METHOD(Fixture, "more waiting batches than fit a transaction are all committed") {
     SqliteStore store(file);
-    std::atomic<bool> hold = true;
-    const auto watch = store.watch("first", [&](const auto&) {
-        while (hold) std::this_thread::yield();
-    });
-    std::vector<std::jthread> threads;
-    std::atomic<int> started = 0;
-    threads.emplace_back([&] { store.commit(Batch().put("first", "")); });
-    for (int i = 0; i < 300; ++i)
-        threads.emplace_back([&store, &started, i] {
-            ++started;
-            store.commit(Batch().put("k/" + std::to_string(i), ""));
-        });
-    while (started < 300) std::this_thread::yield();
-    hold = false;
-    threads.clear();
+    std::vector<Batch> batches;
+    for (int i = 0; i < 300; ++i) batches.push_back(Batch().put("k/" + std::to_string(i), ""));
+    for (const auto& result : WriterHold(store).commit_together(store, batches))
+        CHECK_FALSE(result.has_value());
     CHECK(store.list("k/").size() == 300);
+}
+
+TEST_CASE_METHOD(Fixture, "batches of one transaction see what the ones before them changed") {
+    SqliteStore store(file);
+    const std::vector<Batch> batches(20, Batch().expect("once", 0).put("once", "1"));
+    const auto results = WriterHold(store).commit_together(store, batches);
+    CHECK(std::count(results.begin(), results.end(), std::nullopt) == 1);
+    CHECK(std::count(results.begin(), results.end(), ErrorCode::conflict) == 19);
 }
 
 TEST_CASE("a batch that does not fit the disk fails alone") {
     const bool ran = test::on_small_disk(4U << 20, [](const fs::path& disk) {
         SqliteStore store(disk / "state.db");
-        store.commit(Batch().put("before", "1"));
-        std::atomic<int> exhausted = 0;
-        std::atomic<int> small = 0;
-        std::vector<std::jthread> threads;
-        for (int i = 0; i < 4; ++i) {
-            threads.emplace_back([&] {
-                Batch batch;
-                for (int n = 0; n < 6; ++n) batch.put("big/" + std::to_string(n), std::string(1U << 20, 'x'));
-                if (code_of([&] { store.commit(batch); }) == ErrorCode::exhausted) ++exhausted;
-            });
-            threads.emplace_back([&store, &small, i] {
-                if (!code_of([&] { store.commit(Batch().put("small/" + std::to_string(i), "1")); })) ++small;
-            });
+        std::vector<Batch> batches;
+        for (int i = 0; i < 8; ++i) {
+            batches.push_back(Batch().put("small/" + std::to_string(i), "1"));
+            batches.emplace_back();
+            for (int n = 0; n < 6; ++n)
+                batches.back().put("big/" + std::to_string(n), std::string(Batch::max_value_bytes, 'x'));
         }
-        threads.clear();
-        CHECK(exhausted == 4);
-        CHECK(small == 4);
+        const auto results = WriterHold(store).commit_together(store, batches);
+        for (std::size_t i = 0; i < results.size(); i += 2) {
+            CHECK(results[i] == std::nullopt);
+            CHECK(results[i + 1] == ErrorCode::exhausted);
+        }
         CHECK(store.list("big/").empty());
-        CHECK(store.list("small/").size() == 4);
-        CHECK(store.get("before").has_value());
+        CHECK(store.list("small/").size() == 8);
     });
     if (!ran) WARN("skipped: this process may not mount");
 }
