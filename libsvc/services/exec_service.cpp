@@ -132,6 +132,7 @@ class ExecService::Implementation {
     OperationResult failed(const Operation& operation) {
         const auto code = codes_.with([&](auto& all) { return all.extract(operation.id.str()); });
         if (const auto session = find(operation.id.str())) session->cancel();  // it may never have begun
+        sessions_.with([&](auto& all) { return all.extract(operation.id.str()); });
         OperationResult result;
         if (!code.empty()) result.metadata = Json::object({{"return", code.mapped()}});
         return result;

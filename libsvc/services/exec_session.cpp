@@ -83,7 +83,8 @@ void ExecSession::run(std::shared_ptr<OperationCompletion> completion) {
     std::unique_lock lock(mutex_);
     if (finished_) {
         lock.unlock();
-        return completion->fail(Error(ErrorCode::cancelled, "Operation cancelled"));
+        end_(*completion);
+        return parts_.finished();
     }
     completion_ = std::move(completion);
     timeout_ = parts_.timer.after(connect_limit, [weak = weak_from_this()] {
@@ -191,12 +192,12 @@ void ExecSession::complete(int exit_code, bool ran) {
 }
 
 void ExecSession::fail(const Error& error) {
-    finish([&error](OperationCompletion& completion) { completion.fail(error); });
+    finish([error](OperationCompletion& completion) { completion.fail(error); });
 }
 
 // End marks behind all output, then the control socket, then the operation: who sees it final has seen
 // everything.
-void ExecSession::finish(const std::function<void(OperationCompletion&)>& end) {
+void ExecSession::finish(const End& end) {
     std::map<std::string, std::shared_ptr<ExecChannel>> channels;
     std::shared_ptr<OperationCompletion> completion;
     {
@@ -205,6 +206,7 @@ void ExecSession::finish(const std::function<void(OperationCompletion&)>& end) {
         for (auto& [name, socket] : sockets_)
             if (socket.channel) channels.emplace(name, std::move(socket.channel));
         completion = std::move(completion_);
+        if (!completion) end_ = end;  // over before the engine came to it
     }
     for (const auto& [name, channel] : channels) {
         const bool is_output = name != "control" && (terminal() || name != "0");
@@ -212,7 +214,8 @@ void ExecSession::finish(const std::function<void(OperationCompletion&)>& end) {
         channel->close();
     }
     channels.clear();
-    if (completion) end(*completion);
+    if (!completion) return;
+    end(*completion);
     parts_.finished();
 }
 

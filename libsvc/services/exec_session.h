@@ -65,6 +65,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     bool terminal() const { return parts_.spec.terminal; }
 
   private:
+    using End = std::function<void(OperationCompletion&)>;
     struct Socket {
         std::string secret;
         bool connected = false;
@@ -74,7 +75,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     void start_when_ready(std::unique_lock<std::mutex> lock);
     void give_up(const std::string& reason);
     void carry();
-    void finish(const std::function<void(OperationCompletion&)>& end);
+    void finish(const End& end);
     void fail(const Error& error);
     void complete(int exit_code, bool ran);
     void take_control(const std::string& message);
@@ -92,6 +93,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     std::vector<int> signals_;
     std::optional<std::pair<unsigned, unsigned>> size_;
     std::shared_ptr<OperationCompletion> completion_;
+    End end_;  // of a session that was over before it had its completion
     Timer::Ticket timeout_ = 0;
     bool carrying_ = false;
     bool finished_ = false;

@@ -1,0 +1,207 @@
+#pragma once
+// What every Runtime must do. Instantiate a world that makes one:
+//   struct World { Runtime& runtime(); LayerStore& layers(); std::filesystem::path package();  // an image
+//   package
+//                  void end(id, clean);  // the guest's init ends by itself };
+// and run `check_runtime(world)` parts as sections of a test case; each part leaves nothing behind.
+#include <poll.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/guarded.h"
+#include "libsvc/runtime/runtime.h"
+#include "tests/support/error_code.h"
+
+namespace svc::test {
+
+inline constexpr const char* contract_layer = "contract-layer";
+inline constexpr const char* contract_id = "00000000000000000c01";
+
+template <class World>
+ContainerSpec contract_spec(World& world) {
+    ContainerSpec spec;
+    spec.id = contract_id;
+    spec.name = "svc-" + spec.id;
+    spec.layers = {contract_layer};
+    spec.address = world.address();
+    spec.disk_bytes = std::uint64_t{64} << 20;
+    spec.run_agent = false;
+    spec.init = world.init();
+    return spec;
+}
+
+// Reads until the other end closes.
+inline std::string read_to_end(int fd) {
+    std::string text;
+    std::array<char, 4096> block{};
+    for (;;) {
+        pollfd waited{fd, POLLIN, 0};
+        poll(&waited, 1, -1);
+        const ssize_t count = read(fd, block.data(), block.size());
+        if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+        if (count <= 0) return text;
+        text.append(block.data(), static_cast<std::size_t>(count));
+    }
+}
+
+inline int await_exit(ExecProcess& process) {
+    pollfd ended{process.ended(), POLLIN, 0};
+    while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
+    }
+    return process.exit_code();
+}
+
+template <class World>
+void check_layers(World& world) {
+    LayerStore& layers = world.layers();
+    layers.add(contract_layer, world.package(), {});
+    layers.add(contract_layer, world.package(), {});
+    CHECK(layers.contains(contract_layer));
+    CHECK(layers.size(contract_layer) > 0);
+    CHECK(layers.list() == std::vector<std::string>{contract_layer});
+    layers.remove(contract_layer);
+    layers.remove(contract_layer);
+    CHECK_FALSE(layers.contains(contract_layer));
+    LayerStore::Progress stopped;
+    std::stop_source source;
+    source.request_stop();
+    stopped.stop = source.get_token();
+    CHECK(code_of([&] { layers.add(contract_layer, world.package(), stopped); }) == ErrorCode::cancelled);
+    CHECK_FALSE(layers.contains(contract_layer));
+}
+
+template <class World>
+void check_life(World& world) {
+    Runtime& runtime = world.runtime();
+    world.layers().add(contract_layer, world.package(), {});
+    runtime.create(contract_spec(world));
+    runtime.create(contract_spec(world));
+    CHECK(runtime.inspect(contract_id)->state != ContainerState::running);
+    CHECK(code_of([&] { world.layers().remove(contract_layer); }) == ErrorCode::busy);
+    runtime.start(contract_id);
+    runtime.start(contract_id);
+    CHECK(runtime.inspect(contract_id)->state == ContainerState::running);
+    CHECK(runtime.inspect(contract_id)->started_at.has_value());
+    CHECK(runtime.list().size() == 1);
+    runtime.stop(contract_id, Duration::zero());
+    runtime.stop(contract_id, Duration::zero());
+    CHECK(runtime.inspect(contract_id)->state == ContainerState::stopped);
+    runtime.start(contract_id);
+    CHECK(runtime.inspect(contract_id)->state == ContainerState::running);
+    runtime.remove(contract_id);
+    runtime.remove(contract_id);
+    CHECK_FALSE(runtime.inspect(contract_id).has_value());
+    CHECK(runtime.list().empty());
+    world.layers().remove(contract_layer);
+}
+
+template <class World>
+void check_unknown(World& world) {
+    Runtime& runtime = world.runtime();
+    CHECK(code_of([&] { runtime.start("unknown"); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { runtime.exec("unknown", {{"true"}, {}, false, 80, 24}); }) == ErrorCode::not_found);
+    CHECK_FALSE(runtime.inspect("unknown").has_value());
+    CHECK_NOTHROW(runtime.remove("unknown"));
+    ContainerSpec spec = contract_spec(world);
+    spec.layers = {"no-such-layer"};
+    CHECK(code_of([&] {
+              runtime.create(spec);
+              runtime.start(spec.id);
+          }) == ErrorCode::not_found);
+    runtime.remove(spec.id);
+    CHECK(runtime.list().empty());
+}
+
+template <class World>
+void check_exec(World& world) {
+    Runtime& runtime = world.runtime();
+    world.layers().add(contract_layer, world.package(), {});
+    runtime.create(contract_spec(world));
+    CHECK(code_of([&] { runtime.exec(contract_id, {{"true"}, {}, false, 80, 24}); }).has_value());
+    runtime.start(contract_id);
+    const auto echo = runtime.exec(contract_id, {{"echo", "hello"}, {}, false, 80, 24});
+    CHECK(read_to_end(echo->output()) == "hello\n");
+    CHECK(await_exit(*echo) == 0);
+    const auto fails = runtime.exec(contract_id, {{"false"}, {}, false, 80, 24});
+    CHECK(await_exit(*fails) == 1);
+    CHECK_FALSE(fails->exec_failed());
+    const auto cat = runtime.exec(contract_id, {{"cat"}, {}, false, 80, 24});
+    REQUIRE(write(cat->input(), "text", 4) == 4);
+    cat->close_input();
+    CHECK(read_to_end(cat->output()) == "text");
+    const auto killed = runtime.exec(contract_id, {{"sleep", "1000"}, {}, false, 80, 24});
+    killed->kill(9);
+    CHECK(await_exit(*killed) == 128 + 9);
+    const auto absent = runtime.exec(contract_id, {{"/no/such/command"}, {}, false, 80, 24});
+    CHECK(await_exit(*absent) == 127);
+    CHECK(absent->exec_failed());
+    const auto cut = runtime.exec(contract_id, {{"sleep", "1000"}, {}, false, 80, 24});
+    runtime.stop(contract_id, Duration::zero());
+    CHECK(await_exit(*cut) == 129);
+    runtime.remove(contract_id);
+    world.layers().remove(contract_layer);
+}
+
+// Only what was not asked for is told.
+template <class World>
+void check_events(World& world) {
+    Runtime& runtime = world.runtime();
+    Guarded<std::vector<RuntimeEvent>> told;
+    runtime.on_event([&](const RuntimeEvent& event) { told.with([&](auto& all) { all.push_back(event); }); });
+    world.layers().add(contract_layer, world.package(), {});
+    runtime.create(contract_spec(world));
+    runtime.start(contract_id);
+    runtime.stop(contract_id, Duration::zero());
+    runtime.start(contract_id);
+    world.end(contract_id, false);
+    const auto events = world.await_events(told, 1);
+    CHECK(events.size() == 1);
+    CHECK(events[0].id == contract_id);
+    CHECK(events[0].kind == RuntimeEvent::Kind::stopped);
+    CHECK_FALSE(events[0].clean);
+    CHECK_FALSE(events[0].reason.empty());
+    CHECK(runtime.inspect(contract_id)->state == ContainerState::stopped);
+    runtime.on_event(nullptr);
+    runtime.remove(contract_id);
+    world.layers().remove(contract_layer);
+}
+
+template <class World>
+void check_capacity(World& world) {
+    const Capacity capacity = world.runtime().capacity();
+    CHECK_FALSE(capacity.runtime.empty());
+    CHECK(capacity.cpus > 0);
+    CHECK(capacity.memory_bytes > 0);
+    CHECK(capacity.disk_bytes > 0);
+    CHECK(capacity.subnet.find('/') != std::string::npos);
+}
+
+template <class World>
+void check_runtime(World& world) {
+    SECTION("layers are added whole, once, and removed") {
+        check_layers(world);
+    }
+    SECTION("every call of a container's life can be repeated") {
+        check_life(world);
+    }
+    SECTION("what is unknown is not found, removing it is fine") {
+        check_unknown(world);
+    }
+    SECTION("commands have streams and an exit code") {
+        check_exec(world);
+    }
+    SECTION("an end that was not asked for is told once") {
+        check_events(world);
+    }
+    SECTION("the capacity is that of a machine") {
+        check_capacity(world);
+    }
+}
+
+}  // namespace svc::test

@@ -1,0 +1,197 @@
+#include "libsvc/services/node_service.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <thread>
+
+#include "libsvc/base/guarded.h"
+#include "libsvc/runtime/simulated/simulated_runtime.h"
+#include "libsvc/store/sqlite/sqlite_store.h"
+#include "tests/support/error_code.h"
+#include "tests/support/manual_clock.h"
+
+using namespace svc;
+using namespace svc::test;
+
+namespace {
+
+constexpr std::uint64_t gigabyte = std::uint64_t{1} << 30;
+
+SimulatedOptions machine() {
+    SimulatedOptions options;
+    options.cpus = 2;  // times 4
+    options.memory_bytes = 8 * gigabyte;
+    options.disk_bytes = 30 * gigabyte;
+    options.subnet = "10.0.0.1/24";
+    return options;
+}
+
+struct Fixture {
+    ManualClock clock;
+    SqliteStore store{":memory:"};
+    Nodes nodes{store};
+    SimulatedRuntime runtime{clock, machine()};
+    NodeService service{store, nodes, runtime, {"node0", 10000, 10009, Strategy::spread}};
+
+    static Instance instance(const std::string& id) {
+        Instance made;
+        made.id = InstanceId(id);
+        made.resources = {2, gigabyte, 3 * gigabyte, 0};
+        made.architecture = "x86_64";
+        return made;
+    }
+    Instance reserved(const std::string& id, std::vector<ServiceEntry> services = {}) {
+        Instance made = instance(id);
+        made.services = std::move(services);
+        const Reservation got = service.reserve(made);
+        made.node = got.node;
+        made.address = got.address;
+        made.services = got.services;
+        made.status = InstanceStatus::prepared;
+        return made;
+    }
+};
+
+ServiceEntry ports(std::uint16_t first, std::uint16_t last) {
+    ServiceEntry service;
+    service.port = first;
+    service.port_end = last;
+    service.protocols = {"tcp"};
+    return service;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "the local node is what the runtime says") {
+    const auto node = service.get("node0");
+    CHECK(node->cpus == 2);
+    CHECK(node->runtime == "simulated");
+    CHECK(node->status == NodeStatus::online);
+    CHECK(node->subnet == "10.0.0.1/24");
+}
+
+TEST_CASE_METHOD(Fixture, "what a user has set on the node outlives a restart") {
+    nodes.update("node0", [](Node& node) {
+        node.cpu_allocation_rate = 8;
+        node.public_address = "203.0.113.7";
+    });
+    const NodeService again(store, nodes, runtime, {"node0", 10000, 10009, Strategy::spread});
+    CHECK(again.get("node0")->cpu_allocation_rate == 8);
+    CHECK(again.get("node0")->public_address == "203.0.113.7");
+}
+
+TEST_CASE_METHOD(Fixture, "a reservation has the lowest address and ports, ranges in a row") {
+    const Instance first = reserved("a", {ports(22, 0), ports(7000, 7002)});
+    CHECK(first.address == "10.0.0.2");
+    CHECK(first.services[0].node_port == 10000);
+    CHECK(first.services[1].node_port == 10001);
+    CHECK(first.services[1].node_port_end == 10003);
+    CHECK(reserved("b", {ports(22, 0)}).services[0].node_port == 10004);
+}
+
+TEST_CASE_METHOD(Fixture, "released addresses and ports are used again") {
+    const Instance first = reserved("a", {ports(22, 0)});
+    service.release_all(first);
+    service.release_all(first);
+    const Instance second = reserved("b", {ports(22, 0)});
+    CHECK(second.address == first.address);
+    CHECK(second.services[0].node_port == 10000);
+}
+
+TEST_CASE_METHOD(Fixture, "cpus are overcommitted up to the rate") {
+    for (const char* id : {"a", "b", "c", "d"}) reserved(id);
+    CHECK(code_of([&] { reserved("e"); }) == ErrorCode::exhausted);
+    CHECK_THAT(message_of([&] { reserved("e"); }),
+               Catch::StartsWith("No suitable node to satisfy container requirement available"));
+}
+
+TEST_CASE_METHOD(Fixture, "the disk of a stopped instance stays reserved until it is removed") {
+    std::vector<Instance> stopped;
+    for (int i = 0; i < 10; ++i) {
+        stopped.push_back(reserved("stopped" + std::to_string(i)));
+        service.release_all_but_disk(stopped.back());
+        service.release_all_but_disk(stopped.back());
+    }
+    CHECK_THAT(message_of([&] { reserved("a"); }), Catch::Contains("disk"));
+    service.release_all(stopped.back());
+    CHECK_NOTHROW(reserved("a"));
+}
+
+TEST_CASE_METHOD(Fixture, "a stopped instance starts where its disk is, without a second one") {
+    nodes.update("node0", [](Node& node) { node.disk_size = 3 * gigabyte; });
+    const Instance stopped = reserved("a");
+    service.release_all_but_disk(stopped);
+    CHECK(service.reserve(stopped).node == "node0");
+}
+
+TEST_CASE_METHOD(Fixture, "no port and no address left have texts of their own") {
+    reserved("a", {ports(100, 108)});
+    CHECK(message_of([&] { reserved("b", {ports(100, 101)}); }) == "no free port available");
+    SimulatedOptions small = machine();
+    small.subnet = "10.0.0.1/30";
+    SimulatedRuntime small_runtime(clock, small);
+    NodeService small_service(store, nodes, small_runtime, {"node0", 10000, 10009, Strategy::spread});
+    small_service.reserve(instance("a"));
+    CHECK(message_of([&] { small_service.reserve(instance("b")); }) == "no free address available");
+}
+
+TEST_CASE_METHOD(Fixture, "a failed reservation of ports gives the address back") {
+    CHECK(code_of([&] { reserved("a", {ports(1, 8), ports(20, 28)}); }) == ErrorCode::exhausted);
+    CHECK(reserved("b").address == "10.0.0.2");
+}
+
+TEST_CASE_METHOD(Fixture, "what the records hold is adopted at the start") {
+    const auto running = std::make_shared<Instance>(reserved("a", {ports(22, 0)}));
+    auto stopped = std::make_shared<Instance>(instance("b"));
+    stopped->node = "node0";
+    stopped->status = InstanceStatus::stopped;
+    NodeService again(store, nodes, runtime, {"node0", 10000, 10009, Strategy::spread});
+    again.adopt({running, stopped});
+    Instance next = instance("c");
+    next.services = {ports(22, 0)};
+    const Reservation got = again.reserve(next);
+    CHECK(got.address == "10.0.0.3");
+    CHECK(got.services[0].node_port == 10001);
+    next.resources.disk = 25 * gigabyte;  // 30 - 3 - 3 - 3 are free
+    next.id = InstanceId("d");
+    CHECK(code_of([&] { again.reserve(next); }) == ErrorCode::exhausted);
+}
+
+TEST_CASE_METHOD(Fixture, "a wanted node must exist, be online and schedulable") {
+    CHECK_NOTHROW(service.check_wanted("node0"));
+    CHECK(code_of([&] { service.check_wanted("other"); }) == ErrorCode::not_found);
+    nodes.update("node0", [](Node& node) { node.unschedulable = true; });
+    CHECK(code_of([&] { service.check_wanted("node0"); }) == ErrorCode::invalid_argument);
+    CHECK(code_of([&] { reserved("a"); }) == ErrorCode::exhausted);
+}
+
+TEST_CASE_METHOD(Fixture, "another architecture finds no node") {
+    Instance foreign = instance("a");
+    foreign.architecture = "aarch64";
+    CHECK(code_of([&] { service.reserve(foreign); }) == ErrorCode::exhausted);
+}
+
+TEST_CASE_METHOD(Fixture, "concurrent reservations never oversubscribe nor share an address") {
+    Guarded<std::set<std::string>> addresses;
+    {
+        std::vector<std::jthread> threads;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([&, t] {
+                for (int i = 0; i < 4; ++i) {
+                    try {
+                        const auto got = service.reserve(instance(std::to_string(t * 10 + i)));
+                        addresses.with([&](auto& all) { all.insert(got.address); });
+                    } catch (const Error&) {
+                        continue;
+                    }
+                }
+            });
+    }
+    CHECK(addresses.with([](auto& all) { return all.size(); }) == 4);  // 8 cpus by 2
+}
+
+TEST_CASE_METHOD(Fixture, "the entity tag follows what can be changed") {
+    const std::string before = service.etag(*service.get("node0"));
+    nodes.update("node0", [](Node& node) { node.tags = {"zone=a"}; });
+    CHECK(service.etag(*service.get("node0")) != before);
+}

@@ -1,0 +1,207 @@
+#pragma once
+// All services over a store in memory and a simulated runtime that obeys the test.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libsvc/base/file.h"
+#include "libsvc/base/guarded.h"
+#include "libsvc/blobs/dir_blob_store.h"
+#include "libsvc/events/event_bus.h"
+#include "libsvc/operations/engine.h"
+#include "libsvc/runtime/simulated/simulated_runtime.h"
+#include "libsvc/services/exec_service.h"
+#include "libsvc/services/instance_service.h"
+#include "libsvc/store/sqlite/sqlite_store.h"
+#include "tests/support/error_code.h"
+#include "tests/support/failing_store.h"
+#include "tests/support/fake_runtime.h"
+#include "tests/support/image_package.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/sequence_ids.h"
+
+namespace svc::test {
+
+// Thread-safe. A value that a test waits for.
+template <class T>
+class Watched {
+  public:
+    template <class F>
+    void change(F&& f) {
+        {
+            std::lock_guard lock(mutex_);
+            f(value_);
+        }
+        changed_.notify_all();
+    }
+    template <class Predicate>
+    T await(Predicate&& holds) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return holds(value_); });
+        return value_;
+    }
+    T get() {
+        std::lock_guard lock(mutex_);
+        return value_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    T value_{};
+};
+
+struct ServiceFixture;
+
+// One life of the daemon: what a restart makes anew.
+struct Life {
+    explicit Life(ServiceFixture& world);
+    Images images;
+    Nodes nodes;
+    Instances instances;
+    Engine engine;
+    ImageService image_service;
+    NodeService node_service;
+    InstanceService instance_service;
+    ExecService exec_service;
+};
+
+struct ServiceFixture {
+    ManualClock clock;
+    SequenceIds ids;
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-services-"};
+    SqliteStore sqlite{":memory:"};
+    FailingStore store{sqlite};
+    EventBus bus{clock};
+    Watched<std::vector<std::string>> actions;  // of the lifecycle events, with their source
+    std::unique_ptr<EventBus::Handle> subscription =
+        bus.subscribe({EventType::lifecycle}, [this](const Event& event) {
+            const Json metadata = Json::parse(*event.text).at("metadata");
+            actions.change([&](auto& all) {
+                all.push_back(metadata.at("action").as_string() + " " + metadata.at("source").as_string());
+            });
+            return true;
+        });
+    DirBlobStore blobs{{directory.path() / "blobs"}};
+    AgentTokens tokens{directory.path() / "secret", clock};
+    std::atomic<bool> guests_report{true};
+    SimulatedRuntime simulated{clock, simulation()};
+    FakeRuntime runtime{simulated};
+    FakeLayers layers{simulated.layers()};
+    std::unique_ptr<Life> life = std::make_unique<Life>(*this);
+
+    ~ServiceFixture() { end_life(); }
+
+    SimulatedOptions simulation() {
+        SimulatedOptions options;
+        options.cpus = 4;  // 16 with the default rate: eight instances
+        options.disk_bytes = std::uint64_t{30} << 30;
+        options.report_running = [this](std::string_view id) {
+            if (guests_report) report(std::string(id), "running");
+        };
+        return options;
+    }
+    void end_life() {
+        if (life) life->engine.stop(std::chrono::hours(1));
+        life.reset();
+    }
+    void restart() {
+        end_life();
+        life = std::make_unique<Life>(*this);
+        life->engine.recover();
+    }
+
+    ImageService& images() { return life->image_service; }
+    InstanceService& instances() { return life->instance_service; }
+    Engine& engine() { return life->engine; }
+
+    UploadedPackage upload(const std::string& bytes) {
+        UploadedPackage uploaded;
+        uploaded.blob = blobs.create(bytes.size());
+        uploaded.blob->write(bytes);
+        uploaded.info = uploaded.blob->finish();
+        return uploaded;
+    }
+    UploadedPackage package(const PackageContent& content = {}) { return upload(image_package(content)); }
+    std::shared_ptr<const Operation> wait(const Started& started) {
+        return engine().wait(started->id.str(), std::nullopt);
+    }
+    std::shared_ptr<const Image> add_image(const std::string& name, const PackageContent& content = {}) {
+        const auto done = wait(images().create({name, std::nullopt}, package(content), "", "test"));
+        REQUIRE(done->err.empty());
+        return images().get(name);
+    }
+
+    static InstanceCreate request(const std::string& image = "base") {
+        InstanceCreate create;
+        create.image_id = image;
+        create.instance_type = "a2.3";
+        return create;
+    }
+    Started launch(const InstanceCreate& create = request(), bool no_wait = false) {
+        return instances().launch(create, no_wait, PathWord::containers, "test");
+    }
+    static std::string id_of(const Started& started) { return started->arguments.at("instance").as_string(); }
+    std::string launched(const InstanceCreate& create = request()) {
+        const Started started = launch(create);
+        REQUIRE(wait(started)->err.empty());
+        return id_of(started);
+    }
+    void report(const std::string& id, const std::string& status, const std::string& message = "") {
+        instances().report(id, id, {status, message.empty() ? 0 : 1, message});
+    }
+    InstanceStatus status(const std::string& id) { return instances().get(id)->status; }
+    // Lifecycle actions of one container, without the prefix.
+    static std::vector<std::string> of(const std::vector<std::string>& all, const std::string& id) {
+        std::vector<std::string> own;
+        for (const std::string& action : all)
+            if (action.ends_with("/" + id)) own.push_back(action.substr(10, action.find(' ') - 10));
+        return own;
+    }
+    std::vector<std::string> told(const std::string& id) { return of(actions.get(), id); }
+    std::vector<std::string> await_told(const std::string& id, const std::string& last) {
+        return of(actions.await([&](const auto& all) {
+            const auto own = of(all, id);
+            return !own.empty() && own.back() == last;
+        }),
+                  id);
+    }
+    // Nothing claims the instance any more: what events started is over.
+    void settle(const std::string& id) {
+        for (const auto& operation : engine().list())
+            for (const std::string& claim : operation->claims)
+                if (claim == "instances/" + id) engine().wait(operation->id.str(), std::nullopt);
+    }
+};
+
+inline Life::Life(ServiceFixture& world)
+    : images(world.store),
+      nodes(world.store),
+      instances(world.store),
+      engine(world.store, world.bus, world.clock, world.ids, {.workers = 4}),
+      image_service(
+          {world.store, images, world.blobs, world.layers, engine, world.clock, world.ids, "x86_64"}),
+      node_service(world.store, nodes, world.runtime, {"node0", 10000, 10019, Strategy::spread}),
+      instance_service({world.store,
+                        instances,
+                        image_service,
+                        node_service,
+                        world.runtime,
+                        engine,
+                        world.bus,
+                        world.tokens,
+                        world.clock,
+                        world.ids,
+                        {},
+                        {.log_dir = world.directory.path() / "logs"}}),
+      exec_service(instances, world.runtime, engine, world.clock, world.ids) {}
+
+}  // namespace svc::test
