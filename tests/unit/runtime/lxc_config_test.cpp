@@ -1,0 +1,138 @@
+#include "libsvc/runtime/lxc/config.h"
+
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+
+using namespace svc;
+using namespace svc::lxc;
+
+namespace {
+
+constexpr const char* v1_mounts =
+    "34 25 0:30 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
+    "35 25 0:31 / /sys/fs/cgroup/memory rw,relatime shared:3 - cgroup cgroup rw,memory\n"
+    "36 25 0:32 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
+    "37 25 0:33 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n";
+constexpr const char* v2_mount = "38 25 0:34 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+
+ConfigContext context_with(CgroupLayout cgroups) {
+    ConfigContext context;
+    context.layout.state_dir = "/state/lxc";
+    context.cgroups = std::move(cgroups);
+    context.cgroup_prefix = "svc-svcbr0";
+    context.bridge = "svcbr0";
+    context.gateway = "192.168.100.1";
+    context.agent = "/opt/my agent";
+    context.agent_socket_dir = "/run/svc/instances";
+    context.common_config = "/usr/share/lxc/config/common.conf";
+    context.user_namespace_config = "/usr/share/lxc/config/userns.conf";
+    return context;
+}
+
+ContainerSpec example() {
+    ContainerSpec spec;
+    spec.id = "abc";
+    spec.name = "svc-abc";
+    spec.cpus = 1.5;
+    spec.memory_bytes = 1 << 20;
+    spec.address = "192.168.100.7";
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("lxc config of a container on version 1 control groups") {
+    const std::string expected =
+        "lxc.include = /usr/share/lxc/config/common.conf\n"
+        "lxc.include = /usr/share/lxc/config/userns.conf\n"
+        "lxc.mount.auto =\n"
+        "lxc.uts.name = svc-abc\n"
+        "lxc.rootfs.path = dir:/state/lxc/containers/abc/rootfs\n"
+        "lxc.idmap = u 0 100000 65536\n"
+        "lxc.idmap = g 0 100000 65536\n"
+        "lxc.apparmor.profile = unconfined\n"
+        "lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed\n"
+        "lxc.init.cmd = /sbin/init\n"
+        "lxc.signal.halt = SIGRTMIN+3\n"
+        "lxc.console.logfile = /state/lxc/containers/abc/console.log\n"
+        "lxc.console.size = 1MB\n"
+        "lxc.log.file = /state/lxc/containers/abc/lxc.log\n"
+        "lxc.log.level = ERROR\n"
+        "lxc.net.0.type = veth\n"
+        "lxc.net.0.link = svcbr0\n"
+        "lxc.net.0.flags = up\n"
+        "lxc.net.0.name = eth0\n"
+        "lxc.net.0.mtu = 1500\n"
+        "lxc.net.0.hwaddr = 02:16:c0:a8:64:07\n"
+        "lxc.net.0.veth.pair = " +
+        device_name({"/state/lxc"}, "abc") +
+        "\n"
+        "lxc.net.0.ipv4.address = 192.168.100.7/20\n"
+        "lxc.net.0.ipv4.gateway = 192.168.100.1\n"
+        "lxc.mount.entry = /opt/my\\040agent var/lib/svc-agent/bin/svc-agent none "
+        "bind,ro,nosuid,nodev,create=file 0 0\n"
+        "lxc.mount.entry = /run/svc/instances var/lib/svc-agent/host none "
+        "bind,ro,nosuid,nodev,noexec,create=dir 0 0\n"
+        "lxc.cgroup.dir.container = svc-svcbr0/abc\n"
+        "lxc.cgroup.dir.monitor = svc-svcbr0/abc.monitor\n"
+        "lxc.cgroup.cpu.cfs_period_us = 100000\n"
+        "lxc.cgroup.cpu.cfs_quota_us = 150000\n"
+        "lxc.cgroup.memory.limit_in_bytes = 1048576\n"
+        "lxc.cgroup.pids.max = 4096\n"
+        "lxc.hook.stop = /bin/cat '/sys/fs/cgroup/memory/svc-svcbr0/abc/memory.oom_control' > "
+        "'/state/lxc/containers/abc/oom' 2>/dev/null; :\n";
+    CHECK(lxc_config(example(), context_with(parse_cgroup_layout(v1_mounts, "")),
+                     halt_signals("/usr/lib/systemd/systemd")) == expected);
+}
+
+TEST_CASE("lxc config refuses what does not stand on one line") {
+    ContainerSpec spec = example();
+    spec.init = "/sbin/init\nlxc.idmap = u 0 0 65536";
+    CHECK_THROWS_WITH(lxc_config(spec, context_with({}), halt_signals("")), "init has control characters");
+    spec = example();
+    spec.address = "10.0.0.300";
+    CHECK_THROWS_WITH(lxc_config(spec, context_with({}), halt_signals("")),
+                      "address '10.0.0.300' is not an IPv4 address");
+}
+
+TEST_CASE("limits use the keys of the hierarchy that has the controller") {
+    const Limits limits{0.0001, 4096, 10};
+    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "cpuset cpu io memory pids\n"), limits) ==
+          "lxc.cgroup2.cpu.max = 1000 100000\nlxc.cgroup2.memory.max = 4096\nlxc.cgroup2.pids.max = 10\n");
+    const CgroupLayout hybrid = parse_cgroup_layout(
+        "35 25 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n" + std::string(v2_mount), "pids");
+    CHECK(limit_lines(hybrid, limits) ==
+          "lxc.cgroup.memory.limit_in_bytes = 4096\nlxc.cgroup2.pids.max = 10\n");
+    CHECK(missing_controllers(hybrid) == std::vector<std::string>{"cpu"});
+    CHECK(limit_lines(hybrid, {}) == "");
+}
+
+TEST_CASE("control group layout is told from the mounts") {
+    CHECK(parse_cgroup_layout(v1_mounts, "").kind() == "v1");
+    CHECK(parse_cgroup_layout(std::string(v1_mounts) + v2_mount, "").kind() == "hybrid");
+    CHECK(parse_cgroup_layout(v2_mount, "cpu memory pids").kind() == "v2");
+    CHECK(parse_cgroup_layout("", "").kind() == "none");
+    const CgroupLayout layout = parse_cgroup_layout(v1_mounts, "");
+    CHECK(layout.v1.at("cpuacct") == "/sys/fs/cgroup/cpu,cpuacct");
+    CHECK(layout.hierarchies.size() == 4);
+    CHECK(oom_counter(layout, "a/b") == "/sys/fs/cgroup/memory/a/b/memory.oom_control");
+    CHECK(oom_counter(parse_cgroup_layout(v2_mount, "memory"), "a") ==
+          "/sys/fs/cgroup/unified/a/memory.events");
+    CHECK(parse_oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n") == 3);
+    CHECK(parse_oom_kills("low 0\nhigh 0\nmax 5\noom 5\noom_kill 2\noom_group_kill 0\n") == 2);
+    CHECK(parse_oom_kills("") == 0);
+}
+
+TEST_CASE("device names fit the kernel and differ by container and daemon") {
+    const std::string name = device_name({"/a"}, "0123456789abcdefghij");
+    CHECK(name.size() == 15);
+    CHECK(name != device_name({"/a"}, "0123456789abcdefghik"));
+    CHECK(name != device_name({"/b"}, "0123456789abcdefghij"));
+}
+
+TEST_CASE("each kind of init is asked to shut down its own way") {
+    CHECK(halt_signals("/lib/systemd/systemd").name == "SIGRTMIN+3");
+    CHECK(halt_signals("/bin/busybox").name == "SIGUSR2");
+    CHECK(halt_signals("/sbin/init").numbers.size() == 2);
+}

@@ -1,0 +1,94 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+#include "libsvc/runtime/lxc/addresses.h"
+#include "libsvc/runtime/lxc/rules.h"
+
+using namespace svc;
+using namespace svc::lxc;
+
+namespace {
+
+RuleContext context() {
+    return {table_name("svcbr0"), "svcbr0", "192.168.96.0/20", "10.0.0.5", {"203.0.113.9", "10.0.0.5"}};
+}
+
+ForwardedContainer container() {
+    PortForward web;
+    web.port = 80;
+    web.node_port = 10000;
+    web.tcp = true;
+    web.exposed = true;
+    PortForward range;
+    range.port = 5000;
+    range.node_port = 10001;
+    range.count = 2;
+    range.tcp = range.udp = true;
+    return {"192.168.100.2", {web, range}};
+}
+
+}  // namespace
+
+TEST_CASE("the ports of a container are one batch of map elements") {
+    CHECK(add_text(context(), container()) ==
+          "add element inet svc_svcbr0 tcp_private { 10001 : 192.168.100.2 . 5000, 10002 : 192.168.100.2 . "
+          "5001 }\n"
+          "add element inet svc_svcbr0 udp_private { 10001 : 192.168.100.2 . 5000, 10002 : 192.168.100.2 . "
+          "5001 }\n"
+          "add element inet svc_svcbr0 tcp_public { 10000 : 192.168.100.2 . 80 }\n");
+    CHECK(remove_text(context(), container()) ==
+          "delete element inet svc_svcbr0 tcp_private { 10001, 10002 }\n"
+          "delete element inet svc_svcbr0 udp_private { 10001, 10002 }\n"
+          "delete element inet svc_svcbr0 tcp_public { 10000 }\n");
+    CHECK(add_text(context(), {"192.168.100.3", {}}) == "");
+}
+
+TEST_CASE("the table replaces the old one and carries what runs already") {
+    const std::string text = table_text(context(), {container()});
+    CHECK(text.find("add table inet svc_svcbr0\ndelete table inet svc_svcbr0\ntable inet svc_svcbr0 {\n") ==
+          0);
+    CHECK(text.find("ip daddr { 10.0.0.5 } dnat ip to tcp dport map @tcp_private\n") != std::string::npos);
+    CHECK(text.find("ip daddr { 203.0.113.9, 10.0.0.5 } dnat ip to udp dport map @udp_public\n") !=
+          std::string::npos);
+    CHECK(text.find(
+              "ip saddr 192.168.96.0/20 ip daddr != 192.168.96.0/20 oifname != \"svcbr0\" masquerade\n") !=
+          std::string::npos);
+    CHECK(text.find("add element inet svc_svcbr0 tcp_public { 10000 : 192.168.100.2 . 80 }\n") !=
+          std::string::npos);
+}
+
+TEST_CASE("table names are identifiers and differ as bridges do") {
+    CHECK(table_name("br-a.1") == "svc_br_2d_a_2e_1");
+    CHECK(table_name("br-a") != table_name("br.a"));
+}
+
+TEST_CASE("subnets are checked and computed") {
+    const Subnet subnet = parse_subnet("192.168.100.1/20");
+    CHECK(subnet.network_text() == "192.168.96.0/20");
+    CHECK(subnet.contains(*parse_ipv4("192.168.111.254")));
+    CHECK_FALSE(subnet.contains(*parse_ipv4("192.168.112.1")));
+    CHECK(subnet.overlaps(parse_subnet("192.168.97.1/24")));
+    CHECK(parse_subnet("192.168.97.1/24").overlaps(subnet));
+    CHECK_FALSE(subnet.overlaps(parse_subnet("192.168.112.1/24")));
+    for (const char* wrong : {"", "192.168.100.1", "192.168.100.1/31", "192.168.100.1/x", "300.1.1.1/24",
+                              "192.168.96.0/20", "192.168.111.255/20", "192.168.100.1/-1"})
+        CHECK_THROWS_AS(parse_subnet(wrong), Error);
+}
+
+TEST_CASE("the default route of the lowest metric names the machine's interface") {
+    const std::string head =
+        "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
+    CHECK(default_interface(head + "eth1\t00000000\t010000C0\t0003\t0\t0\t200\t00000000\t0\t0\t0\n"
+                                   "eth0\t00000000\t010000C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
+                                   "eth2\t000000C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n") == "eth0");
+    CHECK(default_interface(head) == "");
+}
+
+TEST_CASE("the id range is root's own, else one that nobody has") {
+    CHECK(choose_id_base("", "", 65536) == 100000);
+    CHECK(choose_id_base("root:500000:1000000\nann:100000:65536\n", "root:500000:65536\n", 65536) == 500000);
+    CHECK(choose_id_base("ann:100000:65536\n", "ann:100000:65536\nbob:165536:65536\n", 65536) == 231072);
+    CHECK(choose_id_base("root:300000:1000\n", "root:300000:1000\n", 65536) == 301000);
+    CHECK(choose_id_base("root:300000:65536\n", "root:400000:65536\n", 65536) == 465536);
+    CHECK(choose_id_base("rubbish\nroot:x:y\n", "", 65536) == 100000);
+}

@@ -1,0 +1,81 @@
+#include "libsvc/runtime/lxc/records.h"
+
+#include <catch2/catch.hpp>
+
+using namespace svc;
+using namespace svc::lxc;
+
+namespace {
+
+ContainerSpec example() {
+    ContainerSpec spec;
+    spec.id = "abc";
+    spec.name = "svc-abc";
+    spec.layers = {"lower", "upper"};
+    spec.cpus = 2;
+    spec.memory_bytes = std::uint64_t{3} << 30;
+    spec.disk_bytes = 5;
+    spec.processes = 7;
+    spec.address = "192.168.100.2";
+    PortForward forward;
+    forward.port = 22;
+    forward.node_port = 10000;
+    forward.tcp = true;
+    spec.forwards = {forward};
+    spec.init = "/bin/init";
+    spec.run_agent = false;
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("a stored specification comes back as it was, without the files") {
+    ContainerSpec spec = example();
+    spec.files = {{"/secret", "do not store", 0600}};
+    const Json json = to_json(StoredSpec{spec, 42});
+    CHECK(json.dump().find("do not store") == std::string::npos);
+    const StoredSpec back = stored_spec_from_json(Json::parse(json.dump()));
+    CHECK(back.project == 42);
+    CHECK(back.spec.files.empty());
+    CHECK(same_container(back.spec, spec));
+    CHECK(back.spec.forwards == spec.forwards);
+    spec.memory_bytes += 1;
+    CHECK_FALSE(same_container(back.spec, spec));
+}
+
+TEST_CASE("a run record comes back as it was") {
+    RunRecord run;
+    run.monitor = {10, 111};
+    run.init = {11, 112};
+    run.started_at = from_rfc3339("2024-01-02T03:04:05.678901234Z");
+    const RunRecord back = run_record_from_json(Json::parse(to_json(run).dump()));
+    CHECK(back.monitor == run.monitor);
+    CHECK(back.init == run.init);
+    CHECK(back.agent == ProcessId{});
+    CHECK(back.started_at == run.started_at);
+    CHECK_FALSE(back.stopped);
+}
+
+TEST_CASE("the end of a container is described from init's status") {
+    CHECK(describe_ending(0, 0).clean);
+    CHECK(describe_ending(0, 5).reason == "init exited with status 0");
+    CHECK(describe_ending(3 << 8, 0).reason == "init exited with status 3");
+    CHECK_FALSE(describe_ending(3 << 8, 0).clean);
+    CHECK(describe_ending(137 << 8, 1).reason == "init exited with status 137 (out of memory)");
+    CHECK(describe_ending((2 << 8) | 0x7f, 0).clean);
+    CHECK(describe_ending((9 << 8) | 0x7f, 2).reason ==
+          "init was killed by signal 9 (SIGKILL) (out of memory)");
+    CHECK(describe_ending((40 << 8) | 0x7f, 0).reason == "init was killed by signal 40");
+    CHECK(describe_ending(-1, 0).reason == "init could not be started");
+    CHECK(describe_ending(std::nullopt, 0).reason == "the monitor of the container was killed");
+}
+
+TEST_CASE("the first error of a log of liblxc is the reason") {
+    CHECK(first_lxc_error(
+              "lxc-start c1 20240102030405.678 NOTICE   start - ../src/start.c:start:1 - fine\n"
+              "lxc-start c1 20240102030405.679 ERROR    conf - ../src/conf.c:lxc_map_ids:3708 - no such - "
+              "thing\n"
+              "lxc-start c1 20240102030405.680 ERROR    start - ../src/start.c:spawn:1788 - later\n") ==
+          "no such - thing");
+    CHECK(first_lxc_error("nothing here\n") == "");
+}

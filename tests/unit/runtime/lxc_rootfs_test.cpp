@@ -1,0 +1,73 @@
+#include "libsvc/runtime/lxc/rootfs.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+
+using namespace svc;
+using namespace svc::lxc;
+
+namespace {
+
+struct Tree {
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-rootfs-"};
+    std::filesystem::path root = directory.path() / "root";
+    Tree() { std::filesystem::create_directories(root / "etc"); }
+    void place(const std::string& path, const std::string& content = "x", unsigned mode = 0640) const {
+        place_file(root, {path, content, mode}, ::getuid());
+    }
+};
+
+}  // namespace
+
+TEST_CASE("placed files get their folders, content and mode, and replace what was there") {
+    const Tree tree;
+    tree.place("/var/lib/svc-agent/userdata", "first, and longer");
+    tree.place("/var/lib/svc-agent/userdata", "second");
+    CHECK(read_file(tree.root / "var/lib/svc-agent/userdata") == "second");
+    struct stat info {};
+    REQUIRE(::stat((tree.root / "var/lib/svc-agent/userdata").c_str(), &info) == 0);
+    CHECK((info.st_mode & 07777U) == 0640);
+}
+
+TEST_CASE("links in an image lead a placed file nowhere outside") {
+    const Tree tree;
+    std::filesystem::create_directories(tree.directory.path() / "outside");
+    std::filesystem::create_directory_symlink(tree.directory.path() / "outside", tree.root / "absolute");
+    std::filesystem::create_directory_symlink("../outside", tree.root / "up");
+    std::filesystem::create_symlink(tree.directory.path() / "outside/file", tree.root / "etc/link");
+    CHECK_THROWS_AS(tree.place("/absolute/file"), Error);
+    CHECK_THROWS_AS(tree.place("/up/file"), Error);
+    tree.place("/etc/link");
+    CHECK_FALSE(std::filesystem::is_symlink(tree.root / "etc/link"));
+    CHECK(std::filesystem::is_empty(tree.directory.path() / "outside"));
+    std::filesystem::create_directory_symlink("/etc", tree.root / "config");
+    tree.place("/config/inside");
+    CHECK(read_file(tree.root / "etc/inside") == "x");
+}
+
+TEST_CASE("names that are not plain absolute files are refused") {
+    const Tree tree;
+    CHECK_THROWS_WITH(tree.place("relative"), "file name 'relative' is not absolute");
+    CHECK_THROWS_WITH(tree.place("/a/../b"), "file name '/a/../b' has '..' in it");
+    CHECK_THROWS_AS(tree.place("/etc/"), Error);
+    CHECK_THROWS_AS(tree.place("/etc"), Error);
+}
+
+TEST_CASE("init is found through links as the guest sees them") {
+    const Tree tree;
+    std::filesystem::create_directories(tree.root / "sbin");
+    CHECK_THROWS_WITH(find_init(tree.root, "/sbin/init"), "image has no init: '/sbin/init' not found");
+    std::filesystem::create_directories(tree.root / "lib/systemd");
+    std::ofstream(tree.root / "lib/systemd/systemd") << "x";
+    std::filesystem::create_symlink("/lib/systemd/systemd", tree.root / "sbin/init");
+    CHECK_THROWS_WITH(find_init(tree.root, "/sbin/init"),
+                      "image has no init: '/sbin/init' is not an executable file");
+    ::chmod((tree.root / "lib/systemd/systemd").c_str(), 0755);
+    CHECK(find_init(tree.root, "/sbin/init --log").ends_with("/lib/systemd/systemd"));
+}
