@@ -24,7 +24,8 @@ class ByteStream {
   public:
     explicit ByteStream(int socket) : socket_(socket) {}
     ByteStream(int socket, const TlsContext& server_side);
-    ByteStream(int socket, const Target& client_side);  // plain on a Unix socket and without target.tls; keeps a reference
+    // Plain on a Unix socket and without target.tls. Keeps a reference to the target.
+    ByteStream(int socket, const Target& client_side);
     ~ByteStream();
     ByteStream(const ByteStream&) = delete;
     ByteStream& operator=(const ByteStream&) = delete;

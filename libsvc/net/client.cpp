@@ -8,7 +8,6 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/client_exchange.h"
-#include "libsvc/net/direct_call.h"
 
 namespace svc {
 
@@ -76,10 +75,7 @@ class Call {
         for (const auto& [name, value] : request.headers) out_.headers.emplace(name, value);
         if (!target.unix_path.empty() && request.headers.find("Host") == nullptr)
             out_.set_header("Host", "localhost");
-        if (request.source)
-            attach_source(out_, feeder_);
-        else
-            out_.body = request.body;
+        out_.body = request.body;
         if (request.sink) receive_into_sink();
     }
 
@@ -176,8 +172,6 @@ HttpClient::HttpClient(Target target) : target_(std::move(target)), pool_(std::m
 HttpClient::~HttpClient() = default;
 
 ClientReply HttpClient::call(const ClientRequest& request) {
-    // cpp-httplib does not read the answer of a server that refuses an upload before its end.
-    if (request.source && request.length) return call_directly(target_, request);
     if (request.source) return upload(target_, request);
     HttplibPtr client = pool_->take();
     for (;;) {

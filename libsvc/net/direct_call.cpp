@@ -1,6 +1,6 @@
 #include "libsvc/net/direct_call.h"
 
-#include "libsvc/net/client_channel.h"
+#include "libsvc/net/client_exchange.h"
 
 namespace svc {
 

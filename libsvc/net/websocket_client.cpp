@@ -8,7 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/client_channel.h"
+#include "libsvc/net/client_exchange.h"
 #include "libsvc/net/reply_head.h"
 #include "libsvc/net/websocket_frames.h"
 
