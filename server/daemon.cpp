@@ -64,7 +64,8 @@ BuiltRuntime build_simulated(const Options& options, const StateDirectory& state
     return built(std::make_unique<SimulatedRuntime>(clock, std::move(simulated)));
 }
 
-BuiltRuntime build_lxc(const Options& options, const StateDirectory& state, const Clock& clock) {
+std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirectory& state,
+                                      const Clock& clock) {
     LxcOptions lxc;
     lxc.state_dir = state.runtime("lxc");
     lxc.bridge = options.lxc.bridge;
@@ -78,13 +79,13 @@ BuiltRuntime build_lxc(const Options& options, const StateDirectory& state, cons
     lxc.address = options.lxc.address;
     lxc.public_address = options.lxc.public_address;
     lxc.processes = options.lxc.processes;
-    return built(std::make_unique<LxcRuntime>(std::move(lxc), clock));
+    return std::make_unique<LxcRuntime>(std::move(lxc), clock);
 }
 
 BuiltRuntime build_runtime(const Options& options, const StateDirectory& state, Clock& clock,
                            GuestReports& reports) {
     if (options.runtime == "simulated") return build_simulated(options, state, clock, reports);
-    return build_lxc(options, state, clock);
+    return built(build_lxc(options, state, clock));
 }
 
 EngineOptions engine_options(const Options& options) {
@@ -170,7 +171,7 @@ class Daemon::Parts {
           authenticator(std::move(trusts)),
           services{options,       authenticator, events,           engine,       *blobs,
                    image_service, node_service,  instance_service, exec_service, tokens},
-          cluster_metrics(metrics, node_service, instance_service, events, clock),
+          cluster_metrics(metrics, node_service, instance_service),
           workers("request", options.workers, options.request_queue),
           middleware({authenticator, metrics, ids, host_name(), options.max_upload}, api_routes(services)),
           server(middleware, workers, options.limits, options.io_threads) {}
@@ -245,8 +246,8 @@ void Daemon::Parts::serve() {
     log::set_listener([this](log::Level level, std::string_view message, const log::Fields& fields) {
         publish_log(events, level, message, fields);
     });
-    reports.open(instance_service);
     engine.recover();
+    reports.open(instance_service);
     listen();
     server.start();
     first_reconciliation = std::jthread([this] {
@@ -305,6 +306,15 @@ bool Daemon::stop() {
     parts_->reports.close();
     log::set_listener({});
     return idle;
+}
+
+void tear_down(const Options& options) {
+    const StateDirectory state(options.state_dir);
+    if (options.runtime != "lxc") return;
+    SystemClock clock;
+    const auto runtime = build_lxc(options, state, clock);
+    for (const ContainerInfo& container : runtime->list()) runtime->remove(container.id);
+    runtime->tear_down();
 }
 
 }  // namespace svc::server

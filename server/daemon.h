@@ -34,4 +34,8 @@ class Daemon {
     std::unique_ptr<Parts> parts_;
 };
 
+// For uninstalling: removes every container of the state directory, then the bridge and the rules. Records,
+// packages and layers stay. Throws busy while a daemon uses the directory.
+void tear_down(const Options& options);
+
 }  // namespace svc::server

@@ -1,22 +1,30 @@
 #include "server/guest_reports.h"
 
+#include <chrono>
+
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
 namespace svc::server {
 
 void GuestReports::running(std::string_view instance_id) {
+    constexpr std::chrono::milliseconds pause{20};
     std::shared_lock lock(mutex_);
     changed_.wait(lock, [this] { return service_ || closed_; });
-    if (closed_) return;
+    while (!closed_ && !report(instance_id)) changed_.wait_for(lock, pause);
+}
+
+bool GuestReports::report(std::string_view instance_id) {
+    InstanceReport report;
+    report.status = "running";
     try {
-        InstanceReport report;
-        report.status = "running";
         service_->report(instance_id, instance_id, report);
     } catch (const Error& e) {
+        if (e.code() == ErrorCode::unavailable) return false;
         log::debug("report of a simulated guest was refused",
                    {{"instance", std::string(instance_id)}, {"error", e.what()}});
     }
+    return true;
 }
 
 void GuestReports::open(InstanceService& service) {

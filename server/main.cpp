@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
         return EXIT_SUCCESS;
     }
     try {
+        if (invocation.options.tear_down) return tear_down(invocation.options), EXIT_SUCCESS;
         return run(invocation.options, argc, argv);
     } catch (const Error& e) {
         say(e.what());

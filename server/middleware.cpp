@@ -1,5 +1,7 @@
 #include "server/middleware.h"
 
+#include <limits>
+
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "server/query.h"
@@ -18,11 +20,19 @@ Response run(const Handler& handler, Request& request) {
     }
 }
 
-// Refuses before the body is read, with the error as it was thrown.
-RequestPlan refused(std::exception_ptr reason) {
+bool has_body(const Request& request) {
+    return request.content_length.value_or(0) > 0 || request.headers.find("Transfer-Encoding");
+}
+
+// Refuses before the body is read, however long it is, with the error as it was thrown.
+RequestPlan refused(const Request& request, std::exception_ptr reason) {
     RequestPlan plan;
     plan.dispatch = Dispatch::on_io_thread;
-    plan.open_upload = [reason](Request&) -> std::shared_ptr<BodySink> { std::rethrow_exception(reason); };
+    plan.max_body = std::numeric_limits<std::uint64_t>::max();
+    if (has_body(request))
+        plan.open_upload = [reason](Request&) -> std::shared_ptr<BodySink> {
+            std::rethrow_exception(reason);
+        };
     plan.handler = [reason](Request& request) {
         return run([&](Request&) -> Response { std::rethrow_exception(reason); }, request);
     };
@@ -84,7 +94,7 @@ RequestPlan Middleware::plan(Request& request) {
         }
         return plan;
     } catch (const Error&) {
-        return refused(std::current_exception());
+        return refused(request, std::current_exception());
     }
 }
 

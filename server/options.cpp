@@ -19,6 +19,7 @@ namespace {
 struct Flags {
     std::string config;
     bool check_only = false;
+    bool tear_down = false;
     bool version = false;
     std::map<std::string_view, std::vector<std::string>> values;  // by key, of the flags given
 };
@@ -89,6 +90,8 @@ void add_flags(CLI::App& app, Flags& flags, const std::filesystem::path& default
     app.add_option("--config", flags.config, "YAML file, default " + default_config.string())
         ->type_name("FILE");
     app.add_flag("--check-config", flags.check_only, "check flags and file, then exit");
+    app.add_flag("--tear-down", flags.tear_down,
+                 "remove every container, the bridge and the rules of this state directory, then exit");
     for (const Setting& setting : settings()) {
         if (setting.value_name.empty()) continue;
         const auto take = [&flags, key = setting.key](const std::vector<std::string>& values) {
@@ -106,6 +109,7 @@ void add_flags(CLI::App& app, Flags& flags, const std::filesystem::path& default
 Options load(const Flags& flags, const std::filesystem::path& default_config) {
     Options options;
     options.check_only = flags.check_only;
+    options.tear_down = flags.tear_down;
     if (!flags.config.empty())
         apply_file(options, flags.config);
     else if (std::error_code error; std::filesystem::exists(default_config, error))

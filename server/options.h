@@ -40,6 +40,7 @@ struct SimulatedSettings {
 struct Options {
     std::filesystem::path config;  // the file that was read; "": none
     bool check_only = false;
+    bool tear_down = false;
 
     std::filesystem::path state_dir = "/var/lib/svc";
     std::filesystem::path socket = "/run/svc/unix.socket";

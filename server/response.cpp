@@ -42,7 +42,8 @@ Response async(const Operation& operation) {
 Response failure(const std::exception& error) {
     const auto* known = dynamic_cast<const Error*>(&error);
     const int status = known ? http_status(known->code()) : 500;
-    if (status == 500) log::error("request failed", {{"error", error.what()}});
+    const bool ours = !known || known->code() == ErrorCode::internal;
+    if (status == 500) (ours ? log::error : log::warning)("request failed", {{"error", error.what()}});
     return json_response(status, error_body(status, known ? known->what() : "internal error"));
 }
 

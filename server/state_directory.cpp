@@ -28,7 +28,9 @@ FileDescriptor lock_file(const std::filesystem::path& root) {
 }  // namespace
 
 StateDirectory::StateDirectory(std::filesystem::path root) : root_(std::filesystem::absolute(root)) {
-    make_with_mode(root_, 0700);
+    // An instance's root, an ordinary user out here, passes through on its way to its files; it cannot list
+    // anything.
+    make_with_mode(root_, 0711);
     lock_ = lock_file(root_);
     for (const auto& folder : {blobs(), logs(), root_ / "server"}) make_with_mode(folder, 0700);
     make_with_mode(agent_sockets(), 0711);
