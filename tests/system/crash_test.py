@@ -65,16 +65,12 @@ class Crash(harness.DaemonTest):
         self.assertEqual(client.returncode, 124)
         execs = [o for records in self.daemon.api("GET", "/1.0/operations?recursion=1").metadata.values() for o in records
                  if o["class"] == "websocket"]
-        self.assertEqual({o["err"] for o in execs if o["status_code"] == 400}, {"service restarted"})
+        self.assertEqual({(o["status"], o["err"]) for o in execs if "sleep 976431" in str(o)}, {("Failure", "service restarted")})
         self.daemon.succeed(self.daemon.api("DELETE", f"/1.0/containers/{id}", {"force": True}))
 
     def test_instance_that_died_meanwhile_is_told(self):
         id = self.daemon.launch()
         self.daemon.kill()
-        for line in harness.processes():
-            pid, _, command = line.partition(" ")
-            if id in command and "lxc" in command.lower():
-                os.kill(int(pid), signal.SIGKILL)
         self.kill_guest(id)
         self.daemon.start()
         record = self.daemon.container(id)
@@ -88,12 +84,11 @@ class Crash(harness.DaemonTest):
         self.daemon.succeed(self.daemon.api("DELETE", f"/1.0/containers/{id}", {"force": True}))
 
     def kill_guest(self, id):
-        for entry in filter(str.isdigit, os.listdir("/proc")):
+        for pid in harness.pids_of(id):
             try:
-                if f"/{id}" in open(f"/proc/{entry}/cgroup").read():
-                    os.kill(int(entry), signal.SIGKILL)
-            except OSError:
-                pass
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # gone with its init
 
     def test_every_state_change_was_announced_once_and_in_order(self):
         monitor = subprocess.Popen([harness.SVCCTL, "--socket", self.daemon.socket, "monitor", "-t", "lifecycle", "-o",

@@ -132,14 +132,12 @@ class FullDisk(unittest.TestCase):
         if os.geteuid() != 0:
             self.skipTest("needs root: a small file system is mounted")
         self.folder = tempfile.mkdtemp(prefix="svc-test-disk-")
+        self.addCleanup(os.rmdir, self.folder)
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m,mode=0711", "svc-test", self.folder], check=True)
-        self.daemon = harness.Daemon("simulated", parent=self.folder).start()
-
-    def tearDown(self):
-        left = self.daemon.close()
-        subprocess.run(["umount", self.folder], check=True)
-        os.rmdir(self.folder)
-        self.assertEqual(left, [])
+        self.addCleanup(subprocess.run, ["umount", self.folder], check=True)
+        self.daemon = harness.Daemon("simulated", parent=self.folder)
+        self.addCleanup(lambda: self.assertEqual(self.daemon.close(), []))
+        self.daemon.start()
 
     def test_upload_that_does_not_fit_is_refused_before_it_is_sent(self):
         package = pathlib.Path(self.folder) / "sparse"

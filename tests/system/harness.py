@@ -71,17 +71,18 @@ class Daemon:
                 "--metrics-listen", "none", "--runtime", self.runtime, "--bridge", self.bridge, "--subnet", self.subnet]
 
     def start(self):
-        log = open(self.dir / "svcd.log", "ab")
         self.process = subprocess.Popen(self.command(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        for line in self.process.stderr:
-            log.write(line)
-            if line.startswith(b"svcd: ready"):
-                self.addresses = line.decode().split()[2:]
-                break
-        else:
-            raise AssertionError(f"svcd did not become ready: {self.log()}")
+        with open(self.dir / "svcd.log", "ab") as log:
+            for line in self.process.stderr:
+                log.write(line)
+                if line.startswith(b"svcd: ready"):
+                    self.addresses = line.decode().split()[2:]
+                    break
         # Somebody must read on, or the daemon would block on a full pipe.
-        self.reader = subprocess.Popen(["cat"], stdin=self.process.stderr, stdout=log)
+        with open(self.dir / "svcd.log", "ab") as log:
+            self.reader = subprocess.Popen(["cat"], stdin=self.process.stderr, stdout=log)
+        if not self.addresses:
+            raise AssertionError(f"svcd did not become ready: {self.log()}")
         return self
 
     def log(self):
@@ -176,7 +177,7 @@ class Daemon:
 
 
 def mounts():
-    return {line.split()[1] for line in open("/proc/mounts")}
+    return {line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()}
 
 
 def processes():
@@ -184,10 +185,36 @@ def processes():
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
-                found.append(entry + " " + open(f"/proc/{entry}/cmdline").read().replace("\0", " "))
+                found.append(entry + " " + pathlib.Path(f"/proc/{entry}/cmdline").read_text(errors="replace").replace("\0", " "))
             except OSError:
                 pass
     return found
+
+
+def pids_of(id):
+    """Host pids of what runs inside the instance: in its control group, in another user namespace."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if f"{id}" in pathlib.Path(f"/proc/{entry}/cgroup").read_text() and os.readlink(
+                    f"/proc/{entry}/ns/user") != os.readlink("/proc/self/ns/user"):
+                found.append(int(entry))
+        except OSError:
+            pass
+    return found
+
+
+def cgroup_value(pid, controller, *names):
+    """What the control group of a process says: the first of the files that is there (v1, hybrid or v2)."""
+    for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        for base in ([f"/sys/fs/cgroup/{controller}"] if controller in controllers.split(",") else
+                     ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] if not controllers else []):
+            for name in names:
+                file = pathlib.Path(base + path) / name
+                if file.exists():
+                    return file.read_text().strip()
+    raise AssertionError(f"no {names} for process {pid}")
 
 
 _images = {}
