@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <condition_variable>
 #include <cstdio>
 #include <limits>
@@ -97,7 +98,7 @@ std::optional<std::int64_t> take_duration_part(std::string_view& text) {
         std::int64_t value = 0;
         if (__builtin_mul_overflow(whole, unit.nanoseconds, &value)) return std::nullopt;
         const double part = static_cast<double>(*billionths) * static_cast<double>(unit.nanoseconds) / 1e9;
-        if (__builtin_add_overflow(value, static_cast<std::int64_t>(part + 0.5), &value)) return std::nullopt;
+        if (__builtin_add_overflow(value, std::int64_t{std::llround(part)}, &value)) return std::nullopt;
         return value;
     }
     return std::nullopt;

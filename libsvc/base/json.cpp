@@ -51,6 +51,7 @@ class Builder {
     Json root;
     const char* refusal = nullptr;  // why one of the functions below said no
 
+    // NOLINTBEGIN(readability-identifier-naming): RapidJSON calls them by these names
     bool Null() { return add(Json()); }
     bool Bool(bool value) { return add(Json(value)); }
     bool Int(int value) { return add(Json(value)); }
@@ -74,6 +75,7 @@ class Builder {
     }
     bool StartArray() { return open(Json::array()); }
     bool EndArray(rapidjson::SizeType) { return close(); }
+    // NOLINTEND(readability-identifier-naming)
 
   private:
     bool refuse(const char* reason) {

@@ -21,13 +21,11 @@ void run_job(const PeriodicJob& job, std::stop_token stop) {
 }  // namespace
 
 Periodic::Periodic(Clock& clock, std::vector<PeriodicJob> jobs)
-    : clock_(clock),
-      jobs_(std::move(jobs)),
-      thread_([this](std::stop_token stop) { run(std::move(stop)); }) {}
+    : clock_(clock), jobs_(std::move(jobs)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Periodic::~Periodic() = default;
 
-void Periodic::run(std::stop_token stop) {
+void Periodic::run(const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), "periodic");
     constexpr Duration longest_wait = std::chrono::minutes(1);  // a shortened interval counts within this
     std::vector<SteadyTime> last_run(jobs_.size(), clock_.steady_now());

@@ -9,8 +9,7 @@ namespace svc {
 ThreadPool::ThreadPool(std::string name, std::size_t threads, std::size_t max_queued)
     : name_(std::move(name)), max_queued_(max_queued) {
     threads_.reserve(threads);
-    for (std::size_t i = 0; i < threads; ++i)
-        threads_.emplace_back([this](std::stop_token stop) { run(stop); });
+    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -43,7 +42,7 @@ std::size_t ThreadPool::queued() const {
     return jobs_.size();
 }
 
-void ThreadPool::run(std::stop_token) {
+void ThreadPool::run() {
     pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());  // the kernel keeps 15 characters
     for (;;) {
         Job job;

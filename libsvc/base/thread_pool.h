@@ -26,7 +26,7 @@ class ThreadPool {
     std::size_t queued() const;
 
   private:
-    void run(std::stop_token stop);
+    void run();
 
     std::string name_;
     std::size_t max_queued_;
