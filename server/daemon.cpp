@@ -98,7 +98,8 @@ EngineOptions engine_options(const Options& options) {
 }
 
 NodeServiceOptions node_options(const Options& options) {
-    return {options.node_name, options.first_port, options.last_port, options.strategy};
+    return {options.node_name, options.first_port,          options.last_port,
+            options.strategy,  options.cpu_allocation_rate, options.memory_allocation_rate};
 }
 
 InstanceServiceOptions instance_options(const Options& options, const StateDirectory& state) {

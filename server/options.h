@@ -55,6 +55,7 @@ struct Options {
     std::string node_name;  // "": the host name
     std::uint16_t first_port = 10000, last_port = 11000;
     Strategy strategy = Strategy::spread;
+    double cpu_allocation_rate = 4, memory_allocation_rate = 2;  // of this machine's node at its first start
     Duration boot_timeout = std::chrono::minutes(15);
     Duration stop_grace = std::chrono::seconds(30);  // of an instance
     Duration linger = std::chrono::seconds(60);

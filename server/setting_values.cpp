@@ -71,6 +71,12 @@ std::uint64_t read_count(std::string_view key, const Json& value, std::uint64_t 
     return number;
 }
 
+double read_rate(std::string_view key, const Json& value) {
+    const double rate = value.is_number() ? value.as_double() : 0;
+    if (rate <= 0 || rate > 100) throw_invalid(key, "must be a number above 0, at most 100");
+    return rate;
+}
+
 double read_share(std::string_view key, const Json& value) {
     if (!value.is_number() || !(value.as_double() >= 0 && value.as_double() <= 1))
         throw_invalid(key, "must be a number from 0 to 1");

@@ -15,6 +15,7 @@ std::string read_path(std::string_view key, const Json& value);  // not empty, a
 std::string read_one_of(std::string_view key, const Json& value, const std::vector<std::string>& allowed);
 std::uint64_t read_count(std::string_view key, const Json& value, std::uint64_t least, std::uint64_t most);
 double read_share(std::string_view key, const Json& value);         // 0..1
+double read_rate(std::string_view key, const Json& value);          // above 0, at most 100
 std::uint64_t read_size(std::string_view key, const Json& value);   // bytes: an integer, or "16GB"
 Duration read_duration(std::string_view key, const Json& value);    // seconds as an integer, or "1h30m"
 std::string read_address(std::string_view key, const Json& value);  // "HOST:PORT"; "none" gives ""

@@ -117,6 +117,8 @@ class NodeService::Implementation {
         }
         Node node;
         node.name = options_.local_name;
+        node.cpu_allocation_rate = options_.cpu_allocation_rate;
+        node.memory_allocation_rate = options_.memory_allocation_rate;
         take_over(node, capacity);
         nodes_.create(std::move(node));
         log::info("node registered", {{"node", options_.local_name}, {"runtime", capacity.runtime}});
