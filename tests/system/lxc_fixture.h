@@ -76,8 +76,9 @@ class LxcFixture {
     LxcFixture(const LxcFixture&) = delete;
     LxcFixture& operator=(const LxcFixture&) = delete;
 
+    void close() { runtime_.reset(); }
     void reopen() {
-        runtime_.reset();
+        close();
         runtime_ = std::make_unique<LxcRuntime>(options_, clock_);
         runtime_->on_event([this](const RuntimeEvent& event) { events.add(event); });
     }
@@ -107,16 +108,19 @@ class LxcFixture {
         runtime_->layers().add(name, package, {});
     }
 
-    ContainerSpec spec(const std::string& id, unsigned host_number = 2,
-                       const std::string& layer = "base") const {
+    static ContainerSpec spec_in(const LxcOptions& options, const std::string& id, unsigned host_number = 2,
+                                 const std::string& layer = "base") {
         ContainerSpec spec;
         spec.id = id;
         spec.name = "svc-" + id;
         spec.layers = {layer};
         spec.memory_bytes = std::uint64_t{256} << 20;
-        const std::string& subnet = options_.subnet;
-        spec.address = subnet.substr(0, subnet.rfind('.') + 1) + std::to_string(host_number);
+        spec.address = options.subnet.substr(0, options.subnet.rfind('.') + 1) + std::to_string(host_number);
         return spec;
+    }
+    ContainerSpec spec(const std::string& id, unsigned host_number = 2,
+                       const std::string& layer = "base") const {
+        return spec_in(options_, id, host_number, layer);
     }
 
     EventLog events;

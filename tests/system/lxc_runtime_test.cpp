@@ -471,6 +471,45 @@ TEST_CASE("two daemons with their own state and bridge do not disturb each other
     CHECK_THROWS_WITH(LxcRuntime(clashing, clock), Catch::Contains("overlaps"));
 }
 
+TEST_CASE("a daemon killed at any moment leaves what the next one can continue or remove") {
+    LxcFixture fixture;
+    fixture.add_layer("base", patient_init);
+    const std::filesystem::path agent = fixture.directory() / "agent";
+    std::ofstream(agent) << "#!/bin/sh\nexec sleep 5000\n";
+    ::chmod(agent.c_str(), 0755);
+    fixture.options().agent = agent;
+    for (int moment = 0; moment < 30; ++moment) {
+        fixture.close();
+        SpawnOptions options;
+        options.arguments = {std::filesystem::read_symlink("/proc/self/exe").native(),
+                             "--churn",
+                             fixture.options().state_dir,
+                             fixture.options().bridge,
+                             fixture.options().subnet,
+                             agent};
+        options.environment = {"SVC_LXC_HELPER=" + fixture.options().helper.native()};
+        {
+            Child daemon(options);
+            daemon.wait_for(std::chrono::milliseconds(15 + moment * 7));
+        }  // killed
+        fixture.reopen();
+        Runtime& runtime = fixture.runtime();
+        const auto info = runtime.inspect("churned");
+        INFO("killed after " << 15 + moment * 7 << " ms");
+        if (info && info->state == ContainerState::running) {
+            CHECK(eventually([&] { return runtime.inspect("churned")->agent_state == "running"; }));
+            CHECK(shell_inside(runtime, "churned", "ps | grep '[s]leep 5000' | wc -l").output == "1\n");
+        }
+        if (moment % 2 == 0) {
+            runtime.create(fixture.spec("churned"));
+            runtime.start("churned");
+            CHECK(shell_inside(runtime, "churned", "echo fine").output == "fine\n");
+        }
+        runtime.remove("churned");
+        CHECK(leftovers(fixture, "churned") == "");
+    }
+}
+
 TEST_CASE("many starts at once") {
     LxcFixture fixture;
     fixture.add_layer("base", patient_init);
@@ -489,7 +528,26 @@ TEST_CASE("many starts at once") {
     CHECK(running == count);
 }
 
+// What the daemon that gets killed does.
+int churn(char** arguments) {
+    SystemClock clock;
+    LxcOptions options;
+    options.state_dir = arguments[2];
+    options.bridge = arguments[3];
+    options.subnet = arguments[4];
+    options.agent = arguments[5];
+    options.helper = ::getenv("SVC_LXC_HELPER");
+    LxcRuntime runtime(options, clock);
+    for (;;) {
+        runtime.create(LxcFixture::spec_in(options, "churned"));
+        runtime.start("churned");
+        runtime.stop("churned", 1s);
+        runtime.remove("churned");
+    }
+}
+
 int main(int count, char** arguments) {
+    if (count == 6 && std::string_view(arguments[1]) == "--churn") return churn(arguments);
     if (::geteuid() != 0 || ::access("/usr/sbin/nft", X_OK) != 0 || ::getenv("SVC_LXC_HELPER") == nullptr) {
         std::cerr << "skipped: needs root, nftables and SVC_LXC_HELPER\n";
         return 77;

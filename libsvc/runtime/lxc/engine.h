@@ -50,7 +50,7 @@ class LxcRuntime::Engine {
     void drop(const std::string& id, const ContainerPtr& container);
 
     // The following with the container's turn.
-    bool is_running(const std::string& id, const LxcContainer& container);
+    bool is_running(const std::string& id, LxcContainer& container);
     void launch(const std::string& id, LxcContainer& container);
     void follow(const std::string& id, LxcContainer& container, const lxc::RunRecord& run);
     void end(const std::string& id, const lxc::Supervisor::Released& what, const lxc::HaltSignals& halt,

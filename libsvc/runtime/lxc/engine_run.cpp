@@ -43,27 +43,29 @@ void LxcRuntime::Engine::start(const std::string& id) {
 
 // Sees through records that are out of date: an end not told yet, a start that outlived the daemon that began
 // it.
-bool LxcRuntime::Engine::is_running(const std::string& id, const LxcContainer& container) {
+bool LxcRuntime::Engine::is_running(const std::string& id, LxcContainer& container) {
     if (const auto run = supervisor_.find(id)) {
         if (is_alive(run->monitor)) return true;
         if (const auto left = supervisor_.forget(id)) end(id, *left, {}, Duration::zero());
         return false;
     }
     const auto run = find_running(id);
-    if (run) supervisor_.follow(id, *run, container.stored.spec.run_agent && !host_.options().agent.empty());
+    if (run) follow(id, container, *run);
     return run.has_value();
 }
 
 std::optional<RunRecord> LxcRuntime::Engine::find_running(const std::string& id) {
+    host_.wait_for_helpers(id);
     const auto stored = host_.read_run(id);
-    if (stored && !stored->stopped && is_alive(stored->monitor) && is_alive(stored->init)) return stored;
-    if (!host_.monitor_may_run(id)) return std::nullopt;
-    auto run = supervisor_.query(id);
-    if (!run) return std::nullopt;
-    run->started_at =
-        stored && stored->started_at && stored->monitor == run->monitor ? stored->started_at : clock_.now();
-    if (stored && is_alive(stored->agent)) run->agent = stored->agent;
-    host_.write_run(id, *run);
+    auto run = stored;
+    if (!stored || stored->stopped || !is_alive(stored->monitor) || !is_alive(stored->init)) {
+        if (!host_.monitor_may_run(id)) return std::nullopt;
+        run = supervisor_.query(id);
+        if (!run) return std::nullopt;
+        const bool same = stored && stored->started_at && stored->monitor == run->monitor;
+        run->started_at = same ? stored->started_at : clock_.now();
+    }
+    run->agent = host_.read_agent(id).value_or(ProcessId{});
     return run;
 }
 

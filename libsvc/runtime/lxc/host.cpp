@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -101,6 +103,7 @@ void Host::mount(const ContainerSpec& spec) {
 
 void Host::place_files(const ContainerSpec& spec) {
     mount(spec);
+    place_file(layout().rootfs(spec.id), {"/etc/hostname", spec.name + "\n", 0644}, id_base());
     for (const PlacedFile& file : spec.files) place_file(layout().rootfs(spec.id), file, id_base());
 }
 
@@ -113,8 +116,8 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
     for (const std::string& group : {cgroup_name(context_, spec.id), monitor_cgroup_name(context_, spec.id)})
         remove_group(context_.cgroups, group);
     remove_link(device_name(layout(), spec.id));
-    for (const std::filesystem::path& old :
-         {layout().exit_file(spec.id), layout().oom_file(spec.id), layout().lxc_log(spec.id)})
+    for (const std::filesystem::path& old : {layout().exit_file(spec.id), layout().oom_file(spec.id),
+                                             layout().lxc_log(spec.id), layout().agent_file(spec.id)})
         ::unlink(old.c_str());
     mount(spec);
     HaltSignals halt = halt_signals_of(spec);
@@ -164,6 +167,32 @@ std::optional<RunRecord> Host::read_run(const std::string& id) const {
         return run_record_from_json(*json);
     } catch (const Error&) {
         return std::nullopt;
+    }
+}
+
+std::optional<ProcessId> Host::read_agent(const std::string& id) const {
+    std::string text;
+    try {
+        text = read_file(layout().agent_file(id), 256);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    const std::vector<std::string> parts = split(trim(text), ' ');
+    if (parts.size() != 2) return std::nullopt;
+    ProcessId agent;
+    std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), agent.pid);
+    std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), agent.start_ticks);
+    return is_alive(agent) ? std::optional(agent) : std::nullopt;
+}
+
+void Host::wait_for_helpers(const std::string& id) const {
+    const FileDescriptor lock(::open(layout().lock(id).c_str(), O_RDWR | O_CLOEXEC));
+    if (!lock) return;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (std::chrono::steady_clock::now() > deadline)
+            throw Error(ErrorCode::busy, fmt::format("container '{}' is being started", id));
+        ::poll(nullptr, 0, 5);  // a lock tells nobody when it is free, unless one waits without end
     }
 }
 

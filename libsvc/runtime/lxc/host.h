@@ -31,6 +31,10 @@ class Host {
     std::optional<StoredSpec> read_spec(
         const std::string& id) const;  // nothing: never finished, or removed by half
     std::optional<RunRecord> read_run(const std::string& id) const;
+    std::optional<ProcessId> read_agent(
+        const std::string& id) const;  // the one that was started last, if it runs
+    // Until no helper of a daemon before us is at work on it. Throws busy when that takes too long.
+    void wait_for_helpers(const std::string& id) const;
     void write_run(const std::string& id, const RunRecord& run) const;
     Ending read_ending(const std::string& id) const;
     std::string start_failure(const std::string& id) const;  // what liblxc or init's status say about it

@@ -24,6 +24,8 @@ struct Layout {
     std::filesystem::path lxc_log(std::string_view id) const { return container(id) / "lxc.log"; }
     std::filesystem::path exit_file(std::string_view id) const { return container(id) / "exit"; }
     std::filesystem::path oom_file(std::string_view id) const { return container(id) / "oom"; }
+    std::filesystem::path agent_file(std::string_view id) const { return container(id) / "agent"; }
+    std::filesystem::path lock(std::string_view id) const { return container(id) / "lock"; }
     std::filesystem::path id_base() const { return state_dir / "id_base"; }
     std::filesystem::path lxc_lock(std::string_view id) const {
         return std::filesystem::path("/run/lxc/lock") / containers().relative_path() /

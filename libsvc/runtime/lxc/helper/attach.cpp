@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "libsvc/runtime/lxc/helper/control.h"
@@ -72,6 +73,9 @@ pid_t receive_pid(int socket) {
 }  // namespace
 
 pid_t attach_agent(lxc_container* container) {
+    char file[4096];
+    std::snprintf(file, sizeof file, "%s/%s/agent", container->config_path, container->name);
+    if (const pid_t running = read_agent_file(file); running != 0) return running;
     int pair[2];
     const int on = 1;
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return 0;
@@ -85,6 +89,7 @@ pid_t attach_agent(lxc_container* container) {
     const pid_t agent = result == 0 ? receive_pid(pair[0]) : 0;
     ::close(pair[0]);
     if (result == 0) ::waitpid(entered, nullptr, 0);
+    if (agent > 0) write_agent_file(file, agent);
     return agent;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -53,23 +54,66 @@ bool is_readable(int fd, int timeout_ms) {
     return ::poll(&entry, 1, timeout_ms) > 0;
 }
 
-bool is_ending(pid_t pid) {
+ProcessStat read_stat(pid_t pid) {
+    ProcessStat stat;
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
     const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return true;
-    char text[512];
+    if (fd < 0) return stat;
+    char text[1024];
     const ssize_t got = ::read(fd, text, sizeof text - 1);
     ::close(fd);
-    if (got <= 0) return true;
+    if (got <= 0) return stat;
     text[got] = '\0';
-    // "pid (name) state ppid pgrp session tty tpgid flags": the kernel's PF_EXITING is 4.
+    // "pid (name) state ppid pgrp session tty tpgid flags ... starttime": the name may hold anything.
     const char* rest = std::strrchr(text, ')');
-    char state = 'X';
-    unsigned flags = 0;
-    if (rest == nullptr || std::sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2)
-        return true;
-    return state == 'Z' || state == 'X' || (flags & 4U) != 0;
+    if (rest == nullptr ||
+        std::sscanf(rest + 1,
+                    " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                    &stat.state, &stat.parent, &stat.flags, &stat.start_ticks) != 4)
+        stat.state = 'X';
+    return stat;
+}
+
+bool is_ending(pid_t pid) {
+    constexpr unsigned exiting = 4;  // the kernel's PF_EXITING
+    const ProcessStat stat = read_stat(pid);
+    return stat.state == 'Z' || stat.state == 'X' || (stat.flags & exiting) != 0;
+}
+
+int lock_container(const char* path, const char* name) {
+    char file[4096];
+    std::snprintf(file, sizeof file, "%s/%s/lock", path, name);
+    const int fd = ::open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0) ::flock(fd, LOCK_EX);
+    return fd;
+}
+
+pid_t read_agent_file(const char* file) {
+    pid_t pid = 0;
+    unsigned long long ticks = 0;
+    FILE* in = std::fopen(file, "re");
+    if (in == nullptr) return 0;
+    const bool whole = std::fscanf(in, "%d %llu", &pid, &ticks) == 2;
+    std::fclose(in);
+    return whole && pid > 0 && !is_ending(pid) && read_stat(pid).start_ticks == ticks ? pid : 0;
+}
+
+void replace_file(const char* file, const char* text) {
+    char temporary[4096];
+    std::snprintf(temporary, sizeof temporary, "%s.new", file);
+    const int fd = ::open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) return;
+    const auto length = static_cast<ssize_t>(std::strlen(text));
+    const bool written = ::write(fd, text, static_cast<std::size_t>(length)) == length;
+    ::close(fd);
+    if (written) ::rename(temporary, file);
+}
+
+void write_agent_file(const char* file, pid_t pid) {
+    char line[64];
+    std::snprintf(line, sizeof line, "%d %llu\n", pid, read_stat(pid).start_ticks);
+    replace_file(file, line);
 }
 
 }  // namespace svc::lxc

@@ -13,14 +13,29 @@ bool send_failure(const char* text);
 void use_null_stdio();
 int open_pidfd(pid_t pid);
 bool is_readable(int fd, int timeout_ms);
-bool is_ending(pid_t pid);  // has ended, or is in the middle of it
+struct ProcessStat {
+    char state = 'X';
+    pid_t parent = 0;
+    unsigned flags = 0;
+    unsigned long long start_ticks = 0;
+};
+ProcessStat read_stat(pid_t pid);  // state X: there is none
+bool is_ending(pid_t pid);         // has ended, or is in the middle of it
+
+// Taken by `start` and `agent` as long as they work: a daemon that comes after one that died waits for them.
+int lock_container(const char* path, const char* name);
+void replace_file(const char* file, const char* text);
+// "PID TICKS" of the agent, in the container's folder. Reading gives 0 unless that very process runs.
+pid_t read_agent_file(const char* file);
+void write_agent_file(const char* file, pid_t pid);
 
 // Verbs. Each returns the exit status of the program.
-int start_container(lxc_container* container, const char* exit_file, bool agent);
+int start_container(lxc_container* container, const char* exit_file, bool agent, int lock);
 int enter_agent(lxc_container* container, bool agent);
 int exec_command(lxc_container* container, unsigned root_id, const char* terminal_size);
 
-// Starts svc-agent inside as a child of the container's init. Returns its pid here, 0 on failure.
+// Starts svc-agent inside as a child of the container's init, unless the one noted in its file runs. Returns
+// its pid here, 0 on failure.
 pid_t attach_agent(lxc_container* container);
 
 }  // namespace svc::lxc

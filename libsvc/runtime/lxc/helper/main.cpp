@@ -33,8 +33,9 @@ int main(int count, char** arguments) {
     lxc_container* container = lxc_container_new(arguments[3], arguments[2]);
     if (container == nullptr) return send_failure("cannot load the container"), 1;
     const char* verb = arguments[1];
-    if (is(verb, "start") && count == 6)
-        return start_container(container, arguments[4], is(arguments[5], "agent"));
+    const bool starts = is(verb, "start") && count == 6;
+    const int lock = starts || is(verb, "agent") ? lock_container(arguments[2], arguments[3]) : -1;
+    if (starts) return start_container(container, arguments[4], is(arguments[5], "agent"), lock);
     if (is(verb, "agent")) return enter_agent(container, true);
     if (is(verb, "query")) return enter_agent(container, false);
     if (is(verb, "exec") && count >= 5)

@@ -1,6 +1,4 @@
 // svc-lxc start: the container's monitor is a fork of this process and stays behind as its keeper.
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,29 +10,21 @@ namespace svc::lxc {
 
 namespace {
 
-// liblxc's status of init: exit code << 8, or signal << 8 | 0x7f; -1 when it never ran.
-void write_exit_file(const char* path, int status) {
-    char temporary[4096];
-    char line[32];
-    std::snprintf(temporary, sizeof temporary, "%s.new", path);
-    const int length = std::snprintf(line, sizeof line, "%d\n", status);
-    const int fd = ::open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0) return;
-    const bool written = ::write(fd, line, static_cast<std::size_t>(length)) == length;
-    ::close(fd);
-    if (written) ::rename(temporary, path);
-}
-
 // In the foreground, unlike lxc-start: so the status of init comes back to us and can be recorded.
-[[noreturn]] void be_monitor(lxc_container* container, const char* exit_file) {
+[[noreturn]] void be_monitor(lxc_container* container, const char* exit_file, int lock) {
     ::setsid();
     use_null_stdio();
     ::close(control_fd);
+    ::close(lock);  // held on by our parent
     if (::chdir("/") != 0) ::_exit(1);
     container->want_daemonize(container, false);
     container->want_close_all_fds(container, true);
     const bool started = container->start(container, 0, nullptr);
-    write_exit_file(exit_file, started || container->error_num != 0 ? container->error_num : -1);
+    // liblxc's status of init: exit code << 8, or signal << 8 | 0x7f; -1 when it never ran.
+    char line[32];
+    std::snprintf(line, sizeof line, "%d\n",
+                  started || container->error_num != 0 ? container->error_num : -1);
+    replace_file(exit_file, line);
     ::_exit(0);
 }
 
@@ -50,11 +40,11 @@ pid_t wait_for_init(lxc_container* container, int monitor) {
 
 }  // namespace
 
-int start_container(lxc_container* container, const char* exit_file, bool agent) {
+int start_container(lxc_container* container, const char* exit_file, bool agent, int lock) {
     HelperMessage message;
     message.event = HelperEvent::running;
     message.monitor_pid = ::fork();
-    if (message.monitor_pid == 0) be_monitor(container, exit_file);
+    if (message.monitor_pid == 0) be_monitor(container, exit_file, lock);
     if (message.monitor_pid < 0) return send_failure("cannot fork"), 1;
     const int monitor = open_pidfd(message.monitor_pid);
     message.init_pid = wait_for_init(container, monitor);
@@ -77,16 +67,7 @@ int enter_agent(lxc_container* container, bool agent) {
     message.event = HelperEvent::running;
     message.init_pid = container->init_pid(container);
     if (message.init_pid <= 0) return send_failure("not running"), 1;
-    char path[64];
-    std::snprintf(path, sizeof path, "/proc/%d/stat", message.init_pid);
-    if (FILE* stat = std::fopen(path, "re")) {
-        char line[512] = {};
-        const char* end =
-            std::fgets(line, sizeof line, stat) != nullptr ? __builtin_strrchr(line, ')') : nullptr;
-        if (end == nullptr || std::sscanf(end + 1, " %*c %d", &message.monitor_pid) != 1)
-            message.monitor_pid = 0;
-        std::fclose(stat);
-    }
+    message.monitor_pid = read_stat(message.init_pid).parent;
     if (agent && (message.agent_pid = attach_agent(container)) == 0)
         return send_failure("agent was not started"), 1;
     return send_message(message) ? 0 : 1;
