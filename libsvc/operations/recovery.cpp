@@ -34,7 +34,9 @@ void Engine::Implementation::recover_one(const Operation& record) {
     ++queued_;
     add_job(job);
     log::info("operation recovered", {{"operation", job->id}, {"kind", record.kind}});
-    claims_.enter(job->id, record.description, record.claims, Claims::IfHeld::queue);
+    // Whoever waits behind another is a deletion, and wants the other cancelled: the restart may have
+    // forestalled that.
+    cancel_ahead(claims_.enter(job->id, record.description, record.claims, Claims::IfHeld::queue));
     if (claims_.ready(job->id)) dispatch(job);
 }
 

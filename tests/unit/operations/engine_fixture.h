@@ -59,6 +59,7 @@ class Gate {
 }
 
 struct EngineFixture {
+    Gate gate;  // outlives the engine, whose work may still be in it
     ManualClock clock;
     SequenceIds ids;
     EventBus bus{clock};

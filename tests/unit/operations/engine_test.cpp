@@ -20,7 +20,6 @@ using Fixture = EngineFixture;
 
 TEST_CASE_METHOD(Fixture,
                  "start stores record and batch in one commit and announces pending before running") {
-    Gate gate;
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     OperationSpec spec{
         .kind = "test", .description = "Testing", .resources = {{"images", {"/1.0/images/a"}}}};
@@ -57,7 +56,6 @@ TEST_CASE_METHOD(Fixture, "a start whose commit was made but not answered goes o
 }
 
 TEST_CASE_METHOD(Fixture, "an id given by the caller is used, and refused the second time") {
-    Gate gate;
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const std::string id = ids.uuid();
     CHECK(start({.claims = {"x"}, .id = id}) == id);
@@ -76,7 +74,6 @@ TEST_CASE_METHOD(Fixture, "an operation nobody handles is refused") {
 }
 
 TEST_CASE_METHOD(Fixture, "a claimed object is busy until the operation has ended") {
-    Gate gate;
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const auto id = start({.description = "Creating container", .claims = {"instances/a"}});
     CHECK(code_of([&] { start({.claims = {"instances/a"}}); }) == ErrorCode::busy);
@@ -101,7 +98,6 @@ TEST_CASE_METHOD(Fixture, "whoever knows that an operation has ended does not me
 
 TEST_CASE_METHOD(Fixture, "operations beyond the queue's length are refused") {
     engine = make_engine({.workers = 1, .max_queued = 2});
-    Gate gate;
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     start();
     gate.await();
@@ -117,7 +113,6 @@ TEST_CASE_METHOD(Fixture, "operations beyond the queue's length are refused") {
 
 TEST_CASE_METHOD(Fixture,
                  "a cancelled operation passes through Cancelling, is undone and ends as Cancelled") {
-    Gate gate;
     std::atomic<bool> asked = false;
     handle(
         [&](OperationContext& context) {
@@ -142,7 +137,6 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE_METHOD(Fixture, "Cancelling is in the store before the work hears of it") {
-    Gate gate;
     std::string id;
     std::atomic<bool> known = false;
     handle([&](OperationContext& context) -> OperationResult {
@@ -161,7 +155,6 @@ TEST_CASE_METHOD(Fixture, "Cancelling is in the store before the work hears of i
 
 TEST_CASE_METHOD(Fixture, "a cancelled operation that had not begun is undone without running") {
     engine = make_engine({.workers = 1});
-    Gate gate;
     std::atomic<int> runs = 0, undone = 0;
     handle([&](auto&) { return ++runs, gate.pass(), OperationResult{}; },
            [&](const Operation&, const Error&) { return ++undone, OperationResult{}; });
@@ -176,7 +169,6 @@ TEST_CASE_METHOD(Fixture, "a cancelled operation that had not begun is undone wi
 }
 
 TEST_CASE_METHOD(Fixture, "work that ends by itself after a cancellation keeps its own end") {
-    Gate gate;
     std::atomic<bool> fails = false;
     handle([&](auto&) {
         gate.pass();
@@ -194,7 +186,6 @@ TEST_CASE_METHOD(Fixture, "work that ends by itself after a cancellation keeps i
 }
 
 TEST_CASE_METHOD(Fixture, "what cannot be cancelled says why") {
-    Gate gate;
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     CHECK(code_of([&] { engine->cancel("none"); }) == ErrorCode::not_found);
     CHECK(message_of([&] { engine->cancel("none"); }) == "operation not found");
@@ -211,7 +202,6 @@ TEST_CASE_METHOD(Fixture, "what cannot be cancelled says why") {
 }
 
 TEST_CASE_METHOD(Fixture, "a full disk does not hinder a cancellation") {
-    Gate gate;
     handle([&](OperationContext& context) -> OperationResult {
         gate.pass(context.stop());
         test::throw_cancelled();
@@ -225,7 +215,6 @@ TEST_CASE_METHOD(Fixture, "a full disk does not hinder a cancellation") {
 
 TEST_CASE_METHOD(Fixture,
                  "a deletion cancels the holder of its claim and runs after it, deletions in their order") {
-    Gate gate;
     Guarded<std::vector<std::string>> order;
     engine->handle("launch", {[&](OperationContext& context) -> OperationResult {
                                   gate.pass(context.stop());
@@ -252,7 +241,6 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE_METHOD(Fixture, "a deletion waits for a holder that cannot be cancelled") {
-    Gate gate;
     engine->handle("firm", {[&](auto&) { return gate.pass(), OperationResult{}; }, nullptr, false});
     std::atomic<int> runs = 0;
     handle([&](auto&) { return ++runs, OperationResult{}; });
@@ -292,7 +280,6 @@ TEST_CASE_METHOD(Fixture, "progress merges into the metadata in memory and tells
 }
 
 TEST_CASE_METHOD(Fixture, "secrets in the metadata stay in memory, and only while the operation lasts") {
-    Gate gate;
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const Json secrets = Json::object({{"fds", Json::object({{"0", "s3cret"}})}, {"command", "sh"}});
     const auto record = engine->start({.kind = "test", .cancellable = true, .metadata = secrets}, {});
@@ -311,7 +298,6 @@ TEST_CASE_METHOD(Fixture, "secrets in the metadata stay in memory, and only whil
 }
 
 TEST_CASE_METHOD(Fixture, "a wait gives the record as it is when its time is over") {
-    Gate gate;
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const auto id = start();
     CHECK(engine->wait(id, 0ns)->status == OperationStatus::running);
@@ -332,7 +318,6 @@ TEST_CASE_METHOD(Fixture, "a wait gives the record as it is when its time is ove
 
 TEST_CASE_METHOD(Fixture, "sweeping keeps the newest finished operations, and forgets all that are too old") {
     engine = make_engine({.workers = 1, .keep_finished = 2, .keep_for = 1h});
-    Gate gate;
     handle([&](OperationContext& context) {
         if (context.operation().arguments.is_bool()) gate.pass();
         return OperationResult{};

@@ -10,7 +10,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::code_of;
 using test::Codes;
-using test::Gate;
 using Fixture = test::EngineFixture;
 
 OperationResult undone(const Operation& operation, const Error& error) {
@@ -89,7 +88,6 @@ TEST_CASE_METHOD(Fixture, "recovered operations hold their claims, the earlier o
     const auto launch = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"x"}});
     const auto deletion = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"x"}});
     engine = make_engine();
-    Gate gate;
     Guarded<std::vector<std::string>> order;
     handle(
         [&](OperationContext& context) {
@@ -105,10 +103,26 @@ TEST_CASE_METHOD(Fixture, "recovered operations hold their claims, the earlier o
     CHECK(order.with([](auto& o) { return o; }) == std::vector<std::string>{launch, deletion});
 }
 
+TEST_CASE_METHOD(Fixture, "a recovered deletion cancels whom it waits for") {
+    const auto launch =
+        leave_behind(OperationStatus::running, {.kind = "launch", .claims = {"x"}, .cancellable = true});
+    const auto deletion = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"x"}});
+    engine = make_engine();
+    const auto forever = [&](OperationContext& context) -> OperationResult {
+        gate.pass(context.stop());
+        test::throw_cancelled();
+    };
+    engine->handle("launch", {forever, undone, true});
+    handle([](auto&) { return OperationResult{}; }, nullptr, true);
+    engine->recover();
+    CHECK(wait(deletion)->status == OperationStatus::success);
+    CHECK(wait(launch)->status == OperationStatus::cancelled);
+    CHECK(sqlite.get("undone/" + launch));
+}
+
 TEST_CASE_METHOD(Fixture, "a recovered operation can be cancelled") {
     const auto id = leave_behind(OperationStatus::running, {.kind = "test", .cancellable = true});
     engine = make_engine();
-    Gate gate;
     handle(
         [&](OperationContext& context) -> OperationResult {
             gate.pass(context.stop());
@@ -123,7 +137,6 @@ TEST_CASE_METHOD(Fixture, "a recovered operation can be cancelled") {
 
 TEST_CASE_METHOD(Fixture,
                  "stopping cancels what may be cancelled and leaves what can be repeated to the next start") {
-    Gate gate;
     const auto work = [&](OperationContext& context) -> OperationResult {
         gate.pass(context.stop());
         test::throw_cancelled();
@@ -151,7 +164,6 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE_METHOD(Fixture, "work that ends well while the service stops is a success") {
-    Gate gate;
     handle([&](OperationContext& context) {
         gate.pass(context.stop());
         return OperationResult{};
@@ -181,7 +193,6 @@ TEST_CASE_METHOD(Fixture, "stopping tells detached work, which is then left") {
 }
 
 TEST_CASE_METHOD(Fixture, "stopping ends after its grace, whatever the work does") {
-    Gate gate;
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const auto id = start();
     gate.await();
@@ -196,7 +207,6 @@ TEST_CASE_METHOD(Fixture, "stopping ends after its grace, whatever the work does
 
 TEST_CASE_METHOD(Fixture, "a stopped engine takes no work, and leaves queued work to the next start") {
     engine = make_engine({.workers = 1});
-    Gate gate;
     std::atomic<int> runs = 0;
     handle([&](OperationContext& context) -> OperationResult {
         ++runs;
