@@ -120,10 +120,10 @@ void HttpSession::plan(Exchange& x) {
 
 HttpSession::Task<void> HttpSession::run_handler(Exchange& x) {
     const auto later = std::make_shared<LaterReply>(connection_);
-    const auto call = [&x, &later] {
+    const auto call = [&x, &later, this] {
         x.response = x.plan.handler(x.request);
         x.request.upload.reset();
-        if (x.response.later) x.response.later(later->responder());
+        if (x.response.later) x.response.later(LaterReply::responder(later, connection_->shared_loop()));
     };
     if (x.plan.dispatch == Dispatch::on_io_thread) {
         try {

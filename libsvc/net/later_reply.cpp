@@ -10,25 +10,27 @@ namespace svc::net {
 // Shared by the copies of one Responder: the first call counts, and when none came, the end of the last copy.
 class LaterReply::Ticket {
   public:
-    explicit Ticket(std::shared_ptr<LaterReply> reply) : reply_(std::move(reply)) {}
+    Ticket(std::shared_ptr<LaterReply> reply, std::shared_ptr<IoLoop> loop)
+        : reply_(std::move(reply)), loop_(std::move(loop)) {}
     ~Ticket() { deliver(nullptr); }
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
 
     void deliver(std::shared_ptr<Response> response) {
         if (used_.exchange(true)) return;
-        boost::asio::post(reply_->loop_->context, [reply = reply_, response = std::move(response)]() mutable {
+        boost::asio::post(loop_->context, [reply = reply_, response = std::move(response)]() mutable {
             reply->arrive(std::move(response));
         });
     }
 
   private:
     std::shared_ptr<LaterReply> reply_;
+    std::shared_ptr<IoLoop> loop_;
     std::atomic<bool> used_{false};
 };
 
-Responder LaterReply::responder() {
-    return [ticket = std::make_shared<Ticket>(shared_from_this())](Response response) {
+Responder LaterReply::responder(std::shared_ptr<LaterReply> reply, std::shared_ptr<IoLoop> loop) {
+    return [ticket = std::make_shared<Ticket>(std::move(reply), std::move(loop))](Response response) {
         ticket->deliver(std::make_shared<Response>(std::move(response)));
     };
 }

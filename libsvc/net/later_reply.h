@@ -10,11 +10,11 @@
 namespace svc::net {
 
 // Made and asked on the I/O thread, filled from any.
-class LaterReply : public std::enable_shared_from_this<LaterReply> {
+class LaterReply {
   public:
-    explicit LaterReply(const std::shared_ptr<Connection>& connection)
-        : loop_(connection->shared_loop()), connection_(connection) {}
-    Responder responder();  // any thread
+    explicit LaterReply(const std::shared_ptr<Connection>& connection) : connection_(connection) {}
+    static Responder responder(std::shared_ptr<LaterReply> reply,
+                               std::shared_ptr<IoLoop> loop);  // any thread
     bool ready() const { return response_.has_value() || fault_; }
     // Moves the response out, or returns what to tell instead.
     std::exception_ptr take(Response& out);
@@ -23,7 +23,7 @@ class LaterReply : public std::enable_shared_from_this<LaterReply> {
     class Ticket;
     void arrive(std::shared_ptr<Response> response);
 
-    const std::shared_ptr<IoLoop> loop_;
+    // Not the loop: an answer that comes after its end stays in it, and would keep it alive for ever.
     const std::weak_ptr<Connection> connection_;
     std::optional<Response> response_;  // this and what follows: the I/O thread alone
     std::exception_ptr fault_;

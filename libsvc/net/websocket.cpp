@@ -68,8 +68,8 @@ class WebSocketSession final : public WebSocket,
     };
 
     bool enqueue(FrameKind kind, std::string message);
-    net::FrameReader::Events events();
-    void send_answers();
+    void deliver(bool binary, std::string message);
+    std::unique_ptr<net::FrameReader> make_reader();
     void note_close(const net::FrameReader::Close& close);
     void refill();
     void begin_close();
@@ -153,18 +153,20 @@ net::Session::Phase WebSocketSession::phase() {
     return ended_ ? Phase::ended : Phase::open;
 }
 
-net::FrameReader::Events WebSocketSession::events() {
-    net::FrameReader::Events events;
-    events.message = [this](bool binary, std::string message) {
-        if (!closing_) handler_->on_message(binary, std::move(message));
-    };
-    return events;
+void WebSocketSession::deliver(bool binary, std::string message) {
+    if (!closing_) handler_->on_message(binary, std::move(message));
+}
+
+std::unique_ptr<net::FrameReader> WebSocketSession::make_reader() {
+    return std::make_unique<net::FrameReader>(
+        false, settings_.limits.max_message,
+        [this](bool binary, std::string message) { deliver(binary, std::move(message)); });
 }
 
 void WebSocketSession::input(std::string_view data) {
     if (ended_) return;
     last_heard_ = Steady::now();
-    if (!reader_) reader_ = std::make_unique<net::FrameReader>(false, settings_.limits.max_message, events());
+    if (!reader_) reader_ = make_reader();
     reader_->feed(data);
     if (reader_->closed()) return note_close(*reader_->closed());
     const std::string answers = reader_->take_answers();

@@ -63,7 +63,9 @@ ErrorCode code_of(int status) {
 class WebSocketClient::Connection {
   public:
     Connection(const Target& target, const std::string& path, const Headers& headers)
-        : channel_(target, connect_timeout), reader_(true, max_message, events()) {
+        : channel_(target, connect_timeout),
+          reader_(true, max_message,
+                  [this](bool binary, std::string data) { keep(binary, std::move(data)); }) {
         shake_hands(path, headers);
     }
     ~Connection() {
@@ -109,15 +111,11 @@ class WebSocketClient::Connection {
     int descriptor() const { return channel_.descriptor(); }
 
   private:
-    net::FrameReader::Events events() {
-        net::FrameReader::Events events;
-        events.message = [this](bool binary, std::string data) {
-            WebSocketMessage message;
-            message.kind = binary ? WebSocketMessage::Kind::binary : WebSocketMessage::Kind::text;
-            message.data = std::move(data);
-            messages_.push_back(std::move(message));
-        };
-        return events;
+    void keep(bool binary, std::string data) {
+        WebSocketMessage message;
+        message.kind = binary ? WebSocketMessage::Kind::binary : WebSocketMessage::Kind::text;
+        message.data = std::move(data);
+        messages_.push_back(std::move(message));
     }
 
     void shake_hands(const std::string& path, const Headers& headers) {

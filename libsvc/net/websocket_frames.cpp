@@ -136,16 +136,14 @@ struct FrameReader::Callbacks {
             close.reason = data.size() > 2 ? data.substr(2) : std::string();
             close.by_peer = true;
             reader.closed_ = std::move(close);
-        } else if (message->opcode == WSLAY_PONG) {
-            if (reader.events_.pong) reader.events_.pong();
-        } else if (message->opcode != WSLAY_PING) {
-            reader.events_.message(message->opcode == WSLAY_BINARY_FRAME, std::move(data));
+        } else if (!wslay_is_ctrl_frame(message->opcode)) {
+            reader.deliver(message->opcode == WSLAY_BINARY_FRAME, std::move(data));
         }
     }
 };
 
-FrameReader::FrameReader(bool masked_output, std::size_t max_message, Events events)
-    : masked_output_(masked_output), events_(std::move(events)) {
+FrameReader::FrameReader(bool masked_output, std::size_t max_message, OnMessage on_message)
+    : masked_output_(masked_output), on_message_(std::move(on_message)) {
     wslay_event_callbacks callbacks{};
     callbacks.recv_callback = Callbacks::receive;
     callbacks.send_callback = Callbacks::send;
@@ -164,11 +162,23 @@ FrameReader::~FrameReader() {
     wslay_event_context_free(context_);
 }
 
+// What the receiver throws must not pass through wslay.
+void FrameReader::deliver(bool binary, std::string message) {
+    if (error_) return;
+    try {
+        on_message_(binary, std::move(message));
+    } catch (...) {
+        error_ = std::current_exception();
+        wslay_event_shutdown_read(context_);
+    }
+}
+
 void FrameReader::feed(std::string_view data) {
     if (closed_) return;
     input_ = data;
     fed_ += data.size();
     const int result = wslay_event_recv(context_);
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     if (result == 0) wslay_event_send(context_);  // only into answers_
     if (result != 0 || (!closed_ && !wslay_event_get_read_enabled(context_))) note_end();
 }

@@ -2,6 +2,7 @@
 // Internal to this folder: WebSocket frames to and from bytes, for both sides. wslay does it, in
 // websocket_frames.cpp.
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,17 +23,14 @@ void append_close(std::string& out, std::uint16_t code, std::string_view reason,
 // Puts messages together. One thread. Holds 13 KiB, so an idle connection drops it: see is_idle().
 class FrameReader {
   public:
-    struct Events {
-        std::function<void(bool binary, std::string message)> message;
-        std::function<void()> pong;
-    };
+    using OnMessage = std::function<void(bool binary, std::string message)>;
     // `masked_output`: we are the client.
-    FrameReader(bool masked_output, std::size_t max_message, Events events);
+    FrameReader(bool masked_output, std::size_t max_message, OnMessage on_message);
     ~FrameReader();
     FrameReader(const FrameReader&) = delete;
     FrameReader& operator=(const FrameReader&) = delete;
 
-    // After the end of reading (see below) the rest is ignored.
+    // After the end of reading (see below) the rest is ignored. Throws what the receiver of a message throws.
     void feed(std::string_view data);
     // Pongs, and the close frame that answers the peer's or its fault: to be sent in this order.
     std::string take_answers();
@@ -49,12 +47,14 @@ class FrameReader {
 
   private:
     struct Callbacks;
+    void deliver(bool binary, std::string message);
     void note_end();
     bool accept_newer_code();
 
     wslay_event_context* context_ = nullptr;
     bool masked_output_;
-    Events events_;
+    OnMessage on_message_;
+    std::exception_ptr error_;
     std::string_view input_;
     std::string answers_;
     std::optional<Close> closed_;
