@@ -1,4 +1,5 @@
 """Drives real svcd processes for the system tests: own state, own bridge, own subnet, nothing left at the end."""
+import atexit
 import hashlib
 import http.client
 import json
@@ -224,7 +225,7 @@ def busybox_image(suffix="tar.gz"):
     """A package of the busybox demo image, made once a process."""
     if suffix not in _images:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="svc-test-image-"))
-        unittest.addModuleCleanup(shutil.rmtree, folder, True)
+        atexit.register(shutil.rmtree, folder, True)
         subprocess.run([ROOT / "tests/images/busybox.sh", folder / f"image.{suffix}"], check=True)
         _images[suffix] = folder / f"image.{suffix}"
     return _images[suffix]
