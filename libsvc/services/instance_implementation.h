@@ -1,6 +1,6 @@
 #pragma once
-// The inside of InstanceService. instance_service.cpp takes requests and reports; instance_launch.cpp brings
-// up, instance_end.cpp takes down; reconciler.cpp compares records with the runtime.
+// The inside of InstanceService. instance_service.cpp takes requests, instance_reports.cpp the reports of agents;
+// instance_launch.cpp brings up, instance_end.cpp takes down; reconciler.cpp compares records with the runtime.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -58,6 +58,8 @@ class InstanceService::Implementation {
     void set_resources(const InstanceCreate& request, Instance& instance) const;
     Started start_instance(const Ptr& instance, bool no_wait, PathWord word, const std::string& requestor);
     Started stop_instance(const Ptr& instance, PathWord word, const std::string& requestor);
+
+    // instance_reports.cpp
     void report_running(const Ptr& instance);
     void report_error(const Ptr& instance, const InstanceReport& report);
     void report_stopped(const Ptr& instance);

@@ -59,8 +59,8 @@ OperationResult InstanceService::Implementation::run_launch(OperationContext& co
 
 OperationResult InstanceService::Implementation::run_start(OperationContext& context) {
     const Work work = Work::of(context.operation());
-    const auto instance = parts_.instances.get(work.instance);
-    if (instance->status == InstanceStatus::running) return {};
+    const auto instance = parts_.instances.find(work.instance);
+    if (!instance || instance->status == InstanceStatus::running) return {};  // a deletion was ahead
     if (instance->status == InstanceStatus::deleted) throw_deleting();
     if (work.no_wait) {
         OperationResult result;
@@ -186,8 +186,6 @@ OperationResult InstanceService::Implementation::mark_running(const std::string&
         const auto instance = parts_.instances.find(id);
         if (!instance) return;
         const Duration took = parts_.clock.now() - instance->start_requested_at;
-        if (parts_.boot_times && instance->type == InstanceType::regular)
-            parts_.boot_times->observe(std::chrono::duration<double>(took).count());
         log::info("container running",
                   {{"container", id}, {"node", instance->node}, {"took", format_duration(took)}});
     };

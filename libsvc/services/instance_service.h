@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "libsvc/base/metrics.h"
 #include "libsvc/model/instance.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/runtime/runtime.h"
@@ -50,7 +49,6 @@ struct InstanceServiceParts {
     IdSource& ids;
     AgentSession session_template;  // service_socket, service_urls, service_fingerprint
     InstanceServiceOptions options;
-    Histogram* boot_times = nullptr;  // seconds from the start request to `running`; may be null
 };
 
 // Whether URLs of an answer speak of containers or of instances: the word of the request's path.

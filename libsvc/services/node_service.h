@@ -30,7 +30,8 @@ struct NodeServiceOptions {
     std::string local_name;  // of this machine's node; "" = host name
     std::uint16_t first_port = 10000, last_port = 11000;
     Strategy strategy = Strategy::spread;
-    double cpu_allocation_rate = 4, memory_allocation_rate = 2;  // of the local node when it is first registered
+    double cpu_allocation_rate = 4,
+           memory_allocation_rate = 2;  // of the local node when it is first registered
 };
 
 // What was reserved for an instance at `prepared`.

@@ -1,0 +1,62 @@
+// What the agents inside say.
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/services/instance_implementation.h"
+
+namespace svc {
+
+namespace {
+
+bool is_up(InstanceStatus status) {
+    return status == InstanceStatus::started || status == InstanceStatus::running;
+}
+
+}  // namespace
+
+void InstanceService::Implementation::report(std::string_view id, std::string_view token_instance,
+                                             const InstanceReport& report) {
+    const auto instance = parts_.instances.get(id);
+    if (instance->id.str() != token_instance) throw Error(ErrorCode::forbidden, "Not Authorized");
+    if (!report.status || instance->status == InstanceStatus::deleted) return;
+    if (*report.status == "running") return report_running(instance);
+    if (instance->config.devmode) {
+        log::warning("container is kept: development mode",
+                     {{"container", instance->id.str()}, {"reported", *report.status}});
+        return;
+    }
+    if (*report.status == "error") return report_error(instance, report);
+    if (*report.status == "stopped") return report_stopped(instance);
+    throw Error(ErrorCode::invalid_argument, "argument status is invalid: must be running, error or stopped");
+}
+
+// Agents repeat this: after a restart of either side it may come at any time.
+void InstanceService::Implementation::report_running(const Ptr& instance) {
+    if (instance->status == InstanceStatus::running) return;
+    if (boots_.settle(instance->id.str(), std::nullopt)) return;
+    if (instance->status != InstanceStatus::started)
+        throw Error(ErrorCode::invalid_argument, "reporting running from a container that is " +
+                                                     std::string(to_text(instance->status)) + " not allowed");
+    // After a restart, before the start is taken up again; or again, while the first report is being stored.
+    // The agent asks again after what is not its fault.
+    throw Error(ErrorCode::unavailable,
+                "start of container " + instance->id.str() + " is not waited for yet");
+}
+
+void InstanceService::Implementation::report_error(const Ptr& instance, const InstanceReport& report) {
+    const std::string& id = instance->id.str();
+    const std::string message = report.error_message.empty()
+                                    ? "instance reported error " + std::to_string(report.error_code)
+                                    : report.error_message;
+    if (boots_.settle(id, Error(ErrorCode::internal, message))) return;
+    if (is_up(instance->status) && !start_own("instance.fail", {id, false, false, false, message}))
+        check_later(id);
+}
+
+void InstanceService::Implementation::report_stopped(const Ptr& instance) {
+    const std::string& id = instance->id.str();
+    if (boots_.settle(id, Error(ErrorCode::internal, "instance stopped before it was running"))) return;
+    if (is_up(instance->status) && !start_own("instance.stop", {id, false, false, false, ""}))
+        check_later(id);
+}
+
+}  // namespace svc
