@@ -3,6 +3,9 @@
 #include <array>
 #include <map>
 
+#include "libsvc/base/error.h"
+#include "libsvc/base/json.h"
+
 namespace svc::server {
 
 namespace {
@@ -82,15 +85,18 @@ void write_resources(std::string& out, const NodeList& nodes, std::map<std::stri
 
 }  // namespace
 
-Histogram& boot_time_histogram(MetricsRegistry& registry) {
-    return registry.histogram("svc_cluster_container_boot_time_seconds", "from the start request to running",
-                              boot_bounds);
-}
-
 ClusterMetrics::ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes,
-                               const InstanceService& instances)
-    : nodes_(nodes), instances_(instances) {
+                               const InstanceService& instances, EventBus& events, const Clock& clock)
+    : nodes_(nodes),
+      instances_(instances),
+      clock_(clock),
+      boot_time_(registry.histogram("svc_cluster_container_boot_time_seconds",
+                                    "from the start request to running", boot_bounds)) {
     registry.add_collector([this](std::string& out) { collect(out); });
+    subscription_ = events.subscribe({EventType::lifecycle}, [this](const Event& event) {
+        observe_boot(*event.text);
+        return true;
+    });
 }
 
 void ClusterMetrics::collect(std::string& out) const {
@@ -104,6 +110,20 @@ void ClusterMetrics::collect(std::string& out) const {
     }
     write_counts(out, nodes, instances);
     write_resources(out, nodes, used);
+}
+
+void ClusterMetrics::observe_boot(const std::string& event) const {
+    if (event.find("\"container-running\"") == std::string::npos) return;
+    const Json document = Json::parse(event);
+    const std::string& source = document.at("metadata").at("source").as_string();
+    try {
+        const auto instance = instances_.get(source.substr(source.rfind('/') + 1));
+        if (instance->type != InstanceType::regular || instance->start_requested_at == Time{}) return;
+        boot_time_.observe(
+            std::chrono::duration<double>(clock_.now() - instance->start_requested_at).count());
+    } catch (const Error&) {
+        return;  // removed meanwhile: it has no boot time any more
+    }
 }
 
 }  // namespace svc::server

@@ -1,27 +1,31 @@
 #pragma once
 // svc_cluster_*: nodes, instances, what is reserved, how long they boot.
-#include <string>
+#include <memory>
 
+#include "libsvc/base/clock.h"
 #include "libsvc/base/metrics.h"
+#include "libsvc/events/event_bus.h"
 #include "libsvc/services/instance_service.h"
 #include "libsvc/services/node_service.h"
 
 namespace svc::server {
 
-// Where the instance service puts how long its instances took to boot.
-Histogram& boot_time_histogram(MetricsRegistry& registry);
-
-// Computed at each scrape from the records. Thread-safe. Registers a collector with the registry, which
-// therefore must not be rendered after this object's end.
+// Computed at each scrape from the records; boot times are observed as instances come up. Thread-safe.
+// Registers a collector with the registry, which therefore must not be rendered after this object's end.
 class ClusterMetrics {
   public:
-    ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes, const InstanceService& instances);
+    ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes, const InstanceService& instances,
+                   EventBus& events, const Clock& clock);
 
   private:
     void collect(std::string& out) const;
+    void observe_boot(const std::string& event) const;
 
     const NodeService& nodes_;
     const InstanceService& instances_;
+    const Clock& clock_;
+    Histogram& boot_time_;
+    std::unique_ptr<EventBus::Handle> subscription_;
 };
 
 }  // namespace svc::server

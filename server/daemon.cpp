@@ -172,7 +172,7 @@ class Daemon::Parts {
           authenticator(std::move(trusts)),
           services{options,       authenticator, events,           engine,       *blobs,
                    image_service, node_service,  instance_service, exec_service, tokens},
-          cluster_metrics(metrics, node_service, instance_service),
+          cluster_metrics(metrics, node_service, instance_service, events, clock),
           workers("request", options.workers, options.request_queue),
           middleware({authenticator, metrics, ids, host_name(), options.max_upload}, api_routes(services)),
           server(middleware, workers, options.limits, options.io_threads) {}

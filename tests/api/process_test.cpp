@@ -39,11 +39,13 @@ void check_consistent(ApiCaller& api) {
         for (const Json& record : records.as_array())
             api.get("/1.0/operations/" + record.at("id").as_string() + "/wait?timeout=30");
     const Json ended = api.get("/1.0/operations").metadata();
-    CHECK(ended.find("running") == nullptr);
-    CHECK(ended.find("pending") == nullptr);
-    for (const Json& image : api.get("/1.0/images?recursion=1").metadata().as_array())
+    CHECK_FALSE(ended.find("running"));
+    CHECK_FALSE(ended.find("pending"));
+    const Json images = api.get("/1.0/images?recursion=1").metadata();
+    for (const Json& image : images.as_array())
         CHECK((image.at("status") == Json("active") || image.at("status") == Json("error")));
-    for (const Json& instance : api.get("/1.0/containers?recursion=1").metadata().as_array())
+    const Json instances = api.get("/1.0/containers?recursion=1").metadata();
+    for (const Json& instance : instances.as_array())
         CHECK((instance.at("status") == Json("running") || instance.at("status") == Json("error")));
 }
 
@@ -64,10 +66,11 @@ TEST_CASE_METHOD(Setup, "the_program_checks_its_usage_and_configuration") {
     CHECK_FALSE(std::filesystem::exists(path / "state"));
 }
 
-TEST_CASE_METHOD(Setup, "the_state_is_private_and_the_sockets_have_their_modes") {
+TEST_CASE_METHOD(Setup, "records_are_private_and_the_sockets_have_their_modes") {
     const DaemonProcess daemon(path);
     CHECK(daemon.ready_line() == "svcd: ready unix:" + (path / "svc.socket").string());
-    CHECK(mode_of(path / "state") == 0700);
+    CHECK(mode_of(path / "state") == 0711);
+    CHECK(mode_of(path / "state/blobs") == 0700);
     CHECK(mode_of(path / "svc.socket") == 0660);
     CHECK(mode_of(path / "state/agent") == 0711);
     CHECK(mode_of(path / "state/agent/server.unix") == 0666);
