@@ -13,7 +13,7 @@
 #include "cli/raw_terminal.h"
 #include "cli/remote.h"
 #include "libsvc/base/file.h"
-#include "libsvc/client/exec_session.h"
+#include "libsvc/client/remote_exec.h"
 
 namespace svc::cli {
 namespace {
@@ -68,7 +68,7 @@ class StopEvent {
     FileDescriptor descriptor_;
 };
 
-void forward_input(ExecSession& session, const StopEvent& stop, int fd) {
+void forward_input(RemoteExec& session, const StopEvent& stop, int fd) {
     std::string block(128U << 10, '\0');
     try {
         while (stop.wait_for(fd)) {
@@ -82,7 +82,7 @@ void forward_input(ExecSession& session, const StopEvent& stop, int fd) {
     }
 }
 
-void forward_signals(ExecSession& session, const StopEvent& stop, const SignalSource& signals,
+void forward_signals(RemoteExec& session, const StopEvent& stop, const SignalSource& signals,
                      const Console& console, bool interactive) {
     while (stop.wait_for(signals.descriptor())) {
         const int signal = signals.next();
@@ -95,14 +95,14 @@ void forward_signals(ExecSession& session, const StopEvent& stop, const SignalSo
     }
 }
 
-ExecResult run_session(ExecSession& session, const Console& console, bool interactive) {
+RemoteExecResult run_session(RemoteExec& session, const Console& console, bool interactive) {
     const SignalSource signals;
     const RawTerminal raw(interactive ? console.in() : -1);
     const StopEvent stop;
     std::jthread input([&] { forward_input(session, stop, console.in()); });
     std::jthread control([&] { forward_signals(session, stop, signals, console, interactive); });
     struct Release {
-        ExecSession& session;
+        RemoteExec& session;
         const StopEvent& stop;
         ~Release() {
             stop.raise();
@@ -117,7 +117,7 @@ ExecResult run_session(ExecSession& session, const Console& console, bool intera
     });
 }
 
-int status_of(const ExecResult& result, const Console& console) {
+int status_of(const RemoteExecResult& result, const Console& console) {
     if (result.lost) {
         console.print_error_line("Error: the connection was lost");
         return connection_lost;
@@ -133,9 +133,9 @@ int run_in_instance(Context& context, const std::string& instance, ExecRequest r
     const Size size = console.terminal_size();
     request.width = size.width;
     request.height = size.height;
-    std::unique_ptr<ExecSession> session;
+    std::unique_ptr<RemoteExec> session;
     try {
-        session = std::make_unique<ExecSession>(context.client(), instance, request);
+        session = std::make_unique<RemoteExec>(context.client(), instance, request);
     } catch (const UsageError&) {
         throw;
     } catch (const Error& e) {

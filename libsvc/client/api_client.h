@@ -49,7 +49,7 @@ class ApiClient {
     std::vector<std::string> instance_logs(std::string_view id);  // names of stored logs
     void read_instance_log(std::string_view id, std::string_view name,
                            std::function<void(std::string_view)> sink);
-    Json exec(std::string_view id, const ExecRequest& request);  // ExecSession does this and the rest
+    Json exec(std::string_view id, const ExecRequest& request);  // RemoteExec does this and the rest
 
     JsonArray operations();
     Json operation(std::string_view id);

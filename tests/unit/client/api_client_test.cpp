@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "tests/unit/client/fake_service.h"
 

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "libsvc/base/error.h"
 #include "libsvc/model/api.h"
 
 namespace svc::test {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 
+#include "libsvc/base/error.h"
 #include "tests/unit/client/fake_service.h"
 
 using namespace svc;

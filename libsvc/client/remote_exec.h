@@ -11,7 +11,7 @@
 
 namespace svc {
 
-struct ExecResult {
+struct RemoteExecResult {
     std::optional<int>
         status;         // of the command: exit code, or 128 + signal; nothing: it was not run or is not known
     bool lost = false;  // a connection broke before the end; the service then kills the command
@@ -20,13 +20,13 @@ struct ExecResult {
 
 // The command starts when the constructor has connected all streams; the destructor drops them, which kills a
 // command that still runs. One thread may run(), one send input, any send signals and sizes.
-class ExecSession {
+class RemoteExec {
   public:
     // Throws what the service answers, and `unavailable`.
-    ExecSession(ApiClient& client, std::string_view instance, const ExecRequest& request);
-    ~ExecSession();
-    ExecSession(const ExecSession&) = delete;
-    ExecSession& operator=(const ExecSession&) = delete;
+    RemoteExec(ApiClient& client, std::string_view instance, const ExecRequest& request);
+    ~RemoteExec();
+    RemoteExec(const RemoteExec&) = delete;
+    RemoteExec& operator=(const RemoteExec&) = delete;
 
     void send_input(
         std::string_view data);  // blocks while the command does not read; throws unavailable when closed
@@ -36,14 +36,14 @@ class ExecSession {
 
     // Delivers output (stream 1, of non-interactive sessions also 2) until the command's end. Calls for
     // different streams come from different threads. What `output` throws ends the session and leaves run().
-    ExecResult run(const std::function<void(int stream, std::string_view data)>& output);
+    RemoteExecResult run(const std::function<void(int stream, std::string_view data)>& output);
     void abort() noexcept;  // breaks all connections; from any thread
 
   private:
     struct Stream;
     void receive(Stream& stream, const std::function<void(int, std::string_view)>& output);
     void send_control(const Json& message);
-    ExecResult result();
+    RemoteExecResult result();
 
     ApiClient& client_;
     const bool interactive_;

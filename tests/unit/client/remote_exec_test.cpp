@@ -1,10 +1,11 @@
-#include "libsvc/client/exec_session.h"
+#include "libsvc/client/remote_exec.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <mutex>
 #include <thread>
 
+#include "libsvc/base/error.h"
 #include "tests/unit/client/fake_service.h"
 
 using namespace svc;
@@ -62,14 +63,14 @@ ExecRequest request_for(std::vector<std::string> command, bool interactive = fal
 TEST_CASE("outputs arrive whole and apart, then the exit status") {
     ExecService remote(false);
     ApiClient client(remote.service.target());
-    ExecSession session(client, "abc", request_for({"ls", "-l"}));
+    RemoteExec session(client, "abc", request_for({"ls", "-l"}));
     CHECK(remote.body().at("command") == Json::array({"ls", "-l"}));
     remote.say("1", "out");
     remote.say("2", "err");
     remote.say("1", "put");
     for (const auto* name : {"1", "2", "0", "control"}) remote.end(name);
     Outputs outputs;
-    const ExecResult result = session.run(outputs.receiver());
+    const RemoteExecResult result = session.run(outputs.receiver());
     CHECK(result.status == 3);
     CHECK_FALSE(result.lost);
     CHECK(outputs.texts == std::map<int, std::string>{{1, "output"}, {2, "err"}});
@@ -78,7 +79,7 @@ TEST_CASE("outputs arrive whole and apart, then the exit status") {
 TEST_CASE("input goes out, its end is the empty text and a close") {
     ExecService remote(false);
     ApiClient client(remote.service.target());
-    ExecSession session(client, "abc", request_for({"cat"}));
+    RemoteExec session(client, "abc", request_for({"cat"}));
     session.send_input("hello");
     session.end_input();
     CHECK(remote.sockets["0"]->next_message() == "hello");
@@ -89,7 +90,7 @@ TEST_CASE("input goes out, its end is the empty text and a close") {
 TEST_CASE("an interactive session has one stream, and takes sizes and signals") {
     ExecService remote(true);
     ApiClient client(remote.service.target());
-    ExecSession session(client, "abc", request_for({"sh"}, true));
+    RemoteExec session(client, "abc", request_for({"sh"}, true));
     CHECK(remote.body().at("width").as_int() == 80);
     session.resize(120, 40);
     session.send_signal(SIGTERM);
@@ -107,10 +108,10 @@ TEST_CASE("an interactive session has one stream, and takes sizes and signals") 
 TEST_CASE("a broken stream is a lost connection, whatever the others do") {
     ExecService remote(false);
     ApiClient client(remote.service.target());
-    ExecSession session(client, "abc", request_for({"sleep"}));
+    RemoteExec session(client, "abc", request_for({"sleep"}));
     remote.sockets["1"]->socket()->abort();
     Outputs outputs;
-    const ExecResult result = session.run(outputs.receiver());
+    const RemoteExecResult result = session.run(outputs.receiver());
     CHECK(result.lost);
     CHECK_FALSE(result.status);
 }
@@ -119,9 +120,9 @@ TEST_CASE("a command that could not be run says why") {
     ExecService remote(false);
     remote.final_record = operation_record(400, "Command not found", Json::object({{"return", 127}}));
     ApiClient client(remote.service.target());
-    ExecSession session(client, "abc", request_for({"nothing"}));
+    RemoteExec session(client, "abc", request_for({"nothing"}));
     for (const auto* name : {"1", "2"}) remote.end(name);
-    const ExecResult result = session.run([](int, std::string_view) {});
+    const RemoteExecResult result = session.run([](int, std::string_view) {});
     CHECK(result.status == 127);
     CHECK(result.error == "Command not found");
 }
@@ -129,7 +130,7 @@ TEST_CASE("a command that could not be run says why") {
 TEST_CASE("a receiver that fails ends the session with its error") {
     ExecService remote(false);
     ApiClient client(remote.service.target());
-    ExecSession session(client, "abc", request_for({"yes"}));
+    RemoteExec session(client, "abc", request_for({"yes"}));
     remote.say("1", "y");
     CHECK_THROWS_WITH(session.run([](int, std::string_view) { throw Error(ErrorCode::internal, "full"); }),
                       "full");

@@ -1,4 +1,4 @@
-#include "libsvc/client/exec_session.h"
+#include "libsvc/client/remote_exec.h"
 
 #include <sys/socket.h>
 
@@ -14,7 +14,7 @@
 
 namespace svc {
 
-struct ExecSession::Stream {
+struct RemoteExec::Stream {
     Stream(const Target& target, const std::string& path, int number)
         : socket(target, path), number(number) {}
     WebSocketClient socket;
@@ -24,7 +24,7 @@ struct ExecSession::Stream {
     std::exception_ptr failure;
 };
 
-ExecSession::ExecSession(ApiClient& client, std::string_view instance, const ExecRequest& request)
+RemoteExec::RemoteExec(ApiClient& client, std::string_view instance, const ExecRequest& request)
     : client_(client), interactive_(request.interactive) {
     const Json operation = client.exec(instance, request);
     operation_ = operation.at("id").as_string();
@@ -42,20 +42,20 @@ ExecSession::ExecSession(ApiClient& client, std::string_view instance, const Exe
     errors_ = connect("2", 2);
 }
 
-ExecSession::~ExecSession() {
+RemoteExec::~RemoteExec() {
     abort();
 }
 
-void ExecSession::abort() noexcept {
+void RemoteExec::abort() noexcept {
     for (const auto* stream : {&control_, &input_, &output_, &errors_})
         if (*stream) ::shutdown((*stream)->socket.descriptor(), SHUT_RDWR);
 }
 
-void ExecSession::send_input(std::string_view data) {
+void RemoteExec::send_input(std::string_view data) {
     input_->socket.send_binary(data);
 }
 
-void ExecSession::end_input() {
+void RemoteExec::end_input() {
     try {
         input_->socket.send_text("");
         if (!interactive_) input_->socket.close();
@@ -64,7 +64,7 @@ void ExecSession::end_input() {
     }
 }
 
-void ExecSession::send_control(const Json& message) {
+void RemoteExec::send_control(const Json& message) {
     try {
         const std::lock_guard lock(control_->sending);
         control_->socket.send_text(message.dump());
@@ -73,17 +73,17 @@ void ExecSession::send_control(const Json& message) {
     }
 }
 
-void ExecSession::resize(unsigned width, unsigned height) {
+void RemoteExec::resize(unsigned width, unsigned height) {
     const Json size = Json::object({{"width", std::to_string(width)}, {"height", std::to_string(height)}});
     send_control(Json::object({{"command", "window-resize"}, {"args", size}, {"signal", 0}}));
 }
 
-void ExecSession::send_signal(int number) {
+void RemoteExec::send_signal(int number) {
     send_control(Json::object({{"command", "signal"}, {"args", nullptr}, {"signal", number}}));
 }
 
 // Receiving also answers pings, so every socket needs a thread that does.
-void ExecSession::receive(Stream& stream, const std::function<void(int, std::string_view)>& output) {
+void RemoteExec::receive(Stream& stream, const std::function<void(int, std::string_view)>& output) {
     using Kind = WebSocketMessage::Kind;
     try {
         while (const auto message = stream.socket.receive()) {
@@ -99,7 +99,7 @@ void ExecSession::receive(Stream& stream, const std::function<void(int, std::str
     if (stream.number > 0 && !stream.ended) abort();
 }
 
-ExecResult ExecSession::run(const std::function<void(int stream, std::string_view data)>& output) {
+RemoteExecResult RemoteExec::run(const std::function<void(int stream, std::string_view data)>& output) {
     std::vector<Stream*> speaking, silent;
     for (const auto* stream : {&control_, &input_, &output_, &errors_})
         if (*stream) ((*stream)->number > 0 ? speaking : silent).push_back(stream->get());
@@ -110,7 +110,7 @@ ExecResult ExecSession::run(const std::function<void(int stream, std::string_vie
     speakers.clear();  // joins: all output has arrived
     const bool lost =
         std::any_of(speaking.begin(), speaking.end(), [](const Stream* s) { return !s->ended; });
-    ExecResult outcome;
+    RemoteExecResult outcome;
     std::exception_ptr failure;
     for (const Stream* stream : speaking)
         if (stream->failure && !failure) failure = stream->failure;
@@ -122,8 +122,8 @@ ExecResult ExecSession::run(const std::function<void(int stream, std::string_vie
     return outcome;
 }
 
-ExecResult ExecSession::result() {
-    ExecResult outcome;
+RemoteExecResult RemoteExec::result() {
+    RemoteExecResult outcome;
     try {
         Json record = client_.operation(operation_);
         while (!operation_is_final(record))
