@@ -1,0 +1,42 @@
+#include "cli/completion.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "libsvc/base/process.h"
+#include "tests/cli/run_cli.h"
+
+using namespace svc;
+using namespace svc::test;
+
+namespace {
+
+// What bash offers after `words`, the last of which is being typed.
+std::string offered(const std::string& words) {
+    const std::string script =
+        cli::bash_completion() + "COMP_WORDS=(svcctl " + words +
+        ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_svcctl\necho \"${COMPREPLY[*]}\"\n";
+    const CommandResult result = run_command({"/bin/bash", "-c", script}, std::chrono::seconds(20));
+    REQUIRE(result.status.code == 0);
+    return result.output;
+}
+
+}  // namespace
+
+TEST_CASE("bash completes commands, groups and flags") {
+    CHECK(offered("lau") == "launch\n");
+    CHECK(offered("image u") == "update\n");
+    CHECK(offered("launch --instance") == "--instance-type\n");
+    CHECK(offered("image list --for") == "--format\n");
+    CHECK(offered("--socket /x image list --format js") == "json\n");
+    CHECK(offered("completion z") == "zsh\n");
+}
+
+TEST_CASE("every shell's script names every group") {
+    for (const auto* shell : {"bash", "zsh", "fish"}) {
+        const CliRun run = run_cli({"completion", shell});
+        CHECK(run.status == 0);
+        for (const auto* word : {"image", "operation", "set-default", "launch", "instance-type"})
+            CHECK_THAT(run.out, Catch::Contains(word));
+    }
+}

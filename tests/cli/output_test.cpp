@@ -1,0 +1,54 @@
+#include <catch2/catch.hpp>
+
+#include "cli/output/csv.h"
+#include "cli/output/document.h"
+#include "cli/output/table.h"
+#include "cli/progress.h"
+
+using namespace svc;
+using namespace svc::cli;
+
+TEST_CASE("tables are as wide as their widest line, in characters") {
+    const Table table{{"ID", "ENDPOINTS"}, {{"ä", "one\ntwo-two-two"}, {"bcd", ""}}};
+    CHECK(render_table(table) ==
+          "+-----+-------------+\n"
+          "| ID  | ENDPOINTS   |\n"
+          "+-----+-------------+\n"
+          "| ä   | one         |\n"
+          "|     | two-two-two |\n"
+          "| bcd |             |\n"
+          "+-----+-------------+\n");
+}
+
+TEST_CASE("control characters do not reach the terminal") {
+    CHECK(render_table({{"A"}, {{"\x1b[2J"}}}).find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("an empty list is a head, brackets, brackets, a line") {
+    const Document empty{Json::array(), {{"ID", "NAME"}, {}}};
+    CHECK(render(empty, Format::table) == "+----+------+\n| ID | NAME |\n+----+------+\n");
+    CHECK(render(empty, Format::json) == "[]\n");
+    CHECK(render(empty, Format::yaml) == "[]\n");
+    CHECK(render(empty, Format::csv) == "ID,NAME\n");
+}
+
+TEST_CASE("cells of csv are quoted where they must be") {
+    CHECK(render_csv({{"A", "B"}, {{"x,y", "say \"hi\""}, {"", "two\nlines"}}}) ==
+          "A,B\n\"x,y\",\"say \"\"hi\"\"\"\n,\"two\nlines\"\n");
+}
+
+TEST_CASE("an object is the same in all formats") {
+    const Document document =
+        describe(Json::parse(R"({"id":"a","network":{"ports":[1,2],"none":[]},"up":true,"x":null})"));
+    CHECK(render(document, Format::csv) ==
+          "FIELD,VALUE\nid,a\nnetwork.ports.0,1\nnetwork.ports.1,2\nnetwork.none,\nup,true\nx,\n");
+    CHECK(Json::parse(render(document, Format::json)) == document.value);
+    CHECK(render(document, Format::yaml).find("up: true\n") != std::string::npos);
+}
+
+TEST_CASE("the bar fills from left to right") {
+    CHECK(progress_bar(0, 4) == "[>   ]");
+    CHECK(progress_bar(50, 4) == "[==> ]");
+    CHECK(progress_bar(100, 4) == "[====]");
+    CHECK(progress_bar(250, 4) == "[====]");
+}

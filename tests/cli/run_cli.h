@@ -1,0 +1,24 @@
+#pragma once
+// svcctl inside the test's process.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+
+namespace svc::test {
+
+struct CliRun {
+    int status = 0;
+    std::string out, err;
+};
+
+struct CliSettings {
+    std::string socket = "/nonexistent/svc.socket";  // SVC_SOCKET
+    std::string input;
+    std::filesystem::path config_directory;
+};
+
+CliRun run_cli(const std::vector<std::string>& words, const CliSettings& settings = {});
+
+}  // namespace svc::test
