@@ -15,11 +15,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// One flag or positional as CLI11 fills it.
+// One flag as CLI11 fills it.
 struct Slot {
     std::string name;
     bool is_switch = false;
-    bool repeatable = false;
     Words values;
     bool on = false;
 };
@@ -55,7 +54,7 @@ class Parser {
         app_.set_help_flag();
         for (const auto* flags : {&command.flags, &global_flags()})
             for (const Flag& flag : *flags) add_flag(flag);
-        for (const Positional& positional : command.positionals) add_positional(positional);
+        app_.add_option("arguments", loose_);
     }
 
     Arguments parse(const Words& words, const Words& verbatim) {
@@ -68,14 +67,15 @@ class Parser {
         for (const Flag* flag : declared_) arguments.declare(flag->name, flag->initial);
         for (const Positional& positional : command_.positionals) arguments.declare(positional.name, "");
         for (const Slot& slot : slots_) give(arguments, slot);
-        give_verbatim(arguments, verbatim);
+        distribute(arguments, loose_);
+        distribute(arguments, verbatim);
         check(arguments);
         return arguments;
     }
 
   private:
     void add_flag(const Flag& flag) {
-        Slot& slot = slots_.emplace_back(Slot{flag.name, flag.value.empty(), flag.repeatable, {}, false});
+        Slot& slot = slots_.emplace_back(Slot{flag.name, flag.value.empty(), {}, false});
         declared_.push_back(&flag);
         const std::string names =
             (flag.letter ? std::string("-") + flag.letter + "," : "") + "--" + flag.name;
@@ -86,19 +86,14 @@ class Parser {
         }
     }
 
-    void add_positional(const Positional& positional) {
-        Slot& slot = slots_.emplace_back(Slot{positional.name, false, positional.repeatable, {}, false});
-        CLI::Option* option = app_.add_option(positional.name, slot.values);
-        if (!positional.repeatable) option->expected(1);
-    }
-
     static void give(Arguments& arguments, const Slot& slot) {
         if (slot.on) arguments.give(slot.name, "true");
         for (const auto& value : slot.values) arguments.give(slot.name, value);
     }
 
-    void give_verbatim(Arguments& arguments, const Words& verbatim) const {
-        for (const auto& word : verbatim) {
+    // Each word goes to the first positional that takes one more.
+    void distribute(Arguments& arguments, const Words& words) const {
+        for (const auto& word : words) {
             const auto open =
                 std::find_if(command_.positionals.begin(), command_.positionals.end(),
                              [&](const Positional& p) { return p.repeatable || !arguments.given(p.name); });
@@ -125,6 +120,7 @@ class Parser {
     const Command& command_;
     CLI::App app_;
     std::deque<Slot> slots_;  // CLI11 keeps references
+    Words loose_;             // what is no flag
     std::vector<const Flag*> declared_;
 };
 

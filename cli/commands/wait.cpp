@@ -12,6 +12,8 @@ namespace svc::cli {
 namespace {
 
 constexpr std::chrono::milliseconds event_poll{100};
+constexpr std::chrono::seconds reconnect_grace{15};
+constexpr std::chrono::milliseconds reconnect_pause{250};
 constexpr std::chrono::seconds record_refresh{2};  // for changes no event tells of
 
 // What the id names, and how to see its state.
@@ -60,25 +62,43 @@ void refuse_failed(const Subject& subject, const Json& record) {
 class ConditionWait {
   public:
     ConditionWait(Context& context, const Arguments& arguments)
-        : id_(arguments.text("id")), timeout_(timeout_of(arguments)), line_(context.console()) {
-        events_.emplace(context.target(), "lifecycle,operation");
+        : id_(arguments.text("id")),
+          timeout_(timeout_of(arguments)),
+          line_(context.console()),
+          target_(context.target()) {
+        events_.emplace(target_, "lifecycle,operation");
         subject_ = find_subject(context.client(), id_);
         conditions_ = parse_conditions(arguments.list("condition"), subject_.keys, "condition");
         if (conditions_.empty()) conditions_ = {{"status", subject_.goal}};
     }
 
     void run() {
-        const SteadyTime started = clock_.steady_now();
-        while (true) {
-            const auto record = read();
-            if (!record || is_met(subject_, *record, conditions_)) return;
-            refuse_failed(subject_, *record);
-            status_ = text_of(*record, "status");
-            await_change(started);
+        while (!step()) {
         }
     }
 
   private:
+    // One look and one wait; true at the end. A service that goes away meanwhile may come back.
+    bool step() {
+        try {
+            if (!events_) events_.emplace(target_, "lifecycle,operation");
+            const auto record = read();
+            lost_since_.reset();
+            if (!record || is_met(subject_, *record, conditions_)) return true;
+            refuse_failed(subject_, *record);
+            status_ = text_of(*record, "status");
+            await_change();
+        } catch (const Error& e) {
+            if (e.code() != ErrorCode::unavailable) throw;
+            events_.reset();
+            const SteadyTime now = clock_.steady_now();
+            if (!lost_since_) lost_since_ = now;
+            if (now - *lost_since_ > reconnect_grace) throw;
+            clock_.wait({}, reconnect_pause);
+        }
+        return false;
+    }
+
     // Nothing: it is gone, and that was waited for.
     std::optional<Json> read() {
         try {
@@ -92,10 +112,10 @@ class ConditionWait {
         }
     }
 
-    void await_change(SteadyTime started) {
+    void await_change() {
         const SteadyTime since = clock_.steady_now();
         while (clock_.steady_now() - since < record_refresh) {
-            if (timeout_ && clock_.steady_now() - started >= *timeout_)
+            if (timeout_ && clock_.steady_now() - started_ >= *timeout_)
                 throw Error(ErrorCode::cancelled,
                             "timeout: " + subject_.kind + " " + quoted(id_) + " is " + status_);
             line_.show_busy("Waiting, " + subject_.kind + " is " + status_);
@@ -108,6 +128,9 @@ class ConditionWait {
     std::optional<Duration> timeout_;
     ProgressLine line_;
     SystemClock clock_;
+    const SteadyTime started_ = clock_.steady_now();
+    std::optional<SteadyTime> lost_since_;
+    Target target_;
     std::optional<EventStream> events_;
     Subject subject_;
     std::vector<Condition> conditions_;
