@@ -13,12 +13,14 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/processes.h"
 
 namespace svc::lxc {
 
 namespace {
 
 constexpr std::array<std::string_view, 3> needed = {"cpu", "memory", "pids"};
+constexpr std::chrono::milliseconds kill_limit{10'000};
 constexpr std::uint64_t cpu_period = 100'000;  // microseconds
 
 std::vector<std::string> words(std::string_view text) {
@@ -43,18 +45,27 @@ void for_each_group(const std::filesystem::path& top,
     if (std::filesystem::exists(top, ignored)) visit(top);
 }
 
-void kill_members(const std::filesystem::path& group) {
+std::vector<FileDescriptor> members(const std::filesystem::path& group) {
+    std::vector<FileDescriptor> processes;
     std::string text;
     try {
         text = read_file(group / "cgroup.procs");
     } catch (const Error&) {
-        return;  // gone meanwhile
+        return processes;  // gone meanwhile
     }
     for (const std::string& line : split(text, '\n')) {
         pid_t pid = 0;
         std::from_chars(line.data(), line.data() + line.size(), pid);
-        if (pid > 1) ::kill(pid, SIGKILL);
+        if (pid > 1) processes.push_back(open_pid(pid));
     }
+    return processes;
+}
+
+// A group can be removed only once its members are gone, not when they are told to go.
+void kill_members(const std::filesystem::path& group) {
+    const std::vector<FileDescriptor> processes = members(group);
+    for (const FileDescriptor& process : processes) send_signal(process.get(), SIGKILL);
+    for (const FileDescriptor& process : processes) wait_for_end(process.get(), kill_limit);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/runtime/lxc/engine.h"
+#include "libsvc/runtime/lxc/processes.h"
 
 namespace svc {
 

@@ -15,6 +15,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/runtime/lxc/helper_process.h"
+#include "libsvc/runtime/lxc/processes.h"
 
 namespace svc::lxc {
 

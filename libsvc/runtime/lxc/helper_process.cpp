@@ -1,38 +1,18 @@
 #include "libsvc/runtime/lxc/helper_process.h"
 
-#include <poll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "libsvc/base/error.h"
+#include "libsvc/runtime/lxc/processes.h"
 
 namespace svc::lxc {
 
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
-bool poll_until(int fd, steady_clock::time_point deadline) {
-    for (;;) {
-        const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
-        pollfd entry{fd, POLLIN, 0};
-        const int ready =
-            ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000)));
-        if (ready > 0) return true;
-        if (ready == 0 && steady_clock::now() >= deadline) return false;
-    }
-}
-
-steady_clock::time_point deadline_after(milliseconds limit) {
-    return steady_clock::now() + std::min<milliseconds>(limit, std::chrono::hours(24 * 365));
-}
 
 std::vector<FileDescriptor> take_descriptors(const msghdr& header) {
     std::vector<FileDescriptor> taken;
@@ -84,22 +64,6 @@ std::optional<HelperReply> HelperProcess::receive(milliseconds limit) {
     if (got != static_cast<ssize_t>(sizeof reply.message)) return std::nullopt;
     reply.message.text[sizeof reply.message.text - 1] = '\0';
     return reply;
-}
-
-void reap(int pidfd) {
-    siginfo_t info{};
-    ::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG);
-}
-
-bool wait_for_end(int pidfd, milliseconds limit) {
-    if (pidfd < 0) return true;
-    if (!poll_until(pidfd, deadline_after(limit))) return false;
-    reap(pidfd);
-    return true;
-}
-
-void send_signal(int pidfd, int signal) {
-    if (pidfd >= 0) ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0U);
 }
 
 }  // namespace svc::lxc

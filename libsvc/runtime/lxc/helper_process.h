@@ -35,10 +35,4 @@ class HelperProcess {
     std::optional<Child> child_;
 };
 
-// Reaps a process if it is a child of ours that has ended; we inherit monitors as their subreaper.
-void reap(int pidfd);
-// True when the process has ended within `limit`; reaps it.
-bool wait_for_end(int pidfd, std::chrono::milliseconds limit);
-void send_signal(int pidfd, int signal);
-
 }  // namespace svc::lxc

@@ -4,6 +4,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/runtime/lxc/processes.h"
 
 namespace svc::lxc {
 
