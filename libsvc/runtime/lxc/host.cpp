@@ -254,7 +254,7 @@ Capacity Host::capacity() const {
     capacity.bridge = options_.bridge;
     capacity.subnet = options_.subnet;
     capacity.bridge_mtu = options_.bridge_mtu;
-    capacity.storage_pool = "overlay";
+    capacity.storage_pool = "svc0";
     capacity.disk_limit_enforced = quota_.enforced();
     capacity.details = machine_details(options_, context_);
     capacity.details.set("disk_quota", quota_.enforced() ? "project" : quota_.reason());
