@@ -21,10 +21,6 @@ namespace {
 using Steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds continue_patience{
-    1000};  // a server that knows no "100 Continue" gets the body after this
-constexpr std::size_t source_piece = 256U << 10;
-
 [[noreturn]] void throw_unreachable(const Target& target, const std::string& why) {
     throw Error(ErrorCode::unavailable, "cannot reach " + target.describe() + ": " + why);
 }
