@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "instance-agent/agent.h"
+#include "instance-agent/log_file.h"
 #include "instance-agent/options.h"
 #include "libsvc/base/error.h"
 #include "libsvc/net/direct_call.h"
@@ -34,6 +35,8 @@ int run(const agent::Options& options) {
     const sigset_t signals = block_signals();
     log::set_level(options.log_level);
     const auto session = agent::read_session(options.session);
+    std::optional<agent::LogFile> log_file;  // outside of an instance stderr is enough
+    if (session) log_file.emplace(options.session.parent_path() / "logs" / "agent.log");
     if (!session) log::info("no session file, nothing is reported", {{"file", options.session.string()}});
     std::jthread announcer([&](const std::stop_token& stop) {
         SystemClock clock;
