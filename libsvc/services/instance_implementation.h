@@ -1,6 +1,7 @@
 #pragma once
-// The inside of InstanceService. instance_service.cpp takes requests, instance_reports.cpp the reports of agents;
-// instance_launch.cpp brings up, instance_end.cpp takes down; reconciler.cpp compares records with the runtime.
+// The inside of InstanceService. instance_service.cpp takes requests, instance_reports.cpp the reports of
+// agents; instance_launch.cpp brings up, instance_end.cpp takes down; reconciler.cpp compares records with
+// the runtime.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -60,6 +61,7 @@ class InstanceService::Implementation {
     Started stop_instance(const Ptr& instance, PathWord word, const std::string& requestor);
 
     // instance_reports.cpp
+    bool settle_boot(const std::string& id, std::optional<Error> failure);
     void report_running(const Ptr& instance);
     void report_error(const Ptr& instance, const InstanceReport& report);
     void report_stopped(const Ptr& instance);

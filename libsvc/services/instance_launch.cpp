@@ -79,7 +79,7 @@ OperationResult InstanceService::Implementation::run_start(OperationContext& con
 InstanceService::Implementation::Ptr InstanceService::Implementation::prepare(const std::string& id,
                                                                               const std::string& requestor,
                                                                               bool create_too) {
-    const auto instance = parts_.instances.get(id);
+    auto instance = parts_.instances.get(id);
     if (instance->status == InstanceStatus::deleted) throw_deleting();
     if (instance->status != InstanceStatus::created) {  // an earlier life of the daemon came this far
         if (create_too) create_container(*instance);
@@ -152,7 +152,7 @@ OperationResult InstanceService::Implementation::boot(OperationContext& context,
     const std::string id = planned.id.str();
     const std::string requestor = context.operation().requestor;
     const Duration limit = parts_.options.boot_timeout;
-    boots_.expect(id);
+    boots_.expect(id, context.operation().id.str());
     Rollback undo;
     undo.add("expecting a report", [&] { boots_.forget(id); });
     start_container(planned, requestor);

@@ -7,6 +7,8 @@ namespace svc {
 
 namespace {
 
+constexpr Duration report_limit = std::chrono::seconds(2);  // the agent asks again then
+
 bool is_up(InstanceStatus status) {
     return status == InstanceStatus::started || status == InstanceStatus::running;
 }
@@ -29,10 +31,19 @@ void InstanceService::Implementation::report(std::string_view id, std::string_vi
     throw Error(ErrorCode::invalid_argument, "argument status is invalid: must be running, error or stopped");
 }
 
+// A report is taken when what follows from it is stored: the agent does not send it again after that.
+bool InstanceService::Implementation::settle_boot(const std::string& id, std::optional<Error> failure) {
+    const auto operation = boots_.settle(id, std::move(failure));
+    if (!operation) return false;
+    if (!is_final(parts_.engine.wait(*operation, report_limit)->status))
+        throw Error(ErrorCode::unavailable, "report of container " + id + " is not stored yet");
+    return true;
+}
+
 // Agents repeat this: after a restart of either side it may come at any time.
 void InstanceService::Implementation::report_running(const Ptr& instance) {
     if (instance->status == InstanceStatus::running) return;
-    if (boots_.settle(instance->id.str(), std::nullopt)) return;
+    if (settle_boot(instance->id.str(), std::nullopt)) return;
     if (instance->status != InstanceStatus::started)
         throw Error(ErrorCode::invalid_argument, "reporting running from a container that is " +
                                                      std::string(to_text(instance->status)) + " not allowed");
@@ -47,14 +58,14 @@ void InstanceService::Implementation::report_error(const Ptr& instance, const In
     const std::string message = report.error_message.empty()
                                     ? "instance reported error " + std::to_string(report.error_code)
                                     : report.error_message;
-    if (boots_.settle(id, Error(ErrorCode::internal, message))) return;
+    if (settle_boot(id, Error(ErrorCode::internal, message))) return;
     if (is_up(instance->status) && !start_own("instance.fail", {id, false, false, false, message}))
         check_later(id);
 }
 
 void InstanceService::Implementation::report_stopped(const Ptr& instance) {
     const std::string& id = instance->id.str();
-    if (boots_.settle(id, Error(ErrorCode::internal, "instance stopped before it was running"))) return;
+    if (settle_boot(id, Error(ErrorCode::internal, "instance stopped before it was running"))) return;
     if (is_up(instance->status) && !start_own("instance.stop", {id, false, false, false, ""}))
         check_later(id);
 }

@@ -4,9 +4,11 @@
 
 namespace svc {
 
-void PendingBoots::expect(const std::string& id) {
+void PendingBoots::expect(const std::string& id, std::string operation) {
+    Boot boot;
+    boot.operation = std::move(operation);
     std::lock_guard lock(mutex_);
-    boots_.insert_or_assign(id, Boot());
+    boots_.insert_or_assign(id, std::move(boot));
 }
 
 void PendingBoots::forget(std::string_view id) {
@@ -22,24 +24,24 @@ bool PendingBoots::expects(std::string_view id) const {
     return boots_.find(id) != boots_.end();
 }
 
-bool PendingBoots::settle(std::string_view id, std::optional<Error> failure) {
+std::optional<std::string> PendingBoots::settle(std::string_view id, std::optional<Error> failure) {
     Boot boot;
     {
         std::lock_guard lock(mutex_);
         const auto found = boots_.find(id);
-        if (found == boots_.end()) return false;
-        if (found->second.settled) return true;
+        if (found == boots_.end()) return std::nullopt;
+        if (found->second.settled) return found->second.operation;
         if (!found->second.done) {
             found->second.settled = true;
             found->second.failure = std::move(failure);
-            return true;
+            return found->second.operation;
         }
         boot = std::move(found->second);
         boots_.erase(found);
     }
     if (boot.ticket != 0) timer_.cancel(boot.ticket);
     boot.done(failure);
-    return true;
+    return std::move(boot.operation);
 }
 
 void PendingBoots::attach(const std::string& id, Duration limit, const Error& late, Done done) {

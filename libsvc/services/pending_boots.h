@@ -20,16 +20,18 @@ class PendingBoots {
     using Done = std::function<void(const std::optional<Error>& failure)>;  // nothing: it runs
 
     explicit PendingBoots(Timer& timer) : timer_(timer) {}
-    void expect(const std::string& id);  // before the guest can report
+    // Before the guest can report. `operation`: whose end the report will be.
+    void expect(const std::string& id, std::string operation);
     void forget(std::string_view id);
     bool expects(std::string_view id) const;
-    // False when no report is expected. The first one counts.
-    bool settle(std::string_view id, std::optional<Error> failure);
+    // The operation that ends with this; nothing when no report is expected. The first one counts.
+    std::optional<std::string> settle(std::string_view id, std::optional<Error> failure);
     // Calls `done` when settled, at once if that was before; fails with `late` after `limit`.
     void attach(const std::string& id, Duration limit, const Error& late, Done done);
 
   private:
     struct Boot {
+        std::string operation;
         Done done;
         Timer::Ticket ticket = 0;
         bool settled = false;
