@@ -73,12 +73,9 @@ class Crash(harness.DaemonTest):
         self.daemon.kill()
         self.kill_guest(id)
         self.daemon.start()
+        waited = self.daemon.ctl("wait", id, "-c", "status=error", "-t", "30s")
+        self.assertEqual(waited.returncode, 0, waited.stderr)
         record = self.daemon.container(id)
-        for _ in range(50):
-            if record["status"] != "running":
-                break
-            self.daemon.api("GET", "/1.0/operations/00000000-0000-4000-8000-000000000000/wait?timeout=1")
-            record = self.daemon.container(id)
         self.assertEqual(record["status"], "error")
         self.assertTrue(record["error_message"])
         self.daemon.succeed(self.daemon.api("DELETE", f"/1.0/containers/{id}", {"force": True}))
