@@ -351,7 +351,9 @@ TEST_CASE("ports are forwarded on the node while the container runs") {
 TEST_CASE("the agent is started after init and again when it dies") {
     LxcFixture fixture;
     fixture.add_layer("base", patient_init);
-    const std::filesystem::path agent = fixture.directory() / "agent";
+    std::filesystem::create_directories(fixture.directory() / "private");
+    ::chmod((fixture.directory() / "private").c_str(), 0700);
+    const std::filesystem::path agent = fixture.directory() / "private/agent";
     std::ofstream(agent) << "#!/bin/sh\necho agent reporting as $USER\nexec sleep 5000\n";
     ::chmod(agent.c_str(), 0755);
     std::filesystem::create_directories(fixture.directory() / "host");

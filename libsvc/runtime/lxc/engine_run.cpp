@@ -162,7 +162,12 @@ bool LxcRuntime::Engine::ended(const std::string& id) {
     const auto left = supervisor_.forget(id);
     if (!left) return true;  // stopped or removed on request
     const lxc::Ending ending = host_.read_ending(id);
-    end(id, *left, {}, Duration::zero());
+    try {
+        end(id, *left, {}, Duration::zero());
+    } catch (const Error& e) {
+        log::debug("container was not cleaned up",
+                   {{"container", id}, {"error", e.what()}});  // stop() does it again
+    }
     turn.unlock();
     log::debug("container ended", {{"container", id}, {"reason", ending.reason}});
     const auto listener = listener_.with([](const auto& current) { return current; });

@@ -256,8 +256,11 @@ Capacity Host::capacity() const {
     capacity.bridge_mtu = options_.bridge_mtu;
     capacity.storage_pool = "svc0";
     capacity.disk_limit_enforced = quota_.enforced();
-    capacity.details = machine_details(options_, context_);
-    capacity.details.set("disk_quota", quota_.enforced() ? "project" : quota_.reason());
+    std::call_once(details_once_, [&] {
+        details_ = machine_details(options_, context_);
+        details_.set("disk_quota", quota_.enforced() ? "project" : quota_.reason());
+    });
+    capacity.details = details_;
     return capacity;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // What a container needs of this machine, and its removal: folders, mounts, groups, devices, rules.
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -60,6 +61,8 @@ class Host {
     Network network_;
     Layers layers_;
     Quota quota_;
+    mutable std::once_flag details_once_;  // they ask a program: not at start-up, and not each time
+    mutable Json details_;
 };
 
 }  // namespace svc::lxc

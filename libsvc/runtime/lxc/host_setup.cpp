@@ -1,11 +1,14 @@
 #include "libsvc/runtime/lxc/host_setup.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <charconv>
 
 #include "libsvc/base/error.h"
@@ -43,6 +46,34 @@ std::string read_or_empty(const std::filesystem::path& path) {
 void make_passable(const std::filesystem::path& path) {
     make_directories(path, 0711);
     if (::chmod(path.c_str(), 0711) != 0) throw system_error("cannot set the mode of a folder", errno);
+}
+
+// The mapped root walks these folders itself, when it mounts what lies in them.
+void check_passable(std::string_view what, const std::filesystem::path& path) {
+    for (std::filesystem::path folder = path.parent_path(); folder != "/"; folder = folder.parent_path()) {
+        struct stat info {};
+        if (::stat(folder.c_str(), &info) != 0 || (info.st_mode & S_IXOTH) != 0) continue;
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("{}: folder {} does not let others pass; mode 0711 is enough", what,
+                                quoted(folder.native())));
+    }
+}
+
+// A copy where containers can reach it, wherever the program itself is; running ones keep the file they have.
+void install_agent(const std::filesystem::path& agent, const std::filesystem::path& target) {
+    struct stat theirs {
+    }, ours{};
+    if (::stat(agent.c_str(), &theirs) != 0) throw system_error("cannot look at the agent", errno);
+    if (::stat(target.c_str(), &ours) == 0 && ours.st_size == theirs.st_size &&
+        ours.st_mtim.tv_sec == theirs.st_mtim.tv_sec && ours.st_mtim.tv_nsec == theirs.st_mtim.tv_nsec)
+        return;
+    const std::filesystem::path temporary = target.native() + ".new";
+    std::filesystem::copy_file(agent, temporary, std::filesystem::copy_options::overwrite_existing);
+    const std::array<timespec, 2> times = {theirs.st_mtim, theirs.st_mtim};
+    if (::chmod(temporary.c_str(), 0755) != 0 ||
+        ::utimensat(AT_FDCWD, temporary.c_str(), times.data(), 0) != 0 ||
+        ::rename(temporary.c_str(), target.c_str()) != 0)
+        throw system_error("cannot copy the agent", errno);
 }
 
 std::uint32_t settle_id_base(const LxcOptions& options, const Layout& layout) {
@@ -94,6 +125,9 @@ ConfigContext make_context(const LxcOptions& options) {
     ConfigContext context;
     context.layout = {options.state_dir};
     make_passable(options.state_dir);
+    check_passable("state directory", options.state_dir);
+    if (!options.agent_socket_dir.empty())
+        check_passable("agent socket folder", options.agent_socket_dir / "server.unix");
     make_passable(context.layout.containers());
     make_passable(context.layout.layers());
     context.cgroups = detect_cgroup_layout();
@@ -105,7 +139,10 @@ ConfigContext make_context(const LxcOptions& options) {
     context.prefix_length = subnet.prefix;
     context.id_base = settle_id_base(options, context.layout);
     context.id_count = options.id_count;
-    context.agent = options.agent;
+    if (!options.agent.empty()) {
+        context.agent = context.layout.agent_program();
+        install_agent(options.agent, context.agent);
+    }
     context.agent_socket_dir = options.agent_socket_dir;
     context.default_processes = options.processes;
     context.apparmor = apparmor_is_usable();

@@ -14,27 +14,28 @@
 namespace svc {
 
 struct LxcOptions {
-    std::filesystem::path
-        state_dir;  // "<state>/lxc", absolute; created with its parents' execute bits left alone
+    std::filesystem::path state_dir;          // "<state>/lxc", absolute
     std::string bridge = "svcbr0";            // at most 15 characters; one per daemon
     std::string subnet = "192.168.100.1/20";  // the bridge's own address and prefix
     std::uint32_t bridge_mtu = 1500;
-    std::filesystem::path agent;   // svc-agent on the host; empty: none is bound or started
-    std::filesystem::path helper;  // the svc-lxc program
-    std::filesystem::path
-        agent_socket_dir;       // holds server.unix; bound read-only at /var/lib/svc-agent/host, empty: not
-    std::uint32_t id_base = 0;  // first host id of every container; 0: from /etc/subuid, else 100000
+    std::filesystem::path agent;             // svc-agent on the host; empty: none is bound or started
+    std::filesystem::path helper;            // the svc-lxc program
+    std::filesystem::path agent_socket_dir;  // holds server.unix; empty: not bound
+    std::uint32_t id_base = 0;               // first host id of all containers; 0: found out
     std::uint32_t id_count = 65536;
-    std::string address;  // private services are forwarded from it; empty: of the default route's interface
-    std::string public_address;      // exposed services; empty: same as `address`
+    std::string address;             // of private services; empty: of the default route's interface
+    std::string public_address;      // of exposed services; empty: same as `address`
     std::uint32_t processes = 4096;  // limit of a container whose specification names none
 };
 
 // Thread-safe. The constructor makes the bridge and the rules, adopts the containers that are there and
 // sweeps what a crash left half made; it makes the calling process a child subreaper, so that it can reap the
-// containers' monitors. The destructor leaves the containers running. `agent` is looked up inside at
-// /var/lib/svc-agent/bin/svc-agent. The socket in `agent_socket_dir` must allow others (mode 0666, folders
-// 0711): the instance's root is an ordinary user of the host.
+// containers' monitors. The destructor leaves the containers running.
+//
+// `agent` is copied into the state directory and bound at /var/lib/svc-agent/bin/svc-agent;
+// `agent_socket_dir` is bound read-only at /var/lib/svc-agent/host. A socket in it must allow others (mode
+// 0666), and every folder above it and above the state directory must let them pass (mode 0711): an
+// instance's root is an ordinary user of the host.
 class LxcRuntime final : public Runtime {
   public:
     LxcRuntime(LxcOptions options, const Clock& clock);
