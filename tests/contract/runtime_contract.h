@@ -1,11 +1,11 @@
 #pragma once
-// What every Runtime must do. Instantiate a world that makes one:
-//   struct World { Runtime& runtime(); LayerStore& layers(); std::filesystem::path package();  // an image
-//   package
-//                  void end(id, clean);  // the guest's init ends by itself };
-// and run `check_runtime(world)` parts as sections of a test case; each part leaves nothing behind.
-#include <poll.h>
-#include <unistd.h>
+// What every Runtime must do. For a new one, write a class with
+//   Runtime& runtime(); LayerStore& layers();
+//   package(): path of an image package;  init(): what its containers run;
+//   address(), other_address(): two of its subnet;  free_port(): of the node
+//   end(id, clean): the guest's init ends by itself
+//   await_events(told, n): the events once there are n
+// and call check_runtime() from a test case. Each section leaves nothing behind.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -101,6 +101,25 @@ void check_life(World& world) {
     world.layers().remove(contract_layer);
 }
 
+// A stopped instance gives its address back; it starts again with what is free then.
+template <class World>
+void check_new_specification(World& world) {
+    Runtime& runtime = world.runtime();
+    world.layers().add(contract_layer, world.package(), {});
+    ContainerSpec spec = contract_spec(world);
+    runtime.create(spec);
+    runtime.start(contract_id);
+    runtime.stop(contract_id, Duration::zero());
+    spec.address = world.other_address();
+    spec.forwards = {{22, 0, 1, true, false, false}};
+    spec.forwards[0].node_port = world.free_port();
+    runtime.create(spec);
+    runtime.start(contract_id);
+    CHECK(runtime.inspect(contract_id)->state == ContainerState::running);
+    runtime.remove(contract_id);
+    world.layers().remove(contract_layer);
+}
+
 template <class World>
 void check_unknown(World& world) {
     Runtime& runtime = world.runtime();
@@ -189,6 +208,9 @@ void check_runtime(World& world) {
     }
     SECTION("every call of a container's life can be repeated") {
         check_life(world);
+    }
+    SECTION("a stopped container takes over a new specification") {
+        check_new_specification(world);
     }
     SECTION("what is unknown is not found, removing it is fine") {
         check_unknown(world);

@@ -27,6 +27,8 @@ class SimulatedWorld {
     LayerStore& layers() { return runtime_->layers(); }
     std::filesystem::path package() const { return package_; }
     static std::string address() { return "10.0.0.2"; }
+    static std::string other_address() { return "10.0.0.3"; }
+    static std::uint16_t free_port() { return 10000; }
     static std::string init() { return ""; }
     void end(const char* id, bool clean) { runtime_->end(id, clean, "init exited with status 1"); }
     static std::vector<RuntimeEvent> await_events(const Guarded<std::vector<RuntimeEvent>>& told,
