@@ -71,31 +71,30 @@ void Engine::Implementation::reserve_place() {
     throw Error(ErrorCode::exhausted, "operation queue is full");
 }
 
-OperationPtr Engine::Implementation::start(OperationSpec spec, const Batch& batch) {
+OperationPtr Engine::Implementation::start(OperationSpec spec, Batch batch) {
     if (!handlers_.contains(spec.kind))
         throw Error(ErrorCode::internal, "no handler for operations of kind '" + spec.kind + "'");
     const auto if_held = spec.wait_for_claims ? Claims::IfHeld::queue : Claims::IfHeld::refuse;
     const JobPtr job = make_job(new_record(std::move(spec)));
-    const OperationPtr record = job->record();
+    OperationPtr record = job->record();
     reserve_place();
     if (!add_job(job)) {
         --queued_;
         throw Error(ErrorCode::conflict, "operation already exists");
     }
-    cancel_ahead(accept(*job, if_held, batch));
+    cancel_ahead(accept(*job, if_held, std::move(batch)));
     if (claims_.ready(job->id)) dispatch(job);
     return record;
 }
 
 // Claims, stores and announces; returns who is ahead.
-std::vector<std::string> Engine::Implementation::accept(Job& job, Claims::IfHeld if_held,
-                                                        const Batch& batch) {
+std::vector<std::string> Engine::Implementation::accept(Job& job, Claims::IfHeld if_held, Batch batch) {
     std::lock_guard order(job.order);
     const OperationPtr record = job.record();
     std::vector<std::string> ahead;
     try {
         ahead = claims_.enter(job.id, record->description, record->claims, if_held);
-        commit_start(*record, batch);
+        commit_start(*record, std::move(batch));
     } catch (...) {
         take_back(job);
         throw;
@@ -109,10 +108,10 @@ std::vector<std::string> Engine::Implementation::accept(Job& job, Claims::IfHeld
     return ahead;
 }
 
-void Engine::Implementation::commit_start(const Operation& record, const Batch& batch) {
+void Engine::Implementation::commit_start(const Operation& record, Batch batch) {
     Batch together;
     records_.stage_create(together, record);
-    together.append(batch);
+    together.append(std::move(batch));
     try {
         store_.commit(together);
     } catch (const Error& e) {
@@ -303,7 +302,7 @@ void Engine::recover() {
 }
 
 std::shared_ptr<const Operation> Engine::start(OperationSpec spec, Batch batch) {
-    return implementation_->start(std::move(spec), batch);
+    return implementation_->start(std::move(spec), std::move(batch));
 }
 
 void Engine::cancel(std::string_view id) {

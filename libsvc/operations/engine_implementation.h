@@ -30,7 +30,7 @@ class Engine::Implementation {
 
     void handle(std::string kind, OperationHandler handler);
     void recover();
-    OperationPtr start(OperationSpec spec, const Batch& batch);
+    OperationPtr start(OperationSpec spec, Batch batch);
     void cancel(std::string_view id);
     OperationPtr get(std::string_view id) const;
     std::vector<OperationPtr> list() const;
@@ -54,8 +54,8 @@ class Engine::Implementation {
     JobPtr make_job(Operation record);
     Operation new_record(OperationSpec spec) const;
     void reserve_place();
-    std::vector<std::string> accept(Job& job, Claims::IfHeld if_held, const Batch& batch);
-    void commit_start(const Operation& record, const Batch& batch);
+    std::vector<std::string> accept(Job& job, Claims::IfHeld if_held, Batch batch);
+    void commit_start(const Operation& record, Batch batch);
     bool add_job(const JobPtr& job);  // false: there is one of this id
     void take_back(Job& job);
     void cancel_ahead(const std::vector<std::string>& ids);

@@ -24,7 +24,8 @@ class ManualClock final : public Clock {
     }
     bool wait(std::stop_token stop, Duration duration) override {
         std::unique_lock lock(mutex_);
-        const Duration end = duration > Duration::max() - passed_ ? Duration::max() : passed_ + duration;
+        const bool endless = passed_ > Duration::zero() && duration > Duration::max() - passed_;
+        const Duration end = endless ? Duration::max() : passed_ + duration;
         ++waiting_;
         changed_.notify_all();
         const bool reached = changed_.wait(lock, stop, [&] { return passed_ >= end; });
