@@ -79,7 +79,7 @@ HttpSession::Task<bool> HttpSession::answer(Exchange& x) {
     const bool sent = co_await send_reply(x);
     finish(x, x.response.status);
     if (sent && x.upgrade) {
-        Upgraded::start(connection_, std::move(x.response.websocket), in_.take());
+        Upgraded::start(connection_, x.response.websocket, in_.take());
         co_return false;
     }
     if (sent && x.keep && !connection_->ending()) co_return true;

@@ -18,8 +18,8 @@ class LaterReply::Ticket {
 
     void deliver(std::shared_ptr<Response> response) {
         if (used_.exchange(true)) return;
-        boost::asio::post(loop_->context, [reply = reply_, response = std::move(response)]() mutable {
-            reply->arrive(std::move(response));
+        boost::asio::post(loop_->context, [reply = reply_, response = std::move(response)] {
+            reply->arrive(response.get());
         });
     }
 
@@ -35,7 +35,7 @@ Responder LaterReply::responder(std::shared_ptr<LaterReply> reply, std::shared_p
     };
 }
 
-void LaterReply::arrive(std::shared_ptr<Response> response) {
+void LaterReply::arrive(Response* response) {
     if (response)
         response_ = std::move(*response);
     else

@@ -21,7 +21,7 @@ class LaterReply {
 
   private:
     class Ticket;
-    void arrive(std::shared_ptr<Response> response);
+    void arrive(Response* response);  // null: nobody answered
 
     // Not the loop: an answer that comes after its end stays in it, and would keep it alive for ever.
     const std::weak_ptr<Connection> connection_;

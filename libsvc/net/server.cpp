@@ -196,7 +196,7 @@ void HttpServer::listen_unix(const std::string& name, const std::filesystem::pat
 std::string HttpServer::listen_tcp(const std::string& name, const std::string& address,
                                    std::shared_ptr<TlsContext> tls) {
     FileDescriptor socket = net::bind_tcp(address);
-    const std::string real = net::local_address(socket.get());
+    std::string real = net::local_address(socket.get());
     Peer prototype;
     prototype.transport = tls ? Transport::https : Transport::http;
     prototype.listener = name;

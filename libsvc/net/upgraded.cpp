@@ -27,7 +27,7 @@ Upgraded::~Upgraded() {
     --connection_->share().websockets;
 }
 
-void Upgraded::start(std::shared_ptr<Connection> connection, std::shared_ptr<WebSocketHandler> handler,
+void Upgraded::start(std::shared_ptr<Connection> connection, const std::shared_ptr<WebSocketHandler>& handler,
                      std::string early) {
     auto self = std::make_shared<Upgraded>(std::move(connection));
     self->session_ = handler->make_session(handler, self->settings());

@@ -10,8 +10,8 @@ namespace svc::net {
 class Upgraded : public std::enable_shared_from_this<Upgraded> {
   public:
     // `early` came in together with the request.
-    static void start(std::shared_ptr<Connection> connection, std::shared_ptr<WebSocketHandler> handler,
-                      std::string early);
+    static void start(std::shared_ptr<Connection> connection,
+                      const std::shared_ptr<WebSocketHandler>& handler, std::string early);
     explicit Upgraded(std::shared_ptr<Connection> connection);
     ~Upgraded();
     Upgraded(const Upgraded&) = delete;
