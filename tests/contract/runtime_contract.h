@@ -6,6 +6,9 @@
 //   end(id, clean): the guest's init ends by itself
 //   await_events(told, n): the events once there are n
 // and call check_runtime() from a test case. Each section leaves nothing behind.
+#include <poll.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
