@@ -161,22 +161,22 @@ class Daemon::Parts {
           images(*store),
           instances(*store),
           nodes(*store),
-          engine(*store, events, clock, ids, engine_options(options)),
+          engine(std::make_unique<Engine>(*store, events, clock, ids, engine_options(options))),
           tokens(state.token_secret(), clock),
           node_service(*store, nodes, *runtime.runtime, node_options(options)),
-          image_service({*store, images, *blobs, *runtime.layers, engine, clock, ids,
+          image_service({*store, images, *blobs, *runtime.layers, *engine, clock, ids,
                          runtime.runtime->capacity().architecture}),
-          instance_service({*store, instances, image_service, node_service, *runtime.runtime, engine, events,
+          instance_service({*store, instances, image_service, node_service, *runtime.runtime, *engine, events,
                             tokens, clock, ids, session_template(options), instance_options(options, state)}),
-          exec_service(instances, *runtime.runtime, engine, clock, ids),
+          exec_service(instances, *runtime.runtime, *engine, clock, ids),
           authenticator(std::move(trusts)),
-          services{options,       authenticator, events,           engine,       *blobs,
+          services{options,       authenticator, events,           *engine,      *blobs,
                    image_service, node_service,  instance_service, exec_service, tokens},
           cluster_metrics(metrics, node_service, instance_service, events, clock),
           workers("request", options.workers, options.request_queue),
           middleware({authenticator, metrics, ids, host_name(), options.max_upload}, api_routes(services)),
           server(middleware, workers, options.limits, options.io_threads) {}
-    ~Parts() { reports.close(); }
+    ~Parts();
     Parts(const Parts&) = delete;
     Parts& operator=(const Parts&) = delete;
 
@@ -198,7 +198,7 @@ class Daemon::Parts {
     Images images;
     Instances instances;
     Nodes nodes;
-    Engine engine;
+    std::unique_ptr<Engine> engine;
     AgentTokens tokens;
     NodeService node_service;
     ImageService image_service;
@@ -219,6 +219,16 @@ class Daemon::Parts {
   private:
     void listen_tls();
 };
+
+// Whoever may still call into the engine ends first; then the engine, joining work that goes on in the
+// services.
+Daemon::Parts::~Parts() {
+    reports.close();
+    server.stop(std::chrono::milliseconds(0));
+    workers.stop();
+    runtime.runtime->on_event({});
+    engine.reset();
+}
 
 void Daemon::Parts::listen_tls() {
     if (options.listen.empty()) return;
@@ -247,7 +257,7 @@ void Daemon::Parts::serve() {
     log::set_listener([this](log::Level level, std::string_view message, const log::Fields& fields) {
         publish_log(events, level, message, fields);
     });
-    engine.recover();
+    engine->recover();
     reports.open(instance_service);
     listen();
     server.start();
@@ -263,7 +273,7 @@ void Daemon::Parts::serve() {
 }
 
 bool Daemon::Parts::is_idle() const {
-    const auto operations = engine.list();
+    const auto operations = engine->list();
     return std::all_of(operations.begin(), operations.end(),
                        [](const auto& o) { return is_final(o->status); });
 }
@@ -299,7 +309,7 @@ void Daemon::reload(log::Level level) {
 bool Daemon::stop() {
     if (parts_->stopped) return true;
     parts_->stopped = true;
-    parts_->engine.stop(parts_->options.shutdown_grace);
+    parts_->engine->stop(parts_->options.shutdown_grace);
     const bool idle = parts_->is_idle();
     parts_->server.stop(last_responses);
     parts_->periodic.reset();

@@ -31,7 +31,11 @@ struct Setup {
 TEST_CASE_METHOD(Setup, "an_uploaded_image_becomes_active") {
     const ApiReply accepted = create("base", header("X-SVC-Fingerprint", sha256_hex(package)));
     CHECK(accepted.headers.get("Location") == accepted.operation());
-    check_golden("api/golden/image_created.json", normalise(accepted.json()));
+    Json answer = normalise(accepted.json());
+    Json record = answer.at("metadata");
+    record.set("metadata", nullptr);  // how far it is already
+    answer.set("metadata", record);
+    check_golden("api/golden/image_created.json", answer);
     const Json operation = api.wait(accepted);
     check_golden("api/golden/image_operation.json", normalise(operation));
     const ApiReply shown = api.get("/1.0/images/base");

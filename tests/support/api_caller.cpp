@@ -6,6 +6,10 @@ namespace svc::test {
 
 namespace {
 
+ApiReply reply_of(ClientReply reply) {
+    return {reply.status, std::move(reply.headers), std::move(reply.body)};
+}
+
 void require_success(const Json& operation) {
     if (operation.at("status_code").as_int() != 200)
         throw Error(ErrorCode::internal, "operation did not succeed: " + operation.dump());
@@ -29,8 +33,7 @@ ApiReply ApiCaller::call(Method method, const std::string& path, const std::stri
     request.path = path;
     request.headers = headers;
     request.body = body;
-    ClientReply reply = client_.call(request);
-    return {reply.status, std::move(reply.headers), std::move(reply.body)};
+    return reply_of(client_.call(request));
 }
 
 ApiReply ApiCaller::patch(const std::string& path, const Json& body) {
@@ -43,7 +46,17 @@ ApiReply ApiCaller::upload(Method method, const std::string& path, const std::st
                            const std::string& package, Headers headers) {
     if (!headers.find("Content-Type")) headers.set("Content-Type", "application/octet-stream");
     headers.set("X-SVC-Request", request);
-    return call(method, path, package, headers);
+    ClientRequest upload;
+    upload.method = method;
+    upload.path = path;
+    upload.headers = headers;
+    upload.length = package.size();
+    upload.source = [&package, sent = std::size_t{0}](std::size_t at_most) mutable {
+        std::string piece = package.substr(sent, at_most);
+        sent += piece.size();
+        return piece;
+    };
+    return reply_of(client_.call(upload));
 }
 
 Json ApiCaller::wait(const ApiReply& accepted) {

@@ -6,7 +6,8 @@
 
 namespace svc::test {
 
-// Ids become <id>, <uuid>, <digest>, times <time> and seconds (created_at, size) <number>.
+// Ids become <id>, <uuid>, <digest>, times <time>, seconds and bytes (created_at, size)
+// <number>, the progress of an operation <progress>.
 Json normalise(const Json& value);
 std::string normalise_text(std::string text);
 
