@@ -44,11 +44,14 @@ bool InstanceService::Implementation::settle_boot(const std::string& id, std::op
 void InstanceService::Implementation::report_running(const Ptr& instance) {
     if (instance->status == InstanceStatus::running) return;
     if (settle_boot(instance->id.str(), std::nullopt)) return;
-    if (instance->status != InstanceStatus::started)
+    const bool may_come_up = instance->status == InstanceStatus::created ||
+                             instance->status == InstanceStatus::prepared ||
+                             instance->status == InstanceStatus::started;
+    if (!may_come_up)
         throw Error(ErrorCode::invalid_argument, "reporting running from a container that is " +
                                                      std::string(to_text(instance->status)) + " not allowed");
-    // After a restart, before the start is taken up again; or again, while the first report is being stored.
-    // The agent asks again after what is not its fault.
+    // After a crash, before the start is taken up again, whose last step may be missing from the record; or
+    // again, while the first report is being stored. The agent asks again after what is not its fault.
     throw Error(ErrorCode::unavailable,
                 "start of container " + instance->id.str() + " is not waited for yet");
 }
