@@ -44,7 +44,11 @@ std::string path_branches(const std::string& indent) {
 std::string candidate_branches(const std::string& indent) {
     std::string text;
     for (const auto& [path, words] : candidates())
-        text += indent + "\"" + path + "\") found=\"" + join(words, " ") + "\" ;;\n";
+        text.append(indent + "\"")
+            .append(path)
+            .append("\") found=\"")
+            .append(join(words, " "))
+            .append("\" ;;\n");
     return text;
 }
 

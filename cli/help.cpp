@@ -16,7 +16,7 @@ std::string two_columns(const Lines& lines) {
     for (const auto& [left, right] : lines) width = std::max(width, left.size());
     std::string text;
     for (const auto& [left, right] : lines)
-        text += "  " + left + std::string(width - left.size() + 2, ' ') + right + "\n";
+        text.append("  ").append(left).append(width - left.size() + 2, ' ').append(right).append("\n");
     return text;
 }
 

@@ -13,8 +13,8 @@ std::string port_text(std::int64_t port, std::int64_t end) {
 }
 
 std::string source_name(const Json& record, const InstanceSurroundings& around) {
-    if (const std::string app = text_of(record, "app_name"); !app.empty()) return app;
-    if (const std::string app = text_of(record, "app_id"); !app.empty()) return app;
+    if (std::string app = text_of(record, "app_name"); !app.empty()) return app;
+    if (std::string app = text_of(record, "app_id"); !app.empty()) return app;
     const std::string image = text_of(record, "image_id");
     const auto name = around.image_names.find(image);
     return name == around.image_names.end() ? image : name->second;

@@ -33,7 +33,7 @@ Target parse_address(const Arguments& arguments) {
 // The fingerprint to pin, after the user has seen it; "" where there is no TLS.
 std::string agreed_fingerprint(Context& context, const Arguments& arguments, const Target& target) {
     if (!target.unix_path.empty() || !target.tls) return "";
-    const std::string fingerprint = server_certificate(target).fingerprint;
+    std::string fingerprint = server_certificate(target).fingerprint;
     if (arguments.is_set("accept-certificate")) return fingerprint;
     context.console().print_error_line("The service presents a certificate with SHA-256 fingerprint\n  " +
                                        fingerprint);

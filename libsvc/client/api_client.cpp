@@ -72,7 +72,7 @@ Json exec_body(const ExecRequest& request) {
 
 ApiClient::ApiClient(Target target) : http_(std::move(target)) {}
 
-Json ApiClient::send(ClientRequest request) {
+Json ApiClient::send(const ClientRequest& request) {
     const ClientReply reply = http_.call(request);
     return open_envelope(reply.status, reply.body);
 }
@@ -85,7 +85,7 @@ Json ApiClient::call(Method method, const std::string& path, const Json* body) {
         request.headers.set("Content-Type", "application/json");
         request.body = body->dump();
     }
-    return send(std::move(request));
+    return send(request);
 }
 
 Json ApiClient::upload(Method method, const std::string& path, const ImageRequest& meta,
@@ -99,7 +99,7 @@ Json ApiClient::upload(Method method, const std::string& path, const ImageReques
     request.source = package.source();
     request.length = package.size();
     request.timeout = upload_timeout;
-    return send(std::move(request));
+    return send(request);
 }
 
 Json ApiClient::server() {
@@ -216,7 +216,7 @@ Json ApiClient::wait_operation(std::string_view id, std::chrono::seconds timeout
     ClientRequest request;
     request.path = item("operations", id) + "/wait?timeout=" + std::to_string(timeout.count());
     request.timeout = timeout + std::chrono::seconds(30);
-    return send(std::move(request));
+    return send(request);
 }
 
 JsonArray ApiClient::nodes() {

@@ -63,7 +63,7 @@ class ApiClient {
 
   private:
     Json call(Method method, const std::string& path, const Json* body = nullptr);
-    Json send(ClientRequest request);
+    Json send(const ClientRequest& request);
     Json upload(Method method, const std::string& path, const ImageRequest& request, const Package& package);
 
     HttpClient http_;
