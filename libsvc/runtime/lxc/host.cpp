@@ -216,14 +216,16 @@ Ending Host::read_ending(const std::string& id) const {
 }
 
 std::string Host::start_failure(const std::string& id) const {
-    const auto json = read_ending(id);
+    const Ending ending = read_ending(id);
     std::string log;
     try {
         log = first_lxc_error(read_file(layout().lxc_log(id)));
     } catch (const Error&) {
         log.clear();
     }
-    return log.empty() ? json.reason : log;
+    if (log.empty()) return ending.reason;
+    // liblxc may complain only of a socket that broke off because init had ended.
+    return ending.init_ran ? ending.reason + " (" + log + ")" : log;
 }
 
 bool Host::monitor_may_run(const std::string& id) const {

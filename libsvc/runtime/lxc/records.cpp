@@ -121,10 +121,11 @@ Ending describe_ending(std::optional<int> lxc_status, std::uint64_t oom_kills) {
     const int number = (*lxc_status >> 8) & 0xff;
     if (*lxc_status < 0) return {false, "init could not be started"};
     if ((*lxc_status & 0x7f) == 0)
-        return {number == 0, fmt::format("init exited with status {}{}", number, number == 0 ? "" : memory)};
+        return {number == 0, fmt::format("init exited with status {}{}", number, number == 0 ? "" : memory),
+                true};
     // What reboot() does to the init of a pid namespace; a restart never gets here.
-    if (number == SIGINT) return {true, "the guest shut down"};
-    return {false, fmt::format("init was killed by {}{}", signal_text(number), memory)};
+    if (number == SIGINT) return {true, "the guest shut down", true};
+    return {false, fmt::format("init was killed by {}{}", signal_text(number), memory), true};
 }
 
 std::string first_lxc_error(std::string_view log) {

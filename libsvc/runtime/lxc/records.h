@@ -31,6 +31,7 @@ RunRecord run_record_from_json(const Json& json);
 struct Ending {
     bool clean = false;
     std::string reason;
+    bool init_ran = false;
 };
 Ending describe_ending(std::optional<int> lxc_status, std::uint64_t oom_kills);
 
