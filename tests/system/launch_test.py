@@ -57,6 +57,19 @@ class Launch(harness.DaemonTest):
         result = self.daemon.ctl("exec", id, "--", "sh", "-c", "head -c 300000000 /dev/zero | tail >/dev/null; exit 0")
         self.assertIn(result.returncode, (0, 129, 137), result.stderr)
 
+    def test_a_stopped_instance_starts_again_with_its_files_and_another_address(self):
+        first = self.daemon.launch(services=[{"port": 80, "protocols": ["tcp"]}])
+        self.daemon.ctl("exec", first, "--", "sh", "-c", "echo kept >/root/mark")
+        self.assertEqual(self.daemon.ctl("stop", first).returncode, 0)
+        second = self.daemon.launch(services=[{"port": 80, "protocols": ["tcp"]}])
+        started = self.daemon.ctl("start", first)
+        self.assertEqual(started.returncode, 0, started.stderr)
+        self.assertNotEqual(self.daemon.container(first)["address"], self.daemon.container(second)["address"])
+        self.assertEqual(self.daemon.ctl("exec", first, "--", "cat", "/root/mark").stdout, b"kept\n")
+        address = self.daemon.container(first)["address"]
+        answer = subprocess.run(["curl", "-fsS", "--max-time", "10", f"http://{address}/"], capture_output=True)
+        self.assertEqual(answer.stdout, b"it works\n", answer.stderr)
+
     def test_the_session_file_is_roots_alone(self):
         id = self.daemon.launch()
         mode = self.daemon.ctl("exec", id, "--", "stat", "-c", "%a %u", "/var/lib/svc-agent/session.json").stdout.split()

@@ -51,13 +51,7 @@ void LxcRuntime::Engine::create(const ContainerSpec& spec) {
     const ContainerPtr container = find_or_add(spec.id);
     const Lock turn(container->turn);
     if (find(spec.id) != container) return create(spec);
-    if (container->exists) {
-        if (!lxc::same_container(container->stored.spec, spec))
-            throw Error(ErrorCode::conflict,
-                        fmt::format("container '{}' exists with another specification", spec.id));
-        if (!is_running(spec.id, *container)) host_.place_files(spec);
-        return;
-    }
+    if (container->exists) return take_over(*container, spec);
     Rollback undo;
     undo.add("container record", [&] { drop(spec.id, container); });
     host_.layers().claim(spec.layers);
@@ -68,6 +62,20 @@ void LxcRuntime::Engine::create(const ContainerSpec& spec) {
     container->stored = std::move(stored);
     container->exists = true;
     undo.dismiss();
+}
+
+// A stopped container keeps its files and gets the new address, ports, limits and placed files.
+void LxcRuntime::Engine::take_over(LxcContainer& container, const ContainerSpec& spec) {
+    const bool running = is_running(spec.id, container);
+    const bool same = lxc::same_container(container.stored.spec, spec);
+    if (running && same) return;
+    if (running || container.stored.spec.layers != spec.layers)
+        throw Error(ErrorCode::conflict,
+                    fmt::format("container '{}' exists with another specification", spec.id));
+    lxc::StoredSpec stored{spec, container.stored.project};
+    host_.make_again(stored);
+    stored.spec.files.clear();
+    container.stored = std::move(stored);
 }
 
 void LxcRuntime::Engine::remove(const std::string& id) {

@@ -50,6 +50,7 @@ class LxcRuntime::Engine {
     void drop(const std::string& id, const ContainerPtr& container);
 
     // The following with the container's turn.
+    void take_over(LxcContainer& container, const ContainerSpec& spec);
     bool is_running(const std::string& id, LxcContainer& container);
     void launch(const std::string& id, LxcContainer& container);
     void follow(const std::string& id, LxcContainer& container, const lxc::RunRecord& run);

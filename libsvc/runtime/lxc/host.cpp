@@ -92,6 +92,15 @@ void Host::make(const StoredSpec& stored) {
     undo.dismiss();
 }
 
+void Host::make_again(const StoredSpec& stored) {
+    const ContainerSpec& spec = stored.spec;
+    if (stored.project != 0)
+        quota_.limit(stored.project, {layout().upper(spec.id), layout().work(spec.id)}, spec.disk_bytes);
+    place_files(spec);
+    lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
+    replace_file(layout().spec(spec.id), to_json(stored).dump());
+}
+
 void Host::mount(const ContainerSpec& spec) {
     Overlay overlay;
     for (const std::string& layer : spec.layers) overlay.layers.push_back(layout().layer_rootfs(layer));

@@ -21,6 +21,7 @@ class Host {
     // The container's folder with its disk limit, mounted, files in place; spec.json last, as the mark that
     // it exists.
     void make(const StoredSpec& stored);
+    void make_again(const StoredSpec& stored);  // an existing one that does not run: its files stay
     void place_files(const ContainerSpec& spec);
     // Everything up to liblxc: mount, configuration, nothing left of an earlier run.
     HaltSignals prepare(const StoredSpec& stored);
