@@ -13,10 +13,11 @@ std::function<Duration()> every(std::chrono::seconds interval) {
 std::vector<PeriodicJob> periodic_jobs(const Services& services) {
     using namespace std::chrono_literals;
     return {
-        {"forget-operations", every(10s), [services](std::stop_token) { services.engine.sweep(); }},
-        {"expire-instances", every(5s), [services](std::stop_token) { services.instances.expire(); }},
-        {"reconcile", every(60s), [services](std::stop_token) { services.instances.reconcile(); }},
-        {"collect-garbage", every(10min), [services](std::stop_token) { services.images.collect_garbage(); }},
+        {"forget-operations", every(10s), [services](const std::stop_token&) { services.engine.sweep(); }},
+        {"expire-instances", every(5s), [services](const std::stop_token&) { services.instances.expire(); }},
+        {"reconcile", every(60s), [services](const std::stop_token&) { services.instances.reconcile(); }},
+        {"collect-garbage", every(10min),
+         [services](const std::stop_token&) { services.images.collect_garbage(); }},
     };
 }
 

@@ -33,13 +33,13 @@ constexpr std::int64_t longest_wait_seconds =
 
 bool wants_records(const Request& request) {
     const std::string value = request.query_value("recursion");
-    if (value != "" && value != "0" && value != "1") throw_invalid("recursion", "must be 0 or 1");
+    if (!value.empty() && value != "0" && value != "1") throw_invalid("recursion", "must be 0 or 1");
     return value == "1";
 }
 
 bool query_flag(const Request& request, std::string_view name) {
     const std::string value = request.query_value(name);
-    if (value != "" && value != "true" && value != "false") throw_invalid(name, "must be true or false");
+    if (!value.empty() && value != "true" && value != "false") throw_invalid(name, "must be true or false");
     return value == "true";
 }
 

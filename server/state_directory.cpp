@@ -27,7 +27,7 @@ FileDescriptor lock_file(const std::filesystem::path& root) {
 
 }  // namespace
 
-StateDirectory::StateDirectory(std::filesystem::path root) : root_(std::filesystem::absolute(root)) {
+StateDirectory::StateDirectory(const std::filesystem::path& root) : root_(std::filesystem::absolute(root)) {
     // An instance's root, an ordinary user out here, passes through on its way to its files; it cannot list
     // anything.
     make_with_mode(root_, 0711);

@@ -11,7 +11,7 @@ namespace svc::server {
 class StateDirectory {
   public:
     // Makes the folders (mode 0700; 0711 for the instances' socket). Throws busy when another daemon has it.
-    explicit StateDirectory(std::filesystem::path root);
+    explicit StateDirectory(const std::filesystem::path& root);
 
     std::filesystem::path database() const { return root_ / "svc.db"; }
     std::filesystem::path blobs() const { return root_ / "blobs"; }

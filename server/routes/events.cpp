@@ -8,7 +8,7 @@ namespace svc::server {
 namespace {
 
 std::set<EventType> wanted_types(const Request& request) {
-    const std::set<EventType> all{EventType::operation, EventType::logging, EventType::lifecycle};
+    std::set<EventType> all{EventType::operation, EventType::logging, EventType::lifecycle};
     std::set<EventType> types;
     for (const std::string& type : split(request.query_value("type"), ',')) {
         if (type == "all") return all;

@@ -44,7 +44,7 @@ Response wait_for_operation(const Services& services, const Request& request) {
     services.engine.get(request.params.at("id"));
     Response response;
     response.later = [&engine = services.engine, id = request.params.at("id"), limit = wait_limit(request),
-                      viewer = requestor(request)](Responder respond) {
+                      viewer = requestor(request)](const Responder& respond) {
         engine.when_final(id, limit, [respond, viewer](const std::shared_ptr<const Operation>& operation) {
             respond(sync(visible(*operation, viewer)));
         });
