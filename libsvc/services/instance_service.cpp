@@ -226,6 +226,8 @@ Started InstanceService::Implementation::set_desired_status(std::string_view id,
                                                             const std::string& requestor) {
     return retry_on_conflict([&]() -> Started {
         const auto instance = parts_.instances.get(id);
+        if (instance->status == InstanceStatus::deleted)
+            throw Error(ErrorCode::busy, "deletion already in progress");
         if (status == "running") return start_instance(instance, no_wait, word, requestor);
         if (status == "stopped") return stop_instance(instance, word, requestor);
         throw Error(ErrorCode::invalid_argument,
@@ -242,9 +244,8 @@ Started InstanceService::Implementation::start_instance(const Ptr& instance, boo
     const Work work{instance->id.str(), no_wait, false, false, ""};
     Batch batch;
     parts_.instances.stage_update(batch, work.instance, [now = parts_.clock.now()](Instance& changed) {
-        changed.start_requested_at = now;
-        changed.stop_requested = false;
-        changed.no_start = false;
+        changed.start_requested_at =
+            now;  // stop_requested stays until it has started: expire() must not take it
     });
     auto spec = spec_for("instance.start", "Updating container", work, word, requestor);
     return parts_.engine.start(std::move(spec), std::move(batch));

@@ -116,6 +116,7 @@ void InstanceService::Implementation::expire() {
                                      instance->type == InstanceType::regular && !instance->stop_requested &&
                                      !instance->no_start;
         if (!ended_by_itself || instance->stopped_at > latest) continue;
+        if (parts_.engine.claimed("instances/" + instance->id.str())) continue;  // it is being started again
         try {
             remove(instance->id.str(), false, PathWord::containers, "service");
         } catch (const Error& e) {

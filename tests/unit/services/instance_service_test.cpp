@@ -325,6 +325,19 @@ TEST_CASE_METHOD(InstanceFixture, "stopped by request stays, and starts again wi
     CHECK(status(id) == InstanceStatus::running);
 }
 
+TEST_CASE_METHOD(InstanceFixture,
+                 "a start that finds no room leaves the stopped instance to whom it belongs") {
+    const std::string id = launched();
+    wait(instances().set_desired_status(id, "stopped", false, PathWord::containers, "test"));
+    for (int others = 0; others < 8; ++others) launched();  // takes all there is
+    const auto refused =
+        wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
+    CHECK(refused->status == OperationStatus::failure);
+    clock.advance(std::chrono::hours(1));
+    instances().expire();
+    CHECK(status(id) == InstanceStatus::stopped);
+}
+
 TEST_CASE_METHOD(InstanceFixture, "a failed instance starts again without its old logs") {
     const auto log = directory.path() / "console.log";
     std::ofstream(log) << "panic";
