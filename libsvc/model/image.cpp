@@ -271,7 +271,10 @@ ImageRequest ImageRequest::parse(std::string_view header) {
 
 ImagePatch ImagePatch::from_json(const Json& body) {
     ImagePatch patch;
-    patch.is_default = JsonFields(body).boolean("default");
+    const JsonFields fields(body);
+    if (fields.boolean("force_sync").value_or(false))
+        throw Error(ErrorCode::unsupported, "force_sync not supported");
+    patch.is_default = fields.boolean("default");
     return patch;
 }
 

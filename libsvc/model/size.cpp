@@ -39,11 +39,12 @@ std::uint64_t parse_size(std::string_view field, std::string_view text) {
 std::string format_size(std::uint64_t bytes) {
     if (bytes < 1024) return std::to_string(bytes) + "B";
     for (const Unit& unit : units) {
-        if (unit.shift == 0 || bytes >> unit.shift >= 1024) continue;
+        if (unit.shift == 0) continue;
         // Rounded to the nearest, so that a machine of 7.8GB does not show as one of 7GB.
         const std::uint64_t rest = bytes & ((std::uint64_t{1} << unit.shift) - 1);
         const bool up = rest >= std::uint64_t{1} << (unit.shift - 1);
-        return std::to_string((bytes >> unit.shift) + (up ? 1 : 0)).append(unit.suffix);
+        const std::uint64_t value = (bytes >> unit.shift) + (up ? 1 : 0);
+        if (value < 1024) return std::to_string(value).append(unit.suffix);
     }
     return std::to_string(bytes >> 60).append("EB");
 }

@@ -38,7 +38,7 @@ TEST_CASE("sizes are written in the unit that leaves less than 1024, rounded") {
                                                     {1024, "1kB"},
                                                     {1536, "2kB"},
                                                     {1535, "1kB"},
-                                                    {(1ULL << 20) - 1, "1024kB"},
+                                                    {(1ULL << 20) - 1, "1MB"},
                                                     {3ULL << 30, "3GB"},
                                                     {21ULL << 30, "21GB"},
                                                     {(8ULL << 30) - (200ULL << 20), "8GB"},
