@@ -19,13 +19,19 @@ namespace svc::lxc {
 
 namespace {
 
+constexpr int most_attempts = 100'000;
+
 // Links of any kind, absolute ones too, stay below `root`; magic ones of /proc are refused.
 FileDescriptor open_inside(int root, const std::string& path, int flags, unsigned mode = 0) {
     open_how how{};
     how.flags = static_cast<std::uint64_t>(flags) | O_CLOEXEC;
     how.mode = mode;
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-    return FileDescriptor(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
+    // The kernel asks to repeat a ".." (of a link) that met a rename or a mount anywhere on the machine.
+    for (int attempts = 0;; ++attempts) {
+        FileDescriptor file(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
+        if (file || errno != EAGAIN || attempts == most_attempts) return file;
+    }
 }
 
 FileDescriptor open_root(const std::filesystem::path& root) {
@@ -108,6 +114,7 @@ std::string find_init(const std::filesystem::path& root, const std::string& init
     const std::string program = init.substr(0, init.find(' '));
     const FileDescriptor top = open_root(root);
     const FileDescriptor file = open_inside(top.get(), program, O_PATH);
+    if (!file && errno == EAGAIN) throw system_error("cannot look for init " + quoted(program), errno);
     if (!file)
         throw Error(ErrorCode::invalid_argument, "image has no init: " + quoted(program) + " not found");
     struct stat info {};

@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include <fstream>
+#include <stop_token>
+#include <thread>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -70,4 +72,25 @@ TEST_CASE("init is found through links as the guest sees them") {
                       "image has no init: '/sbin/init' is not an executable file");
     ::chmod((tree.root / "lib/systemd/systemd").c_str(), 0755);
     CHECK(find_init(tree.root, "/sbin/init --log").ends_with("/lib/systemd/systemd"));
+}
+
+// The kernel gives up on a ".." that meets a rename or a mount, whosoever's, and wants to be asked again.
+TEST_CASE("init is found through a link upwards while files are renamed elsewhere") {
+    const Tree tree;
+    tree.place("/bin/busybox", "x", 0755);
+    std::filesystem::create_directories(tree.root / "sbin");
+    std::filesystem::create_symlink("../bin/busybox", tree.root / "sbin/init");
+    const std::filesystem::path here = tree.directory.path() / "here";
+    const std::filesystem::path there = tree.directory.path() / "there";
+    std::ofstream(here) << "x";
+    const std::jthread renames([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            std::filesystem::rename(here, there);
+            std::filesystem::rename(there, here);
+        }
+    });
+    const auto find_often = [&] {
+        for (int i = 0; i < 20'000; ++i) find_init(tree.root, "/sbin/init");
+    };
+    CHECK_NOTHROW(find_often());
 }
