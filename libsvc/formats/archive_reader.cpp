@@ -64,16 +64,6 @@ void convert(archive_entry* from, ArchiveEntry& entry) {
 
 }  // namespace
 
-ArchiveReader::Utf8Locale::Utf8Locale()
-    : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)), before_(uselocale(nullptr)) {
-    if (utf8_ != nullptr) uselocale(utf8_);
-}
-
-ArchiveReader::Utf8Locale::~Utf8Locale() {
-    uselocale(before_);
-    if (utf8_ != nullptr) freelocale(utf8_);
-}
-
 void ArchiveReader::Free::operator()(archive* reader) const {
     archive_read_free(reader);
 }

@@ -1,39 +1,20 @@
 #pragma once
 // A tar archive read from front to back: what libarchive tells about each entry, as plain values. Used by
-// archive.cpp.
-#include <sys/types.h>
-
-#include <locale.h>
+// archive.cpp and package.cpp.
 #include <cstdint>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "libsvc/base/file.h"
+#include "libsvc/formats/archive_entry.h"
+#include "libsvc/formats/utf8_locale.h"
 
 struct archive;
 struct archive_entry;
 
 namespace svc {
-
-enum class EntryKind { file, directory, symbolic_link, hard_link, fifo, other };
-
-struct ArchiveEntry {
-    std::string path;  // as written in the archive
-    EntryKind kind = EntryKind::other;
-    std::string link_target;  // of both sorts of links
-    std::uint64_t size = 0;   // of a file
-    unsigned mode = 0;        // permission bits with setuid, setgid and sticky
-    std::int64_t uid = 0;
-    std::int64_t gid = 0;
-    std::optional<timespec> modified;
-    std::vector<std::pair<std::string, std::string>> attributes;  // extended ones: name, value
-};
 
 // One run of a file's bytes; what lies between two runs is zeros. Valid until the next call to the reader.
 struct ArchiveBlock {
@@ -58,18 +39,6 @@ class ArchiveReader {
     std::uint64_t file_size() const noexcept { return file_size_; }
 
   private:
-    // Names are UTF-8 whatever the process was started with; libarchive asks the thread's locale.
-    class Utf8Locale {
-      public:
-        Utf8Locale();
-        ~Utf8Locale();
-        Utf8Locale(const Utf8Locale&) = delete;
-        Utf8Locale& operator=(const Utf8Locale&) = delete;
-
-      private:
-        locale_t utf8_;
-        locale_t before_;
-    };
     struct Free {
         void operator()(archive* reader) const;
     };
@@ -77,7 +46,7 @@ class ArchiveReader {
 
     FileDescriptor file_;
     std::uint64_t file_size_ = 0;
-    Utf8Locale locale_;
+    Utf8Locale locale_;  // libarchive asks the thread for it
     std::unique_ptr<archive, Free> archive_;
     archive_entry* entry_ = nullptr;  // of archive_
 };

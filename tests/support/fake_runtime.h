@@ -46,6 +46,16 @@ class FakeRuntime final : public Runtime {
         obey("stop");
         inner_.stop(id, grace);
     }
+    int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
+                 std::stop_token stop) override {
+        obey("run_once");
+        commands_.with([&](auto& commands) { commands.push_back(command); });
+        return inner_.run_once(id, command, limit, std::move(stop));
+    }
+    // What run_once() was asked to run. Its answers: SimulatedOptions::run_once.
+    std::vector<std::vector<std::string>> commands() const {
+        return commands_.with([](const auto& commands) { return commands; });
+    }
     void remove(std::string_view id) override {
         obey("remove");
         inner_.remove(id);
@@ -77,9 +87,10 @@ class FakeRuntime final : public Runtime {
     Guarded<std::map<std::string, std::function<void()>>> plans_;
     Guarded<std::vector<LogFile>> logs_;
     Guarded<ContainerSpec> last_spec_;
+    Guarded<std::vector<std::vector<std::string>>> commands_;
 };
 
-// Layers whose unpacking can be made to wait or to fail.
+// Layers whose unpacking, capture or export can be made to wait or to fail.
 class FakeLayers final : public LayerStore {
   public:
     explicit FakeLayers(LayerStore& inner) : inner_(inner) {}
@@ -90,6 +101,25 @@ class FakeLayers final : public LayerStore {
         if (const auto work = before_add_.with([](const auto& before) { return before; })) work();
         inner_.add(name, package, progress);
     }
+    void before_capture(std::function<void()> work) {
+        before_capture_.with([&](auto& before) { before = std::move(work); });
+    }
+    void capture(std::string_view name, std::string_view container,
+                 const std::vector<std::string>& leave_out) override {
+        if (const auto work = before_capture_.with([](const auto& before) { return before; })) work();
+        left_out_.with([&](auto& paths) { paths = leave_out; });
+        inner_.capture(name, container, leave_out);
+    }
+    std::vector<std::string> left_out() const {  // of the last capture
+        return left_out_.with([](const auto& paths) { return paths; });
+    }
+    void before_export(std::function<void()> work) {
+        before_export_.with([&](auto& before) { before = std::move(work); });
+    }
+    std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) override {
+        if (const auto work = before_export_.with([](const auto& before) { return before; })) work();
+        return inner_.export_archive(request);
+    }
     void remove(std::string_view name) override { inner_.remove(name); }
     bool contains(std::string_view name) override { return inner_.contains(name); }
     std::uint64_t size(std::string_view name) override { return inner_.size(name); }
@@ -97,7 +127,8 @@ class FakeLayers final : public LayerStore {
 
   private:
     LayerStore& inner_;
-    Guarded<std::function<void()>> before_add_;
+    Guarded<std::function<void()>> before_add_, before_capture_, before_export_;
+    Guarded<std::vector<std::string>> left_out_;
 };
 
 // Work waits in it until the test opens it, and the test can wait until work has come. Thread-safe.

@@ -27,6 +27,8 @@ class LxcRuntime::Engine {
     void create(const ContainerSpec& spec);
     void start(const std::string& id);
     void stop(const std::string& id, Duration grace);
+    int run_once(const std::string& id, const std::vector<std::string>& command, Duration limit,
+                 std::stop_token stop);
     void remove(const std::string& id);
     std::optional<ContainerInfo> inspect(const std::string& id);
     std::vector<ContainerInfo> list();

@@ -148,6 +148,11 @@ void LxcRuntime::Engine::end(const std::string& id, const lxc::Supervisor::Relea
     settle(id, what.run);
 }
 
+int LxcRuntime::Engine::run_once(const std::string&, const std::vector<std::string>&, Duration,
+                                 std::stop_token) {
+    throw Error(ErrorCode::unsupported, "commands after the guest are not supported");
+}
+
 void LxcRuntime::Engine::settle(const std::string& id, RunRecord run) {
     host_.clean_up(id);
     run.stopped = true;

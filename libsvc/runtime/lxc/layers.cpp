@@ -78,6 +78,14 @@ void Layers::remove(std::string_view name) {
     });
 }
 
+void Layers::capture(std::string_view, std::string_view, const std::vector<std::string>&) {
+    throw Error(ErrorCode::unsupported, "capturing a container is not supported");
+}
+
+std::unique_ptr<ArchiveStream> Layers::export_archive(const ExportRequest&) {
+    throw Error(ErrorCode::unsupported, "exporting layers is not supported");
+}
+
 bool Layers::contains(std::string_view name) {
     check_name(name);
     std::error_code ignored;

@@ -20,6 +20,9 @@ class Layers final : public LayerStore {
 
     void add(std::string_view name, const std::filesystem::path& package, const Progress& progress) override;
     void remove(std::string_view name) override;
+    void capture(std::string_view name, std::string_view container,
+                 const std::vector<std::string>& leave_out) override;
+    std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) override;
     bool contains(std::string_view name) override;
     std::uint64_t size(std::string_view name) override;
     std::vector<std::string> list() override;

@@ -30,6 +30,10 @@ void LxcRuntime::start(std::string_view id) {
 void LxcRuntime::stop(std::string_view id, Duration grace) {
     engine_->stop(std::string(id), grace);
 }
+int LxcRuntime::run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
+                         std::stop_token stop) {
+    return engine_->run_once(std::string(id), command, limit, std::move(stop));
+}
 void LxcRuntime::remove(std::string_view id) {
     engine_->remove(std::string(id));
 }

@@ -50,6 +50,8 @@ class LxcRuntime final : public Runtime {
     void create(const ContainerSpec& spec) override;
     void start(std::string_view id) override;
     void stop(std::string_view id, Duration grace) override;
+    int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
+                 std::stop_token stop) override;
     void remove(std::string_view id) override;
     std::optional<ContainerInfo> inspect(std::string_view id) override;
     std::vector<ContainerInfo> list() override;

@@ -7,6 +7,7 @@
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive.h"
+#include "libsvc/formats/archive_writer.h"
 
 namespace svc {
 
@@ -26,9 +27,41 @@ void check_package(const std::filesystem::path& package) {
     if (!metadata) throw Error(ErrorCode::invalid_argument, "metadata.yaml not found");
 }
 
+void write_entry(ArchiveWriter& writer, const std::string& path, EntryKind kind, std::string_view content) {
+    ArchiveEntry entry;
+    entry.path = path;
+    entry.kind = kind;
+    entry.size = content.size();
+    entry.mode = kind == EntryKind::directory ? 0755 : 0644;
+    entry.modified = timespec{0, 0};
+    writer.begin(entry);
+    writer.write(content);
+}
+
+class SimulatedArchive final : public ArchiveStream {
+  public:
+    SimulatedArchive(SimulatedLayers& layers, const ExportRequest& request)
+        : layers_(layers), held_(request.layers) {
+        write_entry(writer_, "metadata.yaml", EntryKind::file, request.metadata);
+        write_entry(writer_, "rootfs", EntryKind::directory, "");
+        write_entry(writer_, "rootfs/layers", EntryKind::file, join(request.layers, "\n") + "\n");
+        writer_.finish();
+        layers_.hold(held_);
+    }
+    ~SimulatedArchive() override { layers_.drop(held_); }
+    std::string read(std::size_t at_most) override { return writer_.take(at_most); }
+
+  private:
+    SimulatedLayers& layers_;
+    std::vector<std::string> held_;
+    ArchiveWriter writer_;
+};
+
 }  // namespace
 
-SimulatedLayers::SimulatedLayers(std::filesystem::path directory) : directory_(std::move(directory)) {
+SimulatedLayers::SimulatedLayers(std::filesystem::path directory, std::uint64_t changed_bytes,
+                                 std::function<void(std::string_view)> check_idle)
+    : directory_(std::move(directory)), changed_bytes_(changed_bytes), check_idle_(std::move(check_idle)) {
     if (directory_.empty()) return;
     make_directories(directory_);
     load();
@@ -51,9 +84,25 @@ void SimulatedLayers::add(std::string_view name, const std::filesystem::path& pa
     throw_if_stopped(progress);
     const std::uint64_t bytes = std::filesystem::file_size(package);
     if (progress.report) progress.report(bytes, bytes);
+    keep(name, bytes);
+}
+
+void SimulatedLayers::keep(std::string_view name, std::uint64_t bytes) {
     if (!directory_.empty()) write_file_atomically(directory_ / std::string(name), std::to_string(bytes));
     std::lock_guard lock(mutex_);
     layers_.emplace(name, Layer{bytes, 0});
+}
+
+void SimulatedLayers::capture(std::string_view name, std::string_view container,
+                              const std::vector<std::string>&) {
+    if (contains(name)) return;
+    check_idle_(container);
+    keep(name, changed_bytes_);
+}
+
+std::unique_ptr<ArchiveStream> SimulatedLayers::export_archive(const ExportRequest& request) {
+    if (request.layers.empty()) throw Error(ErrorCode::invalid_argument, "layers are required");
+    return std::make_unique<SimulatedArchive>(*this, request);
 }
 
 void SimulatedLayers::remove(std::string_view name) {

@@ -1,6 +1,7 @@
 #pragma once
 // Layers without files: packages are read to their end and measured, not unpacked.
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -13,9 +14,16 @@ namespace svc {
 // Thread-safe. Keeps name and size of each layer, as one small file each when `directory` is not empty.
 class SimulatedLayers final : public LayerStore {
   public:
-    explicit SimulatedLayers(std::filesystem::path directory);
+    // `check_idle` throws where a container is unknown or runs.
+    SimulatedLayers(std::filesystem::path directory, std::uint64_t changed_bytes,
+                    std::function<void(std::string_view container)> check_idle);
     void add(std::string_view name, const std::filesystem::path& package, const Progress& progress) override;
     void remove(std::string_view name) override;
+    // What the container changed is `changed_bytes` of nothing.
+    void capture(std::string_view name, std::string_view container,
+                 const std::vector<std::string>& leave_out) override;
+    // The layers' names as a file. Not to outlive this object.
+    std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) override;
     bool contains(std::string_view name) override;
     std::uint64_t size(std::string_view name) override;
     std::vector<std::string> list() override;
@@ -30,8 +38,11 @@ class SimulatedLayers final : public LayerStore {
         std::uint64_t users = 0;
     };
     void load();
+    void keep(std::string_view name, std::uint64_t bytes);
 
     std::filesystem::path directory_;
+    std::uint64_t changed_bytes_;
+    std::function<void(std::string_view)> check_idle_;
     std::mutex mutex_;
     std::map<std::string, Layer, std::less<>> layers_;
 };

@@ -82,7 +82,8 @@ class SimulatedRuntime::Implementation {
     Implementation(Clock& clock, SimulatedOptions options)
         : clock_(clock),
           options_(std::move(options)),
-          layers_(below(options_.state_dir, "layers")),
+          layers_(below(options_.state_dir, "layers"), options_.changed_bytes,
+                  [this](std::string_view id) { require_idle(id); }),
           timer_(clock, "simulated") {
         if (!options_.state_dir.empty()) load();
     }
@@ -123,6 +124,18 @@ class SimulatedRuntime::Implementation {
         }
         if (options_.stop_delay > Duration::zero()) clock_.wait(stopping_.get_token(), options_.stop_delay);
         end_container(id);
+    }
+
+    int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
+                 std::stop_token stop) {
+        if (command.empty()) throw Error(ErrorCode::invalid_argument, "command is required");
+        require_idle(id);
+        if (stop.stop_requested()) throw Error(ErrorCode::cancelled, join(command, " ") + " was cancelled");
+        const std::string name = std::filesystem::path(command[0]).filename();
+        if (name == "true") return 0;
+        if (name == "false") return 1;
+        if (name == "sleep") return sleep_once(command, limit, stop);
+        return options_.run_once ? options_.run_once(id, command) : 0;
     }
 
     void remove(std::string_view id) {
@@ -202,6 +215,23 @@ class SimulatedRuntime::Implementation {
         if (found == containers_.end())
             throw Error(ErrorCode::not_found, "container " + quoted(id) + " not found");
         return found->second;
+    }
+
+    void require_idle(std::string_view id) {
+        std::lock_guard lock(mutex_);
+        if (require(id).state == ContainerState::running)
+            throw Error(ErrorCode::busy, "container " + quoted(id) + " is running");
+    }
+
+    int sleep_once(const std::vector<std::string>& command, Duration limit, const std::stop_token& stop) {
+        std::stop_source ended;
+        const std::stop_callback by_caller(stop, [&] { ended.request_stop(); });
+        const std::stop_callback by_runtime(stopping_.get_token(), [&] { ended.request_stop(); });
+        const Duration wanted = parse_duration(command.size() < 2 ? "0s" : command[1] + "s");
+        if (!clock_.wait(ended.get_token(), std::min(wanted, limit)))
+            throw Error(ErrorCode::cancelled, join(command, " ") + " was cancelled");
+        if (wanted > limit) throw Error(ErrorCode::unavailable, join(command, " ") + " timed out");
+        return 0;
     }
 
     bool fails_to_start() {
@@ -296,6 +326,10 @@ void SimulatedRuntime::start(std::string_view id) {
 }
 void SimulatedRuntime::stop(std::string_view id, Duration) {
     implementation_->stop(id);
+}
+int SimulatedRuntime::run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
+                               std::stop_token stop) {
+    return implementation_->run_once(id, command, limit, std::move(stop));
 }
 void SimulatedRuntime::remove(std::string_view id) {
     implementation_->remove(id);

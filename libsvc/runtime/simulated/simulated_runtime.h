@@ -18,11 +18,14 @@ struct SimulatedOptions {
     std::uint64_t memory_bytes = std::uint64_t{1} << 40;
     std::uint64_t disk_bytes = std::uint64_t{1} << 50;
     std::string subnet = "10.0.0.1/8";
+    std::uint64_t changed_bytes = std::uint64_t{1} << 20;  // what a capture finds changed
     std::filesystem::path
         state_dir;  // layers (names alone) and containers known after a restart; "": memory only
     // Called when a simulated guest is up, in place of the agent's report (instance id). From a thread of the
     // runtime.
     std::function<void(std::string_view id)> report_running;
+    // What run_once() answers for programs that the simulation does not know itself; empty: they succeed.
+    std::function<int(std::string_view id, const std::vector<std::string>& command)> run_once;
 };
 
 // Thread-safe. exec supports a handful of commands answered by a thread of this process: `echo`, `cat`,
@@ -34,6 +37,9 @@ class SimulatedRuntime final : public Runtime {
     void create(const ContainerSpec& spec) override;
     void start(std::string_view id) override;
     void stop(std::string_view id, Duration grace) override;
+    // Knows `true`, `false` and `sleep` in any folder.
+    int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
+                 std::stop_token stop) override;
     void remove(std::string_view id) override;
     std::optional<ContainerInfo> inspect(std::string_view id) override;
     std::vector<ContainerInfo> list() override;

@@ -1,0 +1,43 @@
+#pragma once
+// Makes a gzip tarball in memory, piece by piece; libarchive does the encoding.
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "libsvc/formats/archive_entry.h"
+
+struct archive;
+
+namespace svc {
+
+// The same entries give the same bytes. Long and strange names, large files and extended attributes are kept
+// (pax headers). One thread at a time. Throws internal "cannot write the archive: ...".
+class ArchiveWriter {
+  public:
+    ArchiveWriter();
+    ~ArchiveWriter();
+    ArchiveWriter(const ArchiveWriter&) = delete;
+    ArchiveWriter& operator=(const ArchiveWriter&) = delete;
+
+    // A file's `size` bytes follow with write().
+    void begin(const ArchiveEntry& entry);
+    void write(std::string_view bytes);
+    void finish();  // no entry follows
+
+    std::size_t ready() const noexcept { return made_.size() - taken_; }
+    std::string take(std::size_t at_most);  // of the bytes made so far
+
+  private:
+    struct Free {
+        void operator()(archive* writer) const;
+    };
+    void check(int result) const;
+    static long append(archive* writer, void* self, const void* bytes, std::size_t size);
+
+    std::string made_;
+    std::size_t taken_ = 0;
+    std::unique_ptr<archive, Free> archive_;  // after what it writes to
+};
+
+}  // namespace svc
