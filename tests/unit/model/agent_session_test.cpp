@@ -7,6 +7,33 @@
 namespace svc {
 namespace {
 
+PackageRef sample_package() {
+    PackageRef package;
+    package.name = "ssh";
+    package.version = 2;
+    package.fingerprint = std::string(64, 'a');
+    package.size = 1234;
+    package.hooks = {"install", "post-stop"};
+    package.hook_timeout_seconds = 30;
+    package.fetch = true;
+    return package;
+}
+
+AppSetup sample_app() {
+    AppSetup app;
+    app.name = "game";
+    app.boot_package = "com.example.app";
+    app.boot_activity = "com.example.app.Main";
+    app.required_permissions = {"android.permission.CAMERA"};
+    app.extra_data =
+        Json::object({{"main.obb", Json::object({{"target", "/sdcard/Android/obb/com.example.app"}})}});
+    app.keep = {"*.txt"};
+    app.watchdog_disabled = true;
+    app.watchdog_allowed_packages = {"com.example.other"};
+    app.video_encoder = "software";
+    return app;
+}
+
 AgentSession sample() {
     AgentSession session;
     session.instance_id = "c5pvhr3fbn40000000b0";
@@ -15,9 +42,17 @@ AgentSession sample() {
     session.service_urls = {"https://10.0.0.1:8444"};
     session.service_fingerprint = std::string(64, 'f');
     session.token = "header.claims.signature";
-    session.config = {"webrtc", "com.example.app", ".Main", "influxdb:h:1,raw", "a,b", true, true};
+    session.config = {"webrtc", "com.example.app", ".Main", "influxdb:h:1,raw", "", true, true};
     session.ready = {"/run/ready", "true", 80};
     session.boot_timeout_seconds = 60;
+    session.packages = {sample_package()};
+    session.app = sample_app();
+    session.features = {"enable_wifi", "webrtc.enable_ice_logging"};
+    session.security_updates = true;
+    session.apt_mirror = "http://mirror.example/debian";
+    session.network_proxy = "http://proxy.example:3128";
+    session.gpu_type = "intel";
+    session.gpus = {0, 2};
     return session;
 }
 
@@ -28,6 +63,13 @@ TEST_CASE("the session file, both ways") {
     test::check_members(written, {"instance_id", "token"}, {}, AgentSession::from_json);
 }
 
+TEST_CASE("what the agent is told of an application, both ways") {
+    const Json written = sample_app().to_json();
+    CHECK(AppSetup::from_json(written).to_json() == written);
+    CHECK(AppSetup::from_json(Json::object()).to_json() == AppSetup().to_json());
+    test::check_members(written, {}, {}, AppSetup::from_json);
+}
+
 TEST_CASE("numbers of a session that are out of range are refused") {
     Json session = sample().to_json();
     session.set("ready", Json::object({{"port", 65536}}));
@@ -36,6 +78,19 @@ TEST_CASE("numbers of a session that are out of range are refused") {
     session = sample().to_json();
     session.set("boot_timeout_seconds", 0);
     CHECK(test::code_of([&] { AgentSession::from_json(session); }) == ErrorCode::invalid_argument);
+    for (const Json& bad : {Json("0"), Json(-1), Json(2147483648)}) {
+        session = sample().to_json();
+        session.set("gpus", Json::array({0, bad}));
+        CHECK(test::message_of([&] { AgentSession::from_json(session); }) ==
+              "argument gpus is invalid: must be an array of integers");
+    }
+}
+
+TEST_CASE("notes of a report are left out when there are none") {
+    InstanceReport report;
+    CHECK(report.to_json().find("notes") == nullptr);
+    report.notes = {"no package manager", "second"};
+    CHECK(InstanceReport::from_json(report.to_json()).notes == report.notes);
 }
 
 TEST_CASE("reports of the agent, both ways") {
@@ -54,7 +109,7 @@ TEST_CASE("reports of the agent, both ways") {
 TEST_CASE("reports that say nothing known are refused") {
     for (const char* bad :
          {R"({"status":"fine"})", R"({"status":1})", R"({"error_code":"1"})", R"({"error_code":-1})",
-          R"({"error_code":2147483648})", R"({"error_message":1})", "[]"}) {
+          R"({"error_code":2147483648})", R"({"error_message":1})", R"({"notes":"x"})", "[]"}) {
         INFO(bad);
         CHECK(test::code_of([&] { InstanceReport::from_json(Json::parse(bad)); }) ==
               ErrorCode::invalid_argument);
