@@ -13,6 +13,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive_reader.h"
+#include "libsvc/formats/entry_path.h"
 #include "libsvc/formats/tree_writer.h"
 
 namespace svc {
@@ -53,19 +54,6 @@ std::string read_start(const std::filesystem::path& file) {
     }
     start.resize(size);
     return start;
-}
-
-// "./a//b/" is "a/b" and "." is "". Refuses what could lead out of the tree.
-std::string clean_path(const std::string& path, const std::string& entry) {
-    if (path.starts_with('/')) refuse("entry " + quoted(entry) + " has an absolute name");
-    std::string result;
-    for (const std::string& part : split(path, '/')) {
-        if (part == "..") refuse("entry " + quoted(entry) + " has '..' in its name");
-        if (part.empty() || part == ".") continue;
-        if (!result.empty()) result += '/';
-        result += part;
-    }
-    return result;
 }
 
 // The kernel honours a capability in a user namespace only where it names the user that is root there.
@@ -136,7 +124,7 @@ class Unpacker {
     }
 
     void unpack(const ArchiveEntry& entry) {
-        const std::optional<std::string> path = path_in_tree(clean_path(entry.path, entry.path));
+        const std::optional<std::string> path = path_in_tree(clean_entry_path(entry.path, entry.path));
         report_progress();
         if (!path) return;
         if (path->empty()) check_top(entry);
@@ -169,7 +157,7 @@ class Unpacker {
     }
 
     std::string link_source(const ArchiveEntry& entry) const {
-        const auto source = path_in_tree(clean_path(entry.link_target, entry.path));
+        const auto source = path_in_tree(clean_entry_path(entry.link_target, entry.path));
         if (!source || source->empty())
             refuse("entry " + quoted(entry.path) + " is a hard link that leaves the tree");
         return *source;

@@ -68,7 +68,7 @@ void ArchiveReader::Free::operator()(archive* reader) const {
     archive_read_free(reader);
 }
 
-ArchiveReader::ArchiveReader(const std::filesystem::path& file)
+ArchiveReader::ArchiveReader(const std::filesystem::path& file, ArchiveFormat format)
     : file_(open_file(file, O_RDONLY)), archive_(archive_read_new()) {
     struct stat info {};
     if (::fstat(file_.get(), &info) != 0) throw system_error("cannot read the archive", errno);
@@ -76,11 +76,15 @@ ArchiveReader::ArchiveReader(const std::filesystem::path& file)
     archive* const reader = archive_.get();
     if (reader == nullptr) throw Error(ErrorCode::internal, "cannot start reading an archive");
     // Named one by one: every other format is one more parser that hostile bytes could reach.
-    archive_read_support_filter_gzip(reader);
-    archive_read_support_filter_bzip2(reader);
-    archive_read_support_filter_xz(reader);
-    archive_read_support_filter_zstd(reader);
-    archive_read_support_format_tar(reader);
+    if (format == ArchiveFormat::zip) {
+        archive_read_support_format_zip_seekable(reader);
+    } else {
+        archive_read_support_filter_gzip(reader);
+        archive_read_support_filter_bzip2(reader);
+        archive_read_support_filter_xz(reader);
+        archive_read_support_filter_zstd(reader);
+        archive_read_support_format_tar(reader);
+    }
     if (archive_read_open_fd(reader, file_.get(), read_size) != ARCHIVE_OK) throw_malformed();
 }
 
@@ -112,7 +116,7 @@ std::optional<ArchiveBlock> ArchiveReader::next_block() {
     la_int64_t offset = 0;
     const int result = archive_read_data_block(archive_.get(), &bytes, &size, &offset);
     if (result == ARCHIVE_EOF) return std::nullopt;
-    if (result != ARCHIVE_OK && result != ARCHIVE_WARN) throw_malformed();
+    if (result != ARCHIVE_OK) throw_malformed();  // a warning is about a wrong checksum
     if (offset < 0)
         throw Error(ErrorCode::invalid_argument, "archive is malformed: a block lies before its file");
     return ArchiveBlock{{static_cast<const char*>(bytes), size}, static_cast<std::uint64_t>(offset)};

@@ -22,10 +22,12 @@ struct ArchiveBlock {
     std::uint64_t offset = 0;
 };
 
+enum class ArchiveFormat { tar, zip };
+
 // One thread. Everything throws invalid_argument "archive is malformed: ..." where the bytes are at fault.
 class ArchiveReader {
   public:
-    explicit ArchiveReader(const std::filesystem::path& file);
+    explicit ArchiveReader(const std::filesystem::path& file, ArchiveFormat format = ArchiveFormat::tar);
     ~ArchiveReader();
     ArchiveReader(const ArchiveReader&) = delete;
     ArchiveReader& operator=(const ArchiveReader&) = delete;

@@ -102,6 +102,8 @@ class Builder final : public YAML::EventHandler {
   public:
     Json root;
 
+    explicit Builder(std::span<const std::string_view> text_keys) : text_keys_(text_keys) {}
+
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
     void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
@@ -115,6 +117,7 @@ class Builder final : public YAML::EventHandler {
                   const std::string& text) override {
         if (at_key()) return add_key(mark, text);
         const bool core_type = tag.starts_with(core_tags) && tag != std::string(core_tags) + "str";
+        if (tag == "?" && keeps_text() && !plain_scalar(text).is_null()) return add(Json(text));
         add(tag == "?" || core_type ? plain_scalar(text) : Json(text));
     }
     void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
@@ -139,6 +142,10 @@ class Builder final : public YAML::EventHandler {
         std::set<std::string> keys;
     };
 
+    bool keeps_text() const {
+        return !open_.empty() && open_[0].key &&
+               std::find(text_keys_.begin(), text_keys_.end(), *open_[0].key) != text_keys_.end();
+    }
     bool at_key() const { return !open_.empty() && open_.back().is_map && !open_.back().key; }
     void open(const YAML::Mark& mark, bool is_map) {
         if (open_.size() == max_depth) throw_malformed(mark, "values are nested too deeply");
@@ -166,6 +173,7 @@ class Builder final : public YAML::EventHandler {
         level.key.reset();
     }
 
+    std::span<const std::string_view> text_keys_;
     std::vector<Level> open_;
 };
 
@@ -208,13 +216,13 @@ void emit(YAML::Emitter& out, const Json& value) {
 
 }  // namespace
 
-Json parse_yaml(std::string_view text) {
+Json parse_yaml(std::string_view text, std::span<const std::string_view> text_keys) {
     try {
         std::istringstream stream{std::string(text)};
         YAML::Parser parser(stream);
-        Builder first;
+        Builder first(text_keys);
         if (!parser.HandleNextDocument(first)) return {};
-        Builder second;
+        Builder second(text_keys);
         if (parser.HandleNextDocument(second))
             throw Error(ErrorCode::invalid_argument, "malformed YAML: more than one document");
         return std::move(first.root);

@@ -1,5 +1,6 @@
 #pragma once
 // YAML to and from JSON values; yaml-cpp does the work.
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,8 +10,9 @@ namespace svc {
 
 // One document. Plain scalars become null, booleans, integers or numbers by YAML 1.2's core schema, quoted
 // ones stay strings. Throws invalid_argument "malformed YAML at line N: ..."; refuses aliases, duplicate keys
-// and depth over 64.
-Json parse_yaml(std::string_view text);
+// and depth over 64. Below the top-level keys `text_keys`, plain scalars other than null stay the text they are:
+// `version: 1.10` is "1.10".
+Json parse_yaml(std::string_view text, std::span<const std::string_view> text_keys = {});
 std::string to_yaml(const Json& value);  // block style, ends with a new line
 
 }  // namespace svc

@@ -35,13 +35,8 @@ inline void fill_entry(archive_entry* entry, const ArchiveItem& item) {
         archive_entry_xattr_add_entry(entry, name.c_str(), value.data(), value.size());
 }
 
-// `filter`: ARCHIVE_FILTER_NONE, ARCHIVE_FILTER_GZIP, ...
-inline void build_archive(const std::filesystem::path& file, const std::vector<ArchiveItem>& items,
-                          int filter = ARCHIVE_FILTER_NONE) {
-    archive* const writer = archive_write_new();
-    archive_write_add_filter(writer, filter);
-    archive_write_set_format_pax_restricted(writer);
-    archive_write_set_options(writer, "hdrcharset=BINARY");
+inline void write_archive(archive* writer, const std::filesystem::path& file,
+                          const std::vector<ArchiveItem>& items) {
     if (archive_write_open_filename(writer, file.c_str()) != ARCHIVE_OK)
         throw std::runtime_error(archive_error_string(writer));
     for (const ArchiveItem& item : items) {
@@ -54,4 +49,20 @@ inline void build_archive(const std::filesystem::path& file, const std::vector<A
     }
     archive_write_close(writer);
     archive_write_free(writer);
+}
+
+// `filter`: ARCHIVE_FILTER_NONE, ARCHIVE_FILTER_GZIP, ...
+inline void build_archive(const std::filesystem::path& file, const std::vector<ArchiveItem>& items,
+                          int filter = ARCHIVE_FILTER_NONE) {
+    archive* const writer = archive_write_new();
+    archive_write_add_filter(writer, filter);
+    archive_write_set_format_pax_restricted(writer);
+    archive_write_set_options(writer, "hdrcharset=BINARY");
+    write_archive(writer, file, items);
+}
+
+inline void build_zip(const std::filesystem::path& file, const std::vector<ArchiveItem>& items) {
+    archive* const writer = archive_write_new();
+    archive_write_set_format_zip(writer);
+    write_archive(writer, file, items);
 }
