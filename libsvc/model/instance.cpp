@@ -84,6 +84,7 @@ Json config_to_json(const InstanceConfig& config) {
                                 {"boot_package", config.boot_package},
                                 {"boot_activity", config.boot_activity},
                                 {"metrics_server", config.metrics_server}});
+    if (!config.features.empty()) result.set("features", config.features);
     if (config.disable_watchdog) result.set("disable_watchdog", true);
     if (config.devmode) result.set("devmode", true);
     return result;
@@ -164,7 +165,7 @@ std::optional<InstanceResources> instance_type_resources(std::string_view name) 
 }
 
 Json to_json(const Instance& instance) {
-    return Json::object({
+    Json result = Json::object({
         {"id", instance.id.str()},
         {"name", instance.name},
         {"type", to_text(instance.type)},
@@ -188,6 +189,8 @@ Json to_json(const Instance& instance) {
         {"architecture", instance.architecture},
         {"tags", JsonArray(instance.tags.begin(), instance.tags.end())},
     });
+    if (!instance.app_name.empty()) result.set("app_name", instance.app_name);
+    return result;
 }
 
 }  // namespace svc

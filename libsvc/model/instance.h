@@ -10,6 +10,7 @@
 #include "libsvc/base/id.h"
 #include "libsvc/base/json.h"
 #include "libsvc/model/image.h"
+#include "libsvc/model/package_ref.h"
 
 namespace svc {
 
@@ -57,6 +58,20 @@ struct InstanceResources {
 // "a2.3" -> 2 CPUs, 3GB, 3GB, 0 GPU slots. Nothing for an unknown name.
 std::optional<InstanceResources> instance_type_resources(std::string_view name);
 
+// What the agent needs to know of the application (facts 5.2, 6.1, 6.5). Empty name: a raw instance.
+struct AppSetup {
+    std::string name;
+    std::string boot_package, boot_activity;
+    std::vector<std::string> required_permissions;
+    Json extra_data;  // object: name -> {"target","owner","permissions"}
+    std::vector<std::string> keep;  // bootstrap.keep
+    bool watchdog_disabled = false;
+    std::vector<std::string> watchdog_allowed_packages;
+    std::string video_encoder;
+    Json to_json() const;
+    static AppSetup from_json(const Json& value);
+};
+
 struct Instance {
     InstanceId id;
     std::string name;  // svc-<id>
@@ -80,12 +95,23 @@ struct Instance {
 
     // Not on the wire:
     std::string instance_type;
-    std::string layer;          // name in the LayerStore
+    std::string app_name;
+    std::vector<std::string> layers;  // names in the LayerStore, lowest first
+    std::vector<PackageRef> packages;  // whose hooks run in it
+    AppSetup app;
+    std::vector<std::string> features;  // global, application's, launch's: merged, without doubles
+    std::vector<std::string> node_selector;
+    bool needs_gpu_encoder = false;   // video encoder `gpu`: placed only where an encoder slot is free
+    bool prefers_gpu_encoder = false;  // `gpu-preferred`: takes an encoder slot if the node has one left
+    int gpu_encoder_slots = 0;        // taken
+    std::vector<int> gpus;            // ids of the node's GPUs given to it
+    std::vector<std::string> notes;   // what the bootstrap has to say: see InstanceReport
     std::string init;
     ReadinessCheck ready;
     std::string user_data;
     bool no_start = false;
     bool stop_requested = false;
+    bool end_hooks_due = false;  // its guest was running: what comes after the guest is still to be run
     std::string wanted_node;     // asked for in the request
     Time start_requested_at{};   // boot time counts from here
     Time stopped_at{};
@@ -120,8 +146,9 @@ struct InstanceCreate {
 // Internal report of the agent (facts 4.3).
 struct InstanceReport {
     std::optional<std::string> status;  // "running", "error", "stopped"
-    int error_code = 0;
+    int error_code = 0;  // 0 none, 1 general, 2 hook, 3 application install, 4 watchdog, 5 timeout, 6 network, 7 guest crashed
     std::string error_message;
+    std::vector<std::string> notes;  // extension: what went otherwise than usual, for the application version's record
     static InstanceReport from_json(const Json& body);
     Json to_json() const;
 };
@@ -146,6 +173,14 @@ struct AgentSession {
     InstanceConfig config;
     ReadinessCheck ready;
     int boot_timeout_seconds = 900;
+    std::vector<PackageRef> packages;
+    AppSetup app;
+    std::vector<std::string> features;  // global, application's, launch's: merged, without doubles
+    bool security_updates = false;      // of a base instance: install them first, where the guest has a package manager
+    std::string apt_mirror;             // "": the guest's own
+    std::string network_proxy;          // http_proxy and https_proxy of hooks and updates; "": none
+    std::string gpu_type;               // "none", "nvidia", "intel", "amd"
+    std::vector<int> gpus;              // ids of those the instance may use
     Json to_json() const;
     static AgentSession from_json(const Json& value);
 };

@@ -7,7 +7,8 @@ namespace svc {
 
 namespace {
 
-constexpr int schema = 1;
+// 1: one `layer`. 2: `layers`, and what application instances are made with.
+constexpr int schema = 2;
 
 Json strings_to_json(const std::vector<std::string>& items) {
     return JsonArray(items.begin(), items.end());
@@ -40,6 +41,12 @@ Json ready_to_store(const ReadinessCheck& ready) {
     return Json::object({{"file", ready.file}, {"command", ready.command}, {"port", int{ready.port}}});
 }
 
+Json packages_to_store(const std::vector<PackageRef>& packages) {
+    JsonArray result;
+    for (const PackageRef& package : packages) result.push_back(package.to_json());
+    return result;
+}
+
 // What is absent in an older record has its default.
 std::string text(const JsonFields& fields, std::string_view key) {
     return fields.string(key).value_or("");
@@ -62,6 +69,15 @@ std::vector<std::string> texts(const JsonFields& fields, std::string_view key) {
 Time time(const JsonFields& fields, std::string_view key) {
     const auto value = fields.string(key);
     return value ? from_rfc3339(*value) : Time{};
+}
+
+std::vector<int> numbers(const JsonFields& fields, std::string_view key) {
+    std::vector<int> result;
+    const Json* const items = fields.raw(key);
+    if (items == nullptr) return result;
+    if (!items->is_array()) throw_invalid(fields.path_of(key), "must be an array");
+    for (const Json& item : items->as_array()) result.push_back(static_cast<int>(item.as_int()));
+    return result;
 }
 
 std::vector<ServiceEntry> services_from_store(const JsonFields& fields) {
@@ -90,6 +106,19 @@ InstanceConfig config_from_store(const JsonFields& fields) {
 InstanceResources resources_from_store(const JsonFields& fields) {
     return {number(fields, "cpus"), bytes(fields, "memory"), bytes(fields, "disk"),
             number(fields, "gpu_slots")};
+}
+
+std::vector<PackageRef> packages_from_store(const JsonFields& fields) {
+    std::vector<PackageRef> result;
+    const auto packages = fields.objects("packages").value_or(std::vector<JsonFields>());
+    for (const JsonFields& package : packages) result.push_back(PackageRef::from_json(package.value()));
+    return result;
+}
+
+std::vector<std::string> layers_from_store(const JsonFields& fields) {
+    if (auto layers = fields.strings("layers")) return *layers;
+    const std::string layer = text(fields, "layer");
+    return layer.empty() ? std::vector<std::string>() : std::vector<std::string>{layer};
 }
 
 InstanceType type_from_store(const std::string& name) {
@@ -125,16 +154,30 @@ void read_state(const JsonFields& fields, Instance& instance) {
     instance.tags = texts(fields, "tags");
 }
 
+void read_placement(const JsonFields& fields, Instance& instance) {
+    instance.wanted_node = text(fields, "wanted_node");
+    instance.node_selector = texts(fields, "node_selector");
+    instance.needs_gpu_encoder = flag(fields, "needs_gpu_encoder");
+    instance.prefers_gpu_encoder = flag(fields, "prefers_gpu_encoder");
+    instance.gpu_encoder_slots = number(fields, "gpu_encoder_slots");
+    instance.gpus = numbers(fields, "gpus");
+}
+
 void read_internals(const JsonFields& fields, Instance& instance) {
     instance.instance_type = text(fields, "instance_type");
-    instance.layer = text(fields, "layer");
+    instance.app_name = text(fields, "app_name");
+    instance.layers = layers_from_store(fields);
+    instance.packages = packages_from_store(fields);
+    if (const auto app = fields.object("app")) instance.app = AppSetup::from_json(app->value());
+    instance.features = texts(fields, "features");
+    instance.notes = texts(fields, "notes");
     instance.init = text(fields, "init");
     if (const auto ready = fields.object("ready"))
         instance.ready = {text(*ready, "file"), text(*ready, "command"), port(*ready, "port")};
     instance.user_data = text(fields, "user_data");
     instance.no_start = flag(fields, "no_start");
     instance.stop_requested = flag(fields, "stop_requested");
-    instance.wanted_node = text(fields, "wanted_node");
+    instance.end_hooks_due = flag(fields, "end_hooks_due");
     instance.start_requested_at = time(fields, "start_requested_at");
     instance.stopped_at = time(fields, "stopped_at");
     instance.task_id = text(fields, "task_id");
@@ -166,13 +209,24 @@ Json instance_to_store(const Instance& instance) {
         {"architecture", instance.architecture},
         {"tags", strings_to_json(instance.tags)},
         {"instance_type", instance.instance_type},
-        {"layer", instance.layer},
+        {"app_name", instance.app_name},
+        {"layers", strings_to_json(instance.layers)},
+        {"packages", packages_to_store(instance.packages)},
+        {"app", instance.app.to_json()},
+        {"features", strings_to_json(instance.features)},
+        {"notes", strings_to_json(instance.notes)},
         {"init", instance.init},
         {"ready", ready_to_store(instance.ready)},
         {"user_data", instance.user_data},
         {"no_start", instance.no_start},
         {"stop_requested", instance.stop_requested},
+        {"end_hooks_due", instance.end_hooks_due},
         {"wanted_node", instance.wanted_node},
+        {"node_selector", strings_to_json(instance.node_selector)},
+        {"needs_gpu_encoder", instance.needs_gpu_encoder},
+        {"prefers_gpu_encoder", instance.prefers_gpu_encoder},
+        {"gpu_encoder_slots", instance.gpu_encoder_slots},
+        {"gpus", JsonArray(instance.gpus.begin(), instance.gpus.end())},
         {"start_requested_at", to_rfc3339(instance.start_requested_at)},
         {"stopped_at", to_rfc3339(instance.stopped_at)},
         {"task_id", instance.task_id},
@@ -185,6 +239,7 @@ Instance instance_from_store(const Json& stored) {
     Instance instance;
     read_identity(fields, instance);
     read_state(fields, instance);
+    read_placement(fields, instance);
     read_internals(fields, instance);
     return instance;
 }

@@ -29,7 +29,7 @@ ContainerSpec container_spec(const Instance& instance, const AgentSession& sessi
     ContainerSpec spec;
     spec.id = instance.id.str();
     spec.name = instance.name;
-    spec.layers = {instance.layer};
+    spec.layers = instance.layers;
     spec.cpus = instance.resources.cpus;
     spec.memory_bytes = instance.resources.memory;
     spec.disk_bytes = instance.resources.disk;

@@ -12,29 +12,10 @@
 #include "libsvc/model/image.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/runtime/runtime.h"
-#include "libsvc/store/collection.h"
+#include "libsvc/services/content.h"
+#include "libsvc/services/records.h"
 
 namespace svc {
-
-template <>
-struct RecordTraits<Image> {
-    static constexpr std::string_view noun = "image";
-    static constexpr std::string_view prefix = "images/";
-    static std::string id(const Image& i) { return i.id.str(); }
-    static std::string name(const Image& i) { return i.name; }
-    static Json to_store(const Image& i) { return image_to_store(i); }
-    static Image from_store(const Json& j) { return image_from_store(j); }
-};
-using Images = Collection<Image>;
-
-// A finished upload: bytes on disk, hashed and synced, not yet visible.
-struct UploadedPackage {
-    std::unique_ptr<BlobWriter> blob;
-    BlobInfo info;
-};
-
-// What a started operation is for its client: the record to answer 202 with.
-using Started = std::shared_ptr<const Operation>;
 
 struct ImageServiceParts {
     Store& store;

@@ -86,11 +86,11 @@ OperationResult InstanceService::Implementation::forget_instance(const Ptr& inst
         *applied = now && now->status != InstanceStatus::deleted;
         if (*applied) parts_.instances.stage_remove(last, id);
     };
-    result.after = [this, id, applied, failed, layer = instance->layer, requestor] {
+    result.after = [this, id, applied, failed, layers = instance->layers, requestor] {
         if (!*applied) return;
         if (failed) publish("container-failed", id, requestor);
         publish("container-removed", id, requestor);
-        parts_.images.drop_layer(layer);
+        parts_.content.drop_layers(layers);
     };
     return result;
 }
@@ -106,9 +106,9 @@ OperationResult InstanceService::Implementation::run_delete(const Operation& ope
     logs_.remove(work.instance);
     OperationResult result;
     result.stage = [this, id = work.instance](Batch& last) { parts_.instances.stage_remove(last, id); };
-    result.after = [this, id = work.instance, layer = instance->layer, requestor = operation.requestor] {
+    result.after = [this, id = work.instance, layers = instance->layers, requestor = operation.requestor] {
         publish("container-removed", id, requestor);
-        parts_.images.drop_layer(layer);
+        parts_.content.drop_layers(layers);
         log::info("container deleted", {{"container", id}});
     };
     return result;

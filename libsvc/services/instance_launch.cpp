@@ -27,12 +27,16 @@ void apply(const Reservation& reservation, Instance& instance) {
     instance.address = reservation.address;
     instance.public_address = reservation.public_address;
     instance.services = reservation.services;
+    instance.gpu_encoder_slots = reservation.gpu_encoder_slots;
+    instance.gpus = reservation.gpus;
 }
 
 // What was planned without the record, put into the record as it is now.
 void take_plan(const Instance& planned, InstanceStatus status, Instance& instance) {
     if (instance.status == InstanceStatus::deleted) throw_deleting();
-    apply({planned.node, planned.address, planned.public_address, planned.services}, instance);
+    apply({planned.node, planned.address, planned.public_address, planned.services, planned.gpu_encoder_slots,
+           planned.gpus},
+          instance);
     instance.status = status;
 }
 

@@ -54,7 +54,7 @@ InstanceService::Implementation::Implementation(InstanceServiceParts parts)
       boots_(timer_) {
     const auto instances = parts_.instances.list();
     parts_.nodes.adopt(instances);
-    for (const auto& instance : instances) parts_.images.hold_layer(instance->layer);
+    for (const auto& instance : instances) parts_.content.hold_layers(instance->layers);
     register_kinds();
     parts_.runtime.on_event([this](const RuntimeEvent& event) { on_runtime_event(event); });
 }
@@ -129,9 +129,9 @@ Started InstanceService::Implementation::launch(const InstanceCreate& request, b
                                                 std::string requestor) {
     Instance instance = new_instance(request);
     choose_image(request, instance);
-    parts_.images.hold_layer(instance.layer);
+    parts_.content.hold_layers(instance.layers);
     Rollback undo;
-    undo.add("holding a layer", [&] { parts_.images.drop_layer(instance.layer); });
+    undo.add("holding a layer", [&] { parts_.content.drop_layers(instance.layers); });
     choose_image(request, instance);  // held now: what is still active cannot lose its layer any more
     set_resources(request, instance);
     if (!instance.wanted_node.empty()) parts_.nodes.check_wanted(instance.wanted_node);
@@ -162,7 +162,7 @@ Instance InstanceService::Implementation::new_instance(const InstanceCreate& req
     instance.created_at = instance.start_requested_at = parts_.clock.now();
     instance.services = request.services;
     instance.config = request.config;
-    if (instance.config.platform.empty()) instance.config.platform = parts_.options.default_platform;
+    if (instance.config.platform.empty()) instance.config.platform = "null";
     instance.instance_type = request.instance_type;
     instance.user_data = request.user_data;
     instance.tags = request.tags;
@@ -173,12 +173,12 @@ Instance InstanceService::Implementation::new_instance(const InstanceCreate& req
 
 void InstanceService::Implementation::choose_image(const InstanceCreate& request, Instance& instance) const {
     const auto image = parts_.images.get(request.image_id);
-    const std::string held = instance.layer;
-    const std::optional<int> number = held.empty() ? request.image_version : instance.image_version;
+    const bool held = !instance.layers.empty();
+    const std::optional<int> number = held ? instance.image_version : request.image_version;
     const ImageVersion& version = wanted_version(*image, number);
     instance.image_id = image->id.str();
     instance.image_version = version.version;
-    instance.layer = version.layer();
+    instance.layers = {version.layer()};
     instance.architecture = version.metadata.architecture;
     instance.init = version.metadata.init;
     instance.ready = version.metadata.ready;

@@ -1,7 +1,9 @@
 #pragma once
 // Rules of instances: launch, reports, end, deletion, logs (specification: Containers; facts 7).
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,21 +13,12 @@
 #include "libsvc/runtime/runtime.h"
 #include "libsvc/services/agent_tokens.h"
 #include "libsvc/services/image_service.h"
+#include "libsvc/services/config_service.h"
+#include "libsvc/services/content.h"
 #include "libsvc/services/node_service.h"
-#include "libsvc/store/collection.h"
+#include "libsvc/services/records.h"
 
 namespace svc {
-
-template <>
-struct RecordTraits<Instance> {
-    static constexpr std::string_view noun = "container";
-    static constexpr std::string_view prefix = "instances/";
-    static std::string id(const Instance& i) { return i.id.str(); }
-    static std::string name(const Instance& i) { return i.name; }
-    static Json to_store(const Instance& i) { return instance_to_store(i); }
-    static Instance from_store(const Json& j) { return instance_from_store(j); }
-};
-using Instances = Collection<Instance>;
 
 struct InstanceServiceOptions {
     Duration boot_timeout = std::chrono::minutes(15);  // launch to `running`
@@ -33,13 +26,15 @@ struct InstanceServiceOptions {
     Duration linger = std::chrono::seconds(60);  // a self-stopped instance is removed after this
     std::filesystem::path log_dir;               // <state>/logs: stored logs of failed instances, by id
     std::uint64_t max_log_bytes = std::uint64_t{16} << 20;  // tail kept
-    std::string default_platform = "null";
 };
 
 struct InstanceServiceParts {
-    Store& store;
     Instances& instances;
-    ImageService& images;
+    const Images& images;              // read only, like the next two: what a launch is made from
+    const Applications& applications;
+    const Addons& addons;
+    ConfigService& config;
+    Content& content;
     NodeService& nodes;
     Runtime& runtime;
     Engine& engine;
@@ -55,6 +50,24 @@ struct InstanceServiceParts {
 enum class PathWord { containers, instances };
 std::string_view to_text(PathWord word);
 
+// What an application's bootstrap asks for: a temporary container in which a version is made (facts 6.1).
+struct BaseLaunch {
+    InstanceId id;  // chosen and stored by the caller before, so that asking again finds the same container
+    std::string app_id, app_name;
+    int app_version = 0;
+    std::string image_id;
+    int image_version = 0;
+    std::vector<std::string> layers;
+    std::vector<PackageRef> packages;  // all with `fetch`
+    AppSetup app;
+    InstanceResources resources;
+    std::vector<std::string> node_selector, features;
+    bool needs_gpu_encoder = false;
+    std::string architecture, init;
+    ReadinessCheck ready;
+    std::string requestor;
+};
+
 // Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.delete",
 // "instance.fail" with the engine and itself as the runtime's listener, and adopts at construction what the
 // records hold of nodes and layers. Stop the engine before this is destroyed.
@@ -69,6 +82,21 @@ class InstanceService {
     Started remove(std::string_view id, bool force, PathWord word, std::string requestor);
     Started set_desired_status(std::string_view id, std::string_view status, bool no_wait, PathWord word,
                                std::string requestor);
+    // Creates the container and starts its launch, unless that was done before. `running` means that the guest part of the
+    // bootstrap has succeeded. Base containers are never expired, and refused to set_desired_status().
+    void launch_base(const BaseLaunch& launch);
+    // Stops the guest, runs what comes after it (hooks, clean-up), and calls `done` when the container is `stopped`, or with the
+    // reason when it has become `error` (its record and logs stay, its disk goes). Any thread; repeatable in every state:
+    // waits for a launch that still goes on, tells at once what is over. Costs no thread.
+    void finish_base(const InstanceId& id, std::function<void(const std::optional<Error>& failure)> done);
+    // Removes it, by force, and calls `done` when it is gone. Absent is fine.
+    void remove_base(const InstanceId& id, std::function<void()> done);
+
+    // The artifacts that the instance of a token may fetch: those of its packages.
+    std::vector<PackageRef> artifacts(std::string_view instance_id) const;
+    // Called after an instance is gone, stopped or failed, with its application and version; any thread. Set once.
+    void on_application_released(std::function<void(const std::string& app_id, int version)> listener);
+
     // The agent's word (facts 4.3, 1). `token_instance`: whom its token was issued for.
     void report(std::string_view id, std::string_view token_instance, const InstanceReport& report);
 

@@ -97,7 +97,7 @@ class NodeService::Implementation {
         const std::string name = choose(instance);
         const auto node = nodes_.get(name);
         auto taken = ledgers_.at(name).take(instance);
-        return {name, std::move(taken.address), node->public_address, std::move(taken.services)};
+        return {name, std::move(taken.address), node->public_address, std::move(taken.services), 0, {}};
     }
 
     void release(const Instance& instance, bool keep_disk) {
@@ -145,7 +145,7 @@ class NodeService::Implementation {
             if (ledger != ledgers_.end()) candidates.push_back(capacity_of(*node, ledger->second));
         }
         PlacementRequest request = request_for(instance);
-        const auto placed = place(request, candidates, options_.strategy);
+        const auto placed = place(request, candidates, Strategy::spread);
         if (const auto* placement = std::get_if<Placement>(&placed)) return placement->node;
         throw_shortage(std::get<NoPlacement>(placed), request, std::move(candidates));
     }
@@ -154,7 +154,7 @@ class NodeService::Implementation {
     [[noreturn]] void throw_shortage(const NoPlacement& refusal, PlacementRequest request,
                                      std::vector<NodeCapacity> candidates) const {
         const auto fits = [&] {
-            return std::holds_alternative<Placement>(place(request, candidates, options_.strategy));
+            return std::holds_alternative<Placement>(place(request, candidates, Strategy::spread));
         };
         for (NodeCapacity& candidate : candidates) candidate.free_addresses = 1;
         if (fits()) throw Error(ErrorCode::exhausted, "no free address available");
@@ -169,8 +169,8 @@ class NodeService::Implementation {
     std::map<std::string, NodeLedger, std::less<>> ledgers_;
 };
 
-NodeService::NodeService(Store&, Nodes& nodes, Runtime& runtime, NodeServiceOptions options)
-    : implementation_(std::make_unique<Implementation>(nodes, runtime, std::move(options))) {}
+NodeService::NodeService(NodeServiceParts parts)
+    : implementation_(std::make_unique<Implementation>(parts.nodes, parts.runtime, std::move(parts.options))) {}
 NodeService::~NodeService() = default;
 
 void NodeService::adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {

@@ -2,6 +2,7 @@
 // Nodes: capacity, what is reserved on them, addresses and ports (specification: Worker nodes; facts 2, 7.4,
 // 12).
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,27 +10,17 @@
 
 #include "libsvc/model/instance.h"
 #include "libsvc/model/node.h"
+#include "libsvc/operations/engine.h"
 #include "libsvc/runtime/runtime.h"
 #include "libsvc/scheduler/scheduler.h"
-#include "libsvc/store/collection.h"
+#include "libsvc/services/config_service.h"
+#include "libsvc/services/records.h"
 
 namespace svc {
-
-template <>
-struct RecordTraits<Node> {
-    static constexpr std::string_view noun = "node";
-    static constexpr std::string_view prefix = "nodes/";
-    static std::string id(const Node& n) { return n.name; }
-    static std::string name(const Node&) { return ""; }
-    static Json to_store(const Node& n) { return node_to_store(n); }
-    static Node from_store(const Json& j) { return node_from_store(j); }
-};
-using Nodes = Collection<Node>;
 
 struct NodeServiceOptions {
     std::string local_name;  // of this machine's node; "" = host name
     std::uint16_t first_port = 10000, last_port = 11000;
-    Strategy strategy = Strategy::spread;
     double cpu_allocation_rate = 4,
            memory_allocation_rate = 2;  // of the local node when it is first registered
 };
@@ -38,14 +29,24 @@ struct NodeServiceOptions {
 struct Reservation {
     std::string node, address, public_address;
     std::vector<ServiceEntry> services;  // with node ports
+    int gpu_encoder_slots = 0;
+    std::vector<int> gpus;
 };
 
-// Thread-safe. Reservations are kept in memory and derived from the instance records at start (`adopt`); the
+struct NodeServiceParts {
+    Nodes& nodes;
+    Runtime& runtime;
+    const ConfigService& config;  // scheduler.strategy, gpu.*
+    Engine& engine;
+    NodeServiceOptions options;
+};
+
+// Thread-safe. Registers "node.update", "node.remove". Reservations are kept in memory and derived from the instance records at start (`adopt`); the
 // caller stores them with the record. One lock makes "choose and reserve" one step, so concurrent launches
 // never oversubscribe.
 class NodeService {
   public:
-    NodeService(Store& store, Nodes& nodes, Runtime& runtime, NodeServiceOptions options);
+    explicit NodeService(NodeServiceParts parts);
     ~NodeService();
     void adopt(const std::vector<std::shared_ptr<const Instance>>& instances);
     // Throws exhausted with the reason of the scheduler, "no free port available", "no free address
@@ -53,6 +54,15 @@ class NodeService {
     Reservation reserve(const Instance& instance);
     void release_all(const Instance& instance);           // instance removed. Repeatable
     void release_all_but_disk(const Instance& instance);  // stopped or failed: the disk stays. Repeatable
+    // Of a runtime with one node: throws unsupported that says so, after checking the request (409 for a known name or address).
+    Started create(const NodeCreate& request, std::string requestor);
+    // Commits and takes effect for the next placement; lowering below what is in use only blocks new instances.
+    Started patch(std::string_view name, const NodePatch& patch, std::string requestor);
+    // 409 "node <name> is in use" without force while instances are on it. By force: `remove_instances` deletes them first
+    // (given by InstanceService). The local node is registered again, with defaults, at the next start of the service.
+    Started remove(std::string_view name, const NodeRemoval& removal, std::string requestor);
+    void on_forced_removal(std::function<void(const std::string& node)> remove_instances);
+    Json describe(const Node& node) const;  // the API's record, with GPU allocations
     // Synchronous checks of an explicitly wanted node: 404 unknown, 400 unschedulable or not online.
     void check_wanted(std::string_view node) const;
     std::shared_ptr<const Node> get(std::string_view name) const;

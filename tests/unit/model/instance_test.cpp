@@ -34,7 +34,7 @@ Instance sample() {
     instance.architecture = "x86_64";
     instance.tags = {"ci"};
     instance.instance_type = "g2.3";
-    instance.layer = std::string(64, 'a');
+    instance.layers = {std::string(64, 'a'), "v0"};
     instance.init = "/sbin/init";
     instance.ready = {"/run/ready", "true", 80};
     instance.user_data = "secret data";
