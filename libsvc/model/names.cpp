@@ -1,6 +1,7 @@
 #include "libsvc/model/names.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "libsvc/base/error.h"
@@ -36,6 +37,12 @@ bool is_dotted(std::string_view text, std::size_t words) {
     return parts.size() >= words && std::all_of(parts.begin(), parts.end(), is_java_word);
 }
 
+constexpr std::array<std::string_view, 5> abis{"x86", "x86_64", "armeabi", "armeabi-v7a", "arm64-v8a"};
+
+bool is_control(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
 [[noreturn]] void throw_length(std::string_view field) {
     throw Error(ErrorCode::invalid_argument, "length of " + std::string(field) + " is invalid");
 }
@@ -44,19 +51,40 @@ bool is_dotted(std::string_view text, std::size_t words) {
     throw Error(ErrorCode::invalid_argument, std::string(field) + " is required");
 }
 
-}  // namespace
-
-void check_image_name(std::string_view field, std::string_view name) {
+// What the names of images, applications and addons have in common: they stand in URL paths and beside ids.
+void check_name(std::string_view field, std::string_view name, std::string_view punctuation,
+                std::string_view rule) {
     if (name.empty()) throw_required(field);
     if (name.size() > 128) throw_length(field);
-    const auto allowed = [](char c) {
-        return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == ':';
+    const auto allowed = [punctuation](char c) {
+        return is_letter(c) || is_digit(c) || punctuation.find(c) != std::string_view::npos;
     };
-    if (!std::all_of(name.begin(), name.end(), allowed))
-        throw_invalid(field, "only letters, digits and _ - . : are allowed");
+    if (!std::all_of(name.begin(), name.end(), allowed)) throw_invalid(field, rule);
     // A segment of a URL path: clients and proxies resolve these two away.
     if (name == "." || name == "..") throw_invalid(field, "must not be . or ..");
     if (is_object_id(name)) throw_invalid(field, "must not look like an id");
+}
+
+}  // namespace
+
+void check_image_name(std::string_view field, std::string_view name) {
+    check_name(field, name, "_-.:", "only letters, digits and _ - . : are allowed");
+}
+
+void check_application_name(std::string_view field, std::string_view name) {
+    check_name(field, name, "_-.", "only letters, digits and _ - . are allowed");
+}
+
+void check_addon_name(std::string_view field, std::string_view name) {
+    check_application_name(field, name);
+}
+
+void check_node_name(std::string_view field, std::string_view name) {
+    if (name.empty()) throw_required(field);
+    if (name.size() > 63) throw_length(field);
+    const auto allowed = [](char c) { return is_letter(c) || is_digit(c) || c == '-'; };
+    if (!std::all_of(name.begin(), name.end(), allowed) || name.front() == '-' || name.back() == '-')
+        throw_invalid(field, "only letters, digits and - are allowed, - neither first nor last");
 }
 
 void check_service_name(std::string_view field, std::string_view name) {
@@ -67,20 +95,35 @@ void check_service_name(std::string_view field, std::string_view name) {
         throw_invalid(field, "only lower-case letters, digits and - are allowed, - not first");
 }
 
+bool is_package_name(std::string_view text) {
+    return is_dotted(text, 2);
+}
+
+bool is_activity_name(std::string_view text) {
+    const bool relative = !text.empty() && text[0] == '.';
+    return relative ? is_java_word(text.substr(1)) : is_dotted(text, 3);
+}
+
+bool is_abi(std::string_view text) {
+    return std::find(abis.begin(), abis.end(), text) != abis.end();
+}
+
+bool has_control_characters(std::string_view text) {
+    return std::any_of(text.begin(), text.end(), is_control);
+}
+
 void check_boot_package(std::string_view field, std::string_view name) {
-    if (!is_dotted(name, 2)) throw_invalid(field, "must be a package name like com.example.app");
+    if (!is_package_name(name)) throw_invalid(field, "must be a package name like com.example.app");
 }
 
 void check_boot_activity(std::string_view field, std::string_view name) {
-    const bool relative = !name.empty() && name[0] == '.';
-    if (relative ? !is_java_word(name.substr(1)) : !is_dotted(name, 3))
+    if (!is_activity_name(name))
         throw_invalid(field, "must be an activity like com.example.app.Main or .Main");
 }
 
 void check_tag(std::string_view field, std::string_view tag) {
     if (tag.empty() || tag.size() > 256) throw_length(field);
-    const auto refused = [](char c) { return c == ',' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-    if (std::any_of(tag.begin(), tag.end(), refused))
+    if (tag.find(',') != std::string_view::npos || has_control_characters(tag))
         throw_invalid(field, "commas and control characters are not allowed");
 }
 

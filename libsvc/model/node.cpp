@@ -47,13 +47,65 @@ void read_capacity(const JsonFields& fields, Node& node) {
     node.gpu_encoder_slots = count("gpu_encoder_slots");
 }
 
+Json allocations_json(int gpu, const std::vector<GpuAllocation>& allocations) {
+    Json result = Json::object();
+    for (const GpuAllocation& held : allocations)
+        if (held.gpu == gpu)
+            result.set(held.instance, Json::object({{"gpus", Json::array({gpu})},
+                                                    {"slots", held.slots},
+                                                    {"encoder_slots", held.encoder_slots}}));
+    return result;
+}
+
+Json gpu_to_store(const Gpu& gpu) {
+    return Json::object({{"id", gpu.id},
+                         {"type", gpu.type},
+                         {"pci_address", gpu.pci_address},
+                         {"render_name", gpu.render_name},
+                         {"slots", gpu.slots},
+                         {"encoder_slots", gpu.encoder_slots},
+                         {"numa_node", gpu.numa_node}});
+}
+
+Gpu gpu_from_store(const JsonFields& fields) {
+    const auto number = [&](std::string_view key, int fallback) {
+        return static_cast<int>(fields.integer(key).value_or(fallback));
+    };
+    Gpu gpu;
+    gpu.id = static_cast<int>(fields.require_int("id"));
+    gpu.type = fields.string("type").value_or("");
+    gpu.pci_address = fields.string("pci_address").value_or("");
+    gpu.render_name = fields.string("render_name").value_or("");
+    gpu.slots = number("slots", 0);
+    gpu.encoder_slots = number("encoder_slots", 0);
+    gpu.numa_node = number("numa_node", -1);
+    return gpu;
+}
+
+Json gpus_json(const Node& node, const std::vector<GpuAllocation>& allocations) {
+    JsonArray result;
+    for (const Gpu& gpu : node.gpus) {
+        Json record = gpu_to_store(gpu);
+        if (gpu.numa_node < 0) record.erase("numa_node");
+        record.set("allocations", allocations_json(gpu.id, allocations));
+        result.push_back(std::move(record));
+    }
+    return Json::array(std::move(result));
+}
+
+Json gpus_to_store(const Node& node) {
+    JsonArray result;
+    for (const Gpu& gpu : node.gpus) result.push_back(gpu_to_store(gpu));
+    return Json::array(std::move(result));
+}
+
 }  // namespace
 
 std::string_view to_text(NodeStatus status) {
     return enum_text<NodeStatus>(status_names, status);
 }
 
-Json to_json(const Node& node) {
+Json to_json(const Node& node, const std::vector<GpuAllocation>& allocations) {
     Json result = Json::object({
         {"name", node.name},
         {"address", node.address},
@@ -77,7 +129,7 @@ Json to_json(const Node& node) {
     if (!node.architecture.empty()) result.set("architecture", node.architecture);
     result.set("storage_pool", node.storage_pool);
     result.set("managed", node.managed);
-    result.set("gpus", Json::array());
+    result.set("gpus", gpus_json(node, allocations));
     result.set("runtime", node.runtime);
     result.set("disk_limit_enforced", node.disk_limit_enforced);
     result.set("details", node.details);
@@ -103,6 +155,7 @@ Json node_to_store(const Node& node) {
         {"disk_size", node.disk_size},
         {"gpu_slots", node.gpu_slots},
         {"gpu_encoder_slots", node.gpu_encoder_slots},
+        {"gpus", gpus_to_store(node)},
         {"tags", JsonArray(node.tags.begin(), node.tags.end())},
         {"unschedulable", node.unschedulable},
         {"architecture", node.architecture},
@@ -123,6 +176,8 @@ Node node_from_store(const Json& stored) {
     node.status = status.value_or(NodeStatus::unknown);
     node.is_master = fields.boolean("is_master").value_or(true);
     node.tags = fields.strings("tags").value_or(std::vector<std::string>());
+    for (const JsonFields& gpu : fields.objects("gpus").value_or(std::vector<JsonFields>()))
+        node.gpus.push_back(gpu_from_store(gpu));
     node.unschedulable = fields.boolean("unschedulable").value_or(false);
     node.architecture = fields.string("architecture").value_or("");
     node.storage_pool = fields.string("storage_pool").value_or(node.storage_pool);
@@ -131,6 +186,25 @@ Node node_from_store(const Json& stored) {
     node.disk_limit_enforced = fields.boolean("disk_limit_enforced").value_or(false);
     if (const Json* details = fields.raw("details")) node.details = *details;
     return node;
+}
+
+// What is detected or changes by itself (status, free space) is left out.
+std::string etag_text(const Node& node) {
+    JsonArray gpus;
+    for (const Gpu& gpu : node.gpus)
+        gpus.push_back(
+            Json::object({{"id", gpu.id}, {"slots", gpu.slots}, {"encoder_slots", gpu.encoder_slots}}));
+    return Json::object({{"public_address", node.public_address},
+                         {"cpus", node.configured_cpus},
+                         {"cpu_allocation_rate", node.cpu_allocation_rate},
+                         {"memory", node.configured_memory},
+                         {"memory_allocation_rate", node.memory_allocation_rate},
+                         {"gpu_slots", node.gpu_slots},
+                         {"gpu_encoder_slots", node.gpu_encoder_slots},
+                         {"tags", JsonArray(node.tags.begin(), node.tags.end())},
+                         {"unscheduable", node.unschedulable},
+                         {"gpus", std::move(gpus)}})
+        .dump();
 }
 
 }  // namespace svc

@@ -1,5 +1,6 @@
 #include "libsvc/model/size.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -47,6 +48,12 @@ std::string format_size(std::uint64_t bytes) {
         if (value < 1024) return std::to_string(value).append(unit.suffix);
     }
     return std::to_string(bytes >> 60).append("EB");
+}
+
+std::string exact_size(std::uint64_t bytes) {
+    const auto divides = [bytes](const Unit& unit) { return bytes % (std::uint64_t{1} << unit.shift) == 0; };
+    const auto unit = std::find_if(units.rbegin(), units.rend(), divides);
+    return std::to_string(bytes >> unit->shift).append(bytes == 0 ? "B" : unit->suffix);
 }
 
 }  // namespace svc
