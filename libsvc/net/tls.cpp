@@ -124,16 +124,6 @@ std::string to_pem(const ClientCertificate& certificate) {
     return std::string(data, static_cast<std::size_t>(size));
 }
 
-bool is_signed_by(const ClientCertificate& certificate, const ClientCertificate& authority) {
-    const auto signed_one = read_certificate(certificate.der);
-    const auto signer = read_certificate(authority.der);
-    const bool matches = X509_check_ca(signer.get()) != 0 &&
-                         X509_check_issued(signer.get(), signed_one.get()) == X509_V_OK &&
-                         X509_verify(signed_one.get(), X509_get0_pubkey(signer.get())) == 1;
-    ERR_clear_error();
-    return matches;
-}
-
 struct TlsContext::Holder {
     Guarded<std::shared_ptr<State>> state;
 };

@@ -25,8 +25,6 @@ void ensure_key_pair(const KeyPair& files, std::string_view common_name,
 // Reads a certificate from PEM or DER; throws invalid_argument.
 ClientCertificate parse_certificate(std::string_view pem_or_der);
 std::string to_pem(const ClientCertificate& certificate);
-// True when `certificate` was signed by the CA certificate `authority`.
-bool is_signed_by(const ClientCertificate& certificate, const ClientCertificate& authority);
 
 // A server's TLS settings: 1.2 and 1.3, client certificate requested and never required, any accepted here.
 // Thread-safe; reload() switches new connections to changed files.

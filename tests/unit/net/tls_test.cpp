@@ -67,14 +67,6 @@ TEST_CASE("certificates_go_through_pem_and_der_unchanged") {
     CHECK_THROWS_AS(parse_certificate(""), Error);
 }
 
-TEST_CASE("a_certificate_without_authority_signs_nothing") {
-    const Keys keys;
-    const auto one = parse_certificate(read_file(keys.make("one").certificate));
-    const auto two = parse_certificate(read_file(keys.make("two").certificate));
-    CHECK_FALSE(is_signed_by(one, two));
-    CHECK_FALSE(is_signed_by(one, one));
-}
-
 TEST_CASE("reload_keeps_the_old_key_when_the_files_are_bad") {
     const Keys keys;
     const auto files = keys.make("server");
