@@ -16,10 +16,13 @@ bool names(const Command& command, const std::vector<std::string>& words) {
            std::find(command.aliases.begin(), command.aliases.end(), last) != command.aliases.end();
 }
 
-}  // namespace
+// Short words for groups.
+std::string long_word(const std::string& word) {
+    return word == "app" ? "application" : word;
+}
 
-const std::vector<Command>& all_commands() {
-    static const std::vector<Command> commands{
+std::vector<Command> listed_commands() {
+    return {
         launch_command(),
         init_command(),
         list_command(),
@@ -33,13 +36,41 @@ const std::vector<Command>& all_commands() {
         show_log_command(),
         wait_command(),
         monitor_command(),
+        benchmark_command(),
         image_add_command(),
         image_list_command(),
         image_show_command(),
         image_update_command(),
+        image_switch_command(),
+        image_sync_command(),
         image_delete_command(),
+        application_create_command(),
+        application_list_command(),
+        application_show_command(),
+        application_update_command(),
+        application_set_command(),
+        application_unset_command(),
+        application_publish_command(),
+        application_revoke_command(),
+        application_manifest_command(),
+        application_export_command(),
+        application_delete_command(),
+        addon_add_command(),
+        addon_list_command(),
+        addon_show_command(),
+        addon_update_command(),
+        addon_delete_command(),
+        registry_list_command(),
+        registry_push_command(),
+        registry_pull_command(),
+        registry_delete_command(),
+        config_show_command(),
+        config_set_command(),
         node_list_command(),
         node_show_command(),
+        node_add_command(),
+        node_set_command(),
+        node_remove_command(),
         operation_list_command(),
         operation_show_command(),
         operation_cancel_command(),
@@ -53,19 +84,39 @@ const std::vector<Command>& all_commands() {
         version_command(),
         completion_command(),
     };
+}
+
+}  // namespace
+
+const std::vector<Command>& all_commands() {
+    static const std::vector<Command> commands = [] {
+        std::vector<Command> all = listed_commands();
+        for (const std::vector<std::string>& group : {std::vector<std::string>{"trust"}, {"config", "trust"}})
+            for (Command& command : trust_commands(group)) all.push_back(std::move(command));
+        return all;
+    }();
     return commands;
 }
 
 const std::vector<Group>& all_groups() {
     static const std::vector<Group> groups{
-        {"image", "images to launch instances from"}, {"node", "machines that instances run on"},
-        {"operation", "background operations"},       {"task", "what is being done for each instance"},
+        {"application", "applications to launch instances from; app for short"},
+        {"addon", "packages of hooks that applications use"},
+        {"image", "images to launch instances from"},
+        {"registry", "the registry that applications are shared through"},
+        {"node", "machines that instances run on"},
+        {"config", "the cluster's configuration"},
+        {"trust", "clients the service trusts"},
+        {"operation", "background operations"},
+        {"task", "what is being done for each instance"},
         {"remote", "services this client knows"},
     };
     return groups;
 }
 
-const Command* find_command(const std::vector<std::string>& words, std::size_t& words_used) {
+const Command* find_command(const std::vector<std::string>& given, std::size_t& words_used) {
+    std::vector<std::string> words = given;
+    if (!words.empty()) words.front() = long_word(words.front());
     for (const Command& command : all_commands()) {
         if (!names(command, words)) continue;
         words_used = command.path.size();
@@ -76,7 +127,7 @@ const Command* find_command(const std::vector<std::string>& words, std::size_t& 
 
 const Group* find_group(std::string_view word) {
     for (const Group& group : all_groups())
-        if (group.name == word) return &group;
+        if (group.name == long_word(std::string(word))) return &group;
     return nullptr;
 }
 

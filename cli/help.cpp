@@ -51,7 +51,9 @@ Lines commands_of(std::string_view group) {
     Lines lines;
     for (const Command& command : all_commands()) {
         if (group.empty() ? command.path.size() != 1 : command.path.front() != group) continue;
-        std::string name = command.path.back();
+        const Lines::size_type skipped = group.empty() ? 0 : 1;
+        std::string name =
+            join({command.path.begin() + static_cast<std::ptrdiff_t>(skipped), command.path.end()}, " ");
         for (const auto& alias : command.aliases) name += ", " + alias;
         lines.emplace_back(name, command.summary);
     }

@@ -21,15 +21,50 @@ Command show_log_command();
 // wait.cpp, monitor.cpp
 Command wait_command();
 Command monitor_command();
+// benchmark.cpp
+Command benchmark_command();
 // image.cpp
 Command image_add_command();
 Command image_list_command();
 Command image_show_command();
 Command image_update_command();
 Command image_delete_command();
-// node.cpp
+Command image_switch_command();
+Command image_sync_command();
+// application.cpp, application_fields.cpp
+Command application_create_command();
+Command application_list_command();
+Command application_show_command();
+Command application_update_command();
+Command application_set_command();
+Command application_unset_command();
+Command application_publish_command();
+Command application_revoke_command();
+Command application_manifest_command();
+Command application_export_command();
+Command application_delete_command();
+// addon.cpp
+Command addon_add_command();
+Command addon_list_command();
+Command addon_show_command();
+Command addon_update_command();
+Command addon_delete_command();
+// registry.cpp
+Command registry_list_command();
+Command registry_push_command();
+Command registry_pull_command();
+Command registry_delete_command();
+// configuration.cpp
+Command config_show_command();
+Command config_set_command();
+// trust.cpp: the same commands below another word or two
+std::vector<Command> trust_commands(const std::vector<std::string>& group);
+// node.cpp, node_changes.cpp
 Command node_list_command();
 Command node_show_command();
+Command node_add_command();
+Command node_set_command();
+Command node_remove_command();
 // operation.cpp
 Command operation_list_command();
 Command operation_show_command();

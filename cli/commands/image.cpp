@@ -2,6 +2,7 @@
 #include "cli/output/document.h"
 #include "cli/output/values.h"
 #include "cli/prompt.h"
+#include "cli/version_flag.h"
 #include "cli/waiting.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/size.h"
@@ -57,12 +58,22 @@ ImageRequest request_of(const Arguments& arguments) {
     return request;
 }
 
-int add(Context& context, const Arguments& arguments) {
-    Waiting waiting(context, arguments, false);
+// A path that is no file names an image on the image server.
+Json start_add(Context& context, const Arguments& arguments, const PackageProgress& progress) {
+    const std::string path = arguments.text("path");
     ImageRequest request = request_of(arguments);
     request.name = arguments.text("name");
-    const Package package(arguments.text("path"), waiting.package_progress());
-    const auto record = waiting.finish(context.client().create_image(request, package));
+    if (std::filesystem::exists(path) || path.find('/') != std::string::npos) {
+        const Package package(path, progress);
+        return context.client().create_image(request, package);
+    }
+    return context.client().import_image(Json::object(
+        {{"name", request.name}, {"path", path}, {"default", request.is_default.value_or(false)}}));
+}
+
+int add(Context& context, const Arguments& arguments) {
+    Waiting waiting(context, arguments, false);
+    const auto record = waiting.finish(start_add(context, arguments, waiting.package_progress()));
     context.console().print_line(resource_id(*record, {"images"}));
     return 0;
 }
@@ -81,16 +92,25 @@ int update(Context& context, const Arguments& arguments) {
     return 0;
 }
 
+int make_default(Context& context, const Arguments& arguments) {
+    Waiting waiting(context, arguments, false);
+    waiting.finish(context.client().patch_image(arguments.text("image"), ImagePatch{true}));
+    return 0;
+}
+
+int synchronise(Context& context, const Arguments& arguments) {
+    Waiting waiting(context, arguments, false);
+    waiting.finish(context.client().synchronise_image(arguments.text("image")));
+    return 0;
+}
+
 int remove(Context& context, const Arguments& arguments) {
     const std::string image = arguments.text("image");
-    const auto version = arguments.integer("version");
-    if (version && (*version < 0 || *version > INT32_MAX))
-        throw UsageError("--version: expected a version's number");
+    const auto version = version_of(arguments);
     if (!arguments.is_set("yes"))
-        confirm_removal(context.console(), {"image " + quoted(image) +
-                                            (version ? ", version " + std::to_string(*version) : "")});
+        confirm_removal(context.console(), {"image " + quoted(image) + version_words(version)});
     Waiting waiting(context, arguments, false);
-    waiting.finish(version ? context.client().delete_image_version(image, static_cast<int>(*version))
+    waiting.finish(version ? context.client().delete_image_version(image, *version)
                            : context.client().delete_image(image, arguments.is_set("force")));
     return 0;
 }
@@ -102,7 +122,9 @@ Command image_add_command() {
             {},
             "upload an image",
             {{"name", "name of the new image"},
-             {"path", "package: a tar file compressed with gzip, bzip2 or xz"}},
+             {"path",
+              "package: a tar file compressed with gzip, bzip2 or xz; or <name>[@<version>] on the image "
+              "server"}},
             {{"default", 'd', "", "make it the default image"}, timeout_flag()},
             add,
             "Prints the id of the image. The time limit counts from the end of the upload."};
@@ -126,12 +148,23 @@ Command image_update_command() {
             update};
 }
 
+Command image_switch_command() {
+    return {{"image", "switch"}, {},          "make an image the default", {one_image()},
+            {timeout_flag()},    make_default};
+}
+
+Command image_sync_command() {
+    return {
+        {"image", "sync"}, {},         "ask the image server for a newer version of an image", {one_image()},
+        {timeout_flag()},  synchronise};
+}
+
 Command image_delete_command() {
     return {{"image", "delete"},
             {"rm"},
             "delete an image or one of its versions",
             {one_image()},
-            {{"version", 'v', "N", "only this version"},
+            {version_flag(),
              {"force", 'f', "", "also when it is immutable or in use"},
              {"yes", 'y', "", "do not ask"},
              timeout_flag()},

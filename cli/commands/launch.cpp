@@ -12,7 +12,8 @@ std::vector<Flag> launch_flags() {
     return {
         {"raw", 'r', "", "launch from an image, not from an application"},
         {"version", 0, "N", "version of the image; -1: the newest", "-1"},
-        {"instance-type", 'i', "TYPE", "resources by name: a2.3 is 2 CPUs, 3 GB memory, 3 GB disk", "a2.3"},
+        {"application-version", 0, "N", "version of the application; -1: the newest that is published", "-1"},
+        {"instance-type", 'i', "TYPE", "of a raw launch: a2.3 is 2 CPUs, 3 GB memory, 3 GB disk", "a2.3"},
         {"cpus", 'c', "N", "CPU cores, instead of the instance type's"},
         {"memory", 'm', "SIZE", "memory (4GB), instead of the instance type's"},
         {"disk-size", 'd', "SIZE", "disk (8GB), instead of the instance type's"},
@@ -27,7 +28,7 @@ std::vector<Flag> launch_flags() {
          {},
          true},
         {"features", 'f', "LIST", "features to switch on, separated by commas", "", {}, true},
-        {"addons", 'a', "LIST", "addons to install, separated by commas", "", {}, true},
+        {"addons", 'a', "LIST", "addons of a raw launch, separated by commas", "", {}, true},
         {"tags", 0, "LIST", "tags, separated by commas", "", {}, true},
         {"userdata", 0, "TEXT", "data to put into the instance"},
         {"userdata-path", 0, "FILE", "the same from a file"},
@@ -77,11 +78,9 @@ void set_resources(Json& payload, const Arguments& arguments) {
     if (const auto slots = arguments.integer("gpu-slots"); *slots != -1) payload.set("gpu_slots", *slots);
 }
 
-// Everything but the image: checks all flags before the service is asked for anything.
+// Everything but what is launched: checks all flags before the service is asked for anything.
 Json payload_of(const Arguments& arguments, bool start) {
-    Json payload = Json::object({{"instance_type", arguments.text("instance-type")}});
-    if (const auto version = arguments.integer("version"); *version != -1)
-        payload.set("image_version", *version);
+    Json payload = Json::object();
     set_resources(payload, arguments);
     if (arguments.given("node")) payload.set("node", arguments.text("node"));
     if (const std::string data = user_data(arguments); !data.empty()) payload.set("user_data", data);
@@ -95,18 +94,50 @@ Json payload_of(const Arguments& arguments, bool start) {
     return payload;
 }
 
-std::string image_of(Context& context, const Arguments& arguments) {
-    if (arguments.given("image")) return arguments.text("image");
+std::string default_image(Context& context) {
     const Json image = context.client().default_image();
     if (image.is_null())
         throw Error(ErrorCode::not_found, "no image given, and the service has no default image");
     return image.at("id").as_string();
 }
 
+// An id or name means an application, and an image where no application is called so.
+bool is_raw(Context& context, const Arguments& arguments) {
+    if (arguments.is_set("raw") || !arguments.given("source")) return true;
+    try {
+        context.client().application(arguments.text("source"));
+        return false;
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found) throw;
+        return true;
+    }
+}
+
+void set_image(Json& payload, Context& context, const Arguments& arguments) {
+    if (arguments.given("application-version"))
+        throw UsageError("--application-version goes with an application only");
+    payload.set("image_id", arguments.given("source") ? arguments.text("source") : default_image(context));
+    payload.set("instance_type", arguments.text("instance-type"));
+    if (const auto version = arguments.integer("version"); *version != -1)
+        payload.set("image_version", *version);
+}
+
+void set_application(Json& payload, const Arguments& arguments) {
+    for (const char* flag : {"version", "instance-type", "addons"})
+        if (arguments.given(flag))
+            throw UsageError(std::string("--") + flag + " goes with a raw launch only");
+    payload.set("app_id", arguments.text("source"));
+    if (const auto version = arguments.integer("application-version"); *version != -1)
+        payload.set("app_version", *version);
+}
+
 int launch(Context& context, const Arguments& arguments, bool start) {
     Json payload = payload_of(arguments, start);
     Waiting waiting(context, arguments, true);
-    payload.set("image_id", image_of(context, arguments));
+    if (is_raw(context, arguments))
+        set_image(payload, context, arguments);
+    else
+        set_application(payload, arguments);
     const auto record = waiting.finish(context.client().launch(payload));
     if (record) context.console().print_line(resource_id(*record, {"containers", "instances"}));
     return 0;
@@ -117,7 +148,8 @@ Command make(std::string name, std::string summary, bool start) {
         {std::move(name)},
         {},
         std::move(summary),
-        {{"image", "id or name of the image; the default image when left out", false}},
+        {{"source", "id or name of an application, else of an image; the default image when left out",
+          false}},
         launch_flags(),
         [start](Context& context, const Arguments& arguments) { return launch(context, arguments, start); },
         "Prints the id of the instance."};

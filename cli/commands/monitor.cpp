@@ -8,6 +8,8 @@
 namespace svc::cli {
 namespace {
 
+constexpr std::chrono::seconds reconnect_pause{1};
+
 std::string types_of(const Arguments& arguments) {
     std::vector<std::string> types;
     for (const auto& type : arguments.comma_list("type")) {
@@ -24,10 +26,23 @@ std::string types_of(const Arguments& arguments) {
 
 int monitor(Context& context, const Arguments& arguments) {
     const bool json = arguments.text("format") == "json";
-    EventStream events(context.target(), types_of(arguments));
+    const std::string types = types_of(arguments);
+    SystemClock clock;
+    std::optional<std::int64_t> last;
+    std::optional<EventStream> events(std::in_place, context.target(), types, last);
     while (true) {
-        const auto event = events.next();
-        if (event) context.console().print(json ? render_json_line(*event) : render_yaml_document(*event));
+        try {
+            if (!events) events.emplace(context.target(), types, last);
+            const auto event = events->next();
+            if (!event) continue;
+            if (const Json* sequence = event->find("sequence")) last = sequence->as_int();
+            context.console().print(json ? render_json_line(*event) : render_yaml_document(*event));
+        } catch (const Error& e) {
+            if (e.code() != ErrorCode::unavailable) throw;
+            if (events) context.console().print_error_line(std::string(e.what()) + "; connecting again");
+            events.reset();
+            clock.wait({}, reconnect_pause);
+        }
     }
 }
 
@@ -36,7 +51,7 @@ int monitor(Context& context, const Arguments& arguments) {
 Command monitor_command() {
     return {{"monitor"},
             {},
-            "follow events until interrupted",
+            "follow events until interrupted, across restarts of the service",
             {},
             {{"type",
               't',

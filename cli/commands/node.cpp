@@ -53,9 +53,28 @@ int list(Context& context, const Arguments& arguments) {
     return 0;
 }
 
+// What each instance on the node has reserved.
+Json allocations(Context& context, const std::string& node) {
+    Json all = Json::object();
+    for (const Json& instance : context.client().instances())
+        if (text_of(instance, "node") == node)
+            all.set(text_of(instance, "id"), member(instance, "resources"));
+    return all;
+}
+
+Json gpu_allocations(const Json& record) {
+    Json all = Json::object();
+    for (const Json& gpu : items_of(record, "gpus")) all.set(text_of(gpu, "id"), member(gpu, "allocations"));
+    return all;
+}
+
 int show(Context& context, const Arguments& arguments) {
     const Json record = context.client().node(arguments.text("name"));
-    context.console().print(render(describe(node_value(record)), format_of(arguments)));
+    Json value = node_value(record);
+    if (arguments.is_set("allocations"))
+        value.set("allocations", allocations(context, text_of(record, "name")));
+    if (arguments.is_set("gpu-allocations")) value.set("gpu-allocations", gpu_allocations(record));
+    context.console().print(render(describe(std::move(value)), format_of(arguments)));
     return 0;
 }
 
@@ -72,7 +91,14 @@ Command node_list_command() {
 }
 
 Command node_show_command() {
-    return {{"node", "show"}, {}, "show a node", {{"name", "name of the node"}}, {format_flag("yaml")}, show};
+    return {{"node", "show"},
+            {},
+            "show a node",
+            {{"name", "name of the node"}},
+            {{"allocations", 0, "", "what each instance on it has reserved"},
+             {"gpu-allocations", 0, "", "which instance has which GPU"},
+             format_flag("yaml")},
+            show};
 }
 
 }  // namespace svc::cli

@@ -46,10 +46,10 @@ void introduce(Context& context, const Arguments& arguments, const Remote& remot
     ApiClient client(target_of(remote, config));
     if (text_of(client.server(), "auth") == "trusted") return;
     const auto certificate = config.key_pair().certificate;
-    if (arguments.given("trust-password")) {
-        const std::string der = parse_certificate(read_file(certificate)).der;
-        return client.add_certificate(base64_encode(der), arguments.text("trust-password"));
-    }
+    const std::string der = base64_encode(parse_certificate(read_file(certificate)).der);
+    if (arguments.given("token")) return client.add_certificate_with_token(der, arguments.text("token"));
+    if (arguments.given("trust-password"))
+        return client.add_certificate(der, arguments.text("trust-password"));
     context.console().print_error_line("The service does not trust this client yet; its certificate is " +
                                        certificate.string());
 }
@@ -98,7 +98,7 @@ Command remote_add_command() {
         {},
         "remember a service under a name",
         {one_remote(), remote_address(), {"trust-password", "makes the service trust this client", false}},
-        {accept_flag()},
+        {accept_flag(), {"token", 0, "TEXT", "an invitation ('svcctl trust token') instead of the password"}},
         add,
         "Shows the fingerprint of the service's certificate and asks whether it is right; from then on only "
         "that\n"

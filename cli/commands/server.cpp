@@ -1,6 +1,7 @@
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/output/document.h"
+#include "cli/output/values.h"
 #include "libsvc/model/api.h"
 
 namespace svc::cli {
@@ -9,6 +10,7 @@ namespace {
 int info(Context& context, const Arguments& arguments) {
     Json value = context.client().server();
     value.set("service_version", context.client().server_version());
+    if (text_of(value, "auth") == "trusted") value.set("config", context.client().config());
     context.console().print(render(describe(std::move(value)), format_of(arguments)));
     return 0;
 }

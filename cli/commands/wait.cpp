@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <charconv>
 
+#include "cli/application_view.h"
 #include "cli/commands/commands.h"
 #include "cli/instance_view.h"
 #include "cli/output/values.h"
 #include "cli/progress.h"
+#include "cli/version_flag.h"
 #include "cli/waiting.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/client/event_stream.h"
@@ -24,39 +27,71 @@ struct Subject {
     std::string goal;  // when no condition is given
 };
 
+// Nothing when the service knows no such object.
+std::optional<Json> try_read(const std::function<Json()>& read) {
+    try {
+        return read();
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found) throw;
+        return std::nullopt;
+    }
+}
+
+// One version of an application, as `-s version=N` selects it.
+Json version_record(const Json& application, int number) {
+    for (const Json& version : items_of(application, "versions"))
+        if (number_of(version, "number") == number) return version;
+    throw Error(ErrorCode::not_found, "application version not found");
+}
+
+Subject version_subject(ApiClient& client, const std::string& id, int number) {
+    return {"application version",
+            [&client, id, number] { return version_record(client.application(id), number); },
+            {"status", "published"},
+            "active"};
+}
+
 Subject find_subject(ApiClient& client, const std::string& id) {
     if (is_uuid(id))
         return {"operation", [&client, id] { return client.operation(id); }, {"status"}, "Success"};
-    try {
-        client.instance(id);
-        return {"instance", [&client, id] { return client.instance(id); }, instance_condition_keys(),
-                "running"};
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::not_found) throw;
-    }
-    try {
-        client.image(id);
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::not_found) throw;
-        throw Error(ErrorCode::not_found, "no instance, image or operation " + quoted(id));
-    }
-    return {"image", [&client, id] { return client.image(id); }, {"status"}, "active"};
+    const std::vector<Subject> kinds{
+        {"instance", [&client, id] { return client.instance(id); }, instance_condition_keys(), "running"},
+        {"application", [&client, id] { return client.application(id); }, application_condition_keys(),
+         "ready"},
+        {"image", [&client, id] { return client.image(id); }, {"status"}, "active"},
+    };
+    for (const Subject& kind : kinds)
+        if (try_read(kind.read)) return kind;
+    throw Error(ErrorCode::not_found, "no instance, application, image or operation " + quoted(id));
+}
+
+// "version=3".
+std::optional<int> selected_version(const Arguments& arguments) {
+    if (!arguments.given("selector")) return std::nullopt;
+    const auto selector = parse_conditions({arguments.text("selector")}, {"version"}, "selector");
+    std::int64_t number = -1;
+    const std::string& text = selector.front().value;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return parse_version("--selector version", number);
 }
 
 bool is_met(const Subject& subject, const Json& record, const std::vector<Condition>& conditions) {
     return std::any_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
         if (subject.kind == "instance") return instance_matches(record, condition);
+        if (subject.kind == "application") return application_matches(record, condition);
         return iequals(text_of(record, condition.key), condition.value);
     });
 }
 
 // Waiting on makes no sense when the object has failed and nobody waits for that.
-void refuse_failed(const Subject& subject, const Json& record) {
+void refuse_failed(const Subject& subject, const std::string& id, const Json& record) {
     const bool ended = subject.kind == "operation" && operation_is_final(record);
     if (!ended && text_of(record, "status") != "error") return;
     std::string reason = text_of(record, subject.kind == "operation" ? "err" : "error_message");
+    if (reason.empty() && subject.kind == "application" && !items_of(record, "versions").empty())
+        reason = text_of(items_of(record, "versions").back(), "error_message");
     if (reason.empty()) reason = "its status is " + text_of(record, "status");
-    throw Error(ErrorCode::internal, subject.kind + " " + quoted(text_of(record, "id")) + ": " + reason);
+    throw Error(ErrorCode::internal, subject.kind + " " + quoted(id) + ": " + reason);
 }
 
 class ConditionWait {
@@ -67,7 +102,9 @@ class ConditionWait {
           line_(context.console()),
           target_(context.target()) {
         events_.emplace(target_, "lifecycle,operation");
-        subject_ = find_subject(context.client(), id_);
+        const auto version = selected_version(arguments);
+        subject_ =
+            version ? version_subject(context.client(), id_, *version) : find_subject(context.client(), id_);
         conditions_ = parse_conditions(arguments.list("condition"), subject_.keys, "condition");
         if (conditions_.empty()) conditions_ = {{"status", subject_.goal}};
     }
@@ -85,7 +122,7 @@ class ConditionWait {
             const auto record = read();
             lost_since_.reset();
             if (!record || is_met(subject_, *record, conditions_)) return true;
-            refuse_failed(subject_, *record);
+            refuse_failed(subject_, id_, *record);
             status_ = text_of(*record, "status");
             await_change();
         } catch (const Error& e) {
@@ -146,18 +183,22 @@ int wait(Context& context, const Arguments& arguments) {
 Command wait_command() {
     return {{"wait"},
             {},
-            "wait for an instance, image or operation to reach a state",
-            {{"id", "id of the instance, image or operation"}},
+            "wait for an instance, application, image or operation to reach a state",
+            {{"id", "id of the instance, application, image or operation"}},
             {{"condition",
               'c',
               "KEY=VALUE",
-              "what to wait for, any of them; instances: app, image, status, node, type, tags; else: status",
+              "what to wait for, any of them; instances: app, image, status, node, type, tags; "
+              "applications: those of 'application list'; versions: status, published; else: status",
               "",
               {},
               true},
+             {"selector", 's', "version=N", "of an application: wait for this version"},
              {"timeout", 't', "DURATION", "give up after this time (5m, 90s; 0: never)", "5m"}},
             wait,
-            "Without a condition: until an instance is running, an image active, an operation a success.\n"
+            "Without a condition: until an instance is running, an application ready, a version or image "
+            "active,\n"
+            "an operation a success.\n"
             "status=deleted waits until the object is gone."};
 }
 

@@ -44,6 +44,12 @@ std::string yes_no(bool value) {
     return value ? "true" : "false";
 }
 
+std::string comma_text(const JsonArray& items) {
+    std::vector<std::string> texts;
+    for (const Json& item : items) texts.push_back(item.is_string() ? item.as_string() : item.dump());
+    return join(texts, ",");
+}
+
 void copy_members(const Json& from, Json& to, std::initializer_list<std::string_view> names) {
     for (const auto name : names)
         if (const Json* value = from.find(name)) to.set(std::string(name), *value);

@@ -18,6 +18,8 @@ const JsonArray& items_of(const Json& record, std::string_view path);  // none w
 std::string time_text(std::int64_t unix_seconds);  // "2024-01-02T03:04:05Z"
 std::string yes_no(bool value);                    // "true", "false": as tables show it
 
+std::string comma_text(const JsonArray& items);  // "a,b": texts as they are, the rest as JSON
+
 // Copies members that are there, under the same names.
 void copy_members(const Json& from, Json& to, std::initializer_list<std::string_view> names);
 

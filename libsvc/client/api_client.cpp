@@ -2,6 +2,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/client/api_paths.h"
 #include "libsvc/model/api.h"
 #include "libsvc/model/operation.h"
 
@@ -11,11 +12,6 @@ namespace {
 // An upload must be answered within this time after its last byte: the service checks the whole package
 // first.
 constexpr std::chrono::seconds upload_timeout{300};
-
-std::string item(std::string_view collection, std::string_view id) {
-    if (id.empty()) throw Error(ErrorCode::invalid_argument, "an id must not be empty");
-    return "/1.0/" + std::string(collection) + "/" + percent_encode(id);
-}
 
 [[noreturn]] void throw_refusal(int status, std::string_view text) {
     const ErrorCode code = error_code_of_status(status);
@@ -43,10 +39,6 @@ Json open_envelope(int status, std::string_view body) {
     return metadata == nullptr ? Json() : *metadata;
 }
 
-JsonArray items(const Json& metadata) {
-    return metadata.is_null() ? JsonArray() : metadata.as_array();
-}
-
 std::string image_request_header(const ImageRequest& request) {
     Json header = Json::object();
     if (!request.name.empty()) header.set("name", request.name);
@@ -70,6 +62,22 @@ Json exec_body(const ExecRequest& request) {
 
 }  // namespace
 
+namespace client {
+
+std::string item(std::string_view collection, std::string_view id) {
+    if (id.empty()) throw Error(ErrorCode::invalid_argument, "an id must not be empty");
+    return "/1.0/" + std::string(collection) + "/" + percent_encode(id);
+}
+
+JsonArray items(const Json& metadata) {
+    return metadata.is_null() ? JsonArray() : metadata.as_array();
+}
+
+}  // namespace client
+
+using client::item;
+using client::items;
+
 ApiClient::ApiClient(Target target) : http_(std::move(target)) {}
 
 Json ApiClient::send(const ClientRequest& request) {
@@ -88,18 +96,29 @@ Json ApiClient::call(Method method, const std::string& path, const Json* body) {
     return send(request);
 }
 
-Json ApiClient::upload(Method method, const std::string& path, const ImageRequest& meta,
+Json ApiClient::upload(Method method, const std::string& path, const std::string& meta,
                        const Package& package) {
     ClientRequest request;
     request.method = method;
     request.path = path;
     request.headers.set("Content-Type", "application/octet-stream");
-    request.headers.set("X-SVC-Request", image_request_header(meta));
+    request.headers.set("X-SVC-Request", meta);
     request.headers.set("X-SVC-Fingerprint", package.fingerprint());
     request.source = package.source();
     request.length = package.size();
     request.timeout = upload_timeout;
     return send(request);
+}
+
+std::string ApiClient::download(const std::string& path, std::string_view fingerprint_header,
+                                std::function<void(std::string_view)> sink) {
+    ClientRequest request;
+    request.path = path;
+    request.sink = std::move(sink);
+    request.timeout = upload_timeout;
+    const ClientReply reply = http_.call(request);
+    if (reply.status >= 300) open_envelope(reply.status, reply.body);
+    return reply.headers.get(fingerprint_header);
 }
 
 Json ApiClient::server() {
@@ -108,11 +127,6 @@ Json ApiClient::server() {
 
 std::string ApiClient::server_version() {
     return call(Method::get, "/1.0/version").at("version").as_string();
-}
-
-void ApiClient::add_certificate(std::string_view base64, std::string_view trust_password) {
-    const Json body = Json::object({{"certificate", base64}, {"trust-password", trust_password}});
-    call(Method::post, "/1.0/certificates", &body);
 }
 
 JsonArray ApiClient::images() {
@@ -129,12 +143,12 @@ Json ApiClient::default_image() {
 }
 
 Json ApiClient::create_image(const ImageRequest& request, const Package& package) {
-    return upload(Method::post, "/1.0/images", request, package);
+    return upload(Method::post, "/1.0/images", image_request_header(request), package);
 }
 
 Json ApiClient::update_image(std::string_view id_or_name, const ImageRequest& request,
                              const Package& package) {
-    return upload(Method::patch, item("images", id_or_name), request, package);
+    return upload(Method::patch, item("images", id_or_name), image_request_header(request), package);
 }
 
 Json ApiClient::patch_image(std::string_view id_or_name, const ImagePatch& patch) {
@@ -183,11 +197,7 @@ std::vector<std::string> ApiClient::instance_logs(std::string_view id) {
 
 void ApiClient::read_instance_log(std::string_view id, std::string_view name,
                                   std::function<void(std::string_view)> sink) {
-    ClientRequest request;
-    request.path = item("instances", id) + "/logs/" + percent_encode(name);
-    request.sink = std::move(sink);
-    const ClientReply reply = http_.call(request);
-    if (reply.status >= 300) open_envelope(reply.status, reply.body);
+    download(item("instances", id) + "/logs/" + percent_encode(name), "", std::move(sink));
 }
 
 Json ApiClient::exec(std::string_view id, const ExecRequest& request) {
@@ -217,14 +227,6 @@ Json ApiClient::wait_operation(std::string_view id, std::chrono::seconds timeout
     request.path = item("operations", id) + "/wait?timeout=" + std::to_string(timeout.count());
     request.timeout = timeout + std::chrono::seconds(30);
     return send(request);
-}
-
-JsonArray ApiClient::nodes() {
-    return items(call(Method::get, "/1.0/nodes?recursion=1"));
-}
-
-Json ApiClient::node(std::string_view name) {
-    return call(Method::get, item("nodes", name));
 }
 
 JsonArray ApiClient::tasks() {

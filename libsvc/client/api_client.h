@@ -29,10 +29,51 @@ class ApiClient {
 
     Json server();                 // GET /1.0
     std::string server_version();  // GET /1.0/version
-    // Makes the service trust this client's certificate (base64 of the DER).
-    void add_certificate(std::string_view base64, std::string_view trust_password);
+
+    // Certificates and configuration.
+    JsonArray certificates();
+    Json certificate(std::string_view fingerprint);
+    // Makes the service trust a certificate (base64 of the DER). Neither password nor token is needed by who
+    // is trusted.
+    void add_certificate(std::string_view base64, std::string_view trust_password = "");
+    void add_certificate_with_token(std::string_view base64, std::string_view join_token);
+    Json delete_certificate(std::string_view fingerprint);
+    Json create_join_token(std::string_view name, std::string_view expiry);  // expiry: "24h"
+    JsonArray join_tokens();
+    void delete_join_token(std::string_view id);
+    Json config();  // the map of all items
+    Json set_config(std::string_view name, std::string_view value);
+
+    JsonArray addons();
+    Json addon(std::string_view name);
+    Json create_addon(std::string_view name, const Package& package);
+    Json update_addon(std::string_view name, const Package& package);
+    Json delete_addon(std::string_view name);
+    Json delete_addon_version(std::string_view name, int version);
+
+    JsonArray applications();
+    Json application(std::string_view id_or_name);
+    Json create_application(const Package& package);
+    Json update_application(std::string_view id_or_name, const Package& package);
+    Json patch_application(std::string_view id_or_name, const Json& fields);
+    Json refresh_application(
+        std::string_view id_or_name);  // takes in what its image and addons have that is newer
+    Json delete_application(std::string_view id_or_name, bool force);
+    Json delete_application_version(std::string_view id_or_name, int version, bool force);
+    Json publish_application(std::string_view id_or_name, int version, bool published);
+    std::string application_manifest(std::string_view id_or_name, std::optional<int> version = std::nullopt);
+    // Answers the SHA-256 that the service says the archive has; what arrived is the caller's to compare.
+    std::string export_application(std::string_view id_or_name, int version,
+                                   std::function<void(std::string_view)> sink);
+
+    JsonArray registry_applications();
+    Json push_application(std::string_view id_or_name);
+    Json pull_application(std::string_view name);
+    Json delete_registry_application(std::string_view name);
 
     JsonArray images();
+    Json synchronise_image(std::string_view id_or_name);  // with the image server
+    Json import_image(const Json& request);  // from the image server: name, path, default
     Json image(std::string_view id_or_name);
     Json default_image();  // null: there is none
     Json create_image(const ImageRequest& request, const Package& package);
@@ -59,12 +100,17 @@ class ApiClient {
 
     JsonArray nodes();
     Json node(std::string_view name);
+    Json create_node(const Json& request);  // specification: Worker nodes
+    Json patch_node(std::string_view name, const Json& fields);
+    Json delete_node(std::string_view name, bool force, bool keep_in_cluster);
     JsonArray tasks();
 
   private:
     Json call(Method method, const std::string& path, const Json* body = nullptr);
     Json send(const ClientRequest& request);
-    Json upload(Method method, const std::string& path, const ImageRequest& request, const Package& package);
+    Json upload(Method method, const std::string& path, const std::string& request, const Package& package);
+    std::string download(const std::string& path, std::string_view fingerprint_header,
+                         std::function<void(std::string_view)> sink);
 
     HttpClient http_;
 };

@@ -6,18 +6,19 @@
 namespace svc {
 namespace {
 
-std::string events_path(std::string_view types) {
-    std::string path = "/1.0/events";
-    if (types.empty()) return path;
+std::string events_path(std::string_view types, std::optional<std::int64_t> since) {
+    std::vector<std::string> query;
     std::vector<std::string> encoded;
     for (const auto& type : split(types, ',')) encoded.push_back(percent_encode(type));
-    return path + "?type=" + join(encoded, ",");
+    if (!encoded.empty()) query.push_back("type=" + join(encoded, ","));
+    if (since) query.push_back("since=" + std::to_string(*since));
+    return "/1.0/events" + (query.empty() ? "" : "?" + join(query, "&"));
 }
 
 }  // namespace
 
-EventStream::EventStream(const Target& target, std::string_view types)
-    : socket_(target, events_path(types)) {}
+EventStream::EventStream(const Target& target, std::string_view types, std::optional<std::int64_t> since)
+    : socket_(target, events_path(types, since)) {}
 
 std::optional<Json> EventStream::next(std::optional<std::chrono::milliseconds> timeout) {
     const std::optional<WebSocketMessage> message = socket_.receive(timeout);

@@ -1,0 +1,164 @@
+// node add, set, remove.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "cli/commands/commands.h"
+#include "cli/output/values.h"
+#include "cli/prompt.h"
+#include "cli/waiting.h"
+#include "libsvc/base/strings.h"
+
+namespace svc::cli {
+namespace {
+
+enum class Kind { text, number, list, boolean };
+
+struct Field {
+    std::string_view name;  // as the user writes it
+    std::string_view key;   // as the API has it
+    Kind kind;
+};
+constexpr std::array fields{
+    Field{"public-address", "public_address", Kind::text},
+    Field{"cpus", "cpus", Kind::number},
+    Field{"cpu-allocation-rate", "cpu_allocation_rate", Kind::number},
+    Field{"memory", "memory", Kind::text},
+    Field{"memory-allocation-rate", "memory_allocation_rate", Kind::number},
+    Field{"gpu-slots", "gpu_slots", Kind::number},
+    Field{"gpu-encoder-slots", "gpu_encoder_slots", Kind::number},
+    Field{"tags", "tags", Kind::list},
+    Field{"unschedulable", "unscheduable", Kind::boolean},
+};
+
+std::string field_names() {
+    std::vector<std::string> names;
+    for (const Field& field : fields) names.emplace_back(field.name);
+    return join(names, ", ") + ", gpus.<id>.slots, gpus.<id>.encoder-slots";
+}
+
+Json number_value(const std::string& name, const std::string& text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size())
+        throw UsageError(name + ": " + quoted(text) + " is not a number");
+    const auto whole = static_cast<std::int64_t>(number);
+    return static_cast<double>(whole) == number ? Json(whole) : Json(number);
+}
+
+Json list_value(const std::string& text) {
+    Json list = Json::array();
+    for (const std::string& item : split(text, ','))
+        if (!item.empty()) list.push_back(item);
+    return list;
+}
+
+Json value_of(const Field& field, const std::string& text) {
+    switch (field.kind) {
+        case Kind::text:
+            return text;
+        case Kind::number:
+            return number_value(std::string(field.name), text);
+        case Kind::list:
+            return list_value(text);
+        case Kind::boolean:
+            if (text != "true" && text != "false")
+                throw UsageError(std::string(field.name) + ": expected true or false");
+            return text == "true";
+    }
+    return {};
+}
+
+// "gpus.0.slots": one GPU's own.
+Json gpu_patch(const std::string& name, const std::string& text) {
+    const std::vector<std::string> parts = split(name, '.');
+    const bool known =
+        parts.size() == 3 && parts[0] == "gpus" && (parts[2] == "slots" || parts[2] == "encoder-slots");
+    if (!known) throw UsageError(quoted(name) + " is none of " + field_names());
+    const std::string key = parts[2] == "slots" ? "slots" : "encoder_slots";
+    Json gpu = Json::object({{"id", number_value(name, parts[1])}, {key, number_value(name, text)}});
+    return Json::object({{"gpus", Json::array({std::move(gpu)})}});
+}
+
+int set(Context& context, const Arguments& arguments) {
+    const std::string name = arguments.text("key");
+    const std::string text = arguments.text("value");
+    const auto field =
+        std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == name; });
+    const Json body = field == fields.end()
+                          ? gpu_patch(name, text)
+                          : Json::object({{std::string(field->key), value_of(*field, text)}});
+    Waiting waiting(context, arguments, false);
+    waiting.finish(context.client().patch_node(arguments.text("name"), body));
+    return 0;
+}
+
+int add(Context& context, const Arguments& arguments) {
+    Json body = Json::object({{"name", arguments.text("name")}, {"address", arguments.text("address")}});
+    const std::initializer_list<std::pair<std::string_view, std::string>> texts{
+        {"network", "network_name"},          {"network-subnet", "network_subnet"},
+        {"storage-device", "storage_device"}, {"storage-pool", "storage_pool"},
+        {"trust-password", "trust_password"}, {"trust-token", "trust_token"}};
+    for (const auto& [flag, key] : texts)
+        if (arguments.given(flag)) body.set(key, arguments.text(flag));
+    if (const auto mtu = arguments.integer("network-bridge-mtu")) body.set("network_bridge_mtu", *mtu);
+    if (arguments.given("tags")) body.set("tags", list_value(join(arguments.comma_list("tags"), ",")));
+    if (arguments.is_set("unmanaged")) body.set("unmanaged", true);
+    Waiting waiting(context, arguments, false);
+    waiting.finish(context.client().create_node(body));
+    context.console().print_line("nodes:\n  - " + arguments.text("name"));
+    return 0;
+}
+
+int remove(Context& context, const Arguments& arguments) {
+    const std::string name = arguments.text("name");
+    if (!arguments.is_set("yes")) confirm_removal(context.console(), {"node " + quoted(name)});
+    Waiting waiting(context, arguments, false);
+    waiting.finish(
+        context.client().delete_node(name, arguments.is_set("force"), arguments.is_set("keep-in-cluster")));
+    return 0;
+}
+
+}  // namespace
+
+Command node_add_command() {
+    return {{"node", "add"},
+            {"new"},
+            "add a machine that instances run on",
+            {{"name", "name of the new node"}, {"address", "address of its hypervisor"}},
+            {{"network", 0, "NAME", "bridge to create"},
+             {"network-bridge-mtu", 0, "N", "MTU of the bridge"},
+             {"network-subnet", 0, "CIDR", "its address and the instances' network"},
+             {"storage-device", 0, "PATH", "block device of the storage pool"},
+             {"storage-pool", 0, "NAME", "use this existing pool"},
+             {"tags", 0, "LIST", "tags, separated by commas", "", {}, true},
+             {"trust-password", 0, "TEXT", "password of the remote hypervisor"},
+             {"trust-token", 0, "TEXT", "join token of the remote hypervisor"},
+             {"unmanaged", 0, "", "the node is in the hypervisor's cluster already; do not configure it"},
+             timeout_flag()},
+            add};
+}
+
+Command node_set_command() {
+    return {{"node", "set"},
+            {},
+            "change a setting of a node",
+            {{"name", "name of the node"}, {"key", "the setting"}, {"value", "its value"}},
+            {timeout_flag()},
+            set,
+            "Settings: " + field_names() + "."};
+}
+
+Command node_remove_command() {
+    return {{"node", "remove"},
+            {"rm"},
+            "remove a node",
+            {{"name", "name of the node"}},
+            {{"force", 'f', "", "also when instances are on it; they are deleted"},
+             {"keep-in-cluster", 0, "", "leave it in the hypervisor's cluster"},
+             {"yes", 'y', "", "do not ask"},
+             timeout_flag()},
+            remove};
+}
+
+}  // namespace svc::cli
