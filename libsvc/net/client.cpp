@@ -115,7 +115,7 @@ class Call {
     bool take(std::string_view data) {
         if (!wanted_) {
             refused_body_.append(data);
-            return true;
+            return refused_body_.size() <= request_.max_reply;
         }
         sink_used_ = true;
         try {
@@ -136,7 +136,7 @@ class Call {
 };
 
 // cpp-httplib does not listen while it sends, and would lose the reason for which a server refuses an upload.
-ClientReply upload(const Target& target, const ClientRequest& request) {
+ClientReply call_once(const Target& target, const ClientRequest& request) {
     net::ClientChannel channel(target, std::min<std::chrono::milliseconds>(request.timeout, connect_limit));
     net::InputBuffer in;
     return net::exchange(channel, request, in);
@@ -172,7 +172,7 @@ HttpClient::HttpClient(Target target) : target_(std::move(target)), pool_(std::m
 HttpClient::~HttpClient() = default;
 
 ClientReply HttpClient::call(const ClientRequest& request) {
-    if (request.source) return upload(target_, request);
+    if (request.source || target_.proxy || target_.unverified) return call_once(target_, request);
     HttplibPtr client = pool_->take();
     for (;;) {
         const bool reused = client != nullptr;

@@ -22,6 +22,8 @@ struct ClientRequest {
     std::function<void(std::string_view)>
         sink;  // set: receives the body of a 2xx instead of ClientReply::body
     std::chrono::milliseconds timeout{60'000};  // without a byte moving
+    std::uint64_t max_reply = std::uint64_t{256}
+                              << 20;  // bytes of a body kept in memory; more is unavailable
 };
 
 struct ClientReply {

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
 
 namespace svc::net {
 
@@ -63,10 +64,12 @@ FileDescriptor connect_unix(const Target& target, milliseconds timeout) {
 }
 
 FileDescriptor connect_tcp(const Target& target, milliseconds timeout) {
+    const std::string& host = target.proxy ? target.proxy->host : target.host;
+    const auto port = target.proxy ? target.proxy->port : target.port;
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
-    const int error = getaddrinfo(target.host.c_str(), std::to_string(target.port).c_str(), &hints, &found);
+    const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
     if (error != 0) throw_unreachable(target, gai_strerror(error));
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
     for (const addrinfo* one = found;; one = one->ai_next) {
@@ -81,8 +84,48 @@ FileDescriptor connect_tcp(const Target& target, milliseconds timeout) {
     }
 }
 
+std::string tunnel_request(const Target& target) {
+    const auto url = target.describe();
+    const auto authority = url.substr(url.find("//") + 2);
+    std::string out = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
+    if (!target.proxy->authorization.empty())
+        out += "Proxy-Authorization: " + target.proxy->authorization + "\r\n";
+    return out + "\r\n";
+}
+
+// Until the empty line. The server behind says nothing before it was greeted, so nothing of it is read here.
+std::string read_tunnel_reply(const Target& target, int fd, Steady::time_point deadline) {
+    constexpr std::size_t max_bytes = 16U << 10;
+    std::string reply;
+    while (!reply.ends_with("\r\n\r\n")) {
+        char byte = 0;
+        const ssize_t count = recv(fd, &byte, 1, MSG_DONTWAIT);
+        if (count == 1) reply += byte;
+        if (count == 0 || reply.size() > max_bytes) throw_unreachable(target, "its proxy does not answer");
+        if (count < 0 && errno != EAGAIN && errno != EINTR)
+            throw_unreachable(target, "its proxy does not answer");
+        if (count < 0 && !wait_for(fd, IoState::want_read, deadline))
+            throw_unreachable(target, "its proxy timed out");
+    }
+    return reply;
+}
+
+// Asks the proxy for a connection to the target.
+void open_tunnel(const Target& target, int fd, milliseconds timeout) {
+    const std::string request = tunnel_request(target);
+    if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
+        throw_unreachable(target, "its proxy takes no data");
+    const std::string reply = read_tunnel_reply(target, fd, Steady::now() + timeout);
+    const auto status = reply.substr(0, reply.find("\r\n"));
+    if (!status.starts_with("HTTP/1.") || status.substr(8, 3) != " 20")
+        throw_unreachable(target, "its proxy answers " + quoted(status));
+}
+
 FileDescriptor connect_socket(const Target& target, milliseconds timeout) {
-    return target.unix_path.empty() ? connect_tcp(target, timeout) : connect_unix(target, timeout);
+    if (!target.unix_path.empty()) return connect_unix(target, timeout);
+    FileDescriptor fd = connect_tcp(target, timeout);
+    if (target.proxy && target.tls) open_tunnel(target, fd.get(), timeout);
+    return fd;
 }
 
 }  // namespace

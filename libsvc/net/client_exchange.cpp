@@ -48,8 +48,13 @@ std::string request_head(const ClientChannel& channel, const ClientRequest& requ
     if (request.path.find_first_of(" \r\n\t") != std::string::npos || !request.path.starts_with('/'))
         throw Error(ErrorCode::invalid_argument, "request path " + quoted(request.path) + " is invalid");
     std::string out;
-    out.append(to_text(request.method)).append(" ").append(request.path).append(" HTTP/1.1\r\n");
+    const Target& target = channel.target();
+    const bool by_proxy = target.proxy && !target.tls;
+    out.append(to_text(request.method)).append(" ").append(by_proxy ? target.describe() : "");
+    out.append(request.path).append(" HTTP/1.1\r\n");
     append_line(out, "Host", channel.host());
+    if (by_proxy && !target.proxy->authorization.empty())
+        append_line(out, "Proxy-Authorization", target.proxy->authorization);
     for (const auto& [name, value] : request.headers) append_line(out, name, value);
     if (request.headers.find("Connection") == nullptr) append_line(out, "Connection", "close");
     append_framing(out, request);
@@ -133,10 +138,16 @@ class Call {
             const std::size_t count = parser_.take_body(in_, piece.data(), piece.size());
             const auto data = std::string_view(piece).substr(0, count);
             if (to_sink && count > 0) request_.sink(data);
-            if (!to_sink) reply_.body.append(data);
+            if (!to_sink) keep(data);
             if (count > 0 || parser_.complete()) continue;
             if (!read_more()) return parser_.end_of_stream();
         }
+    }
+
+    void keep(std::string_view data) {
+        if (data.size() > request_.max_reply - reply_.body.size())
+            throw Error(ErrorCode::unavailable, channel_.target().describe() + " answers with too much");
+        reply_.body.append(data);
     }
 
     ClientChannel& channel_;

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 
@@ -45,6 +46,20 @@ void parse_authority(std::string_view url, std::string_view text, Target& target
 }
 
 }  // namespace
+
+Proxy Proxy::parse(std::string_view url) {
+    auto rest = url;
+    if (!take_prefix(rest, "http://")) refuse(url, "a proxy must begin with http://");
+    Proxy proxy;
+    if (const auto at = rest.rfind('@'); at != std::string_view::npos) {
+        proxy.authorization = "Basic " + base64_encode(percent_decode(rest.substr(0, at)));
+        rest.remove_prefix(at + 1);
+    }
+    const Target target = Target::parse("http://" + std::string(rest));
+    proxy.host = target.host;
+    proxy.port = target.port;
+    return proxy;
+}
 
 Target Target::parse(std::string_view url) {
     Target target;
