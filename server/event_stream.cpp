@@ -20,10 +20,10 @@ class EventQueue {
     explicit EventQueue(EventQueueLimits limits) : limits_(limits) {}
 
     // False when the subscriber was too slow.
-    bool push(const Event& event) {
+    bool push(const std::shared_ptr<const std::string>& text) {
         if (closed_) return false;
-        waiting_.push_back(event.text);
-        bytes_ += event.text->size();
+        waiting_.push_back(text);
+        bytes_ += text->size();
         pump();
         if (bytes_ <= limits_.bytes && waiting_.size() <= limits_.messages) return true;
         close("too slow: " + std::to_string(waiting_.size()) + " messages queued");
@@ -42,6 +42,8 @@ class EventQueue {
             if (!sent) return end();
         }
     }
+    // The connection can take more than is waiting for it.
+    bool is_hungry() const { return socket_ && waiting_.empty() && socket_->queued_bytes() < window_bytes; }
     void end() {
         closed_ = true;
         waiting_.clear();
@@ -65,36 +67,60 @@ class EventQueue {
     bool closed_ = false;
 };
 
+// A page of the past may be larger than the queue's limits by one text: it is not the client's fault.
+constexpr std::size_t page_bytes = window_bytes;
+
 class EventSocket final : public WebSocketHandler {
   public:
-    EventSocket(EventBus& events, std::set<EventType> types, EventQueueLimits limits)
-        : queue_(EventQueue(limits)),
-          subscription_(events.subscribe(std::move(types), [this](const Event& event) {
-              return queue_.with([&](EventQueue& queue) { return queue.push(event); });
-          })) {}
+    EventSocket(EventBus& events, std::set<EventType> types, EventQueueLimits limits,
+                std::optional<std::uint64_t> since)
+        : queue_(EventQueue(limits)) {
+        const auto receive = [this](const Event& event) {
+            return queue_.with([&](EventQueue& queue) { return queue.push(event.text); });
+        };
+        if (since)
+            replay_ = events.replay(std::move(types), receive, *since);
+        else
+            subscription_ = events.subscribe(std::move(types), receive);
+    }
 
     void on_open(std::shared_ptr<WebSocket> socket) override {
         queue_.with([&](EventQueue& queue) { queue.open(std::move(socket)); });
+        read_past();
     }
     void on_message(bool, std::string) override {}  // subscribers have nothing to say
     void on_sent() override {
         queue_.with([](EventQueue& queue) { queue.pump(); });
+        read_past();
     }
     void on_close(std::uint16_t, std::string_view) override {
+        replay_.reset();
         subscription_.reset();
         queue_.with([](EventQueue& queue) { queue.end(); });
     }
 
   private:
+    // Outside the queue's lock, which the receiver takes under the bus's. Until live nobody else fills the
+    // queue.
+    void read_past() {
+        while (replay_ && queue_.with([](const EventQueue& queue) { return queue.is_hungry(); })) {
+            const EventPage page = replay_->next(page_bytes);
+            for (const auto& text : page.texts) queue_.with([&](EventQueue& queue) { queue.push(text); });
+            if (page.live) subscription_ = std::move(replay_);
+        }
+    }
+
     Guarded<EventQueue> queue_;
+    std::unique_ptr<EventBus::Replay> replay_;        // until live; only the connection's thread uses it
     std::unique_ptr<EventBus::Handle> subscription_;  // last: ends before the queue goes
 };
 
 }  // namespace
 
-Response event_stream(EventBus& events, std::set<EventType> types, EventQueueLimits limits) {
+Response event_stream(EventBus& events, std::set<EventType> types, EventQueueLimits limits,
+                      std::optional<std::uint64_t> since) {
     Response response;
-    response.websocket = std::make_shared<EventSocket>(events, std::move(types), limits);
+    response.websocket = std::make_shared<EventSocket>(events, std::move(types), limits, since);
     return response;
 }
 

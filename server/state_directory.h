@@ -1,6 +1,7 @@
 #pragma once
 // The layout of the state directory, and the lock that keeps it to one daemon:
 //   lock  svc.db  blobs/  lxc/ or simulated/  logs/  server/server.{crt,key}  agent/server.unix  tokens.key
+//   registry/client.{crt,key}  events/
 #include <filesystem>
 
 #include "libsvc/base/file.h"
@@ -18,7 +19,9 @@ class StateDirectory {
     std::filesystem::path logs() const { return root_ / "logs"; }
     std::filesystem::path runtime(std::string_view name) const { return root_ / name; }
     std::filesystem::path agent_sockets() const { return root_ / "agent"; }
+    std::filesystem::path events() const { return root_ / "events"; }
     std::filesystem::path token_secret() const { return root_ / "tokens.key"; }
+    std::filesystem::path registry() const { return root_ / "registry"; }
     KeyPair server_keys() const { return {root_ / "server" / "server.crt", root_ / "server" / "server.key"}; }
 
   private:

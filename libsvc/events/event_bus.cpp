@@ -11,6 +11,7 @@
 
 #include "libsvc/base/enum_table.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 
 namespace svc {
@@ -34,8 +35,12 @@ std::string_view to_text(EventType type) {
     return enum_text<EventType>(type_names, type);
 }
 
+std::optional<EventType> event_type(std::string_view text) {
+    return enum_value<EventType>(type_names, text);
+}
+
 EventType parse_event_type(std::string_view text) {
-    if (const auto type = enum_value<EventType>(type_names, text)) return *type;
+    if (const auto type = event_type(text)) return *type;
     throw Error(ErrorCode::invalid_argument, "event type " + quoted(text) + " is not known");
 }
 
@@ -43,7 +48,7 @@ EventType parse_event_type(std::string_view text) {
 // them may call back: it is recognised by its id, changes things at once where that is safe, and else leaves
 // them for the end of the delivery.
 struct EventBus::State {
-    explicit State(const Clock& clock) : clock(clock) {}
+    State(const Clock& clock, EventWindowOptions options) : clock(clock), window(std::move(options)) {}
 
     // The order lock, unless this thread has it already.
     class Turn {
@@ -71,27 +76,28 @@ struct EventBus::State {
     };
 
     class Registration;
+    class Reader;
     struct Pending {
         EventType type;
         std::string metadata;  // as JSON text
     };
 
     Event render(const Pending& event) const;
+    std::shared_ptr<const std::string> render_gap(std::uint64_t since, std::uint64_t first) const;
     void deliver(const Event& event);
     void deliver_pending();
-    void count(const Subscriber& subscriber, bool added);
+    void add(const std::shared_ptr<Subscriber>& subscriber);
     void end(Subscriber& subscriber);
     Subscribers take_ended();
 
     const Clock& clock;
     std::mutex order;
     std::atomic<std::thread::id> delivering{};
-    std::uint64_t sequence = 0;
+    EventWindow window;
     Subscribers subscribers;
     bool any_ended = false;
     std::deque<Pending> pending;
     std::atomic<std::size_t> active{0};
-    std::array<std::atomic<std::size_t>, type_names.size()> wanted{};
 };
 
 Event EventBus::State::render(const Pending& event) const {
@@ -100,8 +106,18 @@ Event EventBus::State::render(const Pending& event) const {
     text->append(R"({"type":")").append(to_text(event.type));
     text->append(R"(","timestamp":")").append(to_rfc3339(clock.now()));
     text->append(R"(","metadata":)").append(event.metadata);
+    const std::uint64_t sequence = window.last() + 1;
     text->append(R"(,"sequence":)").append(std::to_string(sequence)).append("}");
     return {sequence, event.type, std::move(text)};
+}
+
+std::shared_ptr<const std::string> EventBus::State::render_gap(std::uint64_t since,
+                                                               std::uint64_t first) const {
+    const Json gap = Json::object(
+        {{"type", "gap"},
+         {"timestamp", to_rfc3339(clock.now())},
+         {"metadata", Json::object({{"since", since}, {"first", first}, {"last", window.last()}})}});
+    return std::make_shared<const std::string>(gap.dump());
 }
 
 void EventBus::State::deliver(const Event& event) {
@@ -124,21 +140,21 @@ void EventBus::State::deliver_pending() {
     while (!pending.empty()) {
         const Pending next = std::move(pending.front());
         pending.pop_front();
-        ++sequence;
-        if (!next.metadata.empty()) deliver(render(next));  // empty: nobody wanted it
+        const Event event = render(next);
+        window.add(event);
+        deliver(event);
     }
 }
 
-void EventBus::State::count(const Subscriber& subscriber, bool added) {
-    const std::size_t step = added ? 1 : static_cast<std::size_t>(-1);
-    active += step;
-    for (EventType type : subscriber.types) wanted[static_cast<std::size_t>(type)] += step;
+void EventBus::State::add(const std::shared_ptr<Subscriber>& subscriber) {
+    subscribers.push_back(subscriber);
+    ++active;
 }
 
 void EventBus::State::end(Subscriber& subscriber) {
     if (!std::exchange(subscriber.active, false)) return;
     any_ended = true;
-    count(subscriber, false);
+    --active;
 }
 
 Subscribers EventBus::State::take_ended() {
@@ -167,15 +183,77 @@ class EventBus::State::Registration final : public Handle {
     std::weak_ptr<Subscriber> subscriber_;  // gone when the receiver has ended it
 };
 
-EventBus::EventBus(const Clock& clock) : state_(std::make_shared<State>(clock)) {}
+// Reads the window under the order lock; finding nothing left there and becoming a subscriber are one step.
+class EventBus::State::Reader final : public Replay {
+  public:
+    Reader(std::shared_ptr<State> state, std::shared_ptr<Subscriber> subscriber, std::uint64_t since)
+        : state_(std::move(state)), subscriber_(std::move(subscriber)), position_(since) {}
+
+    EventPage next(std::size_t bytes) override {
+        EventPage page;
+        const Turn turn(*state_);
+        if (registration_) {
+            page.live = true;
+            return page;
+        }
+        read(page, bytes);
+        if (page.texts.empty()) go_live(page);
+        return page;
+    }
+
+  private:
+    void read(EventPage& page, std::size_t bytes) {
+        const auto& events = state_->window.events();
+        auto at = std::upper_bound(
+            events.begin(), events.end(), position_,
+            [](std::uint64_t number, const Event& event) { return number < event.sequence; });
+        // A number that was never given: the client speaks of events of another life of the service.
+        if (position_ > state_->window.last()) at = events.begin();
+        const std::uint64_t next = at == events.end() ? state_->window.last() + 1 : at->sequence;
+        if (position_ + 1 != next) skip_to(page, next);
+        for (std::size_t size = 0; at != events.end() && at->sequence == position_ + 1; ++at) {
+            const bool wanted = subscriber_->types.contains(at->type);
+            if (wanted && !page.texts.empty() && size + at->text->size() > bytes) return;
+            position_ = at->sequence;
+            if (!wanted) continue;
+            size += at->text->size();
+            page.texts.push_back(at->text);
+        }
+    }
+    void skip_to(EventPage& page, std::uint64_t next) {
+        page.texts.push_back(state_->render_gap(position_, next));
+        position_ = next - 1;
+    }
+    void go_live(EventPage& page) {
+        page.live = true;
+        registration_ = std::make_unique<Registration>(state_, subscriber_);
+        state_->add(std::exchange(subscriber_, nullptr));
+    }
+
+    std::shared_ptr<State> state_;
+    std::shared_ptr<Subscriber> subscriber_;  // until live
+    std::uint64_t position_;                  // all up to here has been read or passed over
+    std::unique_ptr<Registration> registration_;
+};
+
+EventBus::EventBus(const Clock& clock, EventWindowOptions window)
+    : state_(std::make_shared<State>(clock, std::move(window))) {}
 EventBus::~EventBus() = default;
 
 void EventBus::publish(EventType type, const Json& metadata) {
     try {
-        std::string text = wanted(type) ? metadata.dump() : std::string();  // outside the lock
-        const State::Turn turn(*state_);
-        state_->pending.push_back({type, std::move(text)});
-        if (!turn.nested()) state_->deliver_pending();  // else by the call that is on this thread's stack
+        std::string text = metadata.dump();  // outside the lock
+        std::string fault;
+        {
+            const State::Turn turn(*state_);
+            state_->pending.push_back({type, std::move(text)});
+            if (turn.nested()) return;  // delivered by the call that is on this thread's stack
+            state_->deliver_pending();
+            fault = state_->window.take_fault();
+        }
+        if (!fault.empty())
+            log::error("events are not kept for the next start while the disk takes no more",
+                       {{"error", fault}});
     } catch (...) {
         // Out of memory, or metadata that is no JSON: this event is lost, what it tells of has happened all
         // the same.
@@ -187,17 +265,23 @@ std::unique_ptr<EventBus::Handle> EventBus::subscribe(std::set<EventType> types,
     auto subscriber = std::make_shared<Subscriber>(Subscriber{std::move(types), std::move(receiver)});
     auto handle = std::make_unique<State::Registration>(state_, subscriber);
     const State::Turn turn(*state_);
-    state_->subscribers.push_back(subscriber);
-    state_->count(*subscriber, true);
+    state_->add(subscriber);
     return handle;
+}
+
+std::unique_ptr<EventBus::Replay> EventBus::replay(std::set<EventType> types, EventReceiver receiver,
+                                                   std::uint64_t since) {
+    auto subscriber = std::make_shared<Subscriber>(Subscriber{std::move(types), std::move(receiver)});
+    return std::make_unique<State::Reader>(state_, std::move(subscriber), since);
+}
+
+std::uint64_t EventBus::last_sequence() const {
+    const State::Turn turn(*state_);
+    return state_->window.last();
 }
 
 std::size_t EventBus::subscribers() const {
     return state_->active;
-}
-
-bool EventBus::wanted(EventType type) const {
-    return state_->wanted[static_cast<std::size_t>(type)] > 0;
 }
 
 }  // namespace svc

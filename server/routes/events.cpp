@@ -1,3 +1,5 @@
+#include <charconv>
+
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "server/event_stream.h"
@@ -17,11 +19,24 @@ std::set<EventType> wanted_types(const Request& request) {
     return types.empty() ? all : types;
 }
 
+// The number of the last event the client has seen.
+std::optional<std::uint64_t> wanted_past(const Request& request) {
+    if (!request.query.contains("since")) return {};
+    const std::string text = request.query_value("since");
+    std::uint64_t number = 0;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (end.ec != std::errc() || end.ptr != text.data() + text.size())
+        throw Error(ErrorCode::invalid_argument,
+                    "argument since is invalid: the number of an event is expected");
+    return number;
+}
+
 Response follow_events(const Services& services, const Request& request) {
     std::set<EventType> types = wanted_types(request);
+    const auto since = wanted_past(request);
     if (!request.wants_websocket()) throw Error(ErrorCode::invalid_argument, "websocket upgrade is required");
     return event_stream(services.events, std::move(types),
-                        {services.options.event_queue_bytes, services.options.event_queue_messages});
+                        {services.options.event_queue_bytes, services.options.event_queue_messages}, since);
 }
 
 }  // namespace

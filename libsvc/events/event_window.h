@@ -1,0 +1,44 @@
+#pragma once
+// The newest events: in memory for those who read, in files for the next process.
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "libsvc/events/event.h"
+
+namespace svc {
+
+struct EventWindowOptions {
+    std::filesystem::path directory{};  // "": in memory alone, numbers begin with 1
+    std::size_t max_events = 10'000;
+    std::size_t max_bytes = std::size_t{16} << 20U;  // of rendered text
+    // Tells one run of the machine from the next; "": the kernel's boot id.
+    std::string boot_id{};
+};
+
+class EventLog;
+
+// For one thread at a time. add() does not throw for what the disk does.
+class EventWindow {
+  public:
+    explicit EventWindow(EventWindowOptions options);  // reads the directory; throws Error
+    ~EventWindow();                                    // all is on disk then
+    std::uint64_t last() const { return last_; }       // the newest number in use
+    const std::deque<Event>& events() const { return events_; }
+    void add(Event event);     // the event's number is higher than last()
+    std::string take_fault();  // once, why the files take no more; "" else
+
+  private:
+    void keep(Event event);
+    void trim();
+
+    EventWindowOptions options_;
+    std::deque<Event> events_;
+    std::size_t bytes_ = 0;
+    std::uint64_t last_ = 0;
+    std::unique_ptr<EventLog> log_;  // null: in memory alone
+};
+
+}  // namespace svc
