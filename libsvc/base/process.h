@@ -27,6 +27,7 @@ struct SpawnOptions {
     std::vector<std::string> environment;          // "KEY=value"; nothing is inherited
     std::vector<std::pair<int, int>> descriptors;  // {ours, theirs}; 0-2 are /dev/null unless named here
     bool new_session = false;                      // setsid() before exec
+    std::string directory;                         // to start in; "": ours
 };
 struct ExitStatus {
     int code = 0;    // exit code, or 128 + signal

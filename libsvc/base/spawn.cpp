@@ -31,6 +31,7 @@ struct Plan {
     std::vector<char*> environment;
     std::vector<Mapping> mappings;  // ordered by `theirs`
     bool new_session = false;
+    const char* directory = nullptr;
     int error = 0;  // written by the child
 };
 
@@ -87,7 +88,9 @@ bool move_descriptors(std::vector<Mapping>& mappings) {
 int run_child(void* argument) {
     Plan& plan = *static_cast<Plan*>(argument);
     reset_signals();
-    if ((!plan.new_session || ::setsid() >= 0) && move_descriptors(plan.mappings))
+    const bool prepared = (!plan.new_session || ::setsid() >= 0) &&
+                          (plan.directory == nullptr || ::chdir(plan.directory) == 0);
+    if (prepared && move_descriptors(plan.mappings))
         ::execve(plan.arguments[0], plan.arguments.data(), plan.environment.data());
     plan.error = errno;
     ::_exit(127);
@@ -135,6 +138,7 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
     plan.environment = to_pointers(options.environment);
     plan.mappings = make_mappings(options, null_device.get());
     plan.new_session = options.new_session;
+    if (!options.directory.empty()) plan.directory = options.directory.c_str();
     const Stack stack;
     int pidfd = -1;
     SpawnedProcess spawned;
