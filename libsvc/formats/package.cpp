@@ -45,22 +45,6 @@ PackageFormat format_of(const std::filesystem::path& file) {
     throw Error(ErrorCode::invalid_argument, "package is not a bzip2 tarball");
 }
 
-// Through links upwards only at its start, where the folders are known to be none: so it cannot leave,
-// whatever the links on its way lead to.
-bool leads_inside(const std::string& path, const std::string& target) {
-    if (target.empty() || target.starts_with('/')) return false;
-    auto depth = std::count(path.begin(), path.end(), '/');
-    bool below = false;
-    for (const std::string& part : split(target, '/')) {
-        if (part.empty() || part == ".") continue;
-        if (part != "..")
-            below = true;
-        else if (below || --depth < 0)
-            return false;
-    }
-    return true;
-}
-
 class Lister {
   public:
     Lister(const std::filesystem::path& package, const PackageLimits& limits, std::stop_token stop)
