@@ -1,10 +1,6 @@
 #include "instance-agent/log_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "libsvc/base/clock.h"
-#include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
 
 namespace svc::agent {
@@ -20,11 +16,9 @@ std::string line_of(log::Level level, std::string_view message, const log::Field
 
 }  // namespace
 
-LogFile::LogFile(std::filesystem::path path, std::uint64_t max_bytes)
-    : path_(std::move(path)), max_bytes_(max_bytes) {
+LogFile::LogFile(std::filesystem::path path, std::uint64_t max_bytes) {
     try {
-        make_directories(path_.parent_path(), 0755);
-        open();
+        file_.emplace(std::move(path), max_bytes);
     } catch (const std::exception& e) {
         log::warning("no log file is kept", {{"reason", e.what()}});
         return;
@@ -38,21 +32,13 @@ LogFile::~LogFile() {
     log::set_listener({});
 }
 
-void LogFile::open() {
-    file_ = open_file(path_, O_WRONLY | O_CREAT | O_APPEND, 0644);
-    struct stat status {};
-    size_ = ::fstat(file_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
-
-void LogFile::write(log::Level level, std::string_view message, const log::Fields& fields) {
+// A full disk must not end the agent.
+void LogFile::write(log::Level level, std::string_view message, const log::Fields& fields) try {
     const std::string line = line_of(level, message, fields);
     const std::lock_guard lock(mutex_);
-    if (size_ > 0 && size_ + line.size() > max_bytes_) {
-        std::filesystem::rename(path_, path_.string() + ".1");
-        open();
-    }
-    write_all(file_.get(), line);
-    size_ += line.size();
+    file_->append(line);
+} catch (const std::exception&) {
+    return;
 }
 
 }  // namespace svc::agent

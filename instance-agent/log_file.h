@@ -2,8 +2,9 @@
 // The agent's own log inside the instance, for whoever looks into it there.
 #include <filesystem>
 #include <mutex>
+#include <optional>
 
-#include "libsvc/base/file.h"
+#include "instance-agent/bounded_file.h"
 #include "libsvc/base/log.h"
 
 namespace svc::agent {
@@ -18,14 +19,10 @@ class LogFile {
     LogFile& operator=(const LogFile&) = delete;
 
   private:
-    void open();
     void write(log::Level level, std::string_view message, const log::Fields& fields);
 
-    const std::filesystem::path path_;
-    const std::uint64_t max_bytes_;
     std::mutex mutex_;
-    FileDescriptor file_;
-    std::uint64_t size_ = 0;
+    std::optional<BoundedFile> file_;
 };
 
 }  // namespace svc::agent

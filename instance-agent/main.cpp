@@ -1,4 +1,4 @@
-// svc-agent: runs inside every instance, beside its guest.
+// svc-agent: runs inside every instance, beside its guest; before and after it where packages want that.
 #include <pthread.h>
 #include <signal.h>
 
@@ -31,19 +31,33 @@ void wait_for_signal(const sigset_t& signals) {
     while (number == SIGHUP);  // the terminal of whoever started us may go
 }
 
-int run(const agent::Options& options) {
+int run_beside_guest(const agent::Options& options) {
     const sigset_t signals = block_signals();
-    log::set_level(options.log_level);
+    agent::Paths paths;
+    paths.data = options.session.parent_path();
     const auto session = agent::read_session(options.session);
     std::optional<agent::LogFile> log_file;  // outside of an instance stderr is enough
-    if (session) log_file.emplace(options.session.parent_path() / "logs" / "agent.log");
+    if (session) log_file.emplace(paths.logs() / "agent.log");
     if (!session) log::info("no session file, nothing is reported", {{"file", options.session.string()}});
     std::jthread announcer([&](const std::stop_token& stop) {
         SystemClock clock;
-        if (session) agent::announce_guest(*session, clock, call_directly, stop);
+        if (session) agent::announce_guest(*session, paths, clock, call_directly, stop);
     });
     wait_for_signal(signals);
     return 0;
+}
+
+int run(const agent::Options& options) {
+    log::set_level(options.log_level);
+    switch (options.phase) {
+        case agent::Phase::before_guest:
+            return agent::boot_guest(options.session, options.init);
+        case agent::Phase::after_guest:
+            return agent::follow_up(options.session, options.exit_code);
+        case agent::Phase::with_guest:
+            break;
+    }
+    return run_beside_guest(options);
 }
 
 }  // namespace

@@ -16,13 +16,10 @@ constexpr Duration longest_pause = 10s;
 constexpr auto call_timeout = 15s;
 
 ClientRequest make_request(const AgentSession& session, const InstanceReport& report) {
-    ClientRequest request;
-    request.method = Method::patch;
-    request.path = "/1.0/containers/" + session.instance_id;
-    request.headers.add("Authorization", "bearer " + session.token);
+    ClientRequest request =
+        authorised_request(session, Method::patch, "/1.0/containers/" + session.instance_id);
     request.headers.add("Content-Type", "application/json");
     request.body = report.to_json().dump();
-    request.timeout = call_timeout;
     return request;
 }
 
@@ -37,40 +34,25 @@ bool is_refusal(int status) {
 Reporter::Reporter(AgentSession session, Clock& clock, Call call)
     : session_(std::move(session)), clock_(clock), call_(std::move(call)) {}
 
-std::vector<Target> Reporter::targets() const {
-    std::vector<Target> all;
-    if (!session_.service_socket.empty()) all.push_back(Target::parse("unix://" + session_.service_socket));
-    for (const auto& url : session_.service_urls) {
-        all.push_back(Target::parse(url));
-        all.back().server_fingerprint = session_.service_fingerprint;
-    }
-    return all;
+std::optional<bool> Reporter::try_once(const ClientRequest& request) try {
+    const ClientReply reply = call_any(session_, call_, [&request] { return request; });
+    if (reply.status < 300) return true;
+    log::warning("report was not taken", {{"status", std::to_string(reply.status)}, {"answer", reply.body}});
+    return is_refusal(reply.status) ? std::optional(false) : std::nullopt;
+} catch (const Error& e) {
+    log::debug("service cannot be reached", {{"reason", e.what()}});
+    return std::nullopt;
 }
 
-ClientReply Reporter::call_any(const ClientRequest& request) {
-    std::optional<Error> last;
-    for (const auto& target : targets()) try {
-            return call_(target, request);
-        } catch (const Error& e) {
-            last = e;
-        }
-    throw last.value_or(Error(ErrorCode::unavailable, "session names no service to report to"));
-}
-
-bool Reporter::report(const InstanceReport& report, std::stop_token stop) {
-    const ClientRequest request = make_request(session_, report);
+bool Reporter::report(const InstanceReport& report, std::stop_token stop, Duration patience) {
+    ClientRequest request = make_request(session_, report);
+    request.timeout =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::min<Duration>(call_timeout, patience));
+    const SteadyTime begin = clock_.steady_now();
     Duration pause = first_pause;
     do {
-        try {
-            const ClientReply reply = call_any(request);
-            if (reply.status < 300) return true;
-            log::warning("report was not taken",
-                         {{"status", std::to_string(reply.status)}, {"answer", reply.body}});
-            if (is_refusal(reply.status)) return false;
-        } catch (const Error& e) {
-            log::debug("service cannot be reached", {{"reason", e.what()}});
-        }
-        if (!clock_.wait(stop, pause)) return false;
+        if (const auto taken = try_once(request)) return *taken;
+        if (clock_.steady_now() - begin >= patience || !clock_.wait(stop, pause)) return false;
         pause = std::min(pause * 2, longest_pause);
     } while (!stop.stop_requested());
     return false;

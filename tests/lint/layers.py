@@ -31,7 +31,7 @@ LIBRARIES = {
 FRONT_ENDS = {
     "server": None,  # the daemon builds every object, so it may name all layers
     "cli": {"base", "formats", "model", "net", "client"},
-    "instance-agent": {"base", "model", "net"},
+    "instance-agent": {"base", "formats", "model", "net"},
 }
 
 
