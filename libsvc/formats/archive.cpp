@@ -1,18 +1,16 @@
 #include "libsvc/formats/archive.h"
 
-#include <endian.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive_reader.h"
+#include "libsvc/formats/capability.h"
 #include "libsvc/formats/entry_path.h"
 #include "libsvc/formats/tree_writer.h"
 
@@ -56,22 +54,11 @@ std::string read_start(const std::filesystem::path& file) {
     return start;
 }
 
-// The kernel honours a capability in a user namespace only where it names the user that is root there.
-std::string shift_capability(const std::string& value, std::uint32_t id_shift, const std::string& entry) {
+std::string shifted_capability(const std::string& value, std::uint32_t id_shift, const std::string& entry) {
     if (id_shift == 0) return value;
-    vfs_ns_cap_data data{};
-    const bool known_size = value.size() == XATTR_CAPS_SZ_2 || value.size() == XATTR_CAPS_SZ_3;
-    if (known_size) std::memcpy(&data, value.data(), value.size());
-    const std::uint32_t magic = le32toh(data.magic_etc);
-    const std::uint32_t revision = magic & VFS_CAP_REVISION_MASK;
-    const bool version2 = revision == VFS_CAP_REVISION_2 && value.size() == XATTR_CAPS_SZ_2;
-    const bool version3 = revision == VFS_CAP_REVISION_3 && value.size() == XATTR_CAPS_SZ_3;
-    const std::uint32_t root = le32toh(data.rootid);
-    if ((!version2 && !version3) || root > max_id)
-        refuse("entry " + quoted(entry) + " has malformed capabilities");
-    data.magic_etc = htole32((magic & ~VFS_CAP_REVISION_MASK) | VFS_CAP_REVISION_3);
-    data.rootid = htole32(root + id_shift);
-    return {reinterpret_cast<const char*>(&data), XATTR_CAPS_SZ_3};
+    auto shifted = shift_capability(value, id_shift);
+    if (!shifted) refuse("entry " + quoted(entry) + " has malformed capabilities");
+    return *std::move(shifted);
 }
 
 class Unpacker {
@@ -205,7 +192,7 @@ class Unpacker {
             if (name.starts_with("user.")) attributes.extended.emplace_back(name, value);
             if (name == "security.capability")
                 attributes.extended.emplace_back(name,
-                                                 shift_capability(value, options_.id_shift, entry.path));
+                                                 shifted_capability(value, options_.id_shift, entry.path));
         }
         return attributes;
     }

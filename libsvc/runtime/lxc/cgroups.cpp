@@ -110,7 +110,10 @@ std::string limit_lines(const CgroupLayout& layout, const Limits& limits) {
         else if (layout.v2_controllers.contains(controller))
             lines += fmt::format("{}\n", v2_line);
     };
-    if (limits.cpus > 0)
+    if (!limits.cores.empty()) {
+        const std::string cores = fmt::format("{}", fmt::join(limits.cores, ","));
+        add("cpuset", "lxc.cgroup.cpuset.cpus = " + cores, "lxc.cgroup2.cpuset.cpus = " + cores);
+    } else if (limits.cpus > 0)
         add("cpu",
             fmt::format("lxc.cgroup.cpu.cfs_period_us = {}\nlxc.cgroup.cpu.cfs_quota_us = {}", cpu_period,
                         quota),
@@ -122,6 +125,25 @@ std::string limit_lines(const CgroupLayout& layout, const Limits& limits) {
         add("pids", fmt::format("lxc.cgroup.pids.max = {}", limits.processes),
             fmt::format("lxc.cgroup2.pids.max = {}", limits.processes));
     return lines;
+}
+
+bool can_pin(const CgroupLayout& layout) {
+    return layout.v1.contains("cpuset") || layout.v2_controllers.contains("cpuset");
+}
+
+std::vector<unsigned> parse_cores(std::string_view text) {
+    std::vector<unsigned> cores;
+    for (const std::string& part : split(trim(text), ',')) {
+        unsigned first = 0;
+        const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), first);
+        unsigned last = first;
+        const std::size_t dash = part.find('-');
+        if (dash != std::string::npos)
+            std::from_chars(part.data() + dash + 1, part.data() + part.size(), last);
+        if (problem != std::errc{} || last > 65535) return {};
+        for (unsigned core = first; core <= last; ++core) cores.push_back(core);
+    }
+    return cores;
 }
 
 std::vector<std::string> missing_controllers(const CgroupLayout& layout) {

@@ -21,9 +21,10 @@ struct CgroupLayout {
 };
 
 struct Limits {
-    double cpus = 0;  // 0: none, in each
+    double cpus = 0;              // 0: none, in each
     std::uint64_t memory_bytes = 0;
     std::uint32_t processes = 0;
+    std::vector<unsigned> cores = {};  // instead of `cpus`
 };
 
 // `mountinfo` is /proc/self/mountinfo, `v2_controllers` the text of cgroup.controllers of the version 2
@@ -38,6 +39,9 @@ std::vector<std::string> missing_controllers(const CgroupLayout& layout);
 // The file that counts processes killed for lack of memory; empty without the controller.
 std::filesystem::path oom_counter(const CgroupLayout& layout, std::string_view group);
 std::uint64_t parse_oom_kills(std::string_view text);
+
+bool can_pin(const CgroupLayout& layout);
+std::vector<unsigned> parse_cores(std::string_view text);  // "0-2,5"; empty for anything else
 
 // Kills what is left in `group` and beneath, and removes it from every hierarchy. Absent is fine.
 void kill_group(const CgroupLayout& layout, std::string_view group);

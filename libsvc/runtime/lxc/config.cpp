@@ -53,27 +53,35 @@ std::string network_lines(const ContainerSpec& spec, const ConfigContext& contex
         device_name(context.layout, spec.id), spec.address, context.prefix_length, context.gateway);
 }
 
+// The agent is the first program and becomes the init it is given.
+std::string init_command(const ContainerSpec& spec, const ConfigContext& context) {
+    const std::string init = spec.init.empty() ? "/sbin/init" : spec.init;
+    if (!spec.boot_by_agent) return init;
+    if (context.agent.empty())
+        throw Error(ErrorCode::unsupported,
+                    fmt::format("container '{}' boots by an agent, and there is none", spec.id));
+    return fmt::format("/{} --boot -- {}", agent_path, init);
+}
+
 std::string mount_lines(const ConfigContext& context) {
     std::string lines;
     if (!context.agent.empty())
-        lines += fmt::format(
-            "lxc.mount.entry = {} var/lib/svc-agent/bin/svc-agent none bind,ro,nosuid,nodev,create=file 0 "
-            "0\n",
-            mount_field(context.agent));
+        lines += fmt::format("lxc.mount.entry = {} {} none bind,ro,nosuid,nodev,create=file 0 0\n",
+                             mount_field(context.agent), agent_path);
     if (!context.agent_socket_dir.empty())
-        lines += fmt::format(
-            "lxc.mount.entry = {} var/lib/svc-agent/host none bind,ro,nosuid,nodev,noexec,create=dir 0 0\n",
-            mount_field(context.agent_socket_dir));
+        lines += fmt::format("lxc.mount.entry = {} {} none bind,ro,nosuid,nodev,noexec,create=dir 0 0\n",
+                             mount_field(context.agent_socket_dir), socket_dir_path);
     return lines;
 }
 
 // The counter goes away with the group, so liblxc's hook saves it just before.
-std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context) {
+std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context,
+                         const std::vector<unsigned>& cores) {
     const std::string group = cgroup_name(context, spec.id);
     const std::uint32_t processes = spec.processes == 0 ? context.default_processes : spec.processes;
     std::string lines = fmt::format("lxc.cgroup.dir.container = {}\nlxc.cgroup.dir.monitor = {}\n", group,
                                     monitor_cgroup_name(context, spec.id));
-    lines += limit_lines(context.cgroups, {spec.cpus, spec.memory_bytes, processes});
+    lines += limit_lines(context.cgroups, {spec.cpus, spec.memory_bytes, processes, cores});
     const std::filesystem::path counter = oom_counter(context.cgroups, group);
     if (!counter.empty())
         lines += fmt::format("lxc.hook.stop = /bin/cat '{}' > '{}' 2>/dev/null; :\n", counter.native(),
@@ -121,8 +129,9 @@ std::string hardware_address(std::string_view ipv4) {
                        (bits >> 8) & 255U, bits & 255U);
 }
 
-std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt) {
-    const std::string init = spec.init.empty() ? "/sbin/init" : spec.init;
+std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt,
+                       const std::vector<unsigned>& cores) {
+    const std::string init = init_command(spec, context);
     check_one_line("name", spec.name);
     check_one_line("init", init);
     const std::string& id = spec.id;
@@ -138,7 +147,7 @@ std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, 
     text += fmt::format("lxc.console.logfile = {}\nlxc.console.size = 1MB\n",
                         context.layout.console_log(id).native());
     text += fmt::format("lxc.log.file = {}\nlxc.log.level = ERROR\n", context.layout.lxc_log(id).native());
-    text += network_lines(spec, context) + mount_lines(context) + cgroup_lines(spec, context);
+    text += network_lines(spec, context) + mount_lines(context) + cgroup_lines(spec, context, cores);
     return text;
 }
 

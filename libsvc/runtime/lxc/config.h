@@ -3,12 +3,17 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "libsvc/runtime/lxc/cgroups.h"
 #include "libsvc/runtime/lxc/layout.h"
 #include "libsvc/runtime/runtime.h"
 
 namespace svc::lxc {
+
+// Mount points in the container, from its root.
+constexpr std::string_view agent_path = "var/lib/svc-agent/bin/svc-agent";
+constexpr std::string_view socket_dir_path = "var/lib/svc-agent/host";
 
 // What the configuration depends on besides the specification.
 struct ConfigContext {
@@ -45,7 +50,10 @@ std::string device_name(const Layout& layout,
 std::string hardware_address(
     std::string_view ipv4);  // follows the address, so that nobody's ARP entry goes stale
 
-// Throws invalid_argument for a value that cannot stand on one line of the configuration.
-std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt);
+// `cores`: what the container is pinned to; empty: a share of time.
+// Throws invalid_argument for a value that cannot stand on one line of the configuration, unsupported for a
+// container that boots by an agent that is not there.
+std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt,
+                       const std::vector<unsigned>& cores = {});
 
 }  // namespace svc::lxc

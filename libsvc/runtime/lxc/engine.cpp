@@ -16,6 +16,10 @@ LxcRuntime::Engine::Engine(LxcOptions options, const Clock& clock)
       supervisor_(host_.options().helper, host_.layout().containers(),
                   {[this](const std::string& id) { return ended(id); },
                    [this](const std::string& id) { return changed(id); }}) {
+    host_.layers().set_capture(
+        [this](const std::string& name, const std::string& id, const std::vector<std::string>& leave_out) {
+            capture(name, id, leave_out);
+        });
     adopt_all();
 }
 
@@ -56,7 +60,7 @@ void LxcRuntime::Engine::create(const ContainerSpec& spec) {
     undo.add("container record", [&] { drop(spec.id, container); });
     host_.layers().claim(spec.layers);
     undo.add("layers", [&] { host_.layers().release(spec.layers); });
-    lxc::StoredSpec stored{spec, host_.choose_project(spec)};
+    lxc::StoredSpec stored{spec, host_.choose_project(spec), {}};
     host_.make(stored);
     stored.spec.files.clear();
     container->stored = std::move(stored);
@@ -66,13 +70,14 @@ void LxcRuntime::Engine::create(const ContainerSpec& spec) {
 
 // A stopped container keeps its files and gets the new address, ports, limits and placed files.
 void LxcRuntime::Engine::take_over(LxcContainer& container, const ContainerSpec& spec) {
+    end_once(spec.id, container);
     const bool running = is_running(spec.id, container);
     const bool same = lxc::same_container(container.stored.spec, spec);
     if (running && same) return;
     if (running || container.stored.spec.layers != spec.layers)
         throw Error(ErrorCode::conflict,
                     fmt::format("container '{}' exists with another specification", spec.id));
-    lxc::StoredSpec stored{spec, container.stored.project};
+    lxc::StoredSpec stored{spec, container.stored.project, container.stored.placed};
     host_.make_again(stored);
     stored.spec.files.clear();
     container.stored = std::move(stored);

@@ -18,6 +18,8 @@ struct LxcContainer {
     lxc::StoredSpec stored;
     bool exists = false;   // made and not removed
     bool started = false;  // ever
+    std::shared_ptr<lxc::Supervisor::Released>
+        once;  // what run_once() has begun; whoever takes it away ends it
 };
 
 class LxcRuntime::Engine {
@@ -28,7 +30,8 @@ class LxcRuntime::Engine {
     void start(const std::string& id);
     void stop(const std::string& id, Duration grace);
     int run_once(const std::string& id, const std::vector<std::string>& command, Duration limit,
-                 std::stop_token stop);
+                 const std::stop_token& stop);
+    void capture(const std::string& name, const std::string& id, const std::vector<std::string>& leave_out);
     void remove(const std::string& id);
     std::optional<ContainerInfo> inspect(const std::string& id);
     std::vector<ContainerInfo> list();
@@ -42,6 +45,7 @@ class LxcRuntime::Engine {
   private:
     using ContainerPtr = std::shared_ptr<LxcContainer>;
     using Lock = std::unique_lock<std::mutex>;
+    using OncePtr = std::shared_ptr<lxc::Supervisor::Released>;
 
     void adopt_all();
     void adopt(const std::string& id);
@@ -50,6 +54,9 @@ class LxcRuntime::Engine {
     ContainerPtr require(const std::string& id) const;  // throws not_found
     ContainerPtr find_or_add(const std::string& id);
     void drop(const std::string& id, const ContainerPtr& container);
+    OncePtr begin_once(const std::string& id, LxcContainer& container,
+                       const std::vector<std::string>& command);
+    int once_result(const std::string& id, const std::string& command);
 
     // The following with the container's turn.
     void take_over(LxcContainer& container, const ContainerSpec& spec);
@@ -59,6 +66,7 @@ class LxcRuntime::Engine {
     void end(const std::string& id, const lxc::Supervisor::Released& what, const lxc::HaltSignals& halt,
              Duration grace);
     void settle(const std::string& id, lxc::RunRecord run);
+    void end_once(const std::string& id, LxcContainer& container);
     void stop_locked(const std::string& id, LxcContainer& container, Duration grace);
     ContainerInfo describe(const std::string& id, const LxcContainer& container);
 

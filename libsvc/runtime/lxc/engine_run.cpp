@@ -38,6 +38,7 @@ void LxcRuntime::Engine::start(const std::string& id) {
     const ContainerPtr container = require(id);
     const Lock turn(container->turn);
     if (!container->exists) throw Error(ErrorCode::not_found, fmt::format("container '{}' not found", id));
+    end_once(id, *container);
     if (is_running(id, *container)) return;
     launch(id, *container);
 }
@@ -51,8 +52,10 @@ bool LxcRuntime::Engine::is_running(const std::string& id, LxcContainer& contain
         return false;
     }
     const auto run = find_running(id);
-    if (run) follow(id, container, *run);
-    return run.has_value();
+    if (!run) return false;
+    if (!run->once) return follow(id, container, *run), true;
+    end(id, released(*run), {}, Duration::zero());
+    return false;
 }
 
 std::optional<RunRecord> LxcRuntime::Engine::find_running(const std::string& id) {
@@ -63,7 +66,8 @@ std::optional<RunRecord> LxcRuntime::Engine::find_running(const std::string& id)
         if (!host_.monitor_may_run(id)) return std::nullopt;
         run = supervisor_.query(id);
         if (!run) return std::nullopt;
-        const bool same = stored && stored->started_at && stored->monitor == run->monitor;
+        run->once = stored && stored->once && !stored->stopped;
+        const bool same = stored && stored->started_at && (run->once || stored->monitor == run->monitor);
         run->started_at = same ? stored->started_at : clock_.now();
     }
     run->agent = host_.read_agent(id).value_or(ProcessId{});
@@ -107,6 +111,7 @@ void LxcRuntime::Engine::stop(const std::string& id, Duration grace) {
 }
 
 void LxcRuntime::Engine::stop_locked(const std::string& id, LxcContainer& container, Duration grace) {
+    end_once(id, container);
     auto running = supervisor_.forget(id);
     if (!running)
         if (const auto run = find_running(id)) running = released(*run);
@@ -146,11 +151,6 @@ void LxcRuntime::Engine::end(const std::string& id, const lxc::Supervisor::Relea
     lxc::send_signal(init, SIGKILL);
     lxc::wait_for_end(init, kill_limit);
     settle(id, what.run);
-}
-
-int LxcRuntime::Engine::run_once(const std::string&, const std::vector<std::string>&, Duration,
-                                 std::stop_token) {
-    throw Error(ErrorCode::unsupported, "commands after the guest are not supported");
 }
 
 void LxcRuntime::Engine::settle(const std::string& id, RunRecord run) {
@@ -222,8 +222,13 @@ void LxcRuntime::Engine::adopt(const std::string& id) {
     container->exists = true;
     host_.layers().claim_known(container->stored.spec.layers);
     const auto known = host_.read_run(id);
-    container->started = known.has_value();
-    if (const auto run = find_running(id)) return follow(id, *container, *run);
+    container->started = known && known->started_at;
+    const auto run = find_running(id);
+    if (run && !run->once) {
+        host_.remember_cores(id);
+        return follow(id, *container, *run);
+    }
+    if (run) return end(id, released(*run), {}, Duration::zero());
     if (known && !known->stopped)
         end(id, released(*known), {}, Duration::zero());
     else

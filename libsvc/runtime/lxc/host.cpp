@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <thread>
 
@@ -17,8 +18,10 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/capture.h"
 #include "libsvc/runtime/lxc/host_setup.h"
 #include "libsvc/runtime/lxc/links.h"
+#include "libsvc/runtime/lxc/overlay.h"
 #include "libsvc/runtime/lxc/rootfs.h"
 
 namespace svc::lxc {
@@ -55,6 +58,14 @@ std::optional<Json> read_json(const std::filesystem::path& path) {
     }
 }
 
+std::string read_or_empty(const std::filesystem::path& path) {
+    try {
+        return read_file(path, 4096);
+    } catch (const Error&) {
+        return "";
+    }
+}
+
 NetworkOptions network_options(const LxcOptions& options) {
     return {options.bridge, options.subnet, options.bridge_mtu, options.address, options.public_address};
 }
@@ -65,10 +76,11 @@ Host::Host(LxcOptions options)
     : options_(checked(std::move(options))),
       context_(make_context(options_)),
       network_(network_options(options_)),
-      layers_(context_.layout, context_.id_base),
-      quota_(options_.state_dir) {}
+      layers_(context_.layout, context_.id_base, context_.id_count),
+      quota_(options_.state_dir),
+      pins_(usable_cores()) {}
 
-void Host::make(const StoredSpec& stored) {
+void Host::make(StoredSpec& stored) {
     const ContainerSpec& spec = stored.spec;
     const Layout& at = layout();
     check_id(spec.id);
@@ -81,22 +93,37 @@ void Host::make(const StoredSpec& stored) {
     clean_up(spec.id);
     remove_tree(at.container(spec.id));
     make_folder(at.container(spec.id), 0711, 0);
-    make_folder(at.upper(spec.id), 0755, id_base());
-    make_folder(at.work(spec.id), 0700, 0);
     make_folder(at.rootfs(spec.id), 0711, 0);
-    if (stored.project != 0)
-        quota_.limit(stored.project, {at.upper(spec.id), at.work(spec.id)}, spec.disk_bytes);
-    place_files(spec);
+    make_upper(stored);
+    place_files(stored);
     lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
     replace_file(at.spec(spec.id), to_json(stored).dump());
     undo.dismiss();
 }
 
-void Host::make_again(const StoredSpec& stored) {
+// The kernel keeps state of one writable folder in `work`: a new one goes with a new one.
+void Host::make_upper(const StoredSpec& stored) {
+    const std::filesystem::path upper = layout().upper(stored.spec.id);
+    const std::filesystem::path work = layout().work(stored.spec.id);
+    remove_tree(work);
+    make_folder(work, 0700, 0);
+    make_folder(upper, 0755, id_base());
+    if (stored.project != 0) quota_.limit(stored.project, {upper, work}, stored.spec.disk_bytes);
+}
+
+// After a capture that was interrupted, or that could not give the container its empty disk any more.
+void Host::complete_disk(const StoredSpec& stored) {
+    const std::string& id = stored.spec.id;
+    Capture(layout(), id).put_back();
+    if (!std::filesystem::exists(layout().upper(id))) make_upper(stored);
+}
+
+void Host::make_again(StoredSpec& stored) {
     const ContainerSpec& spec = stored.spec;
+    complete_disk(stored);
     if (stored.project != 0)
         quota_.limit(stored.project, {layout().upper(spec.id), layout().work(spec.id)}, spec.disk_bytes);
-    place_files(spec);
+    place_files(stored);
     lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
     replace_file(layout().spec(spec.id), to_json(stored).dump());
 }
@@ -110,10 +137,32 @@ void Host::mount(const ContainerSpec& spec) {
     mount_overlay(overlay);
 }
 
-void Host::place_files(const ContainerSpec& spec) {
+void Host::place_files(StoredSpec& stored) {
+    const ContainerSpec& spec = stored.spec;
     mount(spec);
-    place_file(layout().rootfs(spec.id), {"/etc/hostname", spec.name + "\n", 0644}, id_base());
-    for (const PlacedFile& file : spec.files) place_file(layout().rootfs(spec.id), file, id_base());
+    const auto place = [&](const PlacedFile& file) {
+        std::string path = place_file(layout().rootfs(spec.id), file, id_base());
+        if (std::find(stored.placed.begin(), stored.placed.end(), path) == stored.placed.end())
+            stored.placed.push_back(std::move(path));
+    };
+    place({"/etc/hostname", spec.name + "\n", 0644});
+    for (const PlacedFile& file : spec.files) place(file);
+}
+
+// What the runtime itself puts into a container's disk is nothing that the guest has changed.
+void Host::capture(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out) {
+    const std::string& id = stored.spec.id;
+    clean_up(id);
+    const Capture capture(layout(), id);
+    if (!layers_.contains(name)) {
+        leave_out.insert(leave_out.end(), stored.placed.begin(), stored.placed.end());
+        for (const std::string_view path : {agent_path, socket_dir_path})
+            leave_out.push_back("/" + std::string(path));
+        if (!capture.begun()) complete_disk(stored);
+        layers_.publish_captured(name, capture.take(leave_out));
+    }
+    complete_disk(stored);
+    sync_directory(layout().container(id));
 }
 
 HaltSignals Host::halt_signals_of(const ContainerSpec& spec) const {
@@ -128,10 +177,28 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
     for (const std::filesystem::path& old : {layout().exit_file(spec.id), layout().oom_file(spec.id),
                                              layout().lxc_log(spec.id), layout().agent_file(spec.id)})
         ::unlink(old.c_str());
+    complete_disk(stored);
     mount(spec);
     HaltSignals halt = halt_signals_of(spec);
-    replace_file(layout().config(spec.id), lxc_config(spec, context_, halt));
+    replace_file(layout().config(spec.id), lxc_config(spec, context_, halt, choose_cores(spec)));
     return halt;
+}
+
+std::vector<unsigned> Host::choose_cores(const ContainerSpec& spec) {
+    if (!spec.pin_cpus || spec.cpus <= 0 || !can_pin(context_.cgroups)) return {};
+    return pins_.choose(spec.id, spec.cpus);
+}
+
+void Host::remember_cores(const std::string& id) {
+    std::string config;
+    try {
+        config = read_file(layout().config(id));
+    } catch (const Error&) {
+        return;
+    }
+    for (const std::string& line : split(config, '\n'))
+        if (line.find(".cpuset.cpus = ") != std::string::npos)
+            pins_.remember(id, parse_cores(std::string_view(line).substr(line.find('=') + 1)));
 }
 
 void Host::forward_ports(const ContainerSpec& spec) {
@@ -148,6 +215,7 @@ void Host::clean_up(const std::string& id) {
     remove_group(context_.cgroups, monitor);
     remove_link(device_name(layout(), id));
     unmount_overlay(layout().rootfs(id));
+    pins_.release(id);
 }
 
 void Host::remove_files(const StoredSpec& stored) {
@@ -209,19 +277,16 @@ void Host::write_run(const std::string& id, const RunRecord& run) const {
     replace_file(layout().run(id), to_json(run).dump());
 }
 
-Ending Host::read_ending(const std::string& id) const {
-    const auto read = [](const std::filesystem::path& path) {
-        try {
-            return read_file(path, 4096);
-        } catch (const Error&) {
-            return std::string();
-        }
-    };
-    const std::string text = read(layout().exit_file(id));
+std::optional<int> Host::read_exit_status(const std::string& id) const {
+    const std::string text = read_or_empty(layout().exit_file(id));
     int status = 0;
-    const bool known = std::from_chars(text.data(), text.data() + text.size(), status).ec == std::errc{};
-    return describe_ending(known ? std::optional<int>(status) : std::nullopt,
-                           parse_oom_kills(read(layout().oom_file(id))));
+    if (std::from_chars(text.data(), text.data() + text.size(), status).ec != std::errc{})
+        return std::nullopt;
+    return status;
+}
+
+Ending Host::read_ending(const std::string& id) const {
+    return describe_ending(read_exit_status(id), parse_oom_kills(read_or_empty(layout().oom_file(id))));
 }
 
 std::string Host::start_failure(const std::string& id) const {

@@ -3,8 +3,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "libsvc/runtime/lxc/config.h"
+#include "libsvc/runtime/lxc/core_pins.h"
 #include "libsvc/runtime/lxc/layers.h"
 #include "libsvc/runtime/lxc/lxc_runtime.h"
 #include "libsvc/runtime/lxc/network.h"
@@ -20,15 +22,16 @@ class Host {
 
     // The container's folder with its disk limit, mounted, files in place; spec.json last, as the mark that
     // it exists.
-    void make(const StoredSpec& stored);
-    void make_again(const StoredSpec& stored);  // an existing one that does not run: its files stay
-    void place_files(const ContainerSpec& spec);
+    void make(StoredSpec& stored);
+    void make_again(StoredSpec& stored);  // an existing one that does not run: its files stay
     // Everything up to liblxc: mount, configuration, nothing left of an earlier run.
     HaltSignals prepare(const StoredSpec& stored);
     void forward_ports(const ContainerSpec& spec);
     // Ends what may still run and takes away all but the folder. Nothing to do is fine.
     void clean_up(const std::string& id);
     void remove_files(const StoredSpec& stored);
+    // Moves what a container that does not run has changed into the layer `name`; see Capture.
+    void capture(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out);
 
     std::optional<StoredSpec> read_spec(
         const std::string& id) const;  // nothing: never finished, or removed by half
@@ -39,8 +42,11 @@ class Host {
     void wait_for_helpers(const std::string& id) const;
     void write_run(const std::string& id, const RunRecord& run) const;
     Ending read_ending(const std::string& id) const;
+    std::optional<int> read_exit_status(
+        const std::string& id) const;                        // liblxc's; nothing: the monitor was killed
     std::string start_failure(const std::string& id) const;  // what liblxc or init's status say about it
     HaltSignals halt_signals_of(const ContainerSpec& spec) const;
+    void remember_cores(const std::string& id);         // of a container that runs already
     bool monitor_may_run(const std::string& id) const;  // its socket is there
 
     std::uint32_t choose_project(const ContainerSpec& spec) const;
@@ -55,13 +61,18 @@ class Host {
     Layers& layers() { return layers_; }
 
   private:
+    void place_files(StoredSpec& stored);
     void mount(const ContainerSpec& spec);
+    void make_upper(const StoredSpec& stored);
+    void complete_disk(const StoredSpec& stored);
+    std::vector<unsigned> choose_cores(const ContainerSpec& spec);
 
     LxcOptions options_;
     ConfigContext context_;
     Network network_;
     Layers layers_;
     Quota quota_;
+    CorePins pins_;
     mutable std::once_flag details_once_;  // they ask a program: not at start-up, and not each time
     mutable Json details_;
 };

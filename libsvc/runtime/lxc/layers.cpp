@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,8 +12,11 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive.h"
+#include "libsvc/runtime/lxc/layer_archive.h"
+#include "libsvc/runtime/lxc/overlay.h"
 
 namespace svc::lxc {
 
@@ -31,10 +35,14 @@ void check_name(std::string_view name) {
 
 }  // namespace
 
-Layers::Layers(Layout layout, std::uint32_t id_base) : layout_(std::move(layout)), id_base_(id_base) {
+Layers::Layers(Layout layout, std::uint32_t id_base, std::uint32_t id_count)
+    : layout_(std::move(layout)), id_base_(id_base), id_count_(id_count) {
     make_directories(layout_.layers(), 0711);
-    for (const auto& entry : std::filesystem::directory_iterator(layout_.layers()))
-        if (entry.path().filename().native().starts_with(temporary_prefix)) remove_tree(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(layout_.layers())) {
+        if (!entry.path().filename().native().starts_with(temporary_prefix)) continue;
+        if (is_mount_point(entry.path())) ::umount2(entry.path().c_str(), UMOUNT_NOFOLLOW | MNT_DETACH);
+        remove_tree(entry.path());
+    }
 }
 
 void Layers::add(std::string_view name, const std::filesystem::path& package, const Progress& progress) {
@@ -55,15 +63,21 @@ void Layers::add(std::string_view name, const std::filesystem::path& package, co
     const UnpackResult result = unpack_archive(package, rootfs, options);
     const Json record = Json::object({{"schema", 1}, {"bytes", result.bytes}, {"entries", result.entries}});
     write_file_atomically(unpacked / "layer.json", record.dump());
-    publish(name, unpacked);
+    publish(name, unpacked);  // or somebody else was faster with the same
 }
 
-void Layers::publish(std::string_view name, const std::filesystem::path& unpacked) {
-    if (::rename(unpacked.c_str(), layout_.layer(name).c_str()) != 0) {
-        if (errno == EEXIST || errno == ENOTEMPTY) return;  // somebody else was faster with the same
+bool Layers::publish(std::string_view name, const std::filesystem::path& folder) {
+    if (::rename(folder.c_str(), layout_.layer(name).c_str()) != 0) {
+        if (errno == EEXIST || errno == ENOTEMPTY) return false;
         throw system_error(fmt::format("cannot keep layer '{}'", name), errno);
     }
     sync_directory(layout_.layers());
+    return true;
+}
+
+void Layers::publish_captured(std::string_view name, const std::filesystem::path& folder) {
+    if (!publish(name, folder))
+        throw Error(ErrorCode::conflict, fmt::format("layer '{}' exists already", name));
 }
 
 void Layers::remove(std::string_view name) {
@@ -78,12 +92,31 @@ void Layers::remove(std::string_view name) {
     });
 }
 
-void Layers::capture(std::string_view, std::string_view, const std::vector<std::string>&) {
-    throw Error(ErrorCode::unsupported, "capturing a container is not supported");
+void Layers::capture(std::string_view name, std::string_view container,
+                     const std::vector<std::string>& leave_out) {
+    check_name(name);
+    capture_(std::string(name), std::string(container), leave_out);
 }
 
-std::unique_ptr<ArchiveStream> Layers::export_archive(const ExportRequest&) {
-    throw Error(ErrorCode::unsupported, "exporting layers is not supported");
+std::unique_ptr<ArchiveStream> Layers::export_archive(const ExportRequest& request) {
+    if (request.layers.empty()) throw Error(ErrorCode::invalid_argument, "layers are required");
+    for (const std::string& name : request.layers) check_name(name);
+    claim(request.layers);
+    Rollback undo;
+    undo.add("layers", [&] { release(request.layers); });
+    auto archive =
+        std::make_unique<LayerArchive>(open_tree(request.layers), LayerArchive::Ids{id_base_, id_count_},
+                                       request.metadata, [this, names = request.layers] { release(names); });
+    undo.dismiss();
+    return archive;
+}
+
+FileDescriptor Layers::open_tree(const std::vector<std::string>& names) const {
+    if (names.size() == 1) return open_file(layout_.layer_rootfs(names[0]), O_RDONLY | O_DIRECTORY);
+    std::vector<std::filesystem::path> folders;
+    for (const std::string& name : names) folders.push_back(layout_.layer_rootfs(name));
+    const TemporaryDirectory scratch(layout_.layers(), temporary_prefix);
+    return open_merged(folders, scratch.path());
 }
 
 bool Layers::contains(std::string_view name) {

@@ -2,11 +2,13 @@
 // Read-only layers as folders: layers/<name>/{rootfs, layer.json}, owners shifted into the containers' id
 // range.
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "libsvc/base/file.h"
 #include "libsvc/base/guarded.h"
 #include "libsvc/runtime/lxc/layout.h"
 #include "libsvc/runtime/runtime.h"
@@ -15,8 +17,8 @@ namespace svc::lxc {
 
 class Layers final : public LayerStore {
   public:
-    // Removes what an interrupted add() or remove() left.
-    Layers(Layout layout, std::uint32_t id_base);
+    // Removes what an interrupted add(), remove() or export left.
+    Layers(Layout layout, std::uint32_t id_base, std::uint32_t id_count);
 
     void add(std::string_view name, const std::filesystem::path& package, const Progress& progress) override;
     void remove(std::string_view name) override;
@@ -27,6 +29,13 @@ class Layers final : public LayerStore {
     std::uint64_t size(std::string_view name) override;
     std::vector<std::string> list() override;
 
+    // What capture() calls, as it is the containers' owner who knows them. To be set before the first call.
+    using CaptureCall = std::function<void(const std::string& layer, const std::string& container,
+                                           const std::vector<std::string>&)>;
+    void set_capture(CaptureCall call) { capture_ = std::move(call); }
+    // Makes a finished folder a layer by renaming it. Throws conflict where the name is taken.
+    void publish_captured(std::string_view name, const std::filesystem::path& folder);
+
     // A container's claim on its layers: they cannot be removed until released. Throws not_found, claiming
     // none.
     void claim(const std::vector<std::string>& names);
@@ -35,10 +44,12 @@ class Layers final : public LayerStore {
     void release(const std::vector<std::string>& names);
 
   private:
-    void publish(std::string_view name, const std::filesystem::path& unpacked);
+    bool publish(std::string_view name, const std::filesystem::path& folder);  // false: the name is taken
+    FileDescriptor open_tree(const std::vector<std::string>& names) const;
 
     Layout layout_;
-    std::uint32_t id_base_;
+    std::uint32_t id_base_, id_count_;
+    CaptureCall capture_;
     Guarded<std::map<std::string, unsigned, std::less<>>> claims_;
 };
 

@@ -55,6 +55,7 @@ Json to_json(const StoredSpec& stored) {
     for (const std::string& layer : spec.layers) layers.push_back(layer);
     Json forwards = Json::array();
     for (const PortForward& forward : spec.forwards) forwards.push_back(to_json(forward));
+    const JsonArray placed(stored.placed.begin(), stored.placed.end());
     return Json::object({{"schema", 1},
                          {"id", spec.id},
                          {"name", spec.name},
@@ -67,6 +68,9 @@ Json to_json(const StoredSpec& stored) {
                          {"forwards", std::move(forwards)},
                          {"init", spec.init},
                          {"run_agent", spec.run_agent},
+                         {"boot_by_agent", spec.boot_by_agent},
+                         {"pin_cpus", spec.pin_cpus},
+                         {"placed", Json::array(placed)},
                          {"project", stored.project}});
 }
 
@@ -86,12 +90,15 @@ StoredSpec stored_spec_from_json(const Json& json) {
         spec.forwards.push_back(forward_from_json(forward));
     spec.init = fields.string("init").value_or("");
     spec.run_agent = fields.boolean("run_agent").value_or(true);
+    spec.boot_by_agent = fields.boolean("boot_by_agent").value_or(false);
+    spec.pin_cpus = fields.boolean("pin_cpus").value_or(false);
+    stored.placed = fields.strings("placed").value_or(std::vector<std::string>{});
     stored.project = static_cast<std::uint32_t>(fields.integer("project").value_or(0));
     return stored;
 }
 
 bool same_container(const ContainerSpec& a, const ContainerSpec& b) {
-    return to_json(StoredSpec{a, 0}) == to_json(StoredSpec{b, 0});
+    return to_json(StoredSpec{a, 0, {}}) == to_json(StoredSpec{b, 0, {}});
 }
 
 Json to_json(const RunRecord& run) {
@@ -99,7 +106,8 @@ Json to_json(const RunRecord& run) {
                               {"monitor", to_json(run.monitor)},
                               {"init", to_json(run.init)},
                               {"agent", to_json(run.agent)},
-                              {"stopped", run.stopped}});
+                              {"stopped", run.stopped},
+                              {"once", run.once}});
     if (run.started_at) json.set("started_at", to_rfc3339(*run.started_at));
     return json;
 }
@@ -111,6 +119,7 @@ RunRecord run_record_from_json(const Json& json) {
     run.init = process_from_json(fields.object("init"));
     run.agent = process_from_json(fields.object("agent"));
     run.stopped = fields.boolean("stopped").value_or(false);
+    run.once = fields.boolean("once").value_or(false);
     if (const auto text = fields.string("started_at")) run.started_at = from_rfc3339(*text);
     return run;
 }
@@ -126,6 +135,11 @@ Ending describe_ending(std::optional<int> lxc_status, std::uint64_t oom_kills) {
     // What reboot() does to the init of a pid namespace; a restart never gets here.
     if (number == SIGINT) return {true, "the guest shut down", true};
     return {false, fmt::format("init was killed by {}{}", signal_text(number), memory), true};
+}
+
+int exit_code_of(int lxc_status) {
+    const int number = (lxc_status >> 8) & 0xff;
+    return (lxc_status & 0x7f) == 0 ? number : 128 + number;
 }
 
 std::string first_lxc_error(std::string_view log) {

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <poll.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,39 +60,17 @@ FileDescriptor open_folder(int root, const PlacedFile& file, const std::filesyst
     return current;
 }
 
-std::string overlay_options(const Overlay& overlay) {
-    std::vector<std::string> lower;
-    for (auto layer = overlay.layers.rbegin(); layer != overlay.layers.rend(); ++layer)
-        lower.push_back(layer->native());
-    return fmt::format("lowerdir={},upperdir={},workdir={}", join(lower, ":"), overlay.upper.native(),
-                       overlay.work.native());
+std::filesystem::path path_of(int fd) {
+    return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
+}
+
+std::filesystem::path path_inside(int root, int folder) {
+    return "/" / path_of(folder).lexically_relative(path_of(root)).lexically_normal();
 }
 
 }  // namespace
 
-bool is_mount_point(const std::filesystem::path& path) {
-    struct statx info {};
-    if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &info) != 0) return false;
-    return (info.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0 &&
-           (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
-}
-
-void mount_overlay(const Overlay& overlay) {
-    if (is_mount_point(overlay.target)) return;
-    if (::mount("overlay", overlay.target.c_str(), "overlay", 0, overlay_options(overlay).c_str()) != 0)
-        throw system_error("cannot mount the container's root file system", errno);
-}
-
-void unmount_overlay(const std::filesystem::path& target) {
-    constexpr int attempts = 20;
-    for (int attempt = 0; is_mount_point(target); ++attempt) {
-        if (::umount2(target.c_str(), UMOUNT_NOFOLLOW | (attempt < attempts ? 0 : MNT_DETACH)) == 0) continue;
-        if (errno != EBUSY) throw system_error("cannot unmount the container's root file system", errno);
-        ::poll(nullptr, 0, 5);  // somebody still looks at it: nothing tells us when they stop
-    }
-}
-
-void place_file(const std::filesystem::path& root, const PlacedFile& file, std::uint32_t owner) {
+std::string place_file(const std::filesystem::path& root, const PlacedFile& file, std::uint32_t owner) {
     const std::filesystem::path path(file.path);
     if (!path.is_absolute() || !path.has_filename())
         throw Error(ErrorCode::invalid_argument, "file name " + quoted(file.path) + " is not absolute");
@@ -108,6 +84,7 @@ void place_file(const std::filesystem::path& root, const PlacedFile& file, std::
     with_context("file " + quoted(file.path), [&] { write_all(out.get(), file.content); });
     if (::fchown(out.get(), owner, owner) != 0 || ::fchmod(out.get(), file.mode & 07777U) != 0)
         throw placing_error(file, errno);
+    return path_inside(top.get(), folder.get()) / name;
 }
 
 std::string find_init(const std::filesystem::path& root, const std::string& init) {

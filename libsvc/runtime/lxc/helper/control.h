@@ -31,6 +31,7 @@ void write_agent_file(const char* file, pid_t pid);
 
 // Verbs. Each returns the exit status of the program.
 int start_container(lxc_container* container, const char* exit_file, bool agent, int lock);
+int run_once(lxc_container* container, const char* exit_file, char** command, int lock);
 int enter_agent(lxc_container* container, bool agent);
 int exec_command(lxc_container* container, unsigned root_id, const char* terminal_size);
 

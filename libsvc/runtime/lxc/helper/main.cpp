@@ -16,9 +16,9 @@ bool is(const char* text, const char* other) {
 }
 
 int usage() {
-    std::fprintf(
-        stderr,
-        "usage: svc-lxc start|agent|query|exec PATH NAME ...   (started by svcd)\n       svc-lxc version\n");
+    std::fprintf(stderr,
+                 "usage: svc-lxc start|once|agent|query|exec PATH NAME ...   (started by svcd)\n       "
+                 "svc-lxc version\n");
     return 2;
 }
 
@@ -34,8 +34,10 @@ int main(int count, char** arguments) {
     if (container == nullptr) return send_failure("cannot load the container"), 1;
     const char* verb = arguments[1];
     const bool starts = is(verb, "start") && count == 6;
-    const int lock = starts || is(verb, "agent") ? lock_container(arguments[2], arguments[3]) : -1;
+    const bool once = is(verb, "once") && count >= 6;
+    const int lock = starts || once || is(verb, "agent") ? lock_container(arguments[2], arguments[3]) : -1;
     if (starts) return start_container(container, arguments[4], is(arguments[5], "agent"), lock);
+    if (once) return run_once(container, arguments[4], arguments + 5, lock);
     if (is(verb, "agent")) return enter_agent(container, true);
     if (is(verb, "query")) return enter_agent(container, false);
     if (is(verb, "exec") && count >= 5)

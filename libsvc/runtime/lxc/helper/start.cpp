@@ -11,7 +11,7 @@ namespace svc::lxc {
 namespace {
 
 // In the foreground, unlike lxc-start: so the status of init comes back to us and can be recorded.
-[[noreturn]] void be_monitor(lxc_container* container, const char* exit_file, int lock) {
+[[noreturn]] void be_monitor(lxc_container* container, const char* exit_file, char** command, int lock) {
     ::setsid();
     use_null_stdio();
     ::close(control_fd);
@@ -19,7 +19,7 @@ namespace {
     if (::chdir("/") != 0) ::_exit(1);
     container->want_daemonize(container, false);
     container->want_close_all_fds(container, true);
-    const bool started = container->start(container, 0, nullptr);
+    const bool started = container->start(container, 0, command);
     // liblxc's status of init: exit code << 8, or signal << 8 | 0x7f; -1 when it never ran.
     char line[32];
     std::snprintf(line, sizeof line, "%d\n",
@@ -44,7 +44,7 @@ int start_container(lxc_container* container, const char* exit_file, bool agent,
     HelperMessage message;
     message.event = HelperEvent::running;
     message.monitor_pid = ::fork();
-    if (message.monitor_pid == 0) be_monitor(container, exit_file, lock);
+    if (message.monitor_pid == 0) be_monitor(container, exit_file, nullptr, lock);
     if (message.monitor_pid < 0) return send_failure("cannot fork"), 1;
     const int monitor = open_pidfd(message.monitor_pid);
     message.init_pid = wait_for_init(container, monitor);
@@ -59,6 +59,21 @@ int start_container(lxc_container* container, const char* exit_file, bool agent,
         return send_failure("init ended at once"), 1;
     }
     // Without a daemon to tell, the container stays: the next daemon finds it by its socket.
+    return send_message(message) ? 0 : 1;
+}
+
+// A command may have ended before anyone could look: its status tells how, in the file of the monitor.
+int run_once(lxc_container* container, const char* exit_file, char** command, int lock) {
+    HelperMessage message;
+    message.event = HelperEvent::running;
+    message.monitor_pid = ::fork();
+    if (message.monitor_pid == 0) be_monitor(container, exit_file, command, lock);
+    if (message.monitor_pid < 0) return send_failure("cannot fork"), 1;
+    message.init_pid = wait_for_init(container, open_pidfd(message.monitor_pid));
+    if (message.init_pid <= 0) {
+        ::waitpid(message.monitor_pid, nullptr, 0);
+        message.monitor_pid = 0;
+    }
     return send_message(message) ? 0 : 1;
 }
 

@@ -1,0 +1,63 @@
+#pragma once
+// Layers as one archive, made while it is read.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libsvc/base/file.h"
+#include "libsvc/formats/archive_writer.h"
+#include "libsvc/runtime/runtime.h"
+
+struct stat;
+
+namespace svc::lxc {
+
+// metadata.yaml, then the tree in order of its names; owners in the ids of the container. Left out: device
+// nodes, sockets, extended attributes but `user.*` and `security.capability`. Holds one block of a file, the
+// names of the folders on the way, and the names of files with several. One thread at a time.
+class LayerArchive final : public ArchiveStream {
+  public:
+    struct Ids {
+        std::uint32_t base = 0, count = 0;
+    };
+    // `released` is called when the stream has gone.
+    LayerArchive(FileDescriptor tree, Ids ids, const std::string& metadata, std::function<void()> released);
+    ~LayerArchive() override;
+    LayerArchive(const LayerArchive&) = delete;
+    LayerArchive& operator=(const LayerArchive&) = delete;
+
+    std::string read(std::size_t at_most) override;
+
+  private:
+    struct Level {
+        FileDescriptor folder;
+        std::string path;  // in the archive
+        std::vector<std::string> names;
+        std::size_t next = 0;
+    };
+    void advance();
+    void enter(FileDescriptor folder, std::string path);
+    void add(const Level& level, const std::string& name);
+    void add_file(int folder, const std::string& name, ArchiveEntry entry);
+    void copy_block();
+    ArchiveEntry describe(const std::string& path, const struct stat& info) const;
+    std::int64_t inside(std::uint32_t id) const;
+    void add_attributes(ArchiveEntry& entry, int file) const;
+
+    Ids ids_;
+    std::function<void()> released_;
+    ArchiveWriter writer_;
+    std::vector<Level> levels_;
+    FileDescriptor file_;  // being copied
+    std::uint64_t left_ = 0;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::string>
+        linked_;  // device and number -> first name
+    std::string block_;
+    bool finished_ = false;
+};
+
+}  // namespace svc::lxc
