@@ -75,6 +75,7 @@ OperationPtr Engine::Implementation::start(OperationSpec spec, Batch batch) {
     if (!handlers_.contains(spec.kind))
         throw Error(ErrorCode::internal, "no handler for operations of kind '" + spec.kind + "'");
     const auto if_held = spec.wait_for_claims ? Claims::IfHeld::queue : Claims::IfHeld::refuse;
+    const bool cancels = spec.cancel_holders;
     const JobPtr job = make_job(new_record(std::move(spec)));
     OperationPtr record = job->record();
     reserve_place();
@@ -82,7 +83,8 @@ OperationPtr Engine::Implementation::start(OperationSpec spec, Batch batch) {
         --queued_;
         throw Error(ErrorCode::conflict, "operation already exists");
     }
-    cancel_ahead(accept(*job, if_held, std::move(batch)));
+    const auto ahead = accept(*job, if_held, std::move(batch));
+    if (cancels) cancel_ahead(ahead);
     if (claims_.ready(job->id)) dispatch(job);
     return record;
 }

@@ -92,6 +92,7 @@ struct OperationSpec {
     // Queue behind the present holder instead of `busy`, and cancel that holder when it may be cancelled: for
     // deletions.
     bool wait_for_claims = false;
+    bool cancel_holders = true;  // false: with wait_for_claims, only queue behind them
     std::string id{};  // "": a new one
 };
 

@@ -253,6 +253,25 @@ TEST_CASE_METHOD(Fixture, "a deletion waits for a holder that cannot be cancelle
     CHECK(wait(deletion)->status == OperationStatus::success);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "who only queues waits for a holder that could be cancelled, and comes in its turn") {
+    engine->handle("change", {[&](auto& context) {
+                                  if (!gate.pass(context.stop())) throw_cancelled();
+                                  return OperationResult{};
+                              },
+                              nullptr, false});
+    std::atomic<int> runs = 0;
+    handle([&](auto&) { return ++runs, OperationResult{}; });
+    const auto holder = start({.kind = "change", .claims = {"x"}, .cancellable = true});
+    gate.await();
+    const auto next = start({.claims = {"x"}, .wait_for_claims = true, .cancel_holders = false});
+    CHECK(engine->get(holder)->status == OperationStatus::running);
+    CHECK(runs == 0);
+    gate.open();
+    CHECK(wait(next)->status == OperationStatus::success);
+    CHECK(engine->get(holder)->status == OperationStatus::success);
+}
+
 TEST_CASE_METHOD(Fixture, "progress merges into the metadata in memory and tells of it once a second") {
     Gate first, second;
     handle([&](OperationContext& context) {
