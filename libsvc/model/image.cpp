@@ -272,8 +272,7 @@ ImageRequest ImageRequest::parse(std::string_view header) {
 ImagePatch ImagePatch::from_json(const Json& body) {
     ImagePatch patch;
     const JsonFields fields(body);
-    if (fields.boolean("force_sync").value_or(false))
-        throw Error(ErrorCode::unsupported, "force_sync not supported");
+    patch.force_sync = fields.boolean("force_sync").value_or(false);
     patch.is_default = fields.boolean("default");
     return patch;
 }

@@ -82,6 +82,7 @@ struct ImageRequest {
 // The JSON form of PATCH.
 struct ImagePatch {
     std::optional<bool> is_default;
+    bool force_sync = false;  // fetch what the image server has
     static ImagePatch from_json(const Json& body);
 };
 

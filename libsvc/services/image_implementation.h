@@ -1,11 +1,10 @@
 #pragma once
 // The inside of ImageService: image_service.cpp takes requests, image_work.cpp does what they started.
-#include <map>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "libsvc/base/guarded.h"
 #include "libsvc/services/image_service.h"
 
 namespace svc {
@@ -24,15 +23,17 @@ class ImageService::Implementation {
     Started remove(std::string_view id_or_name, bool force, std::string requestor);
     Started remove_version(std::string_view id_or_name, int version, std::string requestor);
     std::shared_ptr<const Image> default_image() const;
-    void collect_garbage();
-    void hold_layer(const std::string& layer);
-    void drop_layer(const std::string& layer);
+    Started import(const RemoteImage& remote, UploadedPackage package);
+    std::vector<std::string> used_by(const Image& image) const;
     const Images& images() const { return parts_.images; }
+
+    // Set once, before there is work.
+    std::function<void(const std::string&)> new_version_listener;
+    std::function<void(const std::string&)> sync_listener;
 
   private:
     // One version of one image, as operations name it.
     struct Target {
-        static constexpr int every_version = -1;
         std::string image;
         int version = 0;
         bool make_default = false;
@@ -41,9 +42,16 @@ class ImageService::Implementation {
     };
 
     void register_kinds();
+    void add_references(ContentReferences& used) const;
+    Image new_image(const std::string& name, ImageVersion first) const;
+    Started start_create(Image image, UploadedPackage package, bool make_default, std::string requestor);
+    Started start_update(const Image& image, ImageVersion version, UploadedPackage package,
+                         std::string_view addressed, bool make_default, std::string requestor);
+    void check_sync(const Image& image) const;
+    bool is_only_image(const Image& image) const;
     OperationSpec spec_for(std::string kind, std::string description, std::string_view addressed,
                            const Target& target, std::string requestor) const;
-    ImageVersion new_version(int number, const BlobInfo& package) const;
+    ImageVersion new_version(int number, const UploadedPackage& package) const;
     // Makes the blob visible and starts the operation whose record refers to it.
     Started start_import(UploadedPackage package, OperationSpec spec,
                          const std::function<void(Batch&)>& stage);
@@ -54,20 +62,13 @@ class ImageService::Implementation {
     void change_with_default(const std::string& id, bool make_default,
                              const std::function<void(Image&)>& change);
     OperationResult undo_create(const Operation& operation);
-    OperationResult undo_update(const Operation& operation);
+    OperationResult undo_update(const Operation& operation);  // and what deletes a version
     OperationResult remove_image(const Operation& operation);
-    OperationResult erase_version(const Operation& operation);
 
-    bool is_referenced(const std::string& fingerprint, const Target* except) const;
-    void drop_package(const std::string& fingerprint, const Target* except = nullptr);
-    void remove_layer(const std::string& layer);
+    void drop_package(const std::string& fingerprint);
 
     ImageServiceParts parts_;
-    // Held while a package gets its first record and while one without records is thrown away: the one place
-    // where a lock spans calls to the seams, because the two must not overlap.
-    std::mutex packages_;
     std::mutex default_;  // which image is the default is decided by one at a time
-    Guarded<std::map<std::string, std::uint64_t, std::less<>>> layer_users_;
 };
 
 }  // namespace svc

@@ -2,9 +2,7 @@
 
 #include <string>
 
-#include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
-#include "libsvc/base/strings.h"
 #include "libsvc/formats/archive.h"
 #include "libsvc/formats/yaml.h"
 
@@ -29,14 +27,6 @@ void check_compression(const std::filesystem::path& package) {
 }
 
 }  // namespace
-
-void check_fingerprint(const BlobInfo& package, std::string_view expected) {
-    const std::string wanted = to_lower(trim(expected));
-    if (wanted.empty() || wanted == package.digest) return;
-    throw Error(ErrorCode::invalid_argument, "fingerprint don't match, got " + package.digest +
-                                                 " but expected " +
-                                                 (is_sha256_hex(wanted) ? wanted : quoted(expected)));
-}
 
 std::optional<ImageMetadata> read_image_metadata(const std::filesystem::path& package,
                                                  std::uint64_t search_limit) {

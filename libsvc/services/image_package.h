@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#include "libsvc/blobs/blob_store.h"
 #include "libsvc/model/image.h"
 
 namespace svc {
@@ -13,8 +12,6 @@ namespace svc {
 constexpr std::uint64_t quick_search_bytes = std::uint64_t{64} << 20;  // what a request may wait for
 constexpr std::uint64_t whole_package = std::numeric_limits<std::uint64_t>::max();
 
-// Throws invalid_argument when `expected` is given and differs.
-void check_fingerprint(const BlobInfo& package, std::string_view expected);
 // The metadata of a package; nothing when it is not within the first `search_limit` unpacked bytes.
 // Throws invalid_argument: not a tarball, another compression, metadata.yaml missing or wrong.
 std::optional<ImageMetadata> read_image_metadata(const std::filesystem::path& package,

@@ -42,6 +42,7 @@ std::ptrdiff_t remaining_versions(const Image& image) {
 }  // namespace
 
 ImageService::Implementation::Implementation(ImageServiceParts parts) : parts_(std::move(parts)) {
+    parts_.content.add_referrer([this](ContentReferences& used) { add_references(used); });
     register_kinds();
 }
 
@@ -62,23 +63,9 @@ Started ImageService::Implementation::create(const ImageRequest& request, Upload
                                              std::string_view fingerprint, std::string requestor) {
     check_create(request);
     check_fingerprint(package.info, fingerprint);
-    const auto metadata = read_image_metadata(package.blob->path(), quick_search_bytes);
-    Image image;
-    image.id = ImageId(parts_.ids.object_id());
-    image.name = request.name;
-    image.created_at = parts_.clock.now();
-    image.versions.push_back(new_version(0, package.info));
-    if (metadata) image.versions.back().metadata = *metadata;
-    image.next_version = 1;
-    const Target target{image.id.str(), 0, request.is_default.value_or(false)};
-    auto spec = spec_for("image.add", "Adding image", image.id.str(), target, std::move(requestor));
-    try {
-        return start_import(std::move(package), std::move(spec),
-                            [&](Batch& batch) { parts_.images.stage_create(batch, image); });
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::conflict) throw;
-        throw Error(ErrorCode::conflict, "image already exists");  // another upload of that name was faster
-    }
+    Image image = new_image(request.name, new_version(0, package));
+    return start_create(std::move(image), std::move(package), request.is_default.value_or(false),
+                        std::move(requestor));
 }
 
 Started ImageService::Implementation::update(std::string_view id_or_name, const ImageRequest& request,
@@ -90,11 +77,59 @@ Started ImageService::Implementation::update(std::string_view id_or_name, const 
     check_fingerprint(package.info, fingerprint);
     if (!image->versions.empty() && image->versions.back().fingerprint == package.info.digest)
         throw Error(ErrorCode::invalid_argument, "image not changed");
-    const auto metadata = read_image_metadata(package.blob->path(), quick_search_bytes);
-    ImageVersion version = new_version(image->next_version, package.info);
-    if (metadata) version.metadata = *metadata;
-    const Target target{image->id.str(), version.version, request.is_default.value_or(false)};
-    auto spec = spec_for("image.update", "Updating image", id_or_name, target, std::move(requestor));
+    ImageVersion version = new_version(image->next_version, package);
+    return start_update(*image, std::move(version), std::move(package), id_or_name,
+                        request.is_default.value_or(false), std::move(requestor));
+}
+
+Started ImageService::Implementation::import(const RemoteImage& remote, UploadedPackage package) {
+    check_image_name("name", remote.name);
+    const auto image = parts_.images.find(remote.name);
+    ImageVersion version = new_version(image ? image->next_version : 0, package);
+    version.remote_id = remote.remote_id;
+    if (!image) {
+        Image made = new_image(remote.name, std::move(version));
+        made.immutable = true;
+        return start_create(std::move(made), std::move(package), remote.make_default, "");
+    }
+    if (image->deleting) throw_deleting();
+    if (!image->immutable) throw Error(ErrorCode::conflict, "image already exists");
+    const auto same = [&](const ImageVersion& present) {
+        return present.remote_id == version.remote_id || present.fingerprint == version.fingerprint;
+    };
+    if (std::ranges::any_of(image->versions, same)) return nullptr;
+    return start_update(*image, std::move(version), std::move(package), image->id.str(), remote.make_default,
+                        "");
+}
+
+Image ImageService::Implementation::new_image(const std::string& name, ImageVersion first) const {
+    Image image;
+    image.id = ImageId(parts_.ids.object_id());
+    image.name = name;
+    image.created_at = parts_.clock.now();
+    image.versions.push_back(std::move(first));
+    image.next_version = 1;
+    return image;
+}
+
+Started ImageService::Implementation::start_create(Image image, UploadedPackage package, bool make_default,
+                                                   std::string requestor) {
+    const Target target{image.id.str(), 0, make_default};
+    auto spec = spec_for("image.add", "Adding image", image.id.str(), target, std::move(requestor));
+    try {
+        return start_import(std::move(package), std::move(spec),
+                            [&](Batch& batch) { parts_.images.stage_create(batch, image); });
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::conflict) throw;
+        throw Error(ErrorCode::conflict, "image already exists");  // another upload of that name was faster
+    }
+}
+
+Started ImageService::Implementation::start_update(const Image& image, ImageVersion version,
+                                                   UploadedPackage package, std::string_view addressed,
+                                                   bool make_default, std::string requestor) {
+    const Target target{image.id.str(), version.version, make_default};
+    auto spec = spec_for("image.update", "Updating image", addressed, target, std::move(requestor));
     return start_import(std::move(package), std::move(spec), [&](Batch& batch) {
         parts_.images.stage_update(batch, target.image, [&](Image& changed) {
             if (changed.next_version != version.version)
@@ -115,9 +150,19 @@ Started ImageService::Implementation::patch(std::string_view id_or_name, const I
                     "unsetting the default image not allowed: make another image the default");
     if (make_default && image->newest_active() == nullptr)
         throw Error(ErrorCode::invalid_argument, "image " + image->name + " is not active");
+    if (patch.force_sync) check_sync(*image);
     auto spec = spec_for("image.set_default", "Updating image", id_or_name,
                          {image->id.str(), 0, make_default}, std::move(requestor));
-    return parts_.engine.start(std::move(spec), {});
+    Started started = parts_.engine.start(std::move(spec), {});
+    if (patch.force_sync) sync_listener(image->id.str());
+    return started;
+}
+
+// Only what an image server gave can be fetched anew.
+void ImageService::Implementation::check_sync(const Image& image) const {
+    const auto is_remote = [](const ImageVersion& version) { return !version.remote_id.empty(); };
+    if (!sync_listener || std::ranges::none_of(image.versions, is_remote))
+        throw Error(ErrorCode::unsupported, "force_sync not supported");
 }
 
 Started ImageService::Implementation::remove(std::string_view id_or_name, bool force, std::string requestor) {
@@ -126,8 +171,9 @@ Started ImageService::Implementation::remove(std::string_view id_or_name, bool f
         if (image->deleting) throw_deleting();
         if (image->immutable && !force)
             throw Error(ErrorCode::forbidden, "deleting immutable image not allowed");
-        if (image->is_default && parts_.images.size() > 1)
+        if (image->is_default && !is_only_image(*image))
             throw Error(ErrorCode::invalid_argument, "deleting default image not allowed");
+        if (!force && !used_by(*image).empty()) throw Error(ErrorCode::busy, "image is in use");
         auto spec =
             spec_for("image.delete", "Deleting image", id_or_name, {image->id.str(), 0, false}, requestor);
         spec.wait_for_claims = true;
@@ -160,9 +206,16 @@ Started ImageService::Implementation::remove_version(std::string_view id_or_name
     });
 }
 
+bool ImageService::Implementation::is_only_image(const Image& image) const {
+    const auto images = parts_.images.list();
+    return std::ranges::none_of(images,
+                                [&](const auto& other) { return other->id != image.id && !other->deleting; });
+}
+
 std::shared_ptr<const Image> ImageService::Implementation::default_image() const {
     const auto images = parts_.images.list();
-    const auto found = std::ranges::find_if(images, [](const auto& image) { return image->is_default; });
+    const auto found =
+        std::ranges::find_if(images, [](const auto& image) { return image->is_default && !image->deleting; });
     return found == images.end() ? nullptr : *found;
 }
 
@@ -180,28 +233,34 @@ OperationSpec ImageService::Implementation::spec_for(std::string kind, std::stri
     return spec;
 }
 
-ImageVersion ImageService::Implementation::new_version(int number, const BlobInfo& package) const {
+// Throws when what can be read of the package quickly is not that of an image.
+ImageVersion ImageService::Implementation::new_version(int number, const UploadedPackage& package) const {
     ImageVersion version;
     version.version = number;
-    version.fingerprint = package.digest;
-    version.size = package.size;
+    version.fingerprint = package.info.digest;
+    version.size = package.info.size;
     version.created_at = parts_.clock.now();
+    if (const auto metadata = read_image_metadata(package.blob->path(), quick_search_bytes))
+        version.metadata = *metadata;
     return version;
 }
 
 Started ImageService::Implementation::start_import(UploadedPackage package, OperationSpec spec,
                                                    const std::function<void(Batch&)>& stage) {
-    std::unique_lock lock(packages_);
-    package.blob->commit();
-    try {
+    Started started;
+    parts_.content.keep(std::move(package), [&] {
         Batch batch;
         stage(batch);
-        return parts_.engine.start(std::move(spec), std::move(batch));
-    } catch (...) {
-        lock.unlock();
-        drop_package(package.info.digest);
-        throw;
-    }
+        started = parts_.engine.start(std::move(spec), std::move(batch));
+    });
+    return started;
+}
+
+std::vector<std::string> ImageService::Implementation::used_by(const Image& image) const {
+    std::vector<std::string> ids;
+    for (const auto& application : parts_.applications.list())
+        if (application->parent_image_id == image.id.str()) ids.push_back(application->id.str());
+    return ids;
 }
 
 ImageService::ImageService(ImageServiceParts parts)
@@ -239,6 +298,10 @@ Started ImageService::remove_version(std::string_view id_or_name, int version, s
     return implementation_->remove_version(id_or_name, version, std::move(requestor));
 }
 
+Started ImageService::import(const RemoteImage& remote, UploadedPackage package) {
+    return implementation_->import(remote, std::move(package));
+}
+
 std::shared_ptr<const Image> ImageService::get(std::string_view id_or_name) const {
     return implementation_->images().get(id_or_name);
 }
@@ -249,6 +312,10 @@ std::vector<std::shared_ptr<const Image>> ImageService::list() const {
 
 std::shared_ptr<const Image> ImageService::default_image() const {
     return implementation_->default_image();
+}
+
+Json ImageService::describe(const Image& image) const {
+    return to_json(image, implementation_->used_by(image));
 }
 
 std::string ImageService::etag(const Image& image) const {
@@ -262,16 +329,12 @@ std::string ImageService::etag(const Image& image) const {
                           .dump());
 }
 
-void ImageService::collect_garbage() {
-    implementation_->collect_garbage();
+void ImageService::on_new_version(std::function<void(const std::string&)> listener) {
+    implementation_->new_version_listener = std::move(listener);
 }
 
-void ImageService::hold_layer(const std::string& layer) {
-    implementation_->hold_layer(layer);
-}
-
-void ImageService::drop_layer(const std::string& layer) {
-    implementation_->drop_layer(layer);
+void ImageService::on_sync_request(std::function<void(const std::string&)> listener) {
+    implementation_->sync_listener = std::move(listener);
 }
 
 }  // namespace svc

@@ -1,6 +1,5 @@
 // What the operations of images do in the background.
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "libsvc/base/error.h"
@@ -46,8 +45,7 @@ void ImageService::Implementation::register_kinds() {
     handle(
         "image.delete", [this](OperationContext& c) { return remove_image(c.operation()); }, nullptr);
     handle(
-        "image.delete_version", [this](OperationContext& c) { return erase_version(c.operation()); },
-        nullptr);
+        "image.delete_version", [this](OperationContext& c) { return undo_update(c.operation()); }, nullptr);
     handle(
         "image.set_default",
         [this](OperationContext& c) {
@@ -65,15 +63,17 @@ OperationResult ImageService::Implementation::unpack(OperationContext& context) 
     if (version == nullptr) throw Error(ErrorCode::not_found, "image version not found");
     if (version->status != ImageStatus::active) {  // else it was done in an earlier life
         const ImageMetadata metadata = unpack_layer(*version, context);
-        activate(target, metadata, parts_.layers.size(version->layer()));
+        activate(target, metadata, parts_.content.layers().size(version->layer()));
     }
     log::info("image version active", {{"image", target.image}, {"version", std::to_string(target.version)}});
-    return {};
+    OperationResult result;
+    if (new_version_listener) result.after = [this, id = target.image] { new_version_listener(id); };
+    return result;
 }
 
 ImageMetadata ImageService::Implementation::unpack_layer(const ImageVersion& version,
                                                          OperationContext& context) {
-    const auto package = parts_.blobs.path(version.fingerprint);
+    const auto package = parts_.content.blobs().path(version.fingerprint);
     ImageMetadata metadata = version.metadata;
     if (metadata.architecture.empty()) metadata = read_image_metadata(package, whole_package).value();
     LayerStore::Progress progress;
@@ -81,7 +81,7 @@ ImageMetadata ImageService::Implementation::unpack_layer(const ImageVersion& ver
     progress.report = [&context](std::uint64_t bytes, std::uint64_t total) {
         context.progress(progress_json(bytes, total));
     };
-    parts_.layers.add(version.layer(), package, progress);
+    parts_.content.layers().add(version.layer(), package, progress);
     return metadata;
 }
 
@@ -154,81 +154,29 @@ OperationResult ImageService::Implementation::remove_image(const Operation& oper
     const Target target = Target::of(operation);
     const auto image = parts_.images.find(target.image);
     if (!image) return {};  // its upload was cancelled by this deletion, or it was gone before a restart
-    const Target whole_image{target.image, Target::every_version, false};
-    for (const ImageVersion& version : image->versions) drop_package(version.fingerprint, &whole_image);
     OperationResult result;
     result.stage = [this, id = target.image](Batch& last) { parts_.images.stage_remove(last, id); };
-    result.after = [id = target.image] { log::info("image deleted", {{"image", id}}); };
+    result.after = [this, image] {
+        log::info("image deleted", {{"image", image->id.str()}});
+        for (const ImageVersion& version : image->versions) drop_package(version.fingerprint);
+    };
     return result;
 }
 
-OperationResult ImageService::Implementation::erase_version(const Operation& operation) {
-    const Target target = Target::of(operation);
-    const auto image = parts_.images.find(target.image);
-    const ImageVersion* const version = image ? image->version(target.version) : nullptr;
-    if (version == nullptr) return {};
-    drop_package(version->fingerprint, &target);
-    return undo_update(operation);
-}
-
-// `except`: what is going away and no longer counts.
-bool ImageService::Implementation::is_referenced(const std::string& fingerprint, const Target* except) const {
-    const auto images = parts_.images.list();
-    return std::ranges::any_of(images, [&](const auto& image) {
-        return std::ranges::any_of(image->versions, [&](const ImageVersion& version) {
-            const bool going =
-                except != nullptr && except->image == image->id.str() &&
-                (except->version == Target::every_version || except->version == version.version);
-            return !going && version.fingerprint == fingerprint;
-        });
-    });
-}
-
-void ImageService::Implementation::drop_package(const std::string& fingerprint, const Target* except) {
-    std::lock_guard lock(packages_);
-    if (is_referenced(fingerprint, except)) return;
-    parts_.blobs.remove(fingerprint);
-    remove_layer(fingerprint);
-}
-
-// One that an instance uses stays; drop_layer of the last one comes back here.
-void ImageService::Implementation::remove_layer(const std::string& layer) {
-    const bool used = layer_users_.with([&](const auto& users) { return users.find(layer) != users.end(); });
-    if (used) return;
-    try {
-        parts_.layers.remove(layer);
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::busy) throw;
-        log::info("layer is still in use and stays", {{"layer", layer}});
+// What is being deleted does not count any more.
+void ImageService::Implementation::add_references(ContentReferences& used) const {
+    for (const auto& image : parts_.images.list()) {
+        if (image->deleting) continue;
+        for (const ImageVersion& version : image->versions) {
+            if (version.status == ImageStatus::deleted) continue;
+            used.blobs.insert(version.fingerprint);
+            used.layers.insert(version.layer());
+        }
     }
 }
 
-void ImageService::Implementation::hold_layer(const std::string& layer) {
-    layer_users_.with([&](auto& users) { ++users[layer]; });
-}
-
-void ImageService::Implementation::drop_layer(const std::string& layer) {
-    const bool last = layer_users_.with([&](auto& users) {
-        const auto found = users.find(layer);
-        if (found == users.end() || --found->second > 0) return false;
-        users.erase(found);
-        return true;
-    });
-    if (last) drop_package(layer);
-}
-
-void ImageService::Implementation::collect_garbage() {
-    std::lock_guard lock(packages_);
-    std::set<std::string> wanted;
-    for (const auto& image : parts_.images.list())
-        for (const ImageVersion& version : image->versions) wanted.insert(version.fingerprint);
-    for (const BlobInfo& blob : parts_.blobs.list()) {
-        if (wanted.contains(blob.digest)) continue;
-        parts_.blobs.remove(blob.digest);
-        log::info("package that nothing refers to removed", {{"fingerprint", blob.digest}});
-    }
-    for (const std::string& layer : parts_.layers.list())
-        if (!wanted.contains(layer)) remove_layer(layer);
+void ImageService::Implementation::drop_package(const std::string& fingerprint) {
+    parts_.content.drop({fingerprint}, {fingerprint});
 }
 
 }  // namespace svc
