@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = {
     "rapidjson/": ["libsvc/base"],
     "spdlog/": ["libsvc/base"],
-    "openssl/": ["libsvc/base", "libsvc/net"],
+    "openssl/": ["libsvc/base", "libsvc/net", "tests/support"],
     "boost/": ["libsvc/net"],
     "httplib.h": ["libsvc/net"],
     "wslay/": ["libsvc/net"],
