@@ -1,0 +1,65 @@
+#pragma once
+// How often, and how many at once, may guess a secret.
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "libsvc/base/clock.h"
+
+namespace svc {
+
+// Thread-safe. After five wrong tries from an address nothing of it is looked at for 10 s. Addresses of one
+// IPv6 network
+// (/64) count as one; the table of addresses is bounded, the longest idle one is forgotten first.
+class TryLimit {
+  public:
+    explicit TryLimit(const Clock& clock) : clock_(clock) {}
+
+    // One try; wrong unless it is told otherwise. Destroy it before the limit.
+    class Attempt {
+      public:
+        Attempt(TryLimit& limit, std::string key) : limit_(limit), key_(std::move(key)) {}
+        ~Attempt() { limit_.end(key_, right_); }
+        Attempt(const Attempt&) = delete;
+        Attempt& operator=(const Attempt&) = delete;
+        void was_right() { right_ = true; }
+
+      private:
+        TryLimit& limit_;
+        std::string key_;
+        bool right_ = false;
+    };
+    // Throws forbidden while the address is blocked, or has as many tries under way as it has left.
+    std::unique_ptr<Attempt> begin(std::string_view address);
+
+  private:
+    struct Address {
+        int wrong = 0, under_way = 0;
+        SteadyTime blocked_until{}, last_seen{};
+    };
+    void end(const std::string& key, bool right);
+    Address& entry(const std::string& key, SteadyTime now);
+
+    const Clock& clock_;
+    std::mutex mutex_;
+    std::map<std::string, Address> addresses_;
+};
+
+// Thread-safe. A few of something expensive at a time; a few more may wait.
+class Turnstile {
+  public:
+    Turnstile(int at_once, int waiting) : free_(at_once), places_(waiting) {}
+    // Throws exhausted when too many are waiting already.
+    void enter();
+    void leave();
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable freed_;
+    int free_, places_;
+};
+
+}  // namespace svc
