@@ -56,6 +56,18 @@ TEST_CASE("plain scalars follow the core schema of YAML 1.2") {
     }
 }
 
+TEST_CASE("below keys of text, plain scalars stay as they are written") {
+    constexpr std::string_view keys[] = {"version", "data"};
+    const Json value = parse_yaml(
+        "version: 1.10\ndata: {mode: 0660, on: true, none: ~}\nport: 010\nother: {version: 1.10}\n", keys);
+    CHECK(value.at("version") == Json("1.10"));
+    CHECK(value.at("data").at("mode") == Json("0660"));
+    CHECK(value.at("data").at("on") == Json("true"));
+    CHECK(value.at("data").at("none").is_null());
+    CHECK(value.at("port") == Json(10));
+    CHECK(value.at("other").at("version") == Json(1.1));
+}
+
 TEST_CASE("a manifest becomes nested values in its order") {
     const Json value = parse_yaml(
         "# comment\nname: app\nservices:\n  - name: web\n    port: 80\n  - {name: ssh, port: 22}\n"

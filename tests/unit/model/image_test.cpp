@@ -194,6 +194,8 @@ TEST_CASE("the JSON form of an image update") {
     CHECK(code_of([] { ImagePatch::from_json(Json::parse(R"({"default":1})")); }) ==
           ErrorCode::invalid_argument);
     CHECK(code_of([] { ImagePatch::from_json(Json()); }) == ErrorCode::invalid_argument);
+    CHECK(ImagePatch::from_json(Json::parse(R"({"force_sync":true})")).force_sync);
+    CHECK_FALSE(ImagePatch::from_json(Json::parse(R"({"force_sync":null})")).force_sync);
 }
 
 }  // namespace

@@ -31,6 +31,25 @@ TEST_CASE("image names") {
           "length of name is invalid");
 }
 
+TEST_CASE("application and addon names") {
+    for (const auto check : {check_application_name, check_addon_name}) {
+        for (const std::string& name : {std::string("a"), std::string("A_b-c.D"), std::string(128, 'x')})
+            CHECK_NOTHROW(check("name", name));
+        for (const std::string& name :
+             {std::string(), std::string(129, 'x'), std::string("a b"), std::string("a:b"), std::string("."),
+              std::string(".."), std::string("0123456789abcdefghij")})
+            CHECK(test::code_of([&] { check("name", name); }) == ErrorCode::invalid_argument);
+    }
+}
+
+TEST_CASE("node names") {
+    for (const std::string& name : {std::string("a"), std::string("Node-0"), std::string(63, 'x')})
+        CHECK_NOTHROW(check_node_name("name", name));
+    for (const std::string& name : {std::string(), std::string(64, 'x'), std::string("-a"), std::string("a-"),
+                                    std::string("a.b"), std::string("a_b")})
+        refused(check_node_name, name);
+}
+
 TEST_CASE("service names") {
     for (const std::string& name :
          {std::string(), std::string("ssh"), std::string("0-a-"), std::string(63, 'x')})

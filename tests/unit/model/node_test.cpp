@@ -69,6 +69,133 @@ TEST_CASE("a stored node is checked member by member") {
     test::check_members(node_to_store(sample()), {"name", "status"}, {"details"}, node_from_store);
 }
 
+TEST_CASE("the GPUs of a node show who holds them") {
+    Node node = sample();
+    node.gpus = {{0, "amd", "00:08.0", "D128", 10, 2, 0}, {1, "amd", "00:09.0", "D129", 10, 0, -1}};
+    const Json gpus = to_json(node, {{"c08p730j1qm6t2783da0", 0, 3, 1}}).at("gpus");
+    CHECK(gpus.as_array().at(0) ==
+          Json::parse(R"({"id":0,"type":"amd","pci_address":"00:08.0","render_name":"D128","slots":10,
+                          "encoder_slots":2,"numa_node":0,
+                          "allocations":{"c08p730j1qm6t2783da0":{"gpus":[0],"slots":3,"encoder_slots":1}}})"));
+    CHECK(gpus.as_array().at(1).find("numa_node") == nullptr);
+    CHECK(gpus.as_array().at(1).at("allocations") == Json::object());
+    const Node read = node_from_store(node_to_store(node));
+    CHECK(to_json(read) == to_json(node));
+    CHECK(read.gpus.at(1).numa_node == -1);
+}
+
+TEST_CASE("the entity tag of a node follows what may be changed") {
+    Node node = sample();
+    const std::string before = etag_text(node);
+    node.status = NodeStatus::online;
+    node.memory += 1;
+    CHECK(etag_text(node) == before);
+    node.tags.push_back("more");
+    CHECK(etag_text(node) != before);
+}
+
+TEST_CASE("a change of a node") {
+    const NodePatch patch = NodePatch::from_json(Json::parse(
+        R"({"public_address":"203.0.113.9","cpus":0,"cpu_allocation_rate":0.5,"memory":"8GB","memory_allocation_rate":100,
+            "gpu_slots":0,"gpu_encoder_slots":4,"tags":"a, b","unscheduable":true,"unschedulable":false,
+            "gpus":[{"id":1,"slots":3,"encoder-slots":2}]})"));
+    CHECK(patch.public_address == "203.0.113.9");
+    CHECK(patch.cpus == 0);
+    CHECK(patch.cpu_allocation_rate == 0.5);
+    CHECK(patch.memory == std::uint64_t{8} << 30);
+    CHECK(patch.memory_allocation_rate == 100);
+    CHECK(patch.gpu_slots == 0);
+    CHECK(patch.gpu_encoder_slots == 4);
+    CHECK(patch.tags == std::vector<std::string>{"a", "b"});
+    CHECK(patch.unschedulable == true);
+    CHECK(patch.gpus.at(0).slots == 3);
+    CHECK(patch.gpus.at(0).encoder_slots == 2);
+    CHECK(NodePatch::from_json(Json::parse(R"({"tags":["x"],"unschedulable":true})")).unschedulable == true);
+    CHECK(NodePatch::from_json(Json::parse(R"({"tags":""})")).tags->empty());
+    CHECK(NodePatch::from_json(Json::parse(R"({"memory":""})")).memory == 0);
+    CHECK_FALSE(NodePatch::from_json(Json::object()).tags);
+}
+
+TEST_CASE("each field of a node's change is checked") {
+    const char* body = GENERATE(
+        R"([])", R"({"public_address":1})", R"({"public_address":"a b"})", R"({"public_address":"10.0.0"})",
+        R"({"cpus":-1})", R"({"cpus":"4"})", R"({"cpus":3000000000})", R"({"cpu_allocation_rate":0})",
+        R"({"cpu_allocation_rate":101})", R"({"cpu_allocation_rate":"2"})", R"({"memory":"8 GB"})",
+        R"({"memory":-1})", R"({"memory":true})", R"({"memory_allocation_rate":-1})", R"({"gpu_slots":-1})",
+        R"({"gpu_encoder_slots":1.5})", R"({"tags":5})", R"({"tags":[""]})", R"({"tags":["a,b"]})",
+        R"({"tags":"a,,b"})", R"({"unscheduable":"yes"})", R"({"gpus":{}})", R"({"gpus":[{"slots":1}]})",
+        R"({"gpus":[{"id":0},{"id":0}]})", R"({"gpus":[{"id":0,"slots":-1}]})");
+    INFO(body);
+    CHECK(test::code_of([&] { NodePatch::from_json(Json::parse(body)); }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("a new node") {
+    const NodeCreate least = NodeCreate::from_json(Json::parse(R"({"name":"node1","address":"10.0.0.12"})"));
+    CHECK(least.bridge_mtu == 1500);
+    CHECK(least.cpu_allocation_rate == 4);
+    CHECK(least.memory_allocation_rate == 2);
+    CHECK(least.network_name == "svcbr0");
+    CHECK(least.network_subnet == "192.168.100.1/20");
+    CHECK_FALSE(least.gpu_slots);
+    const NodeCreate most = NodeCreate::from_json(Json::parse(
+        R"({"name":"node1","address":"node1.example.com:8443","public_address":"203.0.113.9","trust_password":"pw",
+            "trust-token":"t","network_bridge_mtu":1400,"storage_device":"/dev/sdb","cpus":4,"cpu_allocation_rate":2,
+            "memory":"8GB","memory_allocation_rate":1,"gpu_slots":3,"gpu_encoder_slots":0,"tags":["zone=b"],
+            "unmanaged":true,"network_name":"br1","network_subnet":"10.1.0.1/16"})"));
+    CHECK(most.address == "node1.example.com:8443");
+    CHECK(most.trust_token == "t");
+    CHECK(most.bridge_mtu == 1400);
+    CHECK(most.memory == std::uint64_t{8} << 30);
+    CHECK(most.gpu_slots == 3);
+    CHECK_FALSE(most.gpu_encoder_slots);
+    CHECK(most.tags == std::vector<std::string>{"zone=b"});
+    CHECK(most.unmanaged);
+    for (const char* address : {"::1", "[fd00::1]:8443", "[fd00::1]", "host", "10.0.0.1:1"}) {
+        INFO(address);
+        CHECK_NOTHROW(NodeCreate::from_json(Json::object({{"name", "n"}, {"address", address}})));
+    }
+}
+
+TEST_CASE("each field of a new node is checked") {
+    const auto [field, value] =
+        GENERATE(table<const char*, const char*>({{"name", "null"},
+                                                  {"name", R"("a.b")"},
+                                                  {"address", "null"},
+                                                  {"address", R"("")"},
+                                                  {"address", R"("10.0.0.300")"},
+                                                  {"address", R"("host:0")"},
+                                                  {"address", R"("host:99999")"},
+                                                  {"address", R"("a_b")"},
+                                                  {"address", R"("[::1")"},
+                                                  {"public_address", R"("host:80")"},
+                                                  {"network_bridge_mtu", "575"},
+                                                  {"network_bridge_mtu", "65536"},
+                                                  {"network_subnet", R"("8.8.8.1/24")"},
+                                                  {"network_subnet", R"("10.0.0.1")"},
+                                                  {"network_subnet", R"("10.0.0.1/31")"},
+                                                  {"network_subnet", R"("10.0.0.1/7")"},
+                                                  {"network_name", R"("much-too-long-a-name")"},
+                                                  {"storage_pool", R"("pool")"},
+                                                  {"cpu_allocation_rate", "-1"},
+                                                  {"memory_allocation_rate", "100.5"},
+                                                  {"tags", R"(["a,b"])"},
+                                                  {"unmanaged", "1"}}));
+    INFO(field << " " << value);
+    Json body = Json::parse(R"({"name":"n","address":"10.0.0.1","storage_device":"/dev/sdb"})");
+    body.set(field, Json::parse(value));
+    CHECK(test::code_of([&] { NodeCreate::from_json(body); }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("the removal of a node") {
+    CHECK_FALSE(NodeRemoval::from_json(Json()).force);
+    CHECK_FALSE(NodeRemoval::from_json(Json::object()).keep_in_cluster);
+    const auto removal = NodeRemoval::from_json(Json::parse(R"({"force":true,"keep_in_cluster":true})"));
+    CHECK(removal.force);
+    CHECK(removal.keep_in_cluster);
+    CHECK(test::code_of([] { NodeRemoval::from_json(Json::parse(R"({"force":1})")); }) ==
+          ErrorCode::invalid_argument);
+}
+
 TEST_CASE("every node status has its text") {
     const auto [code, text] = GENERATE(table<int, const char*>({{-1, "error"},
                                                                 {0, "unknown"},

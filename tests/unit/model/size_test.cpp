@@ -47,5 +47,15 @@ TEST_CASE("sizes are written in the unit that leaves less than 1024, rounded") {
     CHECK(format_size(bytes) == text);
 }
 
+TEST_CASE("an exact size is read back as it was") {
+    for (const std::uint64_t bytes :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1023}, std::uint64_t{1024},
+          std::uint64_t{3584} << 20, std::uint64_t{3} << 30, (std::uint64_t{3} << 30) + 1})
+        CHECK(parse_size("size", exact_size(bytes)) == bytes);
+    CHECK(exact_size(std::uint64_t{3} << 30) == "3GB");
+    CHECK(exact_size(std::uint64_t{3584} << 20) == "3584MB");
+    CHECK(exact_size(0) == "0B");
+}
+
 }  // namespace
 }  // namespace svc

@@ -1,0 +1,276 @@
+#include "libsvc/model/application.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/golden.h"
+#include "tests/unit/model/record_checks.h"
+
+namespace svc {
+namespace {
+
+using test::check_golden;
+using test::code_of;
+using test::message_of;
+
+constexpr std::string_view created = "2024-01-02T03:04:05.678901234Z";
+
+PackageRef package(const std::string& name, bool is_application) {
+    PackageRef ref;
+    ref.is_application = is_application;
+    ref.name = name;
+    ref.version = 2;
+    ref.fingerprint = std::string(64, 'c');
+    ref.size = 10;
+    ref.hooks = {"pre-start"};
+    return ref;
+}
+
+ApplicationManifest manifest() {
+    return ApplicationManifest::parse(Json::parse(R"({
+        "name": "candy", "version": "1.10", "boot-package": "com.foo.candy", "boot-activity": ".Main",
+        "required-permissions": ["*"], "features": ["f"], "video-encoder": "gpu",
+        "watchdog": {"allowed-packages": ["*"]}, "services": [{"name":"adb","port":5559,"protocols":["tcp"]}],
+        "extra-data": {"obb": {"target": "/sdcard/Android/obb/com.foo.candy", "permissions": "0660"}},
+        "hooks": {"timeout": "10m"}, "bootstrap": {"keep": ["scripts"]}})"));
+}
+
+ApplicationVersion version(int number, ImageStatus status) {
+    ApplicationVersion version;
+    version.number = number;
+    version.status = status;
+    version.created_at = from_rfc3339(created);
+    version.parent_image_id = "c5pvhr3fbn40000000b0";
+    version.parent_image_version = 4;
+    version.manifest.name = "candy";
+    return version;
+}
+
+ApplicationVersion whole_version() {
+    ApplicationVersion whole = version(3, ImageStatus::active);
+    whole.published = true;
+    whole.error_message = "none";
+    whole.manifest = manifest();
+    whole.packages = {package("ssh", false), package("candy", true)};
+    whole.notes = {"app.apk was not installed: the guest has no package manager"};
+    whole.package = std::string(64, 'd');
+    whole.package_size = 99;
+    whole.parent_layer = std::string(64, 'e');
+    whole.layer = "candy-3";
+    whole.architecture = "x86_64";
+    whole.init = "/init";
+    whole.ready = {"/run/ready", "true", 80};
+    whole.base_instance = "c5pvhr3fbn40000000c0";
+    whole.layer_size = 7;
+    whole.export_fingerprint = std::string(64, 'f');
+    whole.export_size = 8;
+    return whole;
+}
+
+Application sample() {
+    Application application;
+    application.id = ApplicationId("c5pvhr3fbn40000000a0");
+    application.name = "candy";
+    application.versions = {version(0, ImageStatus::error), whole_version()};
+    application.next_version = 4;
+    application.created_at = from_rfc3339(created);
+    application.immutable = true;
+    application.inhibit_auto_updates = true;
+    application.pending_update = true;
+    application.image = "base";
+    application.parent_image_id = "c5pvhr3fbn40000000b0";
+    application.instance_type = "g4.3";
+    application.tags = {"game"};
+    application.addons = {"ssh"};
+    application.resources.cpus = 3;
+    application.node_selector = {"zone=a"};
+    application.abi = "x86_64";
+    return application;
+}
+
+TEST_CASE("the record of an application") {
+    check_golden("unit/model/golden/application.json", to_json(sample()));
+}
+
+TEST_CASE("an application that has nothing to say says it as the specification wants it") {
+    Application bare;
+    bare.id = ApplicationId("c5pvhr3fbn40000000a0");
+    bare.name = "bare";
+    bare.created_at = from_rfc3339(created);
+    bare.versions = {version(0, ImageStatus::initializing)};
+    check_golden("unit/model/golden/application_bare.json", to_json(bare));
+}
+
+TEST_CASE("an application is stored whole and read back") {
+    check_golden("unit/model/golden/application_stored.json", application_to_store(sample()));
+    const Json stored = Json::parse(test::read_golden("unit/model/golden/application_stored.json"));
+    const Application read = application_from_store(stored);
+    CHECK(application_to_store(read) == stored);
+    CHECK(to_json(read) == to_json(sample()));
+    CHECK(read.version(3)->ready == sample().version(3)->ready);
+    CHECK(read.version(3)->packages == sample().version(3)->packages);
+}
+
+TEST_CASE("a stored application is checked member by member") {
+    const Json stored = application_to_store(sample());
+    test::check_members(stored, {"id", "name", "next_version", "created_at"}, {}, application_from_store);
+    const Json whole = stored.at("versions").as_array()[1];
+    for (const auto& [key, value] : whole.as_object()) {
+        INFO(key);
+        Json wrong = whole;
+        wrong.set(key, value.is_string() ? Json(1) : Json("text"));
+        Json application = stored;
+        application.set("versions", Json::array({wrong}));
+        CHECK(code_of([&] { application_from_store(application); }) == ErrorCode::invalid_argument);
+    }
+}
+
+TEST_CASE("an application follows its newest version") {
+    const auto [version_status, expected] = GENERATE(
+        table<ImageStatus, ApplicationStatus>({{ImageStatus::error, ApplicationStatus::error},
+                                               {ImageStatus::initializing, ApplicationStatus::initializing},
+                                               {ImageStatus::created, ApplicationStatus::initializing},
+                                               {ImageStatus::active, ApplicationStatus::ready},
+                                               {ImageStatus::unknown, ApplicationStatus::unknown}}));
+    Application application = sample();
+    application.versions.push_back(version(4, version_status));
+    CHECK(application.status() == expected);
+    CHECK(application.newest()->number == 4);
+    application.deleting = true;
+    CHECK(application.status() == ApplicationStatus::deleted);
+}
+
+TEST_CASE("a version that is being deleted is not the newest any more") {
+    Application application = sample();
+    application.versions.push_back(version(4, ImageStatus::deleted));
+    CHECK(application.newest()->number == 3);
+    CHECK(application.status() == ApplicationStatus::ready);
+}
+
+TEST_CASE("the published version is the highest that is published and active") {
+    Application application = sample();
+    CHECK(application.published());
+    CHECK(application.newest_published()->number == 3);
+    application.versions.push_back(version(4, ImageStatus::active));
+    CHECK(application.newest_published()->number == 3);
+    application.version(4)->published = true;
+    CHECK(application.newest_published()->number == 4);
+    application.version(3)->published = application.version(4)->published = false;
+    CHECK(application.newest_published() == nullptr);
+    CHECK_FALSE(application.published());
+    CHECK(application.version(9) == nullptr);
+}
+
+TEST_CASE("resources of an application are its type's, overlaid by its own") {
+    CHECK(sample().effective_resources().cpus == 3);
+    CHECK(sample().effective_resources().gpu_slots == 1);
+    CHECK(Application().effective_resources().cpus == 2);
+}
+
+TEST_CASE("the layers of a version") {
+    CHECK(whole_version().layers() == std::vector<std::string>{std::string(64, 'e'), "candy-3"});
+    ApplicationVersion imported;
+    CHECK(imported.layers().empty());
+    imported.layer = "whole";
+    CHECK(imported.layers() == std::vector<std::string>{"whole"});
+}
+
+TEST_CASE("the entity tag of an application follows what may be changed") {
+    const std::string before = etag_text(sample());
+    Application changed = sample();
+    changed.tags = {"other"};
+    CHECK(etag_text(changed) != before);
+    changed = sample();
+    changed.versions.push_back(version(4, ImageStatus::initializing));
+    CHECK(etag_text(changed) != before);
+    changed = sample();
+    changed.version(0)->error_message = "other";
+    CHECK(etag_text(changed) == before);
+}
+
+TEST_CASE("every application status has its text") {
+    const auto [code, text] = GENERATE(table<int, const char*>(
+        {{-1, "error"}, {0, "unknown"}, {1, "initializing"}, {2, "ready"}, {3, "deleted"}}));
+    CHECK(to_text(static_cast<ApplicationStatus>(code)) == text);
+}
+
+TEST_CASE("a change of an application takes both spellings of each key") {
+    const ApplicationPatch first = ApplicationPatch::from_json(Json::parse(R"({
+        "image": "base", "instance-type": "a4.3", "tags": ["t"], "addons": ["ssh"], "node-selector": ["z"],
+        "resources": {"disk-size": "4GB"}, "inhibit-auto-updates": true, "services": [], "boot-activity": ".Main",
+        "watchdog": {"allowed-packages": ["*"]}, "required-permissions": ["*"], "video-encoder": "gpu",
+        "manifest-version": "2", "features": ["f"], "hooks": {"timeout": "1m"}, "bootstrap": {"keep": ["x"]}})"));
+    const ApplicationPatch second = ApplicationPatch::from_json(Json::parse(R"({
+        "instance_type": "a4.3", "node_selector": ["z"], "resources": {"disk_size": "4GB"},
+        "inhibit_auto_updates": true, "boot_activity": ".Main", "watchdog": {"allowed_packages": ["*"]},
+        "required_permissions": ["*"], "video_encoder": "gpu", "manifest_version": "2"})"));
+    CHECK(first.image == "base");
+    CHECK(first.tags == std::vector<std::string>{"t"});
+    CHECK(first.addons == std::vector<std::string>{"ssh"});
+    CHECK(first.instance_type == second.instance_type);
+    CHECK(first.node_selector == second.node_selector);
+    CHECK(first.resources == second.resources);
+    CHECK(first.inhibit_auto_updates == second.inhibit_auto_updates);
+    const Json made = first.applied_to(manifest()).to_document();
+    CHECK(made.at("version").as_string() == "2");
+    CHECK(made.find("services") == nullptr);
+    CHECK(made.at("hooks").at("timeout").as_string() == "1m");
+    CHECK(made.at("bootstrap").at("keep").dump() == R"(["x"])");
+    const Json also = second.applied_to(manifest()).to_document();
+    for (const char* key : {"version", "boot-activity", "watchdog", "required-permissions", "video-encoder"})
+        CHECK(made.at(key) == also.at(key));
+}
+
+TEST_CASE("a change that says nothing is empty, one that repeats changes nothing") {
+    CHECK(ApplicationPatch::from_json(Json()).empty());
+    CHECK(ApplicationPatch::from_json(Json::object()).empty());
+    CHECK(ApplicationPatch::from_json(Json::parse(R"({"image":null,"colour":"red"})")).empty());
+    const auto same =
+        ApplicationPatch::from_json(Json::parse(R"({"manifest_version":"1.10","boot_activity":".Main"})"));
+    CHECK_FALSE(same.empty());
+    CHECK(same.applied_to(manifest()).to_document() == manifest().to_document());
+}
+
+TEST_CASE("each key of a change is checked") {
+    const char* body =
+        GENERATE(R"({"image":1})", R"({"image":"a b"})", R"({"instance-type":"z"})", R"({"tags":"a"})",
+                 R"({"tags":["a,b"]})", R"({"addons":["a b"]})", R"({"node_selector":[""]})",
+                 R"({"resources":[]})", R"({"resources":{"cpus":0}})", R"({"resources":{"memory":"1GB"}})",
+                 R"({"inhibit_auto_updates":"yes"})", R"({"services":[{}]})",
+                 R"({"services":[{"port":80,"protocols":["tcp"]},{"port":80,"protocols":["tcp"]}]})",
+                 R"({"watchdog":{"allowed-packages":["x"]}})", R"({"boot_activity":"Main"})",
+                 R"({"manifest_version":1})", R"({"required_permissions":["*","a"]})", R"({"features":[""]})",
+                 R"({"hooks":{"timeout":"1h"}})", R"({"bootstrap":{"keep":["../x"]}})",
+                 R"({"video_encoder":"cpu"})", R"([])", R"("text")");
+    INFO(body);
+    CHECK(code_of([&] { ApplicationPatch::from_json(Json::parse(body)); }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("a change of a version") {
+    CHECK(VersionPatch::from_json(Json::parse(R"({"published":true})")).published == true);
+    CHECK_FALSE(VersionPatch::from_json(Json::object()).published);
+    CHECK(code_of([] { VersionPatch::from_json(Json::parse(R"({"published":"yes"})")); }) ==
+          ErrorCode::invalid_argument);
+}
+
+TEST_CASE("an exported version can be read elsewhere") {
+    ExportedVersion exported;
+    exported.name = "candy";
+    exported.manifest = manifest();
+    exported.packages = {package("ssh", false)};
+    exported.version = 3;
+    exported.instance_type = "a4.3";
+    exported.abi = "x86_64";
+    exported.tags = {"game"};
+    exported.resources.gpu_slots = 0;
+    const ExportedVersion read = ExportedVersion::from_json(Json::parse(exported.to_json().dump()));
+    CHECK(read.to_json() == exported.to_json());
+    CHECK(read.packages == exported.packages);
+    for (const char* bad : {R"({})", R"({"name":"a b"})", R"({"name":"x","version":-1})",
+                            R"({"name":"x","instance-type":"z"})", R"({"name":"x","packages":[{}]})"}) {
+        INFO(bad);
+        CHECK(code_of([&] { ExportedVersion::from_json(Json::parse(bad)); }) == ErrorCode::invalid_argument);
+    }
+}
+
+}  // namespace
+}  // namespace svc

@@ -1,0 +1,72 @@
+#include "libsvc/model/certificate.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/model/record_checks.h"
+
+namespace svc {
+namespace {
+
+using test::code_of;
+
+Certificate sample() {
+    Certificate certificate;
+    certificate.fingerprint = std::string(64, 'a');
+    certificate.pem = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+    certificate.common_name = "alice";
+    certificate.not_before = from_rfc3339("2024-01-02T03:04:05Z");
+    certificate.not_after = from_rfc3339("2034-01-02T03:04:05Z");
+    certificate.is_authority = true;
+    certificate.added_at = from_rfc3339("2024-02-02T03:04:05Z");
+    return certificate;
+}
+
+JoinToken token() {
+    JoinToken token;
+    token.id = "c5pvhr3fbn40000000a0";
+    token.name = "bob";
+    token.secret_hash = std::string(64, 'b');
+    token.created_at = from_unix_seconds(100);
+    token.expires_at = from_unix_seconds(200);
+    return token;
+}
+
+TEST_CASE("the record of a certificate is its text and its fingerprint") {
+    CHECK(to_json(sample()) ==
+          Json::object({{"certificate", sample().pem}, {"fingerprint", std::string(64, 'a')}}));
+}
+
+TEST_CASE("certificates and join tokens are stored whole and read back") {
+    const Json stored = certificate_to_store(sample());
+    CHECK(certificate_to_store(certificate_from_store(stored)) == stored);
+    test::check_members(stored, {"fingerprint", "pem", "not_before", "not_after", "added_at"}, {},
+                        certificate_from_store);
+    const Json invitation = join_token_to_store(token());
+    CHECK(join_token_to_store(join_token_from_store(invitation)) == invitation);
+    test::check_members(invitation, {"id", "secret_hash", "created_at", "expires_at"}, {},
+                        join_token_from_store);
+}
+
+TEST_CASE("the record of a join token keeps its secret to itself") {
+    CHECK(to_json(token()).dump() ==
+          R"({"id":"c5pvhr3fbn40000000a0","name":"bob","created_at":100,"expires_at":200})");
+}
+
+TEST_CASE("the request for trust takes both spellings") {
+    const auto request = CertificateRequest::from_json(
+        Json::parse(R"({"certificate":"AA==","trust-password":"pw","join-token":"t"})"));
+    CHECK(request.certificate == "AA==");
+    CHECK(request.trust_password == "pw");
+    CHECK(request.join_token == "t");
+    const auto other =
+        CertificateRequest::from_json(Json::parse(R"({"trust_password":"pw","join_token":"t"})"));
+    CHECK(other.certificate.empty());
+    CHECK(other.trust_password == "pw");
+    CHECK(other.join_token == "t");
+    for (const char* body : {"[]", R"({"certificate":1})", R"({"trust-password":1})", R"({"join_token":[]})"})
+        CHECK(code_of([&] { CertificateRequest::from_json(Json::parse(body)); }) ==
+              ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace svc

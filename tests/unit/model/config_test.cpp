@@ -1,0 +1,152 @@
+#include "libsvc/model/config.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include "tests/support/error_code.h"
+#include "tests/support/golden.h"
+
+namespace svc {
+namespace {
+
+using test::code_of;
+using test::message_of;
+
+std::string refusal(const char* key, const std::string& value) {
+    return message_of([&] { check_config_value(config_key(key), value); });
+}
+
+TEST_CASE("the configuration shows every key, typed, with its default") {
+    test::check_golden("unit/model/golden/config.json", ConfigValues().to_json());
+}
+
+TEST_CASE("the schema is in order and its defaults are valid") {
+    const auto schema = config_schema();
+    CHECK(std::is_sorted(schema.begin(), schema.end(),
+                         [](const ConfigKey& a, const ConfigKey& b) { return a.name < b.name; }));
+    for (const ConfigKey& key : schema) {
+        INFO(key.name);
+        CHECK_NOTHROW(check_config_value(key, key.default_value));
+        CHECK_NOTHROW(check_config_value(key, ""));
+        CHECK_FALSE(key.meaning.empty());
+    }
+}
+
+TEST_CASE("an unknown key is not found") {
+    CHECK(code_of([] { config_key("colour"); }) == ErrorCode::not_found);
+    CHECK(message_of([] { config_key("colour"); }) == "configuration item not found");
+    CHECK_THROWS_AS(ConfigValues().text("colour"), std::logic_error);
+    CHECK_THROWS_AS(ConfigValues().boolean("gpu.type"), std::logic_error);
+}
+
+TEST_CASE("values that a key takes") {
+    const auto [key, value] = GENERATE(table<const char*, const char*>({
+        {"application.addons", "ssh, vnc,"},
+        {"application.auto_publish", "false"},
+        {"application.default_abi", "arm64-v8a"},
+        {"application.max_published_versions", "1000"},
+        {"container.default_platform", "webrtc"},
+        {"container.network_proxy", "http://proxy:3128"},
+        {"core.proxy_https", "https://proxy"},
+        {"core.trust_password", "any text\n"},
+        {"cpu.limit_mode", "pinning"},
+        {"gpu.allocation_mode", "one"},
+        {"gpu.type", "nvidia"},
+        {"images.update_interval", "1s"},
+        {"images.url", "file:///srv/images"},
+        {"node.workers_per_queue", "1"},
+        {"registry.fingerprint", "ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789"},
+        {"registry.mode", "manual"},
+        {"registry.url", "https://registry:8443"},
+        {"scheduler.strategy", "binpack"},
+    }));
+    INFO(key << " = " << value);
+    CHECK_NOTHROW(check_config_value(config_key(key), value));
+}
+
+TEST_CASE("values that a key refuses") {
+    const auto [key, value] = GENERATE(table<const char*, const char*>({
+        {"application.addons", "ssh,a b"},
+        {"application.auto_publish", "yes"},
+        {"application.auto_update", "True"},
+        {"application.default_abi", "mips"},
+        {"application.max_published_versions", "0"},
+        {"application.max_published_versions", "1001"},
+        {"application.max_published_versions", "3.0"},
+        {"application.max_published_versions", " 3"},
+        {"application.max_published_versions", "99999999999999999999"},
+        {"container.apt_mirror", "ftp://mirror"},
+        {"container.default_platform", "vnc"},
+        {"container.features", "a\nb"},
+        {"container.network_proxy", "proxy:3128"},
+        {"core.proxy_http", "http://"},
+        {"cpu.limit_mode", "none"},
+        {"gpu.allocation_mode", "single"},
+        {"gpu.type", "mali"},
+        {"images.auth", "a\nb"},
+        {"images.update_interval", "999ms"},
+        {"images.update_interval", "-5m"},
+        {"images.update_interval", "5"},
+        {"images.url", "file://relative"},
+        {"images.version_lockstep", "1"},
+        {"load_balancer.url", "lb"},
+        {"node.queue_size", "many"},
+        {"node.workers_per_queue", "0"},
+        {"registry.fingerprint", "abc"},
+        {"registry.mode", "both"},
+        {"registry.url", "http://registry"},
+        {"scheduler.strategy", "random"},
+    }));
+    INFO(key << " = " << value);
+    CHECK(code_of([&] { check_config_value(config_key(key), value); }) == ErrorCode::invalid_argument);
+    CHECK_THAT(refusal(key, value), Catch::StartsWith("argument " + std::string(key) + " is invalid: "));
+}
+
+TEST_CASE("a refusal names key, value and rule, but no secret") {
+    CHECK(refusal("registry.mode", "both") ==
+          "argument registry.mode is invalid: 'both' is not one of pull, push, manual");
+    CHECK(refusal("application.auto_publish", "yes") ==
+          "argument application.auto_publish is invalid: 'yes' is not true or false");
+    CHECK(refusal("images.auth", "se\ncret").find("cret") == std::string::npos);
+}
+
+TEST_CASE("values that were set, and those that were not") {
+    const ConfigValues values({{"application.addons", " ssh,, vnc "},
+                               {"application.auto_publish", "false"},
+                               {"application.max_published_versions", "7"},
+                               {"core.trust_password", "hash"},
+                               {"images.update_interval", "90s"},
+                               {"images.version_lockstep", "false"}});
+    CHECK(values.list("application.addons") == std::vector<std::string>{"ssh", "vnc"});
+    CHECK_FALSE(values.boolean("application.auto_publish"));
+    CHECK(values.boolean("application.auto_update"));
+    CHECK(values.number("application.max_published_versions") == 7);
+    CHECK(values.duration("images.update_interval") == std::chrono::seconds(90));
+    CHECK(values.duration("registry.update_interval") == std::chrono::hours(1));
+    CHECK(values.text("scheduler.strategy") == "spread");
+    CHECK(values.is_set("core.trust_password"));
+    CHECK_FALSE(values.is_set("images.auth"));
+    const Json shown = values.to_json();
+    CHECK(shown.at("core.trust_password") == Json(true));
+    CHECK(shown.at("images.auth") == Json(false));
+    CHECK(shown.at("images.version_lockstep") == Json("false"));
+    CHECK(shown.at("application.auto_publish") == Json(false));
+    CHECK(shown.at("application.max_published_versions") == Json(7));
+}
+
+TEST_CASE("a change of the configuration") {
+    const auto patch = ConfigPatch::from_json(Json::parse(R"({"name":"gpu.type","value":"amd"})"));
+    CHECK(patch.name == "gpu.type");
+    CHECK(patch.value == "amd");
+    CHECK(ConfigPatch::from_json(Json::parse(R"({"name":"x","value":true})")).value == "true");
+    CHECK(ConfigPatch::from_json(Json::parse(R"({"name":"x","value":5})")).value == "5");
+    CHECK(message_of([] { ConfigPatch::from_json(Json::parse(R"({"value":"x"})")); }) == "name is required");
+    CHECK(message_of([] { ConfigPatch::from_json(Json::parse(R"({"name":"x"})")); }) == "value is required");
+    for (const char* body : {R"({"name":1,"value":"x"})", R"({"name":"x","value":["y"]})",
+                             R"({"name":"x","value":{}})", R"([])"})
+        CHECK(code_of([&] { ConfigPatch::from_json(Json::parse(body)); }) == ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace svc
