@@ -67,13 +67,13 @@ void CertificateService::Implementation::check_password(std::string_view passwor
 std::string CertificateService::Implementation::use_token(const Json& token, std::string_view address,
                                                           Batch& together) {
     const auto attempt = tries_.begin(address);
-    const JsonFields fields(token);
-    const std::string id = token.is_null() ? "" : fields.require_string("id");
     Batch removal;
+    const std::string id = token.is_null() ? "" : JsonFields(token).require_string("id");
     tokens_.stage_remove(removal, id);
     const auto record = tokens_.find(id);
-    const bool valid = !removal.empty() && record && clock_.now() < record->expires_at &&
-                       equal_constant_time(sha256_hex(fields.require_string("secret")), record->secret_hash);
+    const bool valid =
+        !removal.empty() && record && clock_.now() < record->expires_at &&
+        equal_constant_time(sha256_hex(JsonFields(token).require_string("secret")), record->secret_hash);
     if (!valid) {
         log::warning("wrong join token", {{"address", std::string(address)}});
         refuse();

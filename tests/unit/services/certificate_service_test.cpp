@@ -1,0 +1,275 @@
+#include "libsvc/services/certificate_service.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "libsvc/base/digest.h"
+#include "tests/support/error_code.h"
+#include "tests/support/trust_world.h"
+
+namespace svc::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string here = "192.0.2.1";
+
+struct CertificateFixture : TrustWorld {
+    MadeCertificate someone = make_certificate({"someone"});
+
+    void add(const MadeCertificate& certificate, const std::string& password,
+             const std::string& address = here) {
+        service.add({base64_encode(certificate.der), password, ""}, from(address));
+    }
+    std::string refusal(const std::string& password, const std::string& address = here) {
+        const auto code = code_of([&] { add(someone, password, address); });
+        if (code && *code != ErrorCode::forbidden) return "wrong code";
+        return message_of([&] { add(someone, password, address); });
+    }
+    IssuedToken invite(Duration validity = 1h) {
+        return service.issue_token("laptop", validity, std::string(64, 'f'), {"https://192.0.2.9:8444"});
+    }
+    bool refuses(const std::string& password, const std::string& address = here) {
+        return code_of([&] { add(someone, password, address); }) == ErrorCode::forbidden;
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(CertificateFixture, "a_certificate_is_trusted_from_its_addition_to_its_removal") {
+    CHECK_FALSE(service.trusts(someone.der));
+    const auto added = service.add({someone.pem, "", ""}, local());
+    CHECK(added->fingerprint == someone.fingerprint);
+    CHECK(added->added_at == clock.now());
+    CHECK(service.trusts(someone.der));
+    CHECK_FALSE(service.trusts(make_certificate({"someone"}).der));
+    CHECK_FALSE(service.trusts(""));
+    CHECK_FALSE(service.trusts("nonsense"));
+    CHECK(code_of([&] { trust(someone); }) == ErrorCode::conflict);
+    int told = 0;
+    service.on_removed([&] { told += service.trusts(someone.der) ? 100 : 1; });
+    remove(someone);
+    CHECK_FALSE(service.trusts(someone.der));
+    CHECK(told == 1);
+    CHECK(service.list().empty());
+}
+
+TEST_CASE_METHOD(CertificateFixture, "the_certificate_of_the_connection_is_taken_when_none_is_given") {
+    CertificateAsker asker = local();
+    CHECK(message_of([&] { service.add({}, asker); }) == "certificate is required");
+    asker.presented_der = someone.der;
+    CHECK(service.add({}, asker)->pem == someone.pem);
+}
+
+TEST_CASE_METHOD(CertificateFixture, "trust_keeps_to_the_dates_of_the_certificate") {
+    const auto dated = make_certificate(
+        {"dated", from_rfc3339("2024-02-01T00:00:00Z"), from_rfc3339("2024-03-01T00:00:00Z")});
+    trust(dated);
+    CHECK_FALSE(service.trusts(dated.der));
+    clock.advance(30 * 24h);
+    CHECK(service.trusts(dated.der));
+    std::atomic<int> told = 0;
+    service.on_removed([&] { ++told; });
+    service.expire_tokens();
+    CHECK(told == 0);
+    clock.advance(30 * 24h);
+    CHECK_FALSE(service.trusts(dated.der));
+    service.expire_tokens();
+    service.expire_tokens();
+    CHECK(told == 1);
+    remove(dated);
+    CHECK(message_of([&] { trust(dated); }) == "certificate is expired");
+}
+
+TEST_CASE_METHOD(CertificateFixture, "an_authority_vouches_for_those_it_has_signed_while_it_is_there") {
+    const auto authority =
+        make_certificate({.name = "ca", .until = from_rfc3339("2024-06-01T00:00:00Z"), .authority = true});
+    const auto child = make_certificate({.name = "child", .issuer = &authority});
+    const auto short_lived = make_certificate(
+        {.name = "short", .until = from_rfc3339("2024-02-01T00:00:00Z"), .issuer = &authority});
+    const auto grandchild = make_certificate({.name = "grandchild", .issuer = &child});
+    trust(authority);
+    CHECK(service.trusts(child.der));
+    CHECK(service.trusts(short_lived.der));
+    CHECK_FALSE(service.trusts(grandchild.der));
+    CHECK_FALSE(service.trusts(someone.der));
+    CHECK(service.list().size() == 1);
+
+    std::atomic<int> told = 0;
+    service.on_removed([&] { ++told; });
+    clock.advance(60 * 24h);
+    service.expire_tokens();
+    CHECK(told == 1);  // the short-lived child, which is in no store
+    CHECK_FALSE(service.trusts(short_lived.der));
+    CHECK(service.trusts(child.der));
+    clock.advance(150 * 24h);
+    CHECK_FALSE(service.trusts(child.der));  // the authority has expired
+}
+
+TEST_CASE_METHOD(CertificateFixture, "the_end_of_an_authority_is_the_end_of_its_children") {
+    const auto authority = make_certificate({.name = "ca", .authority = true});
+    const auto child = make_certificate({.name = "child", .issuer = &authority});
+    trust(authority);
+    CHECK(service.trusts(child.der));
+    remove(authority);
+    CHECK_FALSE(service.trusts(child.der));
+    trust(authority);
+    CHECK(service.trusts(child.der));
+}
+
+TEST_CASE_METHOD(CertificateFixture, "trusted_certificates_survive_a_restart") {
+    const auto authority = make_certificate({.name = "ca", .authority = true});
+    const auto child = make_certificate({.name = "child", .issuer = &authority});
+    trust(authority);
+    trust(someone);
+    Engine other_engine(store, events, clock, ids, {.workers = 1});
+    const CertificateService after(certificates, tokens, config, other_engine, clock, ids);
+    CHECK(after.trusts(someone.der));
+    CHECK(after.trusts(child.der));
+}
+
+TEST_CASE_METHOD(CertificateFixture, "a_certificate_is_found_by_its_fingerprint_or_the_beginning_of_it") {
+    trust(someone);
+    const std::string& whole = someone.fingerprint;
+    CHECK(service.get(whole)->fingerprint == whole);
+    CHECK(service.get(whole.substr(0, 12))->fingerprint == whole);
+    CHECK(code_of([&] { service.get(whole.substr(0, 11)); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { service.get(""); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { service.remove(std::string(64, '0'), ""); }) == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(CertificateFixture, "what_is_no_certificate_is_told_before_any_password") {
+    CHECK(code_of([&] { service.add({"nonsense", "", ""}, from(here)); }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE_METHOD(CertificateFixture, "the_trust_password_lets_strangers_in_only_while_it_is_set") {
+    CHECK(refusal("secret") == "No password is set");
+    set_password("secret");
+    CHECK(refusal("") == "Bad password provided");
+    CHECK(refusal("wrong") == "Bad password provided");
+    CHECK_FALSE(service.trusts(someone.der));
+    add(someone, "secret");
+    CHECK(service.trusts(someone.der));
+    set_password("");
+    remove(someone);
+    CHECK(refusal("secret") == "No password is set");
+}
+
+TEST_CASE_METHOD(CertificateFixture, "five_wrong_passwords_block_an_address_for_ten_seconds") {
+    set_password("secret");
+    for (int i = 0; i < 5; ++i) CHECK(refuses("wrong"));
+    CHECK(refuses("secret"));
+    CHECK(refusal("secret") == "too many wrong passwords: try again in 10 seconds");
+    add(make_certificate({"other"}), "secret", "192.0.2.2");
+    clock.advance(9s);
+    CHECK(refuses("secret"));
+    clock.advance(1s);
+    add(someone, "secret");
+    CHECK(service.trusts(someone.der));
+}
+
+TEST_CASE_METHOD(CertificateFixture, "all_of_an_ipv6_network_is_one_address_and_a_right_password_forgives") {
+    set_password("secret");
+    for (int i = 0; i < 5; ++i) CHECK(refuses("wrong", "2001:db8::" + std::to_string(i)));
+    CHECK(refuses("secret", "2001:db8::99"));
+    add(someone, "secret", "2001:db8:0:1::1");
+    for (int i = 0; i < 4; ++i) CHECK(refuses("wrong", here));
+    add(make_certificate({"other"}), "secret");
+    for (int i = 0; i < 4; ++i) CHECK(refuses("wrong", here));
+    add(make_certificate({"another"}), "secret");
+}
+
+TEST_CASE_METHOD(CertificateFixture, "a_join_token_is_good_once") {
+    const IssuedToken issued = invite();
+    const Json text = Json::parse(base64_decode(issued.text));
+    CHECK(text.at("fingerprint") == Json(std::string(64, 'f')));
+    CHECK(text.at("addresses").as_array().size() == 1);
+    CHECK(tokens.get(issued.token.id)->secret_hash == sha256_hex(text.at("secret").as_string()));
+    CHECK(join_token_to_store(*tokens.get(issued.token.id)).dump().find(text.at("secret").as_string()) ==
+          std::string::npos);
+
+    service.add({someone.pem, "", issued.text}, from(here));
+    CHECK(service.trusts(someone.der));
+    CHECK(service.tokens().empty());
+    const auto other = make_certificate({"other"});
+    CHECK(message_of([&] { add(other, issued.text); }) == "Not Authorized");
+    CHECK_FALSE(service.trusts(other.der));
+}
+
+TEST_CASE_METHOD(CertificateFixture, "a_token_may_stand_where_the_password_does") {
+    add(someone, invite().text);
+    CHECK(service.trusts(someone.der));
+}
+
+TEST_CASE_METHOD(CertificateFixture, "a_token_that_was_not_used_up_stays") {
+    trust(someone);
+    const IssuedToken issued = invite();
+    CHECK(code_of([&] { add(someone, issued.text); }) == ErrorCode::conflict);
+    CHECK(service.tokens().size() == 1);
+    add(make_certificate({"other"}), issued.text);
+    CHECK(service.tokens().empty());
+}
+
+TEST_CASE_METHOD(CertificateFixture, "expired_revoked_and_forged_tokens_open_nothing") {
+    const IssuedToken expired = invite(1min);
+    const IssuedToken revoked = invite(2h);
+    const IssuedToken good = invite(2h);
+    service.revoke_token(revoked.token.id);
+    CHECK(code_of([&] { service.revoke_token(revoked.token.id); }) == ErrorCode::not_found);
+    clock.advance(1min);
+    CHECK(service.tokens().size() == 1);
+    const std::string forged =
+        base64_encode(R"({"id":")" + good.token.id + R"(","secret":")" + std::string(64, '0') + R"("})");
+    CHECK(refuses(expired.text, "192.0.2.2"));
+    CHECK(refuses(revoked.text, "192.0.2.3"));
+    for (int i = 0; i < 5; ++i) CHECK(refuses(forged));
+    CHECK(refuses(good.text));  // guessing is limited here as well
+    CHECK(code_of([&] {
+              service.add({someone.pem, "", "nonsense"}, from("192.0.2.4"));
+          }) == ErrorCode::forbidden);
+    service.expire_tokens();
+    CHECK(tokens.size() == 1);
+    add(someone, good.text, "192.0.2.5");
+}
+
+TEST_CASE_METHOD(CertificateFixture, "tokens_need_a_name_and_a_sensible_validity") {
+    for (const Duration validity : {Duration(0), Duration(-1h), Duration(24h * 400)})
+        CHECK(code_of([&] { invite(validity); }) == ErrorCode::invalid_argument);
+    CHECK(code_of([&] { service.issue_token("", 1h, "", {}); }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE_METHOD(CertificateFixture, "of_many_who_come_with_one_token_one_gets_in") {
+    const std::string text = invite().text;
+    std::vector<MadeCertificate> all;
+    for (int i = 0; i < 8; ++i) all.push_back(make_certificate({"one of many"}));
+    std::atomic<int> in = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 8; ++i)
+            threads.emplace_back([&, i] {
+                if (!code_of([&] { add(all[std::size_t(i)], text, "192.0.2." + std::to_string(i)); })) ++in;
+            });
+    }
+    CHECK(in == 1);
+    CHECK(service.list().size() == 1);
+}
+
+TEST_CASE_METHOD(CertificateFixture, "passwords_that_come_at_once_are_checked_a_few_at_a_time") {
+    set_password("secret");
+    std::atomic<int> wrong = 0;
+    std::atomic<int> too_many = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 20; ++i)
+            threads.emplace_back([&, i] {
+                const auto code = code_of([&] { add(someone, "wrong", "192.0.2." + std::to_string(i)); });
+                ++(code == ErrorCode::exhausted ? too_many : wrong);
+            });
+    }
+    CHECK(wrong + too_many == 20);
+    CHECK(wrong >= 6);  // two at work, four waiting
+    add(someone, "secret");
+}
+
+}  // namespace svc::test
