@@ -155,6 +155,7 @@ Json node_to_store(const Node& node) {
         {"disk_size", node.disk_size},
         {"gpu_slots", node.gpu_slots},
         {"gpu_encoder_slots", node.gpu_encoder_slots},
+        {"gpu_slots_set", node.gpu_slots_set},
         {"gpus", gpus_to_store(node)},
         {"tags", JsonArray(node.tags.begin(), node.tags.end())},
         {"unschedulable", node.unschedulable},
@@ -178,6 +179,7 @@ Node node_from_store(const Json& stored) {
     node.tags = fields.strings("tags").value_or(std::vector<std::string>());
     for (const JsonFields& gpu : fields.objects("gpus").value_or(std::vector<JsonFields>()))
         node.gpus.push_back(gpu_from_store(gpu));
+    node.gpu_slots_set = fields.boolean("gpu_slots_set").value_or(false);
     node.unschedulable = fields.boolean("unschedulable").value_or(false);
     node.architecture = fields.string("architecture").value_or("");
     node.storage_pool = fields.string("storage_pool").value_or(node.storage_pool);

@@ -39,6 +39,7 @@ struct Node {
     std::uint64_t disk_size = 0;  // bytes
     int gpu_slots = 0;          // of all its GPUs, or a bare number where none was detected
     int gpu_encoder_slots = 0;
+    bool gpu_slots_set = false;  // the two are a user's choice, not what gpu.type stands for
     std::vector<Gpu> gpus;
     std::vector<std::string> tags;
     bool unschedulable = false;

@@ -8,6 +8,8 @@ namespace {
 
 constexpr const char* session_file = "/var/lib/svc-agent/session.json";
 constexpr const char* user_data_file = "/var/lib/svc-agent/userdata";
+constexpr const char* agent_program = "/var/lib/svc-agent/bin/svc-agent";
+constexpr Duration end_reserve = std::chrono::seconds(30);  // for cleaning up, and reporting
 
 PortForward forward_of(const ServiceEntry& service) {
     const auto speaks = [&](const char* protocol) {
@@ -25,7 +27,7 @@ PortForward forward_of(const ServiceEntry& service) {
 
 }  // namespace
 
-ContainerSpec container_spec(const Instance& instance, const AgentSession& session) {
+ContainerSpec container_spec(const Instance& instance, const AgentSession& session, bool pin_cpus) {
     ContainerSpec spec;
     spec.id = instance.id.str();
     spec.name = instance.name;
@@ -38,7 +40,21 @@ ContainerSpec container_spec(const Instance& instance, const AgentSession& sessi
     spec.files.push_back({session_file, session.to_json().dump(), 0600});
     if (!instance.user_data.empty()) spec.files.push_back({user_data_file, instance.user_data, 0644});
     spec.init = instance.init;
+    spec.boot_by_agent = boots_with_agent(instance.packages, instance.type == InstanceType::base);
+    spec.pin_cpus = pin_cpus;
     return spec;
+}
+
+std::vector<std::string> end_command(int exit_code) {
+    return {agent_program, "--after", "--exit-code", std::to_string(exit_code)};
+}
+
+Duration end_limit(const Instance& instance) {
+    Duration limit = end_reserve;
+    for (const PackageRef& package : instance.packages)
+        for (const char* hook : {"backup", "post-stop"})
+            if (package.has_hook(hook)) limit += std::chrono::seconds(package.hook_timeout_seconds);
+    return limit;
 }
 
 }  // namespace svc

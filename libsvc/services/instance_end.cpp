@@ -10,25 +10,50 @@ namespace svc {
 
 namespace {
 
-// Address and ports may be somebody else's from now on.
+constexpr Duration hook_reserve = std::chrono::seconds(30);
+
+bool is_up(InstanceStatus status) {
+    return status == InstanceStatus::started || status == InstanceStatus::running;
+}
+
+// Address, ports and GPUs may be somebody else's from now on.
 void clear_reservation(Instance& instance) {
     instance.address.clear();
     for (ServiceEntry& service : instance.services) service.node_port = service.node_port_end = 0;
+    instance.gpus.clear();
+    instance.gpu_encoder_slots = 0;
 }
 
 }  // namespace
 
-OperationResult InstanceService::Implementation::run_stop(const Operation& operation) {
-    const std::string id = Work::of(operation).instance;
-    const auto instance = parts_.instances.find(id);
+// A guest whose packages have hooks may be in the middle of one. That of a bootstrap has nothing to lose.
+Duration InstanceService::Implementation::stop_grace(const Instance& instance) const {
+    Duration grace = parts_.options.stop_grace;
+    if (instance.type == InstanceType::base) return std::clamp(time_left(instance), Duration::zero(), grace);
+    for (const PackageRef& package : instance.packages)
+        if (!package.hooks.empty())
+            grace = std::max(grace, std::chrono::seconds(package.hook_timeout_seconds) + hook_reserve);
+    return grace;
+}
+
+OperationResult InstanceService::Implementation::run_stop(OperationContext& context) {
+    const Work work = Work::of(context.operation());
+    const std::string& requestor = context.operation().requestor;
+    const auto instance = parts_.instances.find(work.instance);
     if (!instance || instance->status == InstanceStatus::deleted) return {};
-    const bool was_up =
-        instance->status == InstanceStatus::started || instance->status == InstanceStatus::running;
-    if (parts_.runtime.inspect(id))
-        parts_.runtime.stop(id, was_up ? parts_.options.stop_grace : Duration::zero());
+    if (instance->type == InstanceType::base) {
+        if (instance->status == InstanceStatus::error) return clear_failed_base(instance);
+        const bool came_up =
+            instance->status == InstanceStatus::running || instance->status == InstanceStatus::stopped;
+        if (!came_up) return fail_instance({work.instance, "launch was interrupted"}, requestor);
+    }
+    if (parts_.runtime.inspect(work.instance))
+        parts_.runtime.stop(work.instance,
+                            is_up(instance->status) ? stop_grace(*instance) : Duration::zero());
+    run_end_hooks(instance, work.exit_code, context.stop());
     parts_.nodes.release_all_but_disk(*instance);
     return transition(
-        id,
+        work.instance,
         [now = parts_.clock.now()](Instance& changed) {
             if (!may_move(changed.status, InstanceStatus::stopped)) return false;
             changed.status = InstanceStatus::stopped;
@@ -36,28 +61,46 @@ OperationResult InstanceService::Implementation::run_stop(const Operation& opera
             clear_reservation(changed);
             return true;
         },
-        "container-stopped", operation.requestor);
+        "container-stopped", requestor, [this, instance] { tell_released(*instance); });
 }
 
-OperationResult InstanceService::Implementation::run_fail(const Operation& operation) {
-    const Work work = Work::of(operation);
-    const auto container = work.if_gone ? parts_.runtime.inspect(work.instance) : std::nullopt;
-    if (container && container->state == ContainerState::running) return {};
-    return fail_instance(work.instance, work.message, operation.requestor);
-}
-
-// Logs first: they go with the container. The disk stays reserved until the instance is deleted.
-OperationResult InstanceService::Implementation::fail_instance(const std::string& id,
-                                                               const std::string& message,
-                                                               const std::string& requestor) {
+// Either it could not be stopped, and goes on; or what came after the guest failed.
+OperationResult InstanceService::Implementation::undo_stop(const Operation& operation, const Error& error) {
+    const std::string id = Work::of(operation).instance;
     const auto instance = parts_.instances.find(id);
     if (!instance || instance->status == InstanceStatus::deleted) return {};
-    const std::string reason = message.empty() ? "container failed for an unknown reason" : message;
-    auto logs = collect_logs(id);
-    if (stop_quietly(id)) parts_.nodes.release_all_but_disk(*instance);
-    log::warning("container failed", {{"container", id}, {"error", reason}});
+    const auto container = parts_.runtime.inspect(id);
+    const bool runs = container && container->state == ContainerState::running;
+    if (!runs || instance->type == InstanceType::base)
+        return fail_instance({id, error.what()}, operation.requestor);
     return transition(
-        id,
+        id, [](Instance& changed) { return std::exchange(changed.stop_requested, false); }, "", "");
+}
+
+OperationResult InstanceService::Implementation::run_fail(OperationContext& context) {
+    const Work work = Work::of(context.operation());
+    const auto container = work.if_gone ? parts_.runtime.inspect(work.instance) : std::nullopt;
+    if (container && container->state == ContainerState::running) return {};
+    return fail_instance({work.instance, work.message, work.exit_code, context.stop()},
+                         context.operation().requestor);
+}
+
+// The disk stays reserved until the instance is deleted.
+OperationResult InstanceService::Implementation::fail_instance(const Failure& failure,
+                                                               const std::string& requestor) {
+    const auto instance = parts_.instances.find(failure.id);
+    if (!instance || instance->status == InstanceStatus::deleted) return {};
+    const std::string reason =
+        failure.message.empty() ? "container failed for an unknown reason" : failure.message;
+    const bool stopped = stop_quietly(failure.id);
+    if (stopped) try_end_hooks(instance, failure);
+    auto logs = collect_logs(failure.id);
+    log::warning("container failed", {{"container", failure.id}, {"error", reason}});
+    if (instance->type == InstanceType::base)
+        return fail_base(instance, {failure.id, reason}, std::move(logs), requestor);
+    if (stopped) parts_.nodes.release_all_but_disk(*instance);
+    return transition(
+        failure.id,
         [reason, logs = std::move(logs)](Instance& changed) {
             if (!may_move(changed.status, InstanceStatus::error)) return false;
             changed.status = InstanceStatus::error;
@@ -66,7 +109,37 @@ OperationResult InstanceService::Implementation::fail_instance(const std::string
             clear_reservation(changed);
             return true;
         },
-        "container-failed", requestor);
+        "container-failed", requestor, [this, instance] { tell_released(*instance); });
+}
+
+// It can never be started again: record and logs are all that is worth keeping.
+OperationResult InstanceService::Implementation::fail_base(const Ptr& instance, const Failure& failure,
+                                                           std::vector<std::string> logs,
+                                                           const std::string& requestor) {
+    if (remove_quietly(failure.id)) parts_.nodes.release_all(*instance);
+    return transition(
+        failure.id,
+        [reason = failure.message, logs = std::move(logs)](Instance& changed) {
+            if (!may_move(changed.status, InstanceStatus::error)) return false;
+            changed.status = InstanceStatus::error;
+            changed.error_message = reason;
+            changed.stored_logs = logs;
+            changed.end_hooks_due = false;
+            changed.layers.clear();
+            clear_reservation(changed);
+            return true;
+        },
+        "container-failed", requestor,
+        [this, instance] {
+            parts_.content.drop_layers(instance->layers);
+            tell_released(*instance);
+        });
+}
+
+OperationResult InstanceService::Implementation::clear_failed_base(const Ptr& instance) {
+    parts_.runtime.remove(instance->id.str());
+    parts_.nodes.release_all(*instance);
+    return {};
 }
 
 // For a launch that leaves nothing: cancelled, or never scheduled.
@@ -76,7 +149,7 @@ OperationResult InstanceService::Implementation::forget_instance(const Ptr& inst
     try {
         parts_.runtime.remove(id);
     } catch (const Error& e) {
-        return fail_instance(id, "container could not be removed: " + std::string(e.what()), requestor);
+        return fail_instance({id, "container could not be removed: " + std::string(e.what())}, requestor);
     }
     parts_.nodes.release_all(*instance);
     const auto applied = std::make_shared<bool>(false);
@@ -86,44 +159,68 @@ OperationResult InstanceService::Implementation::forget_instance(const Ptr& inst
         *applied = now && now->status != InstanceStatus::deleted;
         if (*applied) parts_.instances.stage_remove(last, id);
     };
-    result.after = [this, id, applied, failed, layers = instance->layers, requestor] {
+    result.after = [this, id, applied, failed, instance, requestor] {
         if (!*applied) return;
         if (failed) publish("container-failed", id, requestor);
         publish("container-removed", id, requestor);
-        parts_.content.drop_layers(layers);
+        parts_.content.drop_layers(instance->layers);
+        tell_released(*instance);
     };
     return result;
 }
 
-OperationResult InstanceService::Implementation::run_delete(const Operation& operation) {
-    const Work work = Work::of(operation);
+OperationResult InstanceService::Implementation::run_delete(OperationContext& context) {
+    const Work work = Work::of(context.operation());
     const auto instance = parts_.instances.find(work.instance);
     if (!instance) return {};  // removed with the launch that this deletion has cancelled
-    if (!work.force && parts_.runtime.inspect(work.instance))
-        parts_.runtime.stop(work.instance, parts_.options.stop_grace);
+    const bool graceful = !work.force && instance->type != InstanceType::base;
+    if (graceful && parts_.runtime.inspect(work.instance)) {
+        parts_.runtime.stop(work.instance, stop_grace(*instance));
+        run_end_hooks(instance, 0, context.stop());
+    }
     parts_.runtime.remove(work.instance);
     parts_.nodes.release_all(*instance);
     logs_.remove(work.instance);
     OperationResult result;
     result.stage = [this, id = work.instance](Batch& last) { parts_.instances.stage_remove(last, id); };
-    result.after = [this, id = work.instance, layers = instance->layers, requestor = operation.requestor] {
-        publish("container-removed", id, requestor);
-        parts_.content.drop_layers(layers);
-        log::info("container deleted", {{"container", id}});
+    result.after = [this, instance, requestor = context.operation().requestor] {
+        publish("container-removed", instance->id.str(), requestor);
+        parts_.content.drop_layers(instance->layers);
+        log::info("container deleted", {{"container", instance->id.str()}});
+        tell_released(*instance);
     };
     return result;
 }
 
 // `error` lets the client try again, perhaps by force.
 OperationResult InstanceService::Implementation::undo_delete(const Operation& operation, const Error& error) {
+    const std::string id = Work::of(operation).instance;
+    const auto instance = parts_.instances.find(id);
+    if (!instance) return {};
+    auto logs = collect_logs(id);
+    const bool stopped = stop_quietly(id);
+    if (stopped) parts_.nodes.release_all_but_disk(*instance);
     return transition(
-        Work::of(operation).instance,
-        [reason = "deletion failed: " + std::string(error.what())](Instance& instance) {
-            instance.status = InstanceStatus::error;
-            instance.error_message = reason;
+        id,
+        [reason = "deletion failed: " + std::string(error.what()), stopped,
+         logs = std::move(logs)](Instance& changed) {
+            changed.status = InstanceStatus::error;
+            changed.error_message = reason;
+            if (!logs.empty()) changed.stored_logs = logs;
+            if (stopped) clear_reservation(changed);
             return true;
         },
         "container-failed", operation.requestor);
+}
+
+// After the guest has failed: why it did is what is told.
+void InstanceService::Implementation::try_end_hooks(const Ptr& instance, const Failure& failure) {
+    try {
+        run_end_hooks(instance, failure.exit_code, failure.stop);
+    } catch (const Error& e) {
+        if (e.code() == ErrorCode::cancelled) throw;
+        log::warning("hooks after the guest failed", {{"container", failure.id}, {"error", e.what()}});
+    }
 }
 
 std::vector<std::string> InstanceService::Implementation::collect_logs(const std::string& id) {
@@ -142,6 +239,16 @@ bool InstanceService::Implementation::stop_quietly(const std::string& id) {
         return true;
     } catch (const std::exception& e) {
         log::error("failed container cannot be stopped", {{"container", id}, {"error", e.what()}});
+        return false;
+    }
+}
+
+bool InstanceService::Implementation::remove_quietly(const std::string& id) {
+    try {
+        parts_.runtime.remove(id);
+        return true;
+    } catch (const std::exception& e) {
+        log::error("failed container cannot be removed", {{"container", id}, {"error", e.what()}});
         return false;
     }
 }

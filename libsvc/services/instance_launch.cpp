@@ -31,6 +31,16 @@ void apply(const Reservation& reservation, Instance& instance) {
     instance.gpus = reservation.gpus;
 }
 
+// The stop that waits sees to it. While it is being started, `stop_requested` may be of an earlier stop.
+bool is_being_stopped(const Instance& instance) {
+    return instance.status == InstanceStatus::started && instance.stop_requested;
+}
+
+std::string gpu_type(const Node& node, int id) {
+    const auto gpu = std::ranges::find(node.gpus, id, &Gpu::id);
+    return gpu == node.gpus.end() ? "none" : gpu->type;
+}
+
 // What was planned without the record, put into the record as it is now.
 void take_plan(const Instance& planned, InstanceStatus status, Instance& instance) {
     if (instance.status == InstanceStatus::deleted) throw_deleting();
@@ -52,9 +62,7 @@ OperationResult InstanceService::Implementation::run_launch(OperationContext& co
     if (instance->no_start) return {};
     if (work.no_wait) {
         OperationResult result;
-        result.after = [this, id = work.instance] {
-            start_own("instance.start", {id, false, false, false, ""}, true);
-        };
+        result.after = [this, id = work.instance] { start_own("instance.start", {.instance = id}, true); };
         return result;
     }
     throw_if_stopped(context);
@@ -68,9 +76,7 @@ OperationResult InstanceService::Implementation::run_start(OperationContext& con
     if (instance->status == InstanceStatus::deleted) throw_deleting();
     if (work.no_wait) {
         OperationResult result;
-        result.after = [this, id = work.instance] {
-            start_own("instance.start", {id, false, false, false, ""}, true);
-        };
+        result.after = [this, id = work.instance] { start_own("instance.start", {.instance = id}, true); };
         return result;
     }
     const auto planned = plan_start(instance);
@@ -119,16 +125,36 @@ InstanceService::Implementation::Ptr InstanceService::Implementation::plan_start
     return planned;
 }
 
-void InstanceService::Implementation::create_container(const Instance& planned) {
+AgentSession InstanceService::Implementation::session_for(const Instance& planned) const {
+    const ConfigValues config = parts_.config.values();
+    const bool base = planned.type == InstanceType::base;
     AgentSession session = parts_.session_template;
+    if (const std::string url = config.text("load_balancer.url"); !url.empty())
+        session.service_urls.insert(session.service_urls.begin(), url);
     session.instance_id = planned.id.str();
     session.instance_type = to_text(planned.type);
     session.token = parts_.tokens.issue(session.instance_id);
     session.config = planned.config;
     session.ready = planned.ready;
-    session.boot_timeout_seconds = static_cast<int>(
-        std::chrono::duration_cast<std::chrono::seconds>(parts_.options.boot_timeout).count());
-    parts_.runtime.create(container_spec(planned, session));
+    const Duration limit = base ? time_left(planned) : parts_.options.boot_timeout;
+    session.boot_timeout_seconds =
+        std::max(1, static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(limit).count()));
+    session.packages = planned.packages;
+    session.app = planned.app;
+    session.features = planned.features;
+    session.security_updates = base && config.boolean("container.security_updates");
+    session.apt_mirror = config.text("container.apt_mirror");
+    session.network_proxy = config.text("container.network_proxy");
+    session.gpus = planned.gpus;
+    session.gpu_type = config.text("gpu.type");
+    if (session.gpu_type == "none" && !planned.gpus.empty())
+        session.gpu_type = gpu_type(*parts_.nodes.get(planned.node), planned.gpus.front());
+    return session;
+}
+
+void InstanceService::Implementation::create_container(const Instance& planned) {
+    const bool pin_cpus = parts_.config.text("cpu.limit_mode") == "pinning";
+    parts_.runtime.create(container_spec(planned, session_for(planned), pin_cpus));
 }
 
 // `started` is stored while the runtime starts the container.
@@ -156,7 +182,6 @@ void InstanceService::Implementation::commit_started(const Instance& planned, co
 OperationResult InstanceService::Implementation::boot(OperationContext& context, const Instance& planned) {
     const std::string id = planned.id.str();
     const std::string requestor = context.operation().requestor;
-    const Duration limit = parts_.options.boot_timeout;
     boots_.expect(id, context.operation().id.str());
     Rollback undo;
     undo.add("expecting a report", [&] { boots_.forget(id); });
@@ -164,15 +189,35 @@ OperationResult InstanceService::Implementation::boot(OperationContext& context,
     undo.dismiss();
     const auto completion =
         context.detach([this, id] { boots_.settle(id, Error(ErrorCode::cancelled, "Operation cancelled")); });
-    const Error late(ErrorCode::internal, "instance did not report within " + format_duration(limit));
-    boots_.attach(id, planned.start_requested_at + limit - parts_.clock.now(), late,
+    boots_.attach(id, time_left(planned), late(planned),
                   [this, completion, id, requestor](const std::optional<Error>& failure) {
                       if (failure)
                           completion->fail(*failure);
                       else
                           completion->succeed([this, id, requestor] { return mark_running(id, requestor); });
                   });
+    give_up_unwanted(id);
     return {};
+}
+
+// Whoever asked for the end of it while nobody waited for the guest yet was not heard.
+void InstanceService::Implementation::give_up_unwanted(const std::string& id) {
+    const auto instance = parts_.instances.find(id);
+    if (!instance || instance->status == InstanceStatus::deleted)
+        boots_.settle(id, Error(ErrorCode::cancelled, "container is being deleted"));
+    else if (instance->status == InstanceStatus::started && instance->stop_requested)
+        boots_.settle(id, Error(ErrorCode::cancelled, "container is being stopped"));
+}
+
+Duration InstanceService::Implementation::time_left(const Instance& instance) const {
+    return instance.start_requested_at + parts_.options.boot_timeout - parts_.clock.now();
+}
+
+Error InstanceService::Implementation::late(const Instance& instance) const {
+    const std::string limit = format_duration(parts_.options.boot_timeout);
+    return Error(ErrorCode::internal, instance.type == InstanceType::base
+                                          ? "bootstrap did not finish within " + limit
+                                          : "instance did not report within " + limit);
 }
 
 OperationResult InstanceService::Implementation::mark_running(const std::string& id,
@@ -183,6 +228,8 @@ OperationResult InstanceService::Implementation::mark_running(const std::string&
             if (instance.status == InstanceStatus::deleted) throw_deleting();
             if (instance.status != InstanceStatus::started) return false;
             instance.status = InstanceStatus::running;
+            instance.end_hooks_due = ends_with_hooks(instance.packages, instance.type == InstanceType::base);
+            for (PackageRef& package : instance.packages) package.fetch = false;  // its files are there now
             return true;
         },
         "container-running", requestor);
@@ -203,20 +250,23 @@ OperationResult InstanceService::Implementation::undo_launch(const Operation& op
     const auto instance = parts_.instances.find(id);
     if (!instance || instance->status == InstanceStatus::deleted)
         return {};  // the deletion that waits sees to it
+    if (instance->type == InstanceType::base) return fail_instance({id, error.what()}, operation.requestor);
     const bool cancelled = error.code() == ErrorCode::cancelled;
+    if (cancelled && is_being_stopped(*instance)) return {};
     if (cancelled || instance->status == InstanceStatus::created)
         return forget_instance(instance, !cancelled, operation.requestor);
-    return fail_instance(id, error.what(), operation.requestor);
+    return fail_instance({id, error.what()}, operation.requestor);
 }
 
 OperationResult InstanceService::Implementation::undo_start(const Operation& operation, const Error& error) {
     const std::string id = Work::of(operation).instance;
     const auto instance = parts_.instances.find(id);
     if (!instance || instance->status == InstanceStatus::deleted) return {};
+    if (error.code() == ErrorCode::cancelled && is_being_stopped(*instance)) return {};
     const bool was_down =
         instance->status == InstanceStatus::stopped || instance->status == InstanceStatus::error;
     if (was_down && error.code() == ErrorCode::exhausted) return {};  // no room for it now: as it was before
-    return fail_instance(id, error.what(), operation.requestor);
+    return fail_instance({id, error.what()}, operation.requestor);
 }
 
 }  // namespace svc

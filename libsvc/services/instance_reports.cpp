@@ -1,4 +1,6 @@
 // What the agents inside say.
+#include <algorithm>
+
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/services/instance_implementation.h"
@@ -7,6 +9,7 @@ namespace svc {
 
 namespace {
 
+constexpr std::size_t max_notes = 100;
 constexpr Duration report_limit = std::chrono::seconds(2);  // the agent asks again then
 
 bool is_up(InstanceStatus status) {
@@ -19,6 +22,8 @@ void InstanceService::Implementation::report(std::string_view id, std::string_vi
                                              const InstanceReport& report) {
     const auto instance = parts_.instances.get(id);
     if (instance->id.str() != token_instance) throw Error(ErrorCode::forbidden, "Not Authorized");
+    keep_notes(instance, report);
+    if (take_end_report(instance->id.str(), report)) return;
     if (!report.status || instance->status == InstanceStatus::deleted) return;
     if (*report.status == "running") return report_running(instance);
     if (instance->config.devmode) {
@@ -29,6 +34,18 @@ void InstanceService::Implementation::report(std::string_view id, std::string_vi
     if (*report.status == "error") return report_error(instance, report);
     if (*report.status == "stopped") return report_stopped(instance);
     throw Error(ErrorCode::invalid_argument, "argument status is invalid: must be running, error or stopped");
+}
+
+// Agents repeat their reports.
+void InstanceService::Implementation::keep_notes(const Ptr& instance, const InstanceReport& report) {
+    const auto is_new = [](const Instance& known, const std::string& note) {
+        return std::ranges::find(known.notes, note) == known.notes.end();
+    };
+    if (std::ranges::none_of(report.notes, [&](const auto& note) { return is_new(*instance, note); })) return;
+    parts_.instances.update(instance->id.str(), [&](Instance& changed) {
+        for (const std::string& note : report.notes)
+            if (is_new(changed, note) && changed.notes.size() < max_notes) changed.notes.push_back(note);
+    });
 }
 
 // A report is taken when what follows from it is stored: the agent does not send it again after that.
@@ -62,15 +79,15 @@ void InstanceService::Implementation::report_error(const Ptr& instance, const In
                                     ? "instance reported error " + std::to_string(report.error_code)
                                     : report.error_message;
     if (settle_boot(id, Error(ErrorCode::internal, message))) return;
-    if (is_up(instance->status) && !start_own("instance.fail", {id, false, false, false, message}))
+    if (is_up(instance->status) &&
+        !start_own("instance.fail", {.instance = id, .exit_code = 1, .message = message}))
         check_later(id);
 }
 
 void InstanceService::Implementation::report_stopped(const Ptr& instance) {
     const std::string& id = instance->id.str();
     if (settle_boot(id, Error(ErrorCode::internal, "instance stopped before it was running"))) return;
-    if (is_up(instance->status) && !start_own("instance.stop", {id, false, false, false, ""}))
-        check_later(id);
+    if (is_up(instance->status) && !start_own("instance.stop", {.instance = id})) check_later(id);
 }
 
 }  // namespace svc

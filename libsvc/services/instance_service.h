@@ -12,9 +12,9 @@
 #include "libsvc/operations/engine.h"
 #include "libsvc/runtime/runtime.h"
 #include "libsvc/services/agent_tokens.h"
-#include "libsvc/services/image_service.h"
 #include "libsvc/services/config_service.h"
 #include "libsvc/services/content.h"
+#include "libsvc/services/image_service.h"
 #include "libsvc/services/node_service.h"
 #include "libsvc/services/records.h"
 
@@ -30,7 +30,7 @@ struct InstanceServiceOptions {
 
 struct InstanceServiceParts {
     Instances& instances;
-    const Images& images;              // read only, like the next two: what a launch is made from
+    const Images& images;  // read only, like the next two: what a launch is made from
     const Applications& applications;
     const Addons& addons;
     ConfigService& config;
@@ -82,19 +82,22 @@ class InstanceService {
     Started remove(std::string_view id, bool force, PathWord word, std::string requestor);
     Started set_desired_status(std::string_view id, std::string_view status, bool no_wait, PathWord word,
                                std::string requestor);
-    // Creates the container and starts its launch, unless that was done before. `running` means that the guest part of the
-    // bootstrap has succeeded. Base containers are never expired, and refused to set_desired_status().
+    // Creates the container and starts its launch, unless that was done before. `running` means that the
+    // guest part of the bootstrap has succeeded. Base containers are never expired, and refused to
+    // set_desired_status().
     void launch_base(const BaseLaunch& launch);
-    // Stops the guest, runs what comes after it (hooks, clean-up), and calls `done` when the container is `stopped`, or with the
-    // reason when it has become `error` (its record and logs stay, its disk goes). Any thread; repeatable in every state:
-    // waits for a launch that still goes on, tells at once what is over. Costs no thread.
+    // Stops the guest, runs what comes after it (hooks, clean-up), and calls `done` when the container is
+    // `stopped`, or with the reason when it has become `error` (its record and logs stay, its disk goes). Any
+    // thread; repeatable in every state: waits for a launch that still goes on, tells at once what is over.
+    // Costs no thread.
     void finish_base(const InstanceId& id, std::function<void(const std::optional<Error>& failure)> done);
     // Removes it, by force, and calls `done` when it is gone. Absent is fine.
     void remove_base(const InstanceId& id, std::function<void()> done);
 
     // The artifacts that the instance of a token may fetch: those of its packages.
     std::vector<PackageRef> artifacts(std::string_view instance_id) const;
-    // Called after an instance is gone, stopped or failed, with its application and version; any thread. Set once.
+    // Called after an instance is gone, stopped or failed, with its application and version; any thread. Set
+    // once.
     void on_application_released(std::function<void(const std::string& app_id, int version)> listener);
 
     // The agent's word (facts 4.3, 1). `token_instance`: whom its token was issued for.

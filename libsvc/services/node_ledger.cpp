@@ -7,27 +7,30 @@
 
 namespace svc {
 
-Amounts amounts_of(const InstanceResources& resources) {
+Amounts amounts_of(const Instance& instance) {
+    const InstanceResources& resources = instance.resources;
     Amounts amounts;
     amounts.cpus = resources.cpus;
     amounts.memory = static_cast<double>(resources.memory);
     amounts.disk = static_cast<double>(resources.disk);
     amounts.gpu_slots = std::max(resources.gpu_slots, 0);
+    amounts.gpu_encoder_slots = instance.needs_gpu_encoder ? 1 : 0;
     return amounts;
 }
 
 NodeLedger::NodeLedger(std::string_view subnet, std::uint16_t first_port, std::uint16_t last_port)
     : addresses_(subnet), ports_(first_port, last_port) {}
 
-NodeLedger::Taken NodeLedger::take(const Instance& instance) {
+NodeLedger::Taken NodeLedger::take(const Instance& instance, const Node& node, GpuMode mode) {
     release(instance.id.str(), true);
-    Taken taken{"", instance.services};
+    Taken taken{"", instance.services, 0, {}};
     Held held;
-    held.amounts = amounts_of(instance.resources);
+    held.amounts = amounts_of(instance);
     auto address = addresses_.take();
     if (!address) throw Error(ErrorCode::exhausted, "no free address available");
     held.address = taken.address = std::move(*address);
     take_ports(taken, held);
+    take_gpus(instance, node, mode, taken, held);
     put(instance.id.str(), std::move(held));
     return taken;
 }
@@ -46,15 +49,35 @@ void NodeLedger::take_ports(Taken& taken, Held& held) {
     }
 }
 
-void NodeLedger::adopt(const Instance& instance, bool disk_only) {
+void NodeLedger::take_gpus(const Instance& instance, const Node& node, GpuMode mode, Taken& taken,
+                           Held& held) {
+    if (instance.prefers_gpu_encoder && used_.gpu_encoder_slots + 1 <= node.gpu_encoder_slots)
+        held.amounts.gpu_encoder_slots = 1;
+    taken.gpu_encoder_slots = static_cast<int>(held.amounts.gpu_encoder_slots);
+    const GpuNeeds needs{static_cast<int>(held.amounts.gpu_slots), taken.gpu_encoder_slots};
+    taken.gpus = gpus_.take(instance.id.str(), needs, node.gpus);
+    if (taken.gpus.empty()) return;
+    if (mode == GpuMode::one) {
+        taken.gpus.resize(1);
+        return;
+    }
+    for (const Gpu& gpu : node.gpus)
+        if (std::ranges::find(taken.gpus, gpu.id) == taken.gpus.end()) taken.gpus.push_back(gpu.id);
+}
+
+void NodeLedger::adopt(const Instance& instance, const Node& node, bool disk_only) {
     Held held;
-    held.amounts = amounts_of(instance.resources);
+    held.amounts = amounts_of(instance);
+    held.amounts.gpu_encoder_slots = instance.gpu_encoder_slots;
     held.disk_only = disk_only;
     if (!disk_only) {
         if (addresses_.take_exactly(instance.address)) held.address = instance.address;
         for (const ServiceEntry& service : instance.services)
             if (service.node_port && ports_.take_exactly(service.node_port, service.count()))
                 held.blocks.push_back({service.node_port, service.count()});
+        gpus_.adopt(instance.id.str(),
+                    {std::max(instance.resources.gpu_slots, 0), instance.gpu_encoder_slots}, node.gpus,
+                    instance.gpus);
     }
     put(instance.id.str(), std::move(held));
 }
@@ -64,6 +87,7 @@ void NodeLedger::release(std::string_view instance, bool keep_disk) {
     if (found == held_.end() || (keep_disk && found->second.disk_only)) return;
     Held held = std::move(found->second);
     count(held, -1);
+    gpus_.release(instance);
     give_back(held);
     if (!keep_disk) {
         held_.erase(found);
@@ -91,8 +115,12 @@ void NodeLedger::count(const Held& held, double sign) {
     running_ += sign > 0 ? 1 : -1;
 }
 
+// The GPUs are booked before this.
 void NodeLedger::put(const std::string& id, Held held) {
-    release(id, false);
+    if (const auto before = held_.find(id); before != held_.end()) {
+        count(before->second, -1);
+        give_back(before->second);
+    }
     count(held, 1);
     held_.insert_or_assign(id, std::move(held));
 }

@@ -2,20 +2,21 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/model/size.h"
-#include "libsvc/services/node_ledger.h"
+#include "libsvc/services/gpu_probe.h"
+#include "libsvc/services/node_implementation.h"
 
 namespace svc {
 
 namespace {
+
+constexpr int max_attempts = 20;  // of a change whose record somebody else changes at the same moment
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -23,8 +24,19 @@ std::string host_name() {
     return name.data();
 }
 
+// GPUs keep the slots that a user has given them.
+std::vector<Gpu> merged(std::vector<Gpu> found, const std::vector<Gpu>& known) {
+    for (Gpu& gpu : found) {
+        const auto before = std::ranges::find(known, gpu.pci_address, &Gpu::pci_address);
+        if (before == known.end() || before->type != gpu.type) continue;
+        gpu.slots = before->slots;
+        gpu.encoder_slots = before->encoder_slots;
+    }
+    return found;
+}
+
 // What the machine says; what a user has set on the node stays.
-void take_over(Node& node, const Capacity& capacity) {
+void take_over(Node& node, const Capacity& capacity, const std::vector<Gpu>& gpus) {
     if (node.public_address.empty() || node.public_address == node.address)
         node.public_address = capacity.public_address.empty() ? capacity.address : capacity.public_address;
     node.address = capacity.address;
@@ -38,139 +50,163 @@ void take_over(Node& node, const Capacity& capacity) {
     node.runtime = capacity.runtime;
     node.disk_limit_enforced = capacity.disk_limit_enforced;
     node.details = capacity.details;
-    node.status = NodeStatus::online;
+    node.gpus = merged(gpus, node.gpus);
+    if (node.status != NodeStatus::deleted) node.status = NodeStatus::online;  // else its removal goes on
 }
 
-NodeCapacity capacity_of(const Node& node, const NodeLedger& ledger) {
-    NodeCapacity capacity;
-    capacity.name = node.name;
-    capacity.architecture = node.architecture;
-    capacity.tags = node.tags;
-    capacity.online = node.status == NodeStatus::online;
-    capacity.schedulable = !node.unschedulable;
-    const int cpus = node.configured_cpus > 0 ? node.configured_cpus : node.cpus;
-    const std::uint64_t memory = node.configured_memory > 0 ? node.configured_memory : node.memory;
-    capacity.total.cpus = cpus * node.cpu_allocation_rate;
-    capacity.total.memory = static_cast<double>(memory) * node.memory_allocation_rate;
-    capacity.total.disk = static_cast<double>(node.disk_size);
-    capacity.total.gpu_slots = node.gpu_slots;
-    capacity.total.gpu_encoder_slots = node.gpu_encoder_slots;
-    capacity.used = ledger.used();
-    capacity.instances = ledger.instances();
-    capacity.free_addresses = ledger.free_addresses();
-    capacity.free_ports = ledger.free_ports();
-    return capacity;
+// Evenly over the GPUs, the first ones take what is left over.
+void divide(std::vector<Gpu>& gpus, int Gpu::*slots, int total) {
+    const int count = static_cast<int>(gpus.size());
+    for (int i = 0; i < count; ++i)
+        gpus[static_cast<std::size_t>(i)].*slots = total / count + (i < total % count ? 1 : 0);
 }
 
-std::uint64_t ports_needed(const std::vector<ServiceEntry>& services) {
-    std::uint64_t ports = 0;
-    for (const ServiceEntry& service : services) ports += service.count();
-    return ports;
+void set_slots(Node& node, const NodePatch& patch, const Node& seen) {
+    if (!node.gpus.empty()) {
+        if (patch.gpu_slots) divide(node.gpus, &Gpu::slots, *patch.gpu_slots);
+        if (patch.gpu_encoder_slots) divide(node.gpus, &Gpu::encoder_slots, *patch.gpu_encoder_slots);
+    } else if (patch.gpu_slots || patch.gpu_encoder_slots) {
+        node.gpu_slots = patch.gpu_slots.value_or(seen.gpu_slots);
+        node.gpu_encoder_slots = patch.gpu_encoder_slots.value_or(seen.gpu_encoder_slots);
+        node.gpu_slots_set = true;
+    }
+    for (const NodePatch::GpuSlots& change : patch.gpus) {
+        const auto gpu = std::ranges::find(node.gpus, change.id, &Gpu::id);
+        if (gpu == node.gpus.end())
+            throw_invalid("gpus", "node " + node.name + " has no GPU " + std::to_string(change.id));
+        if (change.slots) gpu->slots = *change.slots;
+        if (change.encoder_slots) gpu->encoder_slots = *change.encoder_slots;
+    }
 }
 
-bool holds_disk_only(InstanceStatus status) {
-    return status == InstanceStatus::stopped || status == InstanceStatus::error;
+template <class T>
+void set_if(T& field, const std::optional<T>& value) {
+    if (value) field = *value;
+}
+
+void apply(const NodePatch& patch, const Node& seen, Node& node) {
+    if (patch.public_address)
+        node.public_address = patch.public_address->empty() ? node.address : *patch.public_address;
+    set_if(node.configured_cpus, patch.cpus);
+    set_if(node.configured_memory, patch.memory);
+    set_if(node.cpu_allocation_rate, patch.cpu_allocation_rate);
+    set_if(node.memory_allocation_rate, patch.memory_allocation_rate);
+    set_if(node.tags, patch.tags);
+    set_if(node.unschedulable, patch.unschedulable);
+    set_slots(node, patch, seen);
+}
+
+// Allowed, for a guest may encode by software: worth a word only.
+void warn_of_encoders(const Node& node) {
+    if (node.gpu_encoder_slots > 0 && node.gpu_slots > node.gpu_encoder_slots)
+        log::warning("node has more GPU slots than GPU encoder slots", {{"node", node.name}});
 }
 
 }  // namespace
 
-class NodeService::Implementation {
-  public:
-    Implementation(Nodes& nodes, Runtime& runtime, NodeServiceOptions options)
-        : nodes_(nodes), options_(std::move(options)) {
-        if (options_.local_name.empty()) options_.local_name = host_name();
-        register_local(runtime.capacity());
-        for (const auto& node : nodes_.list())
-            ledgers_.try_emplace(node->name, node->subnet, options_.first_port, options_.last_port);
-    }
+NodeService::Implementation::Implementation(NodeServiceParts parts) : parts_(std::move(parts)) {
+    if (parts_.options.local_name.empty()) parts_.options.local_name = host_name();
+    register_local(parts_.runtime.capacity());
+    for (const auto& node : parts_.nodes.list())
+        ledgers_.try_emplace(node->name, node->subnet, parts_.options.first_port, parts_.options.last_port);
+    register_kinds();
+}
 
-    void adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {
+void NodeService::Implementation::register_kinds() {
+    parts_.engine.handle("node.update", {[](OperationContext&) { return OperationResult(); }, nullptr, true});
+    parts_.engine.handle("node.remove",
+                         {[this](OperationContext& c) { return run_removal(c.operation()); },
+                          [this](const Operation& o, const Error&) { return undo_removal(o); }, true});
+}
+
+void NodeService::Implementation::register_local(const Capacity& capacity) {
+    const NodeServiceOptions& options = parts_.options;
+    const auto gpus = options.sysfs.empty() ? std::vector<Gpu>() : probe_gpus(options.sysfs);
+    if (parts_.nodes.find(options.local_name)) {
+        parts_.nodes.update(options.local_name, [&](Node& node) { take_over(node, capacity, gpus); });
+        return;
+    }
+    Node node;
+    node.name = options.local_name;
+    node.cpu_allocation_rate = options.cpu_allocation_rate;
+    node.memory_allocation_rate = options.memory_allocation_rate;
+    take_over(node, capacity, gpus);
+    parts_.nodes.create(std::move(node));
+    log::info("node registered", {{"node", options.local_name}, {"runtime", capacity.runtime}});
+}
+
+NodeService::Implementation::Ptr NodeService::Implementation::as_seen(const Ptr& node) const {
+    return std::make_shared<const Node>(with_gpu_type(*node, parts_.config.text("gpu.type")));
+}
+
+NodeService::Implementation::Ptr NodeService::Implementation::get(std::string_view name) const {
+    return as_seen(parts_.nodes.get(name));
+}
+
+std::vector<NodeService::Implementation::Ptr> NodeService::Implementation::list() const {
+    std::vector<Ptr> nodes = parts_.nodes.list();
+    const std::string gpu_type = parts_.config.text("gpu.type");
+    for (Ptr& node : nodes) node = std::make_shared<const Node>(with_gpu_type(*node, gpu_type));
+    return nodes;
+}
+
+Json NodeService::Implementation::describe(const Node& node) const {
+    std::vector<GpuAllocation> allocations;
+    {
         std::lock_guard lock(mutex_);
-        for (const auto& instance : instances) {
-            const auto ledger = ledgers_.find(instance->node);
-            if (ledger != ledgers_.end()) ledger->second.adopt(*instance, holds_disk_only(instance->status));
+        const auto ledger = ledgers_.find(node.name);
+        if (ledger != ledgers_.end()) allocations = ledger->second.gpu_allocations();
+    }
+    return to_json(node, allocations);
+}
+
+OperationSpec NodeService::Implementation::spec_for(std::string kind, std::string description,
+                                                    const Node& node, Json arguments,
+                                                    std::string requestor) const {
+    OperationSpec spec;
+    spec.kind = std::move(kind);
+    spec.description = std::move(description);
+    spec.resources["nodes"] = {"/1.0/nodes/" + node.name};
+    spec.claims = {"nodes/" + node.name};
+    spec.arguments = std::move(arguments);
+    spec.requestor = std::move(requestor);
+    return spec;
+}
+
+Started NodeService::Implementation::create(const NodeCreate& request) const {
+    for (const auto& node : parts_.nodes.list())
+        if (node->name == request.name || node->address == request.address)
+            throw Error(ErrorCode::conflict, "node already exists");
+    throw Error(ErrorCode::unsupported, "adding node " + request.name + ": runtime " +
+                                            parts_.runtime.capacity().runtime + " has one node");
+}
+
+// The change commits with the operation's record, which has nothing left to do.
+Started NodeService::Implementation::patch(std::string_view name, const NodePatch& patch,
+                                           std::string requestor) {
+    for (int attempt = 1;; ++attempt) {
+        const Ptr seen = get(name);
+        auto spec =
+            spec_for("node.update", "Updating node", *seen, Json::object({{"node", seen->name}}), requestor);
+        Batch batch;
+        parts_.nodes.stage_update(batch, seen->name, [&](Node& node) { apply(patch, *seen, node); });
+        try {
+            Started started = parts_.engine.start(std::move(spec), std::move(batch));
+            if (const auto now = parts_.nodes.find(name)) warn_of_encoders(*as_seen(now));
+            return started;
+        } catch (const Error& e) {
+            if (e.code() != ErrorCode::conflict || attempt == max_attempts) throw;
         }
     }
+}
 
-    Reservation reserve(const Instance& instance) {
-        std::lock_guard lock(mutex_);
-        const std::string name = choose(instance);
-        const auto node = nodes_.get(name);
-        auto taken = ledgers_.at(name).take(instance);
-        return {name, std::move(taken.address), node->public_address, std::move(taken.services), 0, {}};
-    }
-
-    void release(const Instance& instance, bool keep_disk) {
-        std::lock_guard lock(mutex_);
-        const auto ledger = ledgers_.find(instance.node);
-        if (ledger != ledgers_.end()) ledger->second.release(instance.id.str(), keep_disk);
-    }
-
-    Nodes& nodes() const { return nodes_; }
-    const std::string& local_name() const { return options_.local_name; }
-
-  private:
-    void register_local(const Capacity& capacity) {
-        if (nodes_.find(options_.local_name)) {
-            nodes_.update(options_.local_name, [&](Node& node) { take_over(node, capacity); });
-            return;
-        }
-        Node node;
-        node.name = options_.local_name;
-        node.cpu_allocation_rate = options_.cpu_allocation_rate;
-        node.memory_allocation_rate = options_.memory_allocation_rate;
-        take_over(node, capacity);
-        nodes_.create(std::move(node));
-        log::info("node registered", {{"node", options_.local_name}, {"runtime", capacity.runtime}});
-    }
-
-    PlacementRequest request_for(const Instance& instance) const {
-        PlacementRequest request;
-        request.needs = amounts_of(instance.resources);
-        request.ports = ports_needed(instance.services);
-        request.architecture = instance.architecture;
-        request.node = instance.wanted_node;
-        const auto ledger = ledgers_.find(instance.node);
-        if (ledger != ledgers_.end() && ledger->second.holds(instance.id.str())) {
-            request.node = instance.node;  // its files are there, and their disk is counted already
-            request.needs.disk = 0;
-        }
-        return request;
-    }
-
-    std::string choose(const Instance& instance) const {
-        std::vector<NodeCapacity> candidates;
-        for (const auto& node : nodes_.list()) {
-            const auto ledger = ledgers_.find(node->name);
-            if (ledger != ledgers_.end()) candidates.push_back(capacity_of(*node, ledger->second));
-        }
-        PlacementRequest request = request_for(instance);
-        const auto placed = place(request, candidates, Strategy::spread);
-        if (const auto* placement = std::get_if<Placement>(&placed)) return placement->node;
-        throw_shortage(std::get<NoPlacement>(placed), request, std::move(candidates));
-    }
-
-    // Addresses and ports have texts of their own: what is short shows once the others are left out.
-    [[noreturn]] void throw_shortage(const NoPlacement& refusal, PlacementRequest request,
-                                     std::vector<NodeCapacity> candidates) const {
-        const auto fits = [&] {
-            return std::holds_alternative<Placement>(place(request, candidates, Strategy::spread));
-        };
-        for (NodeCapacity& candidate : candidates) candidate.free_addresses = 1;
-        if (fits()) throw Error(ErrorCode::exhausted, "no free address available");
-        request.ports = 0;
-        if (fits()) throw Error(ErrorCode::exhausted, "no free port available");
-        throw Error(ErrorCode::exhausted, refusal.reason);
-    }
-
-    Nodes& nodes_;
-    NodeServiceOptions options_;
-    std::mutex mutex_;
-    std::map<std::string, NodeLedger, std::less<>> ledgers_;
-};
+void NodeService::Implementation::on_forced_removal(
+    std::function<void(const std::string& node)> remove_instances) {
+    remove_instances_ = std::move(remove_instances);
+}
 
 NodeService::NodeService(NodeServiceParts parts)
-    : implementation_(std::make_unique<Implementation>(parts.nodes, parts.runtime, std::move(parts.options))) {}
+    : implementation_(std::make_unique<Implementation>(std::move(parts))) {}
 NodeService::~NodeService() = default;
 
 void NodeService::adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {
@@ -189,8 +225,28 @@ void NodeService::release_all_but_disk(const Instance& instance) {
     implementation_->release(instance, true);
 }
 
+Started NodeService::create(const NodeCreate& request, std::string) {
+    return implementation_->create(request);
+}
+
+Started NodeService::patch(std::string_view name, const NodePatch& patch, std::string requestor) {
+    return implementation_->patch(name, patch, std::move(requestor));
+}
+
+Started NodeService::remove(std::string_view name, const NodeRemoval& removal, std::string requestor) {
+    return implementation_->remove(name, removal, std::move(requestor));
+}
+
+void NodeService::on_forced_removal(std::function<void(const std::string& node)> remove_instances) {
+    implementation_->on_forced_removal(std::move(remove_instances));
+}
+
+Json NodeService::describe(const Node& node) const {
+    return implementation_->describe(node);
+}
+
 void NodeService::check_wanted(std::string_view node) const {
-    const auto found = implementation_->nodes().get(node);
+    const auto found = implementation_->get(node);
     if (found->status != NodeStatus::online || found->unschedulable)
         throw Error(ErrorCode::invalid_argument,
                     "scheduling on node " + found->name + " not allowed: it is " +
@@ -198,25 +254,15 @@ void NodeService::check_wanted(std::string_view node) const {
 }
 
 std::shared_ptr<const Node> NodeService::get(std::string_view name) const {
-    return implementation_->nodes().get(name);
+    return implementation_->get(name);
 }
 
 std::vector<std::shared_ptr<const Node>> NodeService::list() const {
-    return implementation_->nodes().list();
+    return implementation_->list();
 }
 
 std::string NodeService::etag(const Node& node) const {
-    JsonArray tags(node.tags.begin(), node.tags.end());
-    return sha256_hex(Json::object({{"public_address", node.public_address},
-                                    {"cpus", node.configured_cpus},
-                                    {"cpu_allocation_rate", node.cpu_allocation_rate},
-                                    {"memory", format_size(node.configured_memory)},
-                                    {"memory_allocation_rate", node.memory_allocation_rate},
-                                    {"gpu_slots", node.gpu_slots},
-                                    {"gpu_encoder_slots", node.gpu_encoder_slots},
-                                    {"tags", Json::array(std::move(tags))},
-                                    {"unscheduable", node.unschedulable}})
-                          .dump());
+    return sha256_hex(etag_text(node));
 }
 
 const std::string& NodeService::local_name() const {

@@ -2,6 +2,7 @@
 // Nodes: capacity, what is reserved on them, addresses and ports (specification: Worker nodes; facts 2, 7.4,
 // 12).
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@ struct NodeServiceOptions {
     std::uint16_t first_port = 10000, last_port = 11000;
     double cpu_allocation_rate = 4,
            memory_allocation_rate = 2;  // of the local node when it is first registered
+    std::filesystem::path sysfs;  // "/sys": where GPUs of the local node show; "": it is taken to have none
 };
 
 // What was reserved for an instance at `prepared`.
@@ -41,9 +43,9 @@ struct NodeServiceParts {
     NodeServiceOptions options;
 };
 
-// Thread-safe. Registers "node.update", "node.remove". Reservations are kept in memory and derived from the instance records at start (`adopt`); the
-// caller stores them with the record. One lock makes "choose and reserve" one step, so concurrent launches
-// never oversubscribe.
+// Thread-safe. Registers "node.update", "node.remove". Reservations are kept in memory and derived from the
+// instance records at start (`adopt`); the caller stores them with the record. One lock makes "choose and
+// reserve" one step, so concurrent launches never oversubscribe.
 class NodeService {
   public:
     explicit NodeService(NodeServiceParts parts);
@@ -54,12 +56,15 @@ class NodeService {
     Reservation reserve(const Instance& instance);
     void release_all(const Instance& instance);           // instance removed. Repeatable
     void release_all_but_disk(const Instance& instance);  // stopped or failed: the disk stays. Repeatable
-    // Of a runtime with one node: throws unsupported that says so, after checking the request (409 for a known name or address).
+    // Of a runtime with one node: throws unsupported that says so, after checking the request (409 for a
+    // known name or address).
     Started create(const NodeCreate& request, std::string requestor);
-    // Commits and takes effect for the next placement; lowering below what is in use only blocks new instances.
+    // Commits and takes effect for the next placement; lowering below what is in use only blocks new
+    // instances.
     Started patch(std::string_view name, const NodePatch& patch, std::string requestor);
-    // 409 "node <name> is in use" without force while instances are on it. By force: `remove_instances` deletes them first
-    // (given by InstanceService). The local node is registered again, with defaults, at the next start of the service.
+    // 409 "node <name> is in use" without force while instances are on it. By force: `remove_instances`
+    // deletes them first (given by InstanceService). The local node is registered again, with defaults, at
+    // the next start of the service.
     Started remove(std::string_view name, const NodeRemoval& removal, std::string requestor);
     void on_forced_removal(std::function<void(const std::string& node)> remove_instances);
     Json describe(const Node& node) const;  // the API's record, with GPU allocations

@@ -1,5 +1,6 @@
 // Compares records with what the runtime has, and repairs both ways. All repairs are operations, so they
 // claim their instance like everything else and look again once they hold it.
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -12,6 +13,23 @@ namespace svc {
 namespace {
 
 constexpr Duration check_pause = std::chrono::seconds(1);
+
+int last_number(const std::string& text) {
+    const auto begin = text.find_last_not_of("0123456789") + 1;
+    int number = 0;
+    std::from_chars(text.data() + begin, text.data() + text.size(), number);
+    return number;
+}
+
+// What the hooks after the guest are told: "init exited with status 3", "init was killed by signal 9 (out of
+// memory)".
+int exit_code_of(const RuntimeEvent& event) {
+    if (event.clean) return 0;
+    const std::string reason = event.reason.substr(0, event.reason.find(" ("));
+    const int number = last_number(reason);
+    if (number <= 0 || number > 255) return 1;
+    return reason.find("signal") == std::string::npos ? number : 128 + number;
+}
 
 }  // namespace
 
@@ -37,7 +55,8 @@ void InstanceService::Implementation::container_stopped(const Ptr& instance, con
         instance->status == InstanceStatus::started || instance->status == InstanceStatus::running;
     if (!was_up) return;
     const char* const kind = event.clean ? "instance.stop" : "instance.fail";
-    if (!start_own(kind, {id, false, false, false, reason})) check_later(id);
+    const Work work{.instance = id, .exit_code = exit_code_of(event), .message = reason};
+    if (!start_own(kind, work)) check_later(id);
 }
 
 // What is going on with the instance may end with a record that says `running`.
@@ -45,19 +64,19 @@ void InstanceService::Implementation::check_later(const std::string& id) {
     timer_.after(check_pause, [this, id] {
         if (parts_.engine.claimed("instances/" + id)) return check_later(id);
         const auto container = parts_.runtime.inspect(id);
-        repair(id, container && container->state == ContainerState::running);
+        repair(id, {container.has_value(), container && container->state == ContainerState::running});
     });
 }
 
 void InstanceService::Implementation::reconcile() {
     const auto containers = parts_.runtime.list();
     remove_strangers(containers);
-    std::map<std::string, bool> runs;
+    std::map<std::string, Found> all;
     for (const ContainerInfo& container : containers)
-        runs.emplace(container.id, container.state == ContainerState::running);
+        all[container.id] = {true, container.state == ContainerState::running};
     for (const auto& instance : parts_.instances.list()) {
-        const auto found = runs.find(instance->id.str());
-        repair(instance->id.str(), found != runs.end() && found->second);
+        const auto found = all.find(instance->id.str());
+        repair(instance->id.str(), found == all.end() ? Found() : found->second);
     }
 }
 
@@ -75,33 +94,37 @@ void InstanceService::Implementation::remove_strangers(const std::vector<Contain
     }
 }
 
-void InstanceService::Implementation::repair(const std::string& id, bool container_runs) {
+void InstanceService::Implementation::repair(const std::string& id, const Found& found) {
     if (parts_.engine.claimed("instances/" + id)) return;  // somebody is at it
     const auto instance = parts_.instances.find(id);
     if (!instance) return;
-    Work work{id, false, false, false, ""};
+    const bool base = instance->type == InstanceType::base;
+    const auto interrupted = [&] {
+        start_own("instance.fail", {.instance = id, .exit_code = 1, .message = "launch was interrupted"});
+    };
     switch (instance->status) {
         case InstanceStatus::created:
-            work.message = "launch was interrupted";
-            start_own("instance.fail", work);
+            interrupted();
             break;
         case InstanceStatus::prepared:
-            if (!instance->no_start) start_own("instance.start", work);
-            break;
         case InstanceStatus::started:
-            start_own("instance.start", work);
+            if (base)
+                interrupted();
+            else if (instance->status == InstanceStatus::started || !instance->no_start)
+                start_own("instance.start", {.instance = id});
             break;
         case InstanceStatus::running:
-            work.message = "container is gone";
-            work.if_gone = true;
-            if (!container_runs) start_own("instance.fail", work);
+            if (!found.runs)
+                start_own("instance.fail",
+                          {.instance = id, .if_gone = true, .exit_code = 1, .message = "container is gone"});
             break;
         case InstanceStatus::stopped:
         case InstanceStatus::error:
-            if (container_runs) start_own("instance.stop", work);
+            if (found.runs || (found.exists && base && instance->status == InstanceStatus::error))
+                start_own("instance.stop", {.instance = id});
             break;
         case InstanceStatus::deleted:
-            start_own("instance.delete", work);
+            start_own("instance.delete", {.instance = id});
             break;
         case InstanceStatus::unknown:
             break;

@@ -21,16 +21,24 @@ std::vector<std::string> StoredLogs::collect(const std::string& instance,
     std::vector<std::string> names;
     for (const LogFile& source : sources) {
         try {
-            const std::string tail = read_tail(source.path);
+            std::string text = read_tail(source.path);
+            const bool more = std::ranges::find(names, source.name) != names.end();
+            if (more) text = joined(read_file(path(instance, source.name), max_bytes_), text);
             make_directories(directory_ / instance);
-            write_file_atomically(path(instance, source.name), tail);
-            names.push_back(source.name);
+            write_file_atomically(path(instance, source.name), text);
+            if (!more) names.push_back(source.name);
         } catch (const std::exception& e) {
             log::warning("log cannot be kept",
                          {{"container", instance}, {"log", source.name}, {"error", e.what()}});
         }
     }
     return names;
+}
+
+// The later text in full, of the earlier one its tail.
+std::string StoredLogs::joined(const std::string& earlier, const std::string& later) const {
+    const std::uint64_t room = max_bytes_ - std::min<std::uint64_t>(later.size(), max_bytes_);
+    return (earlier.size() <= room ? earlier : earlier.substr(earlier.size() - room)) + later;
 }
 
 void StoredLogs::remove(const std::string& instance) const {

@@ -14,13 +14,15 @@ namespace svc {
 class StoredLogs {
   public:
     StoredLogs(std::filesystem::path directory, std::uint64_t max_bytes);
-    // Copies the tail of each; answers the names of those that could be read.
+    // Copies the tail of each, sources of one name after each other into one; answers the names of those that
+    // could be read.
     std::vector<std::string> collect(const std::string& instance, const std::vector<LogFile>& sources) const;
     void remove(const std::string& instance) const;  // absent is fine
     std::filesystem::path path(const std::string& instance, std::string_view name) const;
 
   private:
     std::string read_tail(const std::filesystem::path& source) const;
+    std::string joined(const std::string& earlier, const std::string& later) const;
     std::filesystem::path directory_;
     std::uint64_t max_bytes_;
 };

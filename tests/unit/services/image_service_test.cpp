@@ -193,14 +193,14 @@ TEST_CASE_METHOD(ImageFixture, "a package that two images share goes with the se
 TEST_CASE_METHOD(ImageFixture, "a layer in use outlives its image until it is dropped") {
     add_image("a");
     const std::string layer = fingerprint("a");
-    images().hold_layer(layer);
-    images().hold_layer(layer);
+    life->content.hold_layers({layer});
+    life->content.hold_layers({layer});
     wait(images().remove("a", false, "test"));
-    images().collect_garbage();
+    life->content.collect_garbage();
     CHECK(simulated.layers().contains(layer));
-    images().drop_layer(layer);
+    life->content.drop_layers({layer});
     CHECK(simulated.layers().contains(layer));
-    images().drop_layer(layer);
+    life->content.drop_layers({layer});
     CHECK(is_gone(layer));
 }
 
@@ -284,7 +284,7 @@ TEST_CASE_METHOD(ImageFixture, "packages and layers without a record are swept")
     auto stray = package({.text = "stray"});
     stray.blob->commit();
     simulated.layers().add("stray", blobs.path(stray.info.digest), {});
-    images().collect_garbage();
+    life->content.collect_garbage();
     CHECK(is_kept(fingerprint("base")));
     CHECK(blobs.list().size() == 1);
     CHECK(simulated.layers().list().size() == 1);

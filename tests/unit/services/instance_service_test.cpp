@@ -12,6 +12,12 @@ namespace {
 
 using Actions = std::vector<std::string>;
 
+InstanceReport running_report() {
+    InstanceReport report;
+    report.status = "running";
+    return report;
+}
+
 struct InstanceFixture : ServiceFixture {
     InstanceFixture() { add_image("base"); }
 
@@ -247,8 +253,8 @@ TEST_CASE_METHOD(InstanceFixture, "a deletion that fails can be tried again") {
 
 TEST_CASE_METHOD(InstanceFixture, "reports are taken from the instance itself") {
     const std::string id = booting();
-    CHECK(code_of([&] { instances().report("none", "none", {"running", 0, ""}); }) == ErrorCode::not_found);
-    CHECK(code_of([&] { instances().report(id, "other", {"running", 0, ""}); }) == ErrorCode::forbidden);
+    CHECK(code_of([&] { instances().report("none", "none", running_report()); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { instances().report(id, "other", running_report()); }) == ErrorCode::forbidden);
     report(id, "running");
     CHECK(launch_of(id)->status == OperationStatus::success);
     report(id, "running");  // agents repeat themselves
@@ -372,7 +378,7 @@ TEST_CASE_METHOD(InstanceFixture, "a launch of which only the record was stored 
     Instance instance;
     instance.id = InstanceId(ids.object_id());
     instance.name = "svc-" + instance.id.str();
-    instance.layer = Images(store).get("base")->versions[0].layer();
+    instance.layers = {Images(store).get("base")->versions[0].layer()};
     instance.architecture = "x86_64";
     instance.start_requested_at = clock.now();
     Operation operation;

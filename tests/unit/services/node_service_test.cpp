@@ -9,6 +9,7 @@
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "tests/support/error_code.h"
 #include "tests/support/manual_clock.h"
+#include "tests/support/sequence_ids.h"
 
 using namespace svc;
 using namespace svc::test;
@@ -29,9 +30,35 @@ SimulatedOptions machine() {
 struct Fixture {
     ManualClock clock;
     SqliteStore store{":memory:"};
+    SequenceIds ids;
+    EventBus bus{clock};
     Nodes nodes{store};
+    Addons addons{store};
+    ConfigRecords config_records{store};
+    Engine engine{store, bus, clock, ids, {.workers = 2}};
+    ConfigService config{config_records, addons, engine};
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-nodes-"};
     SimulatedRuntime runtime{clock, machine()};
-    NodeService service{store, nodes, runtime, {"node0", 10000, 10009, Strategy::spread}};
+    NodeService service{parts(runtime)};
+
+    ~Fixture() { engine.stop(std::chrono::hours(1)); }
+
+    NodeServiceParts parts(Runtime& of) {
+        NodeServiceOptions options;
+        options.local_name = "node0";
+        options.last_port = 10009;
+        options.sysfs = directory.path();
+        return {nodes, of, config, engine, options};
+    }
+    std::shared_ptr<const Operation> wait(const Started& started) {
+        return engine.wait(started->id.str(), std::nullopt);
+    }
+    void configure(const std::string& key, const std::string& value) {
+        REQUIRE(wait(config.patch({key, value}, "test"))->err.empty());
+    }
+    void patch(const NodePatch& change) {
+        REQUIRE(wait(service.patch("node0", change, "test"))->err.empty());
+    }
 
     static Instance instance(const std::string& id) {
         Instance made;
@@ -75,7 +102,7 @@ TEST_CASE_METHOD(Fixture, "what a user has set on the node outlives a restart") 
         node.cpu_allocation_rate = 8;
         node.public_address = "203.0.113.7";
     });
-    const NodeService again(store, nodes, runtime, {"node0", 10000, 10009, Strategy::spread});
+    const NodeService again(parts(runtime));
     CHECK(again.get("node0")->cpu_allocation_rate == 8);
     CHECK(again.get("node0")->public_address == "203.0.113.7");
 }
@@ -130,7 +157,7 @@ TEST_CASE_METHOD(Fixture, "no port and no address left have texts of their own")
     SimulatedOptions small = machine();
     small.subnet = "10.0.0.1/30";
     SimulatedRuntime small_runtime(clock, small);
-    NodeService small_service(store, nodes, small_runtime, {"node0", 10000, 10009, Strategy::spread});
+    NodeService small_service(parts(small_runtime));
     small_service.reserve(instance("a"));
     CHECK(message_of([&] { small_service.reserve(instance("b")); }) == "no free address available");
 }
@@ -145,7 +172,7 @@ TEST_CASE_METHOD(Fixture, "what the records hold is adopted at the start") {
     auto stopped = std::make_shared<Instance>(instance("b"));
     stopped->node = "node0";
     stopped->status = InstanceStatus::stopped;
-    NodeService again(store, nodes, runtime, {"node0", 10000, 10009, Strategy::spread});
+    NodeService again(parts(runtime));
     again.adopt({running, stopped});
     Instance next = instance("c");
     next.services = {ports(22, 0)};

@@ -18,7 +18,11 @@
 #include "libsvc/events/event_bus.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/runtime/simulated/simulated_runtime.h"
+#include "libsvc/services/addon_service.h"
+#include "libsvc/services/config_service.h"
+#include "libsvc/services/content.h"
 #include "libsvc/services/exec_service.h"
+#include "libsvc/services/image_service.h"
 #include "libsvc/services/instance_service.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "tests/support/error_code.h"
@@ -65,10 +69,16 @@ struct ServiceFixture;
 struct Life {
     explicit Life(ServiceFixture& world);
     Images images;
+    Applications applications;
+    Addons addons;
+    ConfigRecords config_records;
     Nodes nodes;
     Instances instances;
     Engine engine;
+    Content content;
+    ConfigService config;
     ImageService image_service;
+    AddonService addon_service;
     NodeService node_service;
     InstanceService instance_service;
     ExecService exec_service;
@@ -93,6 +103,7 @@ struct ServiceFixture {
     DirBlobStore blobs{{directory.path() / "blobs"}};
     AgentTokens tokens{directory.path() / "secret", clock};
     std::atomic<bool> guests_report{true};
+    Guarded<std::function<int(const std::string& id)>> after_guest;  // the exit status of what comes after it
     SimulatedRuntime simulated{clock, simulation()};
     FakeRuntime runtime{simulated};
     FakeLayers layers{simulated.layers()};
@@ -104,9 +115,20 @@ struct ServiceFixture {
         SimulatedOptions options;
         options.cpus = 4;  // 16 with the default rate: eight instances
         options.disk_bytes = std::uint64_t{30} << 30;
+        options.run_once = [this](std::string_view id, const std::vector<std::string>&) {
+            const auto after = after_guest.with([](const auto& current) { return current; });
+            return after ? after(std::string(id)) : 0;
+        };
         options.report_running = [this](std::string_view id) {
             if (guests_report) report(std::string(id), "running");
         };
+        return options;
+    }
+    NodeServiceOptions node_options() const {
+        NodeServiceOptions options;
+        options.local_name = "node0";
+        options.last_port = 10019;
+        options.sysfs = directory.path() / "sys";
         return options;
     }
     void end_life() {
@@ -121,7 +143,11 @@ struct ServiceFixture {
 
     ImageService& images() { return life->image_service; }
     InstanceService& instances() { return life->instance_service; }
+    NodeService& nodes() { return life->node_service; }
     Engine& engine() { return life->engine; }
+    void configure(const std::string& key, const std::string& value) {
+        REQUIRE(wait(life->config.patch({key, value}, "test"))->err.empty());
+    }
 
     UploadedPackage upload(const std::string& bytes) {
         UploadedPackage uploaded;
@@ -156,7 +182,11 @@ struct ServiceFixture {
         return id_of(started);
     }
     void report(const std::string& id, const std::string& status, const std::string& message = "") {
-        instances().report(id, id, {status, message.empty() ? 0 : 1, message});
+        InstanceReport report;
+        report.status = status;
+        report.error_code = message.empty() ? 0 : 1;
+        report.error_message = message;
+        instances().report(id, id, report);
     }
     InstanceStatus status(const std::string& id) { return instances().get(id)->status; }
     // Lifecycle actions of one container, without the prefix.
@@ -184,15 +214,23 @@ struct ServiceFixture {
 
 inline Life::Life(ServiceFixture& world)
     : images(world.store),
+      applications(world.store),
+      addons(world.store),
+      config_records(world.store),
       nodes(world.store),
       instances(world.store),
       engine(world.store, world.bus, world.clock, world.ids, {.workers = 4}),
-      image_service(
-          {world.store, images, world.blobs, world.layers, engine, world.clock, world.ids, "x86_64"}),
-      node_service(world.store, nodes, world.runtime, {"node0", 10000, 10019, Strategy::spread}),
-      instance_service({world.store,
-                        instances,
-                        image_service,
+      content(world.blobs, world.layers),
+      config(config_records, addons, engine),
+      image_service({world.store, images, applications, content, engine, world.clock, world.ids, "x86_64"}),
+      addon_service({addons, applications, instances, config_records, content, engine, world.clock}),
+      node_service({nodes, world.runtime, config, engine, world.node_options()}),
+      instance_service({instances,
+                        images,
+                        applications,
+                        addons,
+                        config,
+                        content,
                         node_service,
                         world.runtime,
                         engine,
@@ -202,6 +240,13 @@ inline Life::Life(ServiceFixture& world)
                         world.ids,
                         {},
                         {.log_dir = world.directory.path() / "logs"}}),
-      exec_service(instances, world.runtime, engine, world.clock, world.ids) {}
+      exec_service(instances, world.runtime, engine, world.clock, world.ids) {
+    // There is no service of applications here: their layers are theirs all the same.
+    content.add_referrer([this](ContentReferences& used) {
+        for (const auto& application : applications.list())
+            for (const ApplicationVersion& version : application->versions)
+                for (const std::string& layer : version.layers()) used.layers.insert(layer);
+    });
+}
 
 }  // namespace svc::test
