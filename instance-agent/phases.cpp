@@ -81,8 +81,10 @@ InstanceReport running_report(const Progress& progress) {
 InstanceReport complete(const Work& work, Progress& progress) {
     std::vector<Step> steps = steps_with_guest(work, progress);
     if (progress.finished()) steps.clear();
-    steps.insert(steps.begin(), {Trouble::timeout, [&work] {
-                                     wait_until_ready(work.session.ready, work.clock, work.left(), work.stop);
+    const Duration limit = boot_limit(work.session);
+    steps.insert(steps.begin(), {Trouble::timeout, [&work, limit] {
+                                     wait_until_ready(work.session.ready, work.clock, limit,
+                                                      limit - work.left(), work.stop);
                                  }});
     if (auto failure = run_steps(work, steps)) return std::move(*failure);
     if (!work.stop.stop_requested() && !progress.finished()) progress.finish();

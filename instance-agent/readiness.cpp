@@ -55,8 +55,9 @@ std::optional<std::string> why_not_ready(const ReadinessCheck& check) {
     return check_command(check.command);
 }
 
-bool wait_until_ready(const ReadinessCheck& check, Clock& clock, Duration limit, std::stop_token stop) {
-    const SteadyTime end = clock.steady_now() + limit;
+bool wait_until_ready(const ReadinessCheck& check, Clock& clock, Duration limit, Duration spent,
+                      std::stop_token stop) {
+    const SteadyTime end = clock.steady_now() + limit - spent;
     Duration pause = first_pause;
     while (auto reason = why_not_ready(check)) {
         if (clock.steady_now() >= end)

@@ -45,6 +45,10 @@ std::optional<bool> Reporter::try_once(const ClientRequest& request) try {
 }
 
 bool Reporter::report(const InstanceReport& report, std::stop_token stop, Duration patience) {
+    if (service_targets(session_).empty()) {
+        log::warning("session names no service to report to");
+        return false;
+    }
     ClientRequest request = make_request(session_, report);
     request.timeout =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::min<Duration>(call_timeout, patience));

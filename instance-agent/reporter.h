@@ -14,7 +14,7 @@ class Reporter {
     Reporter(AgentSession session, Clock& clock, Call call);
     // Tries the service's socket, then each URL, again and again with growing pauses. True when the report
     // was taken, false when `stop` was requested, `patience` is over, or the service refused it for good
-    // (token or instance gone): logged.
+    // (token or instance gone) or none is named: logged.
     bool report(const InstanceReport& report, std::stop_token stop, Duration patience = forever);
     static constexpr Duration forever = Duration::max();
 

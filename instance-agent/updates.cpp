@@ -31,7 +31,8 @@ class QuietServices {
   public:
     explicit QuietServices(const Paths& paths) : file_(paths.in_guest("/usr/sbin/policy-rc.d")) {
         std::error_code error;
-        if (fs::exists(fs::symlink_status(file_, error))) return;
+        const bool wanted = fs::is_directory(file_.parent_path(), error);
+        if (!wanted || fs::exists(fs::symlink_status(file_, error))) return;
         write_file_atomically(file_, "#!/bin/sh\nexit 101\n", 0755);
         written_ = true;
     }

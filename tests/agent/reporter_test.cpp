@@ -5,9 +5,11 @@
 #include "instance-agent/agent.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "tests/agent/hasty_clock.h"
 
 using namespace svc;
 using namespace std::chrono_literals;
+using test::HastyClock;
 
 namespace {
 
@@ -33,20 +35,6 @@ ClientReply reply(int status) {
     r.status = status;
     return r;
 }
-
-// Time passes as fast as it is asked for.
-class HastyClock final : public Clock {
-  public:
-    Time now() const override { return Time(passed); }
-    SteadyTime steady_now() const override { return SteadyTime(passed); }
-    bool wait(std::stop_token stop, Duration duration) override {
-        passed += duration;
-        ++waits;
-        return !stop.stop_requested();
-    }
-    Duration passed{0};
-    int waits = 0;
-};
 
 }  // namespace
 
@@ -101,6 +89,16 @@ TEST_CASE("server faults are retried, refusals are not") {
     CHECK(next == 2);
 }
 
+TEST_CASE("patience with an unreachable service has an end") {
+    HastyClock clock;
+    agent::Reporter reporter(make_session(), clock, [](const Target&, const ClientRequest&) -> ClientReply {
+        throw Error(ErrorCode::unavailable, "nobody there");
+    });
+    CHECK_FALSE(reporter.report(running(), {}, 30s));
+    CHECK(clock.passed >= 30s);
+    CHECK(clock.passed < 45s);
+}
+
 TEST_CASE("a stop request ends the retries") {
     HastyClock clock;
     std::stop_source stop;
@@ -116,7 +114,10 @@ TEST_CASE("a guest that never gets ready is reported as an error with the reason
     AgentSession session = make_session();
     session.ready.file = "/nonexistent/ready";
     Json sent;
-    agent::announce_guest(session, clock,
+    TemporaryDirectory folder("/tmp");
+    agent::Paths paths;
+    paths.data = folder.path();
+    agent::announce_guest(session, paths, clock,
                           [&](const Target&, const ClientRequest& request) {
                               sent = Json::parse(request.body);
                               return reply(200);
