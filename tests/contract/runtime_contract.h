@@ -1,7 +1,8 @@
 #pragma once
 // What every Runtime must do. For a new one, write a class with
 //   Runtime& runtime(); LayerStore& layers();
-//   package(): path of an image package;  init(): what its containers run;
+//   package(): path of an image package;  init(): what its containers run;  scratch(): a folder to write to;
+//   program("true"): path of `true` or `false` inside
 //   address(), other_address(): two of its subnet;  free_port(): of the node
 //   end(id, clean): the guest's init ends by itself
 //   await_events(told, n): the events once there are n
@@ -14,9 +15,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "libsvc/base/file.h"
 #include "libsvc/base/guarded.h"
 #include "libsvc/runtime/runtime.h"
 #include "tests/support/error_code.h"
@@ -195,6 +199,100 @@ void check_events(World& world) {
 }
 
 template <class World>
+void check_once(World& world) {
+    Runtime& runtime = world.runtime();
+    Guarded<std::vector<RuntimeEvent>> told;
+    runtime.on_event([&](const RuntimeEvent& event) { told.with([&](auto& all) { all.push_back(event); }); });
+    world.layers().add(contract_layer, world.package(), {});
+    runtime.create(contract_spec(world));
+    const auto once = [&](const char* id, const char* program, Duration limit = std::chrono::minutes(1),
+                          std::stop_token stop = {}) {
+        return runtime.run_once(id, {world.program(program)}, limit, std::move(stop));
+    };
+    CHECK(once(contract_id, "true") == 0);
+    CHECK(once(contract_id, "false") == 1);
+    CHECK(runtime.inspect(contract_id)->state != ContainerState::running);
+    runtime.start(contract_id);
+    CHECK(code_of([&] { once(contract_id, "true"); }) == ErrorCode::busy);
+    runtime.stop(contract_id, Duration::zero());
+    CHECK(once(contract_id, "true") == 0);
+    CHECK(runtime.inspect(contract_id)->state == ContainerState::stopped);
+    std::stop_source source;
+    source.request_stop();
+    CHECK(code_of([&] { once(contract_id, "true", Duration::zero(), source.get_token()); }) ==
+          ErrorCode::cancelled);
+    CHECK(code_of([&] { once("unknown", "true"); }) == ErrorCode::not_found);
+    runtime.start(contract_id);
+    CHECK(runtime.inspect(contract_id)->state == ContainerState::running);
+    runtime.remove(contract_id);
+    CHECK(told.with([](const auto& all) { return all.empty(); }));
+    runtime.on_event(nullptr);
+    world.layers().remove(contract_layer);
+}
+
+template <class World>
+void check_capture(World& world) {
+    Runtime& runtime = world.runtime();
+    LayerStore& layers = world.layers();
+    layers.add(contract_layer, world.package(), {});
+    ContainerSpec spec = contract_spec(world);
+    runtime.create(spec);
+    runtime.start(contract_id);
+    CHECK(code_of([&] { layers.capture("captured", contract_id, {}); }) == ErrorCode::busy);
+    CHECK_FALSE(layers.contains("captured"));
+    runtime.stop(contract_id, Duration::zero());
+    layers.capture("captured", contract_id, {"/tmp"});
+    layers.capture("captured", contract_id, {"/tmp"});
+    CHECK(layers.contains("captured"));
+    CHECK_NOTHROW(layers.size("captured"));
+    CHECK(code_of([&] { layers.capture("other", "unknown", {}); }) == ErrorCode::not_found);
+    runtime.start(contract_id);
+    runtime.remove(contract_id);
+    layers.capture("captured", contract_id, {});
+    spec.layers = {contract_layer, "captured"};
+    runtime.create(spec);
+    runtime.start(contract_id);
+    CHECK(code_of([&] { layers.remove("captured"); }) == ErrorCode::busy);
+    runtime.remove(contract_id);
+    layers.remove("captured");
+    layers.remove(contract_layer);
+}
+
+inline std::string read_stream(ArchiveStream& stream, std::size_t step) {
+    std::string all;
+    for (std::string part = stream.read(step); !part.empty(); part = stream.read(step)) {
+        CHECK(part.size() <= step);
+        all += part;
+    }
+    CHECK(stream.read(step).empty());
+    return all;
+}
+
+template <class World>
+void check_export(World& world) {
+    LayerStore& layers = world.layers();
+    layers.add(contract_layer, world.package(), {});
+    world.runtime().create(contract_spec(world));
+    layers.capture("captured", contract_id, {});
+    world.runtime().remove(contract_id);
+    const ExportRequest request{{contract_layer, "captured"}, "architecture: x86_64\ncreation_date: 1\n"};
+    auto stream = layers.export_archive(request);
+    CHECK(code_of([&] { layers.remove("captured"); }) == ErrorCode::busy);
+    const std::string bytes = read_stream(*stream, 10'000);
+    stream = layers.export_archive(request);
+    CHECK(read_stream(*stream, 777'777) == bytes);
+    stream = layers.export_archive(request);  // left in the middle
+    stream->read(100);
+    stream.reset();
+    CHECK(code_of([&] { layers.export_archive({{contract_layer, "absent"}, ""}); }) == ErrorCode::not_found);
+    write_file_atomically(world.scratch() / "exported", bytes);
+    layers.add("imported", world.scratch() / "exported", {});
+    CHECK(layers.contains("imported"));
+    for (const char* layer : {"imported", "captured", contract_layer}) layers.remove(layer);
+    CHECK(layers.list().empty());
+}
+
+template <class World>
 void check_capacity(World& world) {
     const Capacity capacity = world.runtime().capacity();
     CHECK_FALSE(capacity.runtime.empty());
@@ -223,6 +321,15 @@ void check_runtime(World& world) {
     }
     SECTION("an end that was not asked for is told once") {
         check_events(world);
+    }
+    SECTION("a command runs alone in a stopped container") {
+        check_once(world);
+    }
+    SECTION("what a container changed becomes a layer") {
+        check_capture(world);
+    }
+    SECTION("layers are exported as one archive that is an image again") {
+        check_export(world);
     }
     SECTION("the capacity is that of a machine") {
         check_capacity(world);

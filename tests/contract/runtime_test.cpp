@@ -1,5 +1,7 @@
 // The runtime contract against the simulation. The one against LXC needs root and is a system test.
 #include <filesystem>
+#include <optional>
+#include <thread>
 
 #include "libsvc/base/file.h"
 #include "libsvc/runtime/simulated/simulated_runtime.h"
@@ -26,6 +28,8 @@ class SimulatedWorld {
     Runtime& runtime() { return *runtime_; }
     LayerStore& layers() { return runtime_->layers(); }
     std::filesystem::path package() const { return package_; }
+    std::filesystem::path scratch() const { return directory_.path(); }
+    static std::string program(const std::string& name) { return "/bin/" + name; }
     static std::string address() { return "10.0.0.2"; }
     static std::string other_address() { return "10.0.0.3"; }
     static std::uint16_t free_port() { return 10000; }
@@ -103,4 +107,33 @@ TEST_CASE("a simulated guest reports after the delay, unless it was stopped befo
     runtime.stop("goes", Duration::zero());
     while (reported.with([](auto& all) { return all.empty(); })) clock.advance(std::chrono::seconds(1));
     CHECK(reported.with([](auto& all) { return all; }) == std::vector<std::string>{"stays"});
+}
+
+TEST_CASE("a simulated hook answers as told, times out and is cancelled") {
+    ManualClock clock;
+    SimulatedOptions options;
+    options.run_once = [](std::string_view id, const std::vector<std::string>& command) {
+        return id == "c1" && command.back() == "post-stop" ? 7 : 0;
+    };
+    SimulatedRuntime runtime(clock, options);
+    ContainerSpec spec;
+    spec.id = "c1";
+    runtime.create(spec);
+    CHECK(runtime.run_once("c1", {"/agent", "--hook", "post-stop"}, std::chrono::seconds(1), {}) == 7);
+    CHECK(runtime.run_once("c1", {"/agent", "--hook", "other"}, std::chrono::seconds(1), {}) == 0);
+    const auto sleep = [&](std::stop_token stop) {
+        return code_of([&] { runtime.run_once("c1", {"/bin/sleep", "10"}, std::chrono::seconds(5), stop); });
+    };
+    std::optional<ErrorCode> code;
+    std::jthread hook([&] { code = sleep({}); });
+    clock.await_waiters(2);
+    clock.advance(std::chrono::seconds(5));
+    hook.join();
+    CHECK(code == ErrorCode::unavailable);
+    std::stop_source source;
+    hook = std::jthread([&] { code = sleep(source.get_token()); });
+    clock.await_waiters(2);
+    source.request_stop();
+    hook.join();
+    CHECK(code == ErrorCode::cancelled);
 }
