@@ -5,6 +5,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/runtime/lxc/exec_process.h"
+#include "libsvc/runtime/lxc/guest_logs.h"
 
 namespace svc {
 
@@ -144,6 +145,8 @@ std::vector<LogFile> LxcRuntime::Engine::logs(const std::string& id) {
     if (const auto path = host_.layout().lxc_log(id);
         std::filesystem::file_size(path, ignored) > 0 && !ignored)
         logs.push_back({"container.log", path});
+    if (!supervisor_.find(id))
+        for (LogFile& log : lxc::guest_logs(host_.layout().upper(id))) logs.push_back(std::move(log));
     return logs;
 }
 
