@@ -2,6 +2,7 @@
 // A runtime of its own for each test: state directory, bridge and subnet nobody else uses, a tiny image.
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -59,6 +60,9 @@ class LxcFixture {
   public:
     LxcFixture() : directory_("/var/tmp", "svc-lxc-test-") {
         ::chmod(directory_.path().c_str(), 0711);
+        // What daemons killed by the test before have left became ours; of a new daemon it would not be.
+        while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
         static int number = 0;
         const int mine = ++number;
         options_.state_dir = directory_.path() / "lxc";
@@ -91,6 +95,9 @@ class LxcFixture {
 
     // A layer of busybox, with this as /sbin/init; empty: none.
     void add_layer(const std::string& name, const std::string& init) {
+        runtime_->layers().add(name, make_package(init), {});
+    }
+    std::filesystem::path make_package(const std::string& init) {
         const std::filesystem::path rootfs = directory_.path() / "package" / "rootfs";
         run_shell(
             "mkdir -p " + rootfs.native() + "/bin " + rootfs.native() + "/sbin " + rootfs.native() + "/dev " +
@@ -105,7 +112,7 @@ class LxcFixture {
         const std::string package = (directory_.path() / "package.tar.gz").native();
         run_shell("tar -C " + rootfs.parent_path().native() + " --owner=0 --group=0 -czf " + package +
                   " rootfs");
-        runtime_->layers().add(name, package, {});
+        return package;
     }
 
     static ContainerSpec spec_in(const LxcOptions& options, const std::string& id, unsigned host_number = 2,
@@ -139,7 +146,7 @@ struct Finished {
 };
 
 // Reads both streams to their end, then the exit code; `input` is written first.
-inline std::string read_to_end(int fd) {
+inline std::string read_output(int fd) {
     std::string text;
     std::array<char, 65536> buffer;
     for (;;) {
@@ -154,8 +161,8 @@ inline std::string read_to_end(int fd) {
 
 inline Finished finish(ExecProcess& process) {
     Finished finished;
-    finished.output = read_to_end(process.output());
-    if (process.errors() >= 0) finished.errors = read_to_end(process.errors());
+    finished.output = read_output(process.output());
+    if (process.errors() >= 0) finished.errors = read_output(process.errors());
     pollfd ended{process.ended(), POLLIN, 0};
     if (::poll(&ended, 1, 20'000) <= 0) throw Error(ErrorCode::unavailable, "command did not end");
     finished.code = process.exit_code();
@@ -175,6 +182,43 @@ inline Finished run_inside(Runtime& runtime, const std::string& id, std::vector<
 
 inline Finished shell_inside(Runtime& runtime, const std::string& id, const std::string& script) {
     return run_inside(runtime, id, {"sh", "-c", script});
+}
+
+inline std::string children_of(pid_t parent, char state) {
+    std::string found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        std::ifstream stat(entry.path() / "stat");
+        std::string line;
+        if (!std::getline(stat, line)) continue;
+        const std::string rest = line.substr(line.rfind(')') + 2);
+        if (rest[0] == state && std::stoi(rest.substr(2)) == parent) found += line + "\n";
+    }
+    return found;
+}
+
+// Everything of this daemon that the kernel or the file system still shows.
+inline std::string leftovers(const LxcFixture& fixture, const std::string& id) {
+    const std::string state = const_cast<LxcFixture&>(fixture).options().state_dir.native();
+    const std::string bridge = const_cast<LxcFixture&>(fixture).options().bridge;
+    const CommandResult result =
+        run_command({"/bin/sh", "-c",
+                     "grep -F " + state + "/containers/" + id + " /proc/mounts; ls /sys/class/net/" + bridge +
+                         "/brif; ls -d /sys/fs/cgroup/*/svc-" + bridge + "/" + id +
+                         "* 2>/dev/null; nft list table inet svc_" + bridge +
+                         " | grep -E '[0-9]+ : '; ls -A " + state + "/containers; grep -F " + state +
+                         "/containers /proc/net/unix; ls -A /run/lxc/lock/" + state + "/containers"},
+                    std::chrono::seconds(10));
+    return result.output;
+}
+
+template <class Condition>
+bool eventually(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        ::poll(nullptr, 0, 10);
+    }
+    return true;
 }
 
 }  // namespace svc::test

@@ -17,47 +17,6 @@ using namespace svc;
 using namespace svc::test;
 using namespace std::chrono_literals;
 
-namespace {
-
-std::string children_of(pid_t parent, char state) {
-    std::string found;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-        std::ifstream stat(entry.path() / "stat");
-        std::string line;
-        if (!std::getline(stat, line)) continue;
-        const std::string rest = line.substr(line.rfind(')') + 2);
-        if (rest[0] == state && std::stoi(rest.substr(2)) == parent) found += line + "\n";
-    }
-    return found;
-}
-
-// Everything of this daemon that the kernel or the file system still shows.
-std::string leftovers(const LxcFixture& fixture, const std::string& id) {
-    const std::string state = const_cast<LxcFixture&>(fixture).options().state_dir.native();
-    const std::string bridge = const_cast<LxcFixture&>(fixture).options().bridge;
-    const CommandResult result =
-        run_command({"/bin/sh", "-c",
-                     "grep -F " + state + "/containers/" + id + " /proc/mounts; ls /sys/class/net/" + bridge +
-                         "/brif; ls -d /sys/fs/cgroup/*/svc-" + bridge + "/" + id +
-                         "* 2>/dev/null; nft list table inet svc_" + bridge +
-                         " | grep -E '[0-9]+ : '; ls -A " + state + "/containers; grep -F " + state +
-                         "/containers /proc/net/unix; ls -A /run/lxc/lock/" + state + "/containers"},
-                    10s);
-    return result.output;
-}
-
-template <class Condition>
-bool eventually(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        ::poll(nullptr, 0, 10);
-    }
-    return true;
-}
-
-}  // namespace
-
 TEST_CASE(
     "a container starts, runs unprivileged with its files, limits and address, and leaves nothing behind") {
     LxcFixture fixture;
@@ -530,26 +489,48 @@ TEST_CASE("many starts at once") {
     CHECK(running == count);
 }
 
-// What the daemon that gets killed does.
-int churn(char** arguments) {
-    SystemClock clock;
-    LxcOptions options;
+// What the daemons that get killed do.
+std::unique_ptr<LxcRuntime> doomed_runtime(char** arguments, const Clock& clock, LxcOptions& options) {
     options.state_dir = arguments[2];
     options.bridge = arguments[3];
     options.subnet = arguments[4];
-    options.agent = arguments[5];
     options.helper = ::getenv("SVC_LXC_HELPER");
-    LxcRuntime runtime(options, clock);
+    return std::make_unique<LxcRuntime>(options, clock);
+}
+
+int churn(char** arguments) {
+    SystemClock clock;
+    LxcOptions options;
+    options.agent = arguments[5];
+    const auto runtime = doomed_runtime(arguments, clock, options);
     for (;;) {
-        runtime.create(LxcFixture::spec_in(options, "churned"));
-        runtime.start("churned");
-        runtime.stop("churned", 1s);
-        runtime.remove("churned");
+        runtime->create(LxcFixture::spec_in(options, "churned"));
+        runtime->start("churned");
+        runtime->stop("churned", 1s);
+        runtime->remove("churned");
     }
 }
 
+int run_alone(char** arguments) {
+    SystemClock clock;
+    LxcOptions options;
+    const auto runtime = doomed_runtime(arguments, clock, options);
+    runtime->create(LxcFixture::spec_in(options, "c1"));
+    return runtime->run_once("c1", {"/bin/sleep", "61235"}, 60s, {});
+}
+
+int capture(char** arguments) {
+    SystemClock clock;
+    LxcOptions options;
+    doomed_runtime(arguments, clock, options)->layers().capture("version", "c1", {"/tmp/7"});
+    return 0;
+}
+
 int main(int count, char** arguments) {
-    if (count == 6 && std::string_view(arguments[1]) == "--churn") return churn(arguments);
+    const std::string_view task = count > 1 ? arguments[1] : "";
+    if (count == 6 && task == "--churn") return churn(arguments);
+    if (count == 5 && task == "--once") return run_alone(arguments);
+    if (count == 5 && task == "--capture") return capture(arguments);
     if (::geteuid() != 0 || ::access("/usr/sbin/nft", X_OK) != 0 || ::getenv("SVC_LXC_HELPER") == nullptr) {
         std::cerr << "skipped: needs root, nftables and SVC_LXC_HELPER\n";
         return 77;

@@ -108,9 +108,11 @@ void LxcRuntime::Engine::end_once(const std::string& id, LxcContainer& container
 
 int LxcRuntime::Engine::once_result(const std::string& id, const std::string& command) {
     const auto status = host_.read_exit_status(id);
-    if (!status || *status < 0)
-        throw Error(ErrorCode::internal, fmt::format("{} in container '{}' did not end by itself: {}",
-                                                     command, id, host_.start_failure(id)));
+    if (!status)
+        throw Error(ErrorCode::internal, command + " was lost: the monitor of the container was killed");
+    if (!lxc::has_run(*status))
+        throw Error(ErrorCode::internal, fmt::format("{} did not run in container '{}': {}", command, id,
+                                                     host_.start_failure(id)));
     return lxc::exit_code_of(*status);
 }
 

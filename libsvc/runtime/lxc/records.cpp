@@ -137,6 +137,11 @@ Ending describe_ending(std::optional<int> lxc_status, std::uint64_t oom_kills) {
     return {false, fmt::format("init was killed by {}{}", signal_text(number), memory), true};
 }
 
+// liblxc answers 1 for its own failures: neither an exit nor a signal.
+bool has_run(int lxc_status) {
+    return lxc_status >= 0 && ((lxc_status & 0x7f) == 0 || lxc_status >> 8 != 0);
+}
+
 int exit_code_of(int lxc_status) {
     const int number = (lxc_status >> 8) & 0xff;
     return (lxc_status & 0x7f) == 0 ? number : 128 + number;

@@ -13,7 +13,7 @@ namespace svc::lxc {
 // Placed files are not kept: they lie in the container, and may hold secrets.
 struct StoredSpec {
     ContainerSpec spec;
-    std::uint32_t project = 0;        // of the disk quota; 0: none
+    std::uint32_t project = 0;             // of the disk quota; 0: none
     std::vector<std::string> placed = {};  // where files were placed, ever
 };
 Json to_json(const StoredSpec& stored);
@@ -38,6 +38,7 @@ struct Ending {
 };
 // `lxc_status`: exit code << 8, or signal << 8 | 0x7f; -1 when init never ran.
 Ending describe_ending(std::optional<int> lxc_status, std::uint64_t oom_kills);
+bool has_run(int lxc_status);      // else liblxc failed before it
 int exit_code_of(int lxc_status);  // 128 + signal when killed
 
 // The first complaint in a log of liblxc, without its decoration; empty without one.
