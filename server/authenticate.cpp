@@ -1,6 +1,7 @@
 #include "server/authenticate.h"
 
 #include "libsvc/base/error.h"
+#include "libsvc/services/instance_service.h"
 
 namespace svc::server {
 
@@ -22,7 +23,14 @@ Trust Authenticator::trust(const Peer& peer) const {
     if (peer.transport == Transport::unix_socket)
         return peer.listener == local_listener ? Trust::trusted : Trust::guest;
     if (!peer.certificate) return Trust::guest;
-    return trusts_ && trusts_(*peer.certificate) ? Trust::trusted : Trust::untrusted;
+    if (!trusts_ || !trusts_(*peer.certificate)) return Trust::untrusted;
+    // Marked first and asked again: whoever ends trust meanwhile meets the mark, or this meets the end.
+    if (!peer.trusted.set() && !trusts_(*peer.certificate)) return Trust::untrusted;
+    return Trust::trusted;
+}
+
+bool Authenticator::lost_trust(const Peer& peer) const {
+    return peer.certificate && peer.trusted.is_set() && !(trusts_ && trusts_(*peer.certificate));
 }
 
 void Authenticator::check(Access access, const Request& request) const {
@@ -41,6 +49,24 @@ void Authenticator::check(Access access, const Request& request) const {
                 throw Error(ErrorCode::unauthenticated, "missing token");
             return;
     }
+}
+
+InstanceQuestion known_to(const InstanceService& instances) {
+    return [&instances](std::string_view id) {
+        try {
+            return instances.get(id)->id.str() == id;
+        } catch (const Error& e) {
+            if (e.code() == ErrorCode::not_found) return false;
+            throw;
+        }
+    };
+}
+
+std::string token_instance(const Request& request, const AgentTokens& tokens,
+                           const InstanceQuestion& exists) {
+    std::string instance = tokens.check(request.headers.get("Authorization"));
+    if (!exists(instance)) throw Error(ErrorCode::forbidden, "Not Authorized");
+    return instance;
 }
 
 std::string requestor(const Request& request) {

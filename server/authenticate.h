@@ -6,6 +6,11 @@
 
 #include "libsvc/net/request.h"
 #include "libsvc/net/router.h"
+#include "libsvc/services/agent_tokens.h"
+
+namespace svc {
+class InstanceService;
+}
 
 namespace svc::server {
 
@@ -18,14 +23,21 @@ inline constexpr std::string_view agent_listener = "agent";
 inline constexpr std::string_view tls_listener = "tls";
 inline constexpr std::string_view metrics_listener = "metrics";
 
-// Whether a client certificate is one the service trusts. Called on I/O threads: must read memory only.
+// Whether a client certificate is one the service trusts, at this moment: its dates are part of the question.
+// Called for each request, on I/O threads: must read memory only.
 using TrustQuestion = std::function<bool(const ClientCertificate&)>;
+// Whether there is an instance with this id. Memory only, too.
+using InstanceQuestion = std::function<bool(std::string_view id)>;
+InstanceQuestion known_to(const InstanceService& instances);
 
 // Thread-safe.
 class Authenticator {
   public:
     explicit Authenticator(TrustQuestion trusts);  // empty: no certificate is trusted
     Trust trust(const Peer& peer) const;
+    // True for one that was trusted by its certificate and is not any more: its connections are to end. Those
+    // who never were may stay what they are.
+    bool lost_trust(const Peer& peer) const;
     // Throws what the request is refused with: forbidden "Not Authorized", unauthenticated "missing token",
     // not_found.
     void check(Access access, const Request& request) const;
@@ -33,6 +45,10 @@ class Authenticator {
   private:
     TrustQuestion trusts_;
 };
+
+// The instance that the request's bearer token was issued for. Throws unauthenticated "missing token",
+// forbidden "Not Authorized" for a wrong token, and when that instance is gone.
+std::string token_instance(const Request& request, const AgentTokens& tokens, const InstanceQuestion& exists);
 
 // Who asks, as operations remember it: "uid=0", a certificate's fingerprint, or "guest".
 std::string requestor(const Request& request);

@@ -2,6 +2,7 @@
 // What a handler sees of an HTTP request: plain values, no library's types.
 #include <sys/types.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,22 @@ struct ClientCertificate {
     Time not_before{}, not_after{};
 };
 
+// A note on something that is else fixed. Thread-safe; a copy begins with the same value.
+class Mark {
+  public:
+    Mark() = default;
+    Mark(const Mark& other) : set_(other.is_set()) {}
+    Mark& operator=(const Mark& other) {
+        set_ = other.is_set();
+        return *this;
+    }
+    bool set() const { return set_.exchange(true); }  // what it was
+    bool is_set() const { return set_; }
+
+  private:
+    mutable std::atomic<bool> set_{false};
+};
+
 // Who is at the other end of the connection. Shared by all requests of it.
 struct Peer {
     Transport transport = Transport::unix_socket;
@@ -50,6 +67,7 @@ struct Peer {
     std::string address;   // of a TCP peer, without port
     std::string listener;  // name given to listen_*(): tells the management socket from the instances' one
     std::optional<ClientCertificate> certificate;
+    Mark trusted;  // left by the server's owner: it has let this connection in by its certificate
 };
 
 // Receives an uploaded body as it arrives. Calls come one at a time, on pool threads; none while the network
