@@ -31,13 +31,10 @@ void AddonService::Implementation::register_kinds() {
     handle("addon.delete_version", &Implementation::erase_version, &Implementation::restore_version);
 }
 
-// What is being deleted does not count any more.
+// What is being deleted counts until its record is gone: the deletion may still be refused.
 void AddonService::Implementation::add_references(ContentReferences& used) const {
-    for (const auto& addon : parts_.addons.list()) {
-        if (addon->deleting) continue;
-        for (const AddonVersion& version : addon->versions)
-            if (!version.deleting) used.blobs.insert(version.fingerprint);
-    }
+    for (const auto& addon : parts_.addons.list())
+        for (const AddonVersion& version : addon->versions) used.blobs.insert(version.fingerprint);
 }
 
 // The record was there before the operation began.

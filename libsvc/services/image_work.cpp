@@ -163,12 +163,9 @@ OperationResult ImageService::Implementation::remove_image(const Operation& oper
     return result;
 }
 
-// What is being deleted does not count any more.
 void ImageService::Implementation::add_references(ContentReferences& used) const {
     for (const auto& image : parts_.images.list()) {
-        if (image->deleting) continue;
         for (const ImageVersion& version : image->versions) {
-            if (version.status == ImageStatus::deleted) continue;
             used.blobs.insert(version.fingerprint);
             used.layers.insert(version.layer());
         }

@@ -1,17 +1,18 @@
 #include "libsvc/services/image_service.h"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "libsvc/base/process.h"
-#include "tests/unit/services/service_fixture.h"
+#include "tests/unit/services/package_fixture.h"
 
 using namespace svc;
 using namespace svc::test;
 
 namespace {
 
-struct ImageFixture : ServiceFixture {
+struct ImageFixture : PackageFixture {
     // The bytes of a package, packed another way.
     std::string packed(const std::vector<std::string>& options, const std::string& metadata) {
         const auto folder = directory.path() / "package";
@@ -139,11 +140,11 @@ TEST_CASE_METHOD(ImageFixture, "the first image is the default, and there is alw
     CHECK(defaults() == std::vector<std::string>{"a"});
     wait(images().create({"c", true}, package({.text = "c"}), "", "test"));
     CHECK(defaults() == std::vector<std::string>{"c"});
-    wait(images().patch("b", {true}, "test"));
+    wait(images().patch("b", {true, false}, "test"));
     CHECK(defaults() == std::vector<std::string>{"b"});
     CHECK(images().default_image()->name == "b");
-    CHECK(code_of([&] { images().patch("b", {false}, "test"); }) == ErrorCode::invalid_argument);
-    CHECK(wait(images().patch("a", {false}, "test"))->err.empty());
+    CHECK(code_of([&] { images().patch("b", {false, false}, "test"); }) == ErrorCode::invalid_argument);
+    CHECK(wait(images().patch("a", {false, false}, "test"))->err.empty());
 }
 
 TEST_CASE_METHOD(ImageFixture, "the default image can be deleted only as the last one") {
@@ -188,20 +189,6 @@ TEST_CASE_METHOD(ImageFixture, "a package that two images share goes with the se
     CHECK(is_kept(shared));
     wait(images().remove("a", false, "test"));
     CHECK(is_gone(shared));
-}
-
-TEST_CASE_METHOD(ImageFixture, "a layer in use outlives its image until it is dropped") {
-    add_image("a");
-    const std::string layer = fingerprint("a");
-    life->content.hold_layers({layer});
-    life->content.hold_layers({layer});
-    wait(images().remove("a", false, "test"));
-    life->content.collect_garbage();
-    CHECK(simulated.layers().contains(layer));
-    life->content.drop_layers({layer});
-    CHECK(simulated.layers().contains(layer));
-    life->content.drop_layers({layer});
-    CHECK(is_gone(layer));
 }
 
 TEST_CASE_METHOD(ImageFixture, "a cancelled upload leaves nothing") {
@@ -295,4 +282,66 @@ TEST_CASE_METHOD(ImageFixture, "the entity tag follows name, default and version
     CHECK(images().etag(*images().get("base")) == before);
     wait(images().update("base", {}, package({.text = "new"}), "", "test"));
     CHECK(images().etag(*images().get("base")) != before);
+}
+
+TEST_CASE_METHOD(ImageFixture,
+                 "an image shows the applications that are made from it, and stays while there are some") {
+    const std::string id = add_image("base")->id.str();
+    CHECK(images().describe(*images().get("base")).at("used_by").is_null());
+    const auto application = add_application("candy", [&](Application& a) { a.parent_image_id = id; });
+    CHECK(images().describe(*images().get("base")).at("used_by").dump() ==
+          "[\"" + application.id.str() + "\"]");
+    CHECK(code_of([&] { images().remove("base", false, "test"); }) == ErrorCode::busy);
+    CHECK(message_of([&] { images().remove("base", false, "test"); }) == "image is in use");
+    CHECK(wait(images().remove("base", true, "test"))->err.empty());
+}
+
+TEST_CASE_METHOD(ImageFixture, "a new version is told of once it is active") {
+    std::vector<std::string> told;
+    images().on_new_version([&](const std::string& id) { told.push_back(id); });
+    const std::string id = add_image("base")->id.str();
+    wait(images().update("base", {}, package({.text = "new"}), "", "test"));
+    layers.before_add([] { throw Error(ErrorCode::exhausted, "disk is full"); });
+    wait(images().update("base", {}, package({.text = "newer"}), "", "test"));
+    CHECK(told == std::vector<std::string>{id, id});
+}
+
+TEST_CASE_METHOD(ImageFixture, "an image from a server is immutable and gets each version once") {
+    CHECK(wait(images().import({"remote", "1", false}, package({.text = "1"})))->err.empty());
+    CHECK(images().get("remote")->immutable);
+    CHECK(images().get("remote")->versions[0].remote_id == "1");
+    CHECK(images().import({"remote", "1", false}, package({.text = "other"})) == nullptr);
+    CHECK(images().import({"remote", "2", false}, package({.text = "1"})) == nullptr);
+    CHECK(wait(images().import({"remote", "2", false}, package({.text = "2"})))->err.empty());
+    CHECK(images().get("remote")->newest_active()->remote_id == "2");
+    CHECK(blobs.list().size() == 2);
+    CHECK(code_of([&] { images().check_update("remote"); }) == ErrorCode::forbidden);
+    CHECK(code_of([&] { images().remove("remote", false, "test"); }) == ErrorCode::forbidden);
+    add_image("own", {.text = "own"});
+    CHECK(message_of([&] {
+              images().import({"own", "1", false}, package({.text = "3"}));
+          }) == "image already exists");
+    CHECK(blobs.list().size() == 3);
+}
+
+TEST_CASE_METHOD(ImageFixture, "only an image from a server can be synchronised") {
+    add_image("own");
+    wait(images().import({"remote", "1", false}, package({.text = "1"})));
+    ImagePatch sync;
+    sync.force_sync = true;
+    CHECK(message_of([&] { images().patch("remote", sync, "test"); }) == "force_sync not supported");
+    std::vector<std::string> asked;
+    images().on_sync_request([&](const std::string& id) { asked.push_back(id); });
+    CHECK(code_of([&] { images().patch("own", sync, "test"); }) == ErrorCode::unsupported);
+    CHECK(wait(images().patch("remote", sync, "test"))->err.empty());
+    CHECK(asked == std::vector<std::string>{images().get("remote")->id.str()});
+}
+
+TEST_CASE_METHOD(ImageFixture, "an image that is being deleted is not the default any more") {
+    const auto image = add_image("a", {.text = "a"});
+    life->images.update(image->id.str(), [](Image& changed) { changed.deleting = true; });
+    CHECK(images().default_image() == nullptr);
+    add_image("b", {.text = "b"});
+    CHECK(images().default_image()->name == "b");
+    CHECK(wait(images().remove("b", false, "test"))->err.empty());
 }
