@@ -256,7 +256,7 @@ TEST_CASE_METHOD(Fixture, "a deletion waits for a holder that cannot be cancelle
 TEST_CASE_METHOD(Fixture,
                  "who only queues waits for a holder that could be cancelled, and comes in its turn") {
     engine->handle("change", {[&](auto& context) {
-                                  if (!gate.pass(context.stop())) throw_cancelled();
+                                  if (!gate.pass(context.stop())) test::throw_cancelled();
                                   return OperationResult{};
                               },
                               nullptr, false});
