@@ -48,6 +48,7 @@ class Family {
 };
 
 using InstanceList = std::vector<std::shared_ptr<const Instance>>;
+using ApplicationList = std::vector<std::shared_ptr<const Application>>;
 using NodeList = std::vector<std::shared_ptr<const Node>>;
 
 void write_counts(std::string& out, const NodeList& nodes, const InstanceList& instances) {
@@ -58,6 +59,17 @@ void write_counts(std::string& out, const NodeList& nodes, const InstanceList& i
     Family per_status(out, "svc_cluster_containers_per_status_total", "instances of each status");
     for (const InstanceStatus status : all_statuses)
         per_status.add("status", to_text(status), by_status[status]);
+}
+
+// A series for each application, also without instances. Instances of a removed one count nowhere.
+void write_applications(std::string& out, const ApplicationList& applications,
+                        const InstanceList& instances) {
+    Family(out, "svc_cluster_applications_total", "applications").add("", "", applications.size());
+    std::map<std::string, std::uint64_t> by_application;
+    for (const auto& instance : instances) ++by_application[instance->app_id];
+    Family family(out, "svc_cluster_containers_per_application_total", "instances of each application");
+    for (const auto& application : applications)
+        family.add("application", application->name, by_application[application->id.str()]);
 }
 
 void write_resources(std::string& out, const NodeList& nodes, std::map<std::string, Used>& used) {
@@ -86,9 +98,11 @@ void write_resources(std::string& out, const NodeList& nodes, std::map<std::stri
 }  // namespace
 
 ClusterMetrics::ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes,
-                               const InstanceService& instances, EventBus& events, const Clock& clock)
+                               const InstanceService& instances, const ApplicationService& applications,
+                               EventBus& events, const Clock& clock)
     : nodes_(nodes),
       instances_(instances),
+      applications_(applications),
       clock_(clock),
       boot_time_(registry.histogram("svc_cluster_container_boot_time_seconds",
                                     "from the start request to running", boot_bounds)) {
@@ -109,6 +123,7 @@ void ClusterMetrics::collect(std::string& out) const {
         used[instance->node].memory += instance->resources.memory;
     }
     write_counts(out, nodes, instances);
+    write_applications(out, applications_.list(), instances);
     write_resources(out, nodes, used);
 }
 

@@ -1,10 +1,11 @@
 #pragma once
-// svc_cluster_*: nodes, instances, what is reserved, how long they boot.
+// svc_cluster_*: nodes, applications, instances, what is reserved, how long they boot.
 #include <memory>
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/metrics.h"
 #include "libsvc/events/event_bus.h"
+#include "libsvc/services/application_service.h"
 #include "libsvc/services/instance_service.h"
 #include "libsvc/services/node_service.h"
 
@@ -15,7 +16,7 @@ namespace svc::server {
 class ClusterMetrics {
   public:
     ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes, const InstanceService& instances,
-                   EventBus& events, const Clock& clock);
+                   const ApplicationService& applications, EventBus& events, const Clock& clock);
 
   private:
     void collect(std::string& out) const;
@@ -23,6 +24,7 @@ class ClusterMetrics {
 
     const NodeService& nodes_;
     const InstanceService& instances_;
+    const ApplicationService& applications_;
     const Clock& clock_;
     Histogram& boot_time_;
     std::unique_ptr<EventBus::Handle> subscription_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <thread>
 
 #include "libsvc/base/error.h"
@@ -20,6 +21,7 @@
 #include "server/middleware.h"
 #include "server/programs.h"
 #include "server/state_directory.h"
+#include "server/wiring.h"
 
 namespace svc::server {
 
@@ -98,8 +100,14 @@ EngineOptions engine_options(const Options& options) {
 }
 
 NodeServiceOptions node_options(const Options& options) {
-    return {options.node_name, options.first_port,          options.last_port,
-            options.strategy,  options.cpu_allocation_rate, options.memory_allocation_rate};
+    NodeServiceOptions nodes{options.node_name,
+                             options.first_port,
+                             options.last_port,
+                             options.cpu_allocation_rate,
+                             options.memory_allocation_rate,
+                             {}};
+    if (options.runtime == "lxc") nodes.sysfs = "/sys";
+    return nodes;
 }
 
 InstanceServiceOptions instance_options(const Options& options, const StateDirectory& state) {
@@ -120,6 +128,27 @@ AgentSession session_template(const Options& options) {
     return session;
 }
 
+std::vector<BulkKind> bulk_kinds(ApplicationService& applications, InstanceService& instances) {
+    const auto instances_of = [&instances](PathWord word) {
+        const std::string noun(to_text(word));
+        return BulkKind{noun, "Deleting " + noun,
+                        [&instances, noun](std::string_view id) {
+                            return "/1.0/" + noun + "/" + instances.get(id)->id.str();
+                        },
+                        [&instances, word](std::string_view id, bool force, std::string requestor) {
+                            return instances.remove(id, force, word, std::move(requestor));
+                        }};
+    };
+    const BulkKind kind{"applications", "Deleting applications",
+                        [&applications](std::string_view id) {
+                            return "/1.0/applications/" + applications.get(id)->id.str();
+                        },
+                        [&applications](std::string_view id, bool force, std::string requestor) {
+                            return applications.remove(id, force, std::move(requestor));
+                        }};
+    return {kind, instances_of(PathWord::containers), instances_of(PathWord::instances)};
+}
+
 // The group whose members may use the local API; root alone where it is missing.
 int socket_group() {
     const group* entry = geteuid() == 0 ? getgrnam("svc") : nullptr;
@@ -137,7 +166,6 @@ void make_socket_folder(const std::filesystem::path& socket) {
 }
 
 void publish_log(EventBus& events, log::Level level, std::string_view message, const log::Fields& fields) {
-    if (!events.wanted(EventType::logging)) return;
     Json context = Json::object();
     for (const auto& [key, value] : fields) context.set(key, value);
     events.publish(EventType::logging, Json::object({{"message", message},
@@ -150,32 +178,7 @@ void publish_log(EventBus& events, log::Level level, std::string_view message, c
 // In the order of construction; the end goes backwards.
 class Daemon::Parts {
   public:
-    Parts(Options given, TrustQuestion trusts)
-        : options(std::move(given)),
-          state(options.state_dir),
-          events(clock),
-          store(std::make_unique<SqliteStore>(state.database())),
-          blobs(std::make_unique<DirBlobStore>(
-              DirBlobStoreOptions{state.blobs(), options.disk_reserve, options.max_upload})),
-          runtime(build_runtime(options, state, clock, reports)),
-          images(*store),
-          instances(*store),
-          nodes(*store),
-          engine(std::make_unique<Engine>(*store, events, clock, ids, engine_options(options))),
-          tokens(state.token_secret(), clock),
-          node_service(*store, nodes, *runtime.runtime, node_options(options)),
-          image_service({*store, images, *blobs, *runtime.layers, *engine, clock, ids,
-                         runtime.runtime->capacity().architecture}),
-          instance_service({*store, instances, image_service, node_service, *runtime.runtime, *engine, events,
-                            tokens, clock, ids, session_template(options), instance_options(options, state)}),
-          exec_service(instances, *runtime.runtime, *engine, clock, ids),
-          authenticator(std::move(trusts)),
-          services{options,       authenticator, events,           *engine,      *blobs,
-                   image_service, node_service,  instance_service, exec_service, tokens},
-          cluster_metrics(metrics, node_service, instance_service, events, clock),
-          workers("request", options.workers, options.request_queue),
-          middleware({authenticator, metrics, ids, host_name(), options.max_upload}, api_routes(services)),
-          server(middleware, workers, options.limits, options.io_threads) {}
+    explicit Parts(Options given);
     ~Parts();
     Parts(const Parts&) = delete;
     Parts& operator=(const Parts&) = delete;
@@ -198,12 +201,25 @@ class Daemon::Parts {
     Images images;
     Instances instances;
     Nodes nodes;
+    Addons addons;
+    Applications applications;
+    Certificates certificates;
+    JoinTokens join_tokens;
+    ConfigRecords config_records;
+    Content content;
     std::unique_ptr<Engine> engine;
     AgentTokens tokens;
+    ConfigService config;
+    CertificateService certificate_service;
     NodeService node_service;
+    AddonService addon_service;
     ImageService image_service;
+    ImageSync image_sync;
     InstanceService instance_service;
+    ApplicationService application_service;
+    RegistryService registry_service;
     ExecService exec_service;
+    BulkDeletion bulk;
     Authenticator authenticator;
     Services services;
     ClusterMetrics cluster_metrics;
@@ -211,6 +227,7 @@ class Daemon::Parts {
     ThreadPool workers;
     Middleware middleware;
     HttpServer server;
+    std::optional<Followers> followers;  // ends first of those that use services
     std::vector<std::string> addresses;
     std::jthread first_reconciliation;
     std::unique_ptr<Periodic> periodic;
@@ -218,11 +235,98 @@ class Daemon::Parts {
 
   private:
     void listen_tls();
+    void disconnect_distrusted();
+    ServerIdentity identity() const;
+    std::string architecture() { return runtime.runtime->capacity().architecture; }
 };
+
+Daemon::Parts::Parts(Options given)
+    : options(std::move(given)),
+      state(options.state_dir),
+      events(clock, {state.events()}),
+      store(std::make_unique<SqliteStore>(state.database())),
+      blobs(std::make_unique<DirBlobStore>(
+          DirBlobStoreOptions{state.blobs(), options.disk_reserve, options.max_upload})),
+      runtime(build_runtime(options, state, clock, reports)),
+      images(*store),
+      instances(*store),
+      nodes(*store),
+      addons(*store),
+      applications(*store),
+      certificates(*store),
+      join_tokens(*store),
+      config_records(*store),
+      content(*blobs, *runtime.layers),
+      engine(std::make_unique<Engine>(*store, events, clock, ids, engine_options(options))),
+      tokens(state.token_secret(), clock),
+      config(config_records, addons, *engine),
+      certificate_service(certificates, join_tokens, config, *engine, clock, ids),
+      node_service({nodes, *runtime.runtime, config, *engine, node_options(options)}),
+      addon_service({addons, applications, instances, config_records, content, *engine, clock}),
+      image_service({*store, images, applications, content, *engine, clock, ids, architecture()}),
+      image_sync({image_service, config, *blobs, *engine, architecture()}),
+      instance_service({instances, images, applications, addons, config, content, node_service,
+                        *runtime.runtime, *engine, events, tokens, clock, ids, session_template(options),
+                        instance_options(options, state)}),
+      application_service({applications, addon_service, image_service, instance_service, config, content,
+                           *engine, clock, ids, architecture(), std::chrono::minutes(15),
+                           options.bootstraps}),
+      registry_service({application_service, certificate_service, config, *blobs, *engine, state.registry(),
+                        architecture()}),
+      exec_service(instances, *runtime.runtime, *engine, clock, ids),
+      bulk(*engine, bulk_kinds(application_service, instance_service)),
+      authenticator([this](const ClientCertificate& certificate) {
+          return certificate_service.trusts(certificate.der);
+      }),
+      services{options,
+               authenticator,
+               metrics,
+               events,
+               *engine,
+               *blobs,
+               config,
+               certificate_service,
+               addon_service,
+               image_service,
+               image_sync,
+               application_service,
+               registry_service,
+               node_service,
+               instance_service,
+               exec_service,
+               tokens,
+               bulk,
+               [this] { return identity(); }},
+      cluster_metrics(metrics, node_service, instance_service, application_service, events, clock),
+      workers("request", options.workers, options.request_queue),
+      middleware({authenticator, metrics, ids, clock, workers, host_name(), options.max_upload,
+                  options.max_requests_per_second},
+                 api_routes(services)),
+      server(middleware, workers, options.limits, options.io_threads) {
+    followers.emplace(config, image_sync, registry_service);
+    wire({config, addon_service, image_service, application_service, node_service, instance_service, *engine,
+          *followers});
+    certificate_service.on_removed([this] { disconnect_distrusted(); });
+}
+
+// Connections whose certificate has lost its trust.
+void Daemon::Parts::disconnect_distrusted() {
+    server.disconnect([this](const Peer& peer) { return authenticator.lost_trust(peer); },
+                      "certificate was removed");
+}
+
+ServerIdentity Daemon::Parts::identity() const {
+    ServerIdentity identity;
+    if (tls) identity.fingerprint = tls->fingerprint();
+    for (const std::string& address : addresses)
+        if (address.starts_with("https://")) identity.addresses.push_back(address);
+    return identity;
+}
 
 // Whoever may still call into the engine ends first; then the engine, joining work that goes on in the
 // services.
 Daemon::Parts::~Parts() {
+    followers.reset();
     reports.close();
     server.stop(std::chrono::milliseconds(0));
     workers.stop();
@@ -264,12 +368,13 @@ void Daemon::Parts::serve() {
     first_reconciliation = std::jthread([this] {
         try {
             instance_service.reconcile();
-            image_service.collect_garbage();
+            content.collect_garbage();
         } catch (const std::exception& e) {
             log::error("first reconciliation failed", {{"error", e.what()}});
         }
     });
-    periodic = std::make_unique<Periodic>(clock, periodic_jobs(services));
+    periodic = std::make_unique<Periodic>(clock, periodic_jobs(services, content));
+    followers->start();
 }
 
 bool Daemon::Parts::is_idle() const {
@@ -278,8 +383,7 @@ bool Daemon::Parts::is_idle() const {
                        [](const auto& o) { return is_final(o->status); });
 }
 
-Daemon::Daemon(Options options, TrustQuestion trusts)
-    : parts_(std::make_unique<Parts>(std::move(options), std::move(trusts))) {
+Daemon::Daemon(Options options) : parts_(std::make_unique<Parts>(std::move(options))) {
     try {
         parts_->serve();
     } catch (...) {
@@ -313,6 +417,7 @@ bool Daemon::stop() {
     const bool idle = parts_->is_idle();
     parts_->server.stop(last_responses);
     parts_->periodic.reset();
+    parts_->followers.reset();
     parts_->first_reconciliation = {};
     parts_->reports.close();
     log::set_listener({});

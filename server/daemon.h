@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "server/authenticate.h"
 #include "server/options.h"
 
 namespace svc::server {
@@ -13,9 +12,8 @@ namespace svc::server {
 // One thread. Throws Error when it cannot start: busy for a state directory or an address in use.
 class Daemon {
   public:
-    // Opens the state, recovers what an earlier process left, and serves. Certificates are trusted if
-    // `trusts` says so.
-    explicit Daemon(Options options, TrustQuestion trusts = {});
+    // Opens the state, recovers what an earlier process left, and serves.
+    explicit Daemon(Options options);
     ~Daemon();  // stop()
     Daemon(const Daemon&) = delete;
     Daemon& operator=(const Daemon&) = delete;

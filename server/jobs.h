@@ -7,6 +7,6 @@
 
 namespace svc::server {
 
-std::vector<PeriodicJob> periodic_jobs(const Services& services);
+std::vector<PeriodicJob> periodic_jobs(const Services& services, Content& content);
 
 }  // namespace svc::server

@@ -1,23 +1,46 @@
 #pragma once
-// Collection answers: URLs or whole records, rendered straight into text because there may be ten thousand.
+// Collection answers: URLs or whole records, all or a page of them, rendered straight into text because there
+// may be ten thousand.
+#include <algorithm>
+#include <cstddef>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "libsvc/base/json.h"
+#include "libsvc/net/request.h"
 #include "libsvc/net/response.h"
 #include "server/response.h"
 
 namespace svc::server {
 
+// ?offset and ?limit. When either is given the answer has `total_size`.
+struct Page {
+    std::size_t offset = 0;
+    std::size_t limit = static_cast<std::size_t>(-1);
+    bool given = false;
+    static Page of(const Request& request);  // throws invalid_argument; a limit of -1 is none
+};
+
 // `render(item)` gives the Json of one item.
 template <class Items, class Render>
-Response sync_list(const Items& items, Render render) {
+Response sync_list(const Request& request, const Items& items, Render render) {
+    const Page page = Page::of(request);
+    const std::size_t begin = std::min(page.offset, items.size());
+    const std::size_t end = begin + std::min(page.limit, items.size() - begin);
     std::string text = "[";
-    for (const auto& item : items) {
+    for (std::size_t i = begin; i < end; ++i) {
         if (text.size() > 1) text += ',';
-        text += Json(render(*item)).dump();
+        text += Json(render(*items[i])).dump();
     }
-    return sync_rendered(std::move(text += ']'));
+    text += ']';
+    return page.given ? sync_page(std::move(text), items.size()) : sync_rendered(std::move(text));
+}
+
+// The items that `wanted` says true of.
+template <class Items, class Wanted>
+Items filtered(Items items, const Wanted& wanted) {
+    std::erase_if(items, [&wanted](const auto& item) { return !wanted(*item); });
+    return items;
 }
 
 }  // namespace svc::server

@@ -39,14 +39,16 @@ RequestPlan refused(const Request& request, std::exception_ptr reason) {
     return plan;
 }
 
-std::vector<Route> metrics_routes(const MetricsRegistry& metrics) {
+// A body that says what it is goes where the route takes packages, which refuses what is none. JSON, and what
+// does not say what it is, is read into memory for the handler.
+bool is_upload(const Route& route, const Request& request) {
+    return route.open_upload && request.headers.find("Content-Type") && !has_content_type(request, "") &&
+           !has_content_type(request, "application/json");
+}
+
+std::vector<Route> scrape_routes(const MetricsRegistry& metrics) {
     return {{Method::get, "/internal/1.0/metrics", Access::everyone, Dispatch::on_pool, "metrics",
-             [&metrics](Request&) {
-                 Response response;
-                 response.headers.set("Content-Type", "text/plain; version=0.0.4");
-                 response.body = metrics.render();
-                 return response;
-             }}};
+             [&metrics](Request&) { return metrics_text(metrics); }}};
 }
 
 }  // namespace
@@ -55,7 +57,9 @@ Middleware::Middleware(MiddlewareParts parts, std::vector<Route> api)
     : parts_(std::move(parts)),
       http_metrics_(parts_.metrics, parts_.host),
       api_(std::move(api)),
-      metrics_(metrics_routes(parts_.metrics)) {}
+      metrics_(scrape_routes(parts_.metrics)),
+      pacer_(parts_.clock, parts_.max_requests_per_second),
+      timer_(parts_.clock, "pace") {}
 
 const Router& Middleware::router(const Request& request) const {
     return request.peer->listener == metrics_listener ? metrics_ : api_;
@@ -81,6 +85,31 @@ RequestPlan Middleware::accepted(const Route& route) const {
     return plan;
 }
 
+// A WebSocket is no request that could be repeated quickly: it is not delayed.
+void Middleware::pace(const Request& request, RequestPlan& plan) {
+    if (request.peer->listener != tls_listener || request.wants_websocket()) return;
+    const Duration delay = pacer_.delay();
+    if (delay > Duration::zero()) plan.handler = delayed(std::move(plan.handler), delay);
+}
+
+// Holds no thread while the time passes.
+Handler Middleware::delayed(Handler handler, Duration delay) {
+    return [this, handler = std::move(handler), delay](Request& request) {
+        Response response;
+        response.later = [this, handler, delay, request](const Responder& respond) {
+            timer_.after(delay, [this, handler, respond, request] {
+                const auto run = [handler, respond, request = Request(request)]() mutable {
+                    Response answer = handler(request);
+                    answer.later ? answer.later(respond) : respond(std::move(answer));
+                };
+                if (!parts_.workers.post(run))
+                    respond(failure(Error(ErrorCode::exhausted, "server is too busy")));
+            });
+        };
+        return response;
+    };
+}
+
 RequestPlan Middleware::plan(Request& request) {
     request.id = parts_.ids.object_id();
     http_metrics_.begin(request, label(request));
@@ -88,10 +117,11 @@ RequestPlan Middleware::plan(Request& request) {
         Router::Match match = find(request);
         request.params = std::move(match.params);
         RequestPlan plan = accepted(*match.route);
-        if (match.route->open_upload && !is_json_upload(request)) {
+        if (is_upload(*match.route, request)) {
             plan.open_upload = match.route->open_upload;
             plan.max_body = parts_.max_upload;
         }
+        pace(request, plan);
         return plan;
     } catch (const Error&) {
         return refused(request, std::current_exception());

@@ -4,10 +4,13 @@
 
 #include "libsvc/base/id.h"
 #include "libsvc/base/metrics.h"
+#include "libsvc/base/thread_pool.h"
+#include "libsvc/base/timer.h"
 #include "libsvc/net/router.h"
 #include "libsvc/net/server.h"
 #include "server/authenticate.h"
 #include "server/http_metrics.h"
+#include "server/pacer.h"
 
 namespace svc::server {
 
@@ -15,8 +18,11 @@ struct MiddlewareParts {
     const Authenticator& authenticator;
     MetricsRegistry& metrics;
     IdSource& ids;
-    std::string host;              // label of the metrics
-    std::uint64_t max_upload = 0;  // bytes
+    Clock& clock;
+    ThreadPool& workers;                         // where delayed requests go on
+    std::string host;                            // label of the metrics
+    std::uint64_t max_upload = 0;                // bytes
+    std::size_t max_requests_per_second = 1000;  // over TLS
 };
 
 // The API and, on its own listener, the metrics. Thread-safe.
@@ -33,11 +39,15 @@ class Middleware final : public HttpService {
     Router::Match find(const Request& request) const;  // throws not_found and what the access rule throws
     RequestPlan accepted(const Route& route) const;
     std::string_view label(const Request& request) const;
+    void pace(const Request& request, RequestPlan& plan);
+    Handler delayed(Handler handler, Duration delay);
 
     MiddlewareParts parts_;
     HttpMetrics http_metrics_;
     Router api_;
     Router metrics_;
+    Pacer pacer_;
+    Timer timer_;
 };
 
 }  // namespace svc::server

@@ -10,7 +10,6 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/log.h"
 #include "libsvc/net/server.h"
-#include "libsvc/scheduler/scheduler.h"
 
 namespace svc::server {
 
@@ -54,7 +53,6 @@ struct Options {
 
     std::string node_name;  // "": the host name
     std::uint16_t first_port = 10000, last_port = 11000;
-    Strategy strategy = Strategy::spread;
     double cpu_allocation_rate = 4, memory_allocation_rate = 2;  // of this machine's node at its first start
     Duration boot_timeout = std::chrono::minutes(15);
     Duration stop_grace = std::chrono::seconds(30);  // of an instance
@@ -64,12 +62,14 @@ struct Options {
 
     ServerLimits limits;
     unsigned io_threads = 2;
-    std::size_t workers = 8;             // threads that run requests
-    std::size_t request_queue = 10'000;  // requests waiting for one of them
+    std::size_t workers = 8;                     // threads that run requests
+    std::size_t request_queue = 10'000;          // requests waiting for one of them
+    std::size_t max_requests_per_second = 1000;  // over TLS; more are delayed
     std::uint64_t max_body = std::uint64_t{1} << 20U;
     std::uint64_t max_upload = std::uint64_t{16} << 30U;
     std::uint64_t disk_reserve = std::uint64_t{64} << 20U;  // uploads leave so many bytes free
     std::size_t operation_workers = 12;
+    std::size_t bootstraps = 4;  // of applications, at once
     std::size_t operation_queue = 20'000;
     std::size_t keep_operations = 1000;
     Duration keep_operations_for = std::chrono::hours(24);

@@ -1,6 +1,7 @@
 #include "server/query.h"
 
 #include <charconv>
+#include <limits>
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
@@ -9,14 +10,6 @@
 namespace svc::server {
 
 namespace {
-
-// One entity tag as clients write it: quoted or not, weak or not.
-std::string_view plain_tag(std::string_view tag) {
-    tag = trim(tag);
-    if (tag.starts_with("W/")) tag.remove_prefix(2);
-    if (tag.size() >= 2 && tag.front() == '"' && tag.back() == '"') tag = tag.substr(1, tag.size() - 2);
-    return tag;
-}
 
 std::optional<std::int64_t> integer(std::string_view text) {
     std::int64_t number = 0;
@@ -56,6 +49,12 @@ std::optional<Duration> wait_limit(const Request& request) {
     }
 }
 
+std::size_t count_of_query(std::string_view text, std::string_view name) {
+    const auto number = integer(text);
+    if (!number || *number < 0) throw_invalid(name, "must be a number from 0 on");
+    return static_cast<std::size_t>(*number);
+}
+
 Json json_body(const Request& request) {
     if (request.body.empty()) throw Error(ErrorCode::invalid_argument, "request body is required");
     return Json::parse(request.body);
@@ -72,18 +71,25 @@ std::string fingerprint_header(const Request& request) {
     return fingerprint;
 }
 
-bool is_json_upload(const Request& request) {
-    const std::string type = request.headers.get("Content-Type");
-    return iequals(trim(std::string_view(type).substr(0, type.find(';'))), "application/json");
+bool has_content_type(const Request& request, std::string_view type) {
+    const std::string given = request.headers.get("Content-Type");
+    return iequals(trim(std::string_view(given).substr(0, given.find(';'))), type);
 }
 
-void check_if_match(const Request& request, std::string_view etag) {
-    const std::string* wanted = request.headers.find("If-Match");
-    if (!wanted) return;
-    for (const std::string& tag : split(*wanted, ','))
-        if (plain_tag(tag) == "*" || plain_tag(tag) == etag) return;
-    throw Error(ErrorCode::precondition_failed,
-                "ETag doesn't match: " + std::string(plain_tag(*wanted)) + " vs " + std::string(etag));
+bool is_octet_stream(const Request& request) {
+    return has_content_type(request, "application/octet-stream");
+}
+
+int version_of_path(const Request& request, std::string_view noun) {
+    const auto number = integer(request.params.at("version"));
+    if (!number || *number < 0 || *number > std::numeric_limits<int>::max())
+        throw Error(ErrorCode::not_found, std::string(noun) + " not found");
+    return static_cast<int>(*number);
+}
+
+bool force_of_body(const Request& request) {
+    const Json body = optional_json_body(request);
+    return JsonFields(body).boolean("force").value_or(false);
 }
 
 }  // namespace svc::server

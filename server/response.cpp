@@ -27,6 +27,10 @@ Response sync_rendered(std::string metadata) {
     return sync(Json(RawJson{std::move(metadata)}));
 }
 
+Response sync_page(std::string metadata, std::size_t total_size) {
+    return json_response(200, sync_page_body(Json(RawJson{std::move(metadata)}), total_size));
+}
+
 Response sync_tagged(const Json& metadata, std::string_view etag) {
     Response response = sync(metadata);
     response.headers.set("ETag", "\"" + std::string(etag) + "\"");
@@ -36,6 +40,13 @@ Response sync_tagged(const Json& metadata, std::string_view etag) {
 Response async(const Operation& operation) {
     Response response = json_response(202, async_body(operation.id.str(), to_json(operation, true)));
     response.headers.set("Location", "/" + operation_url(operation.id));
+    return response;
+}
+
+Response metrics_text(const MetricsRegistry& metrics) {
+    Response response;
+    response.headers.set("Content-Type", "text/plain; version=0.0.4");
+    response.body = metrics.render();
     return response;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "libsvc/base/json.h"
+#include "libsvc/base/metrics.h"
 #include "libsvc/model/operation.h"
 #include "libsvc/net/request.h"
 #include "libsvc/net/response.h"
@@ -14,9 +15,12 @@ namespace svc::server {
 Response sync(const Json& metadata);
 // `metadata` is JSON text already.
 Response sync_rendered(std::string metadata);
+// The same for a part of a list that has `total_size` items.
+Response sync_page(std::string metadata, std::size_t total_size);
 Response sync_tagged(const Json& metadata, std::string_view etag);
 // 202 with the Location of the operation; the record has its secrets, being the creator's copy.
 Response async(const Operation& operation);
+Response metrics_text(const MetricsRegistry& metrics);
 // Error texts reach the client; anything else becomes "internal error". Logs what is our fault, with its
 // details.
 Response failure(const std::exception& error);

@@ -1,30 +1,57 @@
 #pragma once
 // What routes and jobs may use, as one value of references.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/metrics.h"
 #include "libsvc/blobs/blob_store.h"
 #include "libsvc/events/event_bus.h"
 #include "libsvc/operations/engine.h"
+#include "libsvc/services/addon_service.h"
 #include "libsvc/services/agent_tokens.h"
+#include "libsvc/services/application_service.h"
+#include "libsvc/services/bulk_deletion.h"
+#include "libsvc/services/certificate_service.h"
+#include "libsvc/services/config_service.h"
 #include "libsvc/services/exec_service.h"
 #include "libsvc/services/image_service.h"
+#include "libsvc/services/image_sync.h"
 #include "libsvc/services/instance_service.h"
 #include "libsvc/services/node_service.h"
+#include "libsvc/services/registry_service.h"
 #include "server/authenticate.h"
 #include "server/options.h"
 
 namespace svc::server {
 
+// How clients find and recognise this server over TLS; for invitations.
+struct ServerIdentity {
+    std::string fingerprint;             // "" without TLS
+    std::vector<std::string> addresses;  // https://...
+};
+
 // Copies refer to the same objects, which the daemon owns and which outlive every route.
 struct Services {
     const Options& options;
     const Authenticator& authenticator;
+    const MetricsRegistry& metrics;
     EventBus& events;
     Engine& engine;
     BlobStore& blobs;
+    ConfigService& config;
+    CertificateService& certificates;
+    AddonService& addons;
     ImageService& images;
+    ImageSync& image_sync;
+    ApplicationService& applications;
+    RegistryService& registry;
     NodeService& nodes;
     InstanceService& instances;
     ExecService& exec;
     AgentTokens& tokens;
+    BulkDeletion& bulk;
+    std::function<ServerIdentity()> identity;  // known once the daemon listens
 };
 
 }  // namespace svc::server

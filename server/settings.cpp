@@ -31,11 +31,6 @@ std::chrono::milliseconds read_milliseconds(Key key, const Json& value) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(duration);
 }
 
-void apply_strategy(Options& options, Key key, const Json& value) {
-    const bool spread = read_one_of(key, value, {"spread", "binpack"}) == "spread";
-    options.strategy = spread ? Strategy::spread : Strategy::binpack;
-}
-
 void apply_log_level(Options& options, Key key, const Json& value) {
     options.log_level = log::parse_level(read_one_of(key, value, {"debug", "info", "warning", "error"}));
 }
@@ -108,7 +103,6 @@ constexpr std::array instance_settings{
     Setting{"node_name", "", "name of this machine's node; default: the host name",
             [](Options& o, Key k, const Json& v) { o.node_name = read_node_name(k, v); }},
     Setting{"port_range", "", "node ports that services of instances get", apply_ports},
-    Setting{"strategy", "", "placement: spread or binpack", apply_strategy},
     Setting{"cpu_allocation_rate", "", "overcommit of CPUs, for this machine's node at its first start",
             [](Options& o, Key k, const Json& v) { o.cpu_allocation_rate = read_rate(k, v); }},
     Setting{"memory_allocation_rate", "", "overcommit of memory, likewise",
@@ -127,7 +121,9 @@ constexpr std::array work_settings{
     Setting{"shutdown_grace", "", "how long running work may go on after SIGTERM",
             [](Options& o, Key k, const Json& v) { o.shutdown_grace = read_duration(k, v); }},
     Setting{"operation_workers", "", "threads of background work",
-            [](Options& o, Key k, const Json& v) { o.operation_workers = read_count(k, v, 1, 256); }},
+            [](Options& o, Key k, const Json& v) { o.operation_workers = read_count(k, v, 2, 256); }},
+    Setting{"bootstraps", "", "applications bootstrapped at once",
+            [](Options& o, Key k, const Json& v) { o.bootstraps = read_count(k, v, 1, 1000); }},
     Setting{"operation_queue", "", "operations waiting for one of them",
             [](Options& o, Key k, const Json& v) { o.operation_queue = read_count(k, v, 1, 1'000'000); }},
     Setting{"keep_operations", "", "finished operations kept",
@@ -150,6 +146,9 @@ constexpr std::array server_settings{
             [](Options& o, Key k, const Json& v) { o.workers = read_count(k, v, 1, 256); }},
     Setting{"request_queue", "", "requests waiting for one of them",
             [](Options& o, Key k, const Json& v) { o.request_queue = read_count(k, v, 1, 1'000'000); }},
+    Setting{
+        "max_requests_per_second", "", "requests over TLS; more are delayed",
+        [](Options& o, Key k, const Json& v) { o.max_requests_per_second = read_count(k, v, 1, 1'000'000); }},
     Setting{"max_body", "", "bytes of a JSON body",
             [](Options& o, Key k, const Json& v) { o.max_body = read_size(k, v); }},
     Setting{"max_upload", "", "bytes of an uploaded package",

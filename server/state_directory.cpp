@@ -32,7 +32,7 @@ StateDirectory::StateDirectory(const std::filesystem::path& root) : root_(std::f
     // anything.
     make_with_mode(root_, 0711);
     lock_ = lock_file(root_);
-    for (const auto& folder : {blobs(), logs(), root_ / "server"}) make_with_mode(folder, 0700);
+    for (const auto& folder : {blobs(), logs(), registry(), root_ / "server"}) make_with_mode(folder, 0700);
     make_with_mode(agent_sockets(), 0711);
 }
 

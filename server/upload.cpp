@@ -1,17 +1,11 @@
 #include "server/upload.h"
 
 #include "libsvc/base/error.h"
-#include "libsvc/base/strings.h"
 #include "server/query.h"
 
 namespace svc::server {
 
 namespace {
-
-bool is_octet_stream(const Request& request) {
-    const std::string type = request.headers.get("Content-Type");
-    return iequals(trim(std::string_view(type).substr(0, type.find(';'))), "application/octet-stream");
-}
 
 [[noreturn]] void throw_wrong_type() {
     throw Error(ErrorCode::invalid_argument,
@@ -24,6 +18,11 @@ std::shared_ptr<BodySink> open_package_upload(BlobStore& blobs, const Request& r
     if (!is_octet_stream(request)) throw_wrong_type();
     fingerprint_header(request);  // a malformed one is refused before the body is sent
     return std::make_shared<PackageUpload>(blobs.create(request.content_length.value_or(0)));
+}
+
+void check_request_header(const Request& request) {
+    const std::string text = request.headers.get("X-SVC-Request");
+    if (!text.empty()) with_context("X-SVC-Request", [&] { JsonFields{Json::parse(text)}; });
 }
 
 UploadedPackage take_package(const Request& request) {

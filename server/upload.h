@@ -4,7 +4,7 @@
 
 #include "libsvc/blobs/blob_store.h"
 #include "libsvc/net/request.h"
-#include "libsvc/services/image_service.h"
+#include "libsvc/services/content.h"
 
 namespace svc::server {
 
@@ -23,6 +23,8 @@ class PackageUpload final : public BodySink {
 
 // Checks type and fingerprint of an upload and that there is room for it. Throws invalid_argument, exhausted.
 std::shared_ptr<BodySink> open_package_upload(BlobStore& blobs, const Request& request);
+// X-SVC-Request of an upload that needs nothing in it: absent, empty or any JSON object.
+void check_request_header(const Request& request);
 // The package of a finished upload. Throws invalid_argument when the request brought none.
 UploadedPackage take_package(const Request& request);
 

@@ -6,8 +6,8 @@ namespace svc {
 
 namespace {
 
-std::string envelope(std::string_view type, std::string_view status, int status_code,
-                     std::string_view operation, const Json& metadata) {
+Json envelope(std::string_view type, std::string_view status, int status_code, std::string_view operation,
+              const Json& metadata) {
     // The operation, error_code and error of a success are always there, and always empty.
     return Json::object({{"type", type},
                          {"status", status},
@@ -15,8 +15,7 @@ std::string envelope(std::string_view type, std::string_view status, int status_
                          {"operation", operation},
                          {"error_code", 0},
                          {"error", ""},
-                         {"metadata", metadata}})
-        .dump();
+                         {"metadata", metadata}});
 }
 
 }  // namespace
@@ -69,12 +68,19 @@ ErrorCode error_code_of_status(int http_status) {
 }
 
 std::string sync_body(const Json& metadata) {
-    return envelope("sync", "Success", 200, "", metadata);
+    return envelope("sync", "Success", 200, "", metadata).dump();
+}
+
+std::string sync_page_body(const Json& metadata, std::size_t total_size) {
+    Json body = envelope("sync", "Success", 200, "", metadata);
+    body.set("total_size", total_size);
+    return body.dump();
 }
 
 std::string async_body(std::string_view operation_id, const Json& operation) {
     return envelope("async", "Operation created", 100, std::string("1.0/operations/").append(operation_id),
-                    operation);
+                    operation)
+        .dump();
 }
 
 std::string error_body(int status, std::string_view message) {
@@ -86,9 +92,18 @@ std::string error_body(int status, std::string_view message) {
 }
 
 const std::vector<std::string>& api_extensions() {
-    static const std::vector<std::string> names{"container_logs",      "container_exec",
-                                                "instance_support",    "operation_history",
-                                                "operation_requestor", "node_runtime"};
+    static const std::vector<std::string> names{
+        // Of the specification:
+        "application_watchdog_settings", "application_resource_customization",
+        "application_services_configuration", "application_manifest_version", "application_gpu_encoder",
+        "application_partial_updates", "application_image_export", "application_manifest_download",
+        // Known to clients of the family:
+        "addon_restore_hook", "addon_backup_hook", "container_logs", "container_exec", "registry",
+        "application_hooks", "zip_archive_support", "instance_support", "bulk_delete.applications",
+        "bulk_delete.containers", "bulk_delete.instances", "metrics_api_endpoint",
+        // Our own: docs/api-changes.md says what each of them is.
+        "operation_history", "operation_requestor", "node_runtime", "desired_status", "list_filters",
+        "list_paging", "event_since", "join_tokens", "image_import", "application_notes", "openapi"};
     return names;
 }
 

@@ -1,8 +1,7 @@
-#include <charconv>
-
-#include "libsvc/base/error.h"
+#include "server/etag.h"
 #include "server/listing.h"
 #include "server/query.h"
+#include "server/routes/handlers.h"
 #include "server/routes/routes.h"
 #include "server/upload.h"
 
@@ -20,19 +19,20 @@ ImageRequest request_header(const Request& request) {
 
 Response show_default(const Services& services) {
     const auto image = services.images.default_image();
-    return sync(image ? Json::array({to_json(*image)}) : Json::array());
+    return sync(image ? Json::array({services.images.describe(*image)}) : Json::array());
 }
 
 Response list_images(const Services& services, const Request& request) {
     if (query_flag(request, "default")) return show_default(services);
     const bool records = wants_records(request);
-    return sync_list(services.images.list(),
-                     [records](const Image& image) { return records ? to_json(image) : Json(url(image)); });
+    return sync_list(request, services.images.list(), [&](const Image& image) {
+        return records ? services.images.describe(image) : Json(url(image));
+    });
 }
 
 Response show_image(const Services& services, const Request& request) {
     const auto image = services.images.get(request.params.at("id"));
-    return sync_tagged(to_json(*image), services.images.etag(*image));
+    return sync_tagged(services.images.describe(*image), services.images.etag(*image));
 }
 
 std::shared_ptr<BodySink> open_create(const Services& services, const Request& request) {
@@ -40,7 +40,16 @@ std::shared_ptr<BodySink> open_create(const Services& services, const Request& r
     return open_package_upload(services.blobs, request);
 }
 
+// {"name", "path", "default"}: an image of the image server.
+Response import_image(const Services& services, const Request& request) {
+    const Json body = json_body(request);
+    const JsonFields fields(body);
+    return async(*services.image_sync.import(fields.require_string("name"), fields.require_string("path"),
+                                             fields.boolean("default").value_or(false), requestor(request)));
+}
+
 Response create_image(const Services& services, const Request& request) {
+    if (!request.upload) return import_image(services, request);
     return async(*services.images.create(request_header(request), take_package(request),
                                          fingerprint_header(request), requestor(request)));
 }
@@ -60,7 +69,7 @@ std::shared_ptr<BodySink> open_update(const Services& services, const Request& r
 Response update_image(const Services& services, const Request& request) {
     const std::string& id = request.params.at("id");
     check_unchanged(services, request);
-    if (is_json_upload(request))
+    if (!request.upload)
         return async(
             *services.images.patch(id, ImagePatch::from_json(json_body(request)), requestor(request)));
     return async(*services.images.update(id, request_header(request), take_package(request),
@@ -68,17 +77,12 @@ Response update_image(const Services& services, const Request& request) {
 }
 
 Response delete_image(const Services& services, const Request& request) {
-    const Json body = optional_json_body(request);
-    const bool force = JsonFields(body).boolean("force").value_or(false);
-    return async(*services.images.remove(request.params.at("id"), force, requestor(request)));
+    return async(
+        *services.images.remove(request.params.at("id"), force_of_body(request), requestor(request)));
 }
 
 Response delete_version(const Services& services, const Request& request) {
-    const std::string& text = request.params.at("version");
-    int version = 0;
-    const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-    if (error != std::errc() || after != text.data() + text.size())
-        throw Error(ErrorCode::not_found, "image version not found");
+    const int version = version_of_path(request, "image version");
     return async(*services.images.remove_version(request.params.at("id"), version, requestor(request)));
 }
 
@@ -87,21 +91,18 @@ Response delete_version(const Services& services, const Request& request) {
 std::vector<Route> image_routes(const Services& services) {
     using enum Dispatch;
     using enum Access;
-    const auto call = [&services](Response (*handler)(const Services&, const Request&)) {
-        return [services, handler](Request& request) { return handler(services, request); };
-    };
-    std::vector<Route> routes{
+    const auto call = [&services](RouteFunction function) { return handler(services, function); };
+    return {
         {Method::get, "/1.0/images", trusted, on_pool, "images", call(list_images)},
-        {Method::post, "/1.0/images", trusted, on_pool, "images", call(create_image)},
-        {Method::get, "/1.0/images/{id}", trusted, on_io_thread, "image", call(show_image)},
-        {Method::patch, "/1.0/images/{id}", trusted, on_pool, "image", call(update_image)},
+        with_upload({Method::post, "/1.0/images", trusted, on_pool, "images", call(create_image)},
+                    opener(services, open_create)),
+        {Method::get, "/1.0/images/{id}", trusted, on_pool, "image", call(show_image)},
+        with_upload({Method::patch, "/1.0/images/{id}", trusted, on_pool, "image", call(update_image)},
+                    opener(services, open_update)),
         {Method::delete_, "/1.0/images/{id}", trusted, on_pool, "image", call(delete_image)},
         {Method::delete_, "/1.0/images/{id}/{version}", trusted, on_pool, "image_version",
          call(delete_version)},
     };
-    routes[1].open_upload = [services](Request& request) { return open_create(services, request); };
-    routes[3].open_upload = [services](Request& request) { return open_update(services, request); };
-    return routes;
 }
 
 }  // namespace svc::server

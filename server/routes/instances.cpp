@@ -1,6 +1,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "server/file_source.h"
+#include "server/filters.h"
 #include "server/listing.h"
 #include "server/query.h"
 #include "server/routes/routes.h"
@@ -15,9 +16,10 @@ std::string url(PathWord word, std::string_view id) {
 
 Response list_instances(const Services& services, const Request& request, PathWord word) {
     const bool records = wants_records(request);
-    return sync_list(services.instances.list(), [records, word](const Instance& instance) {
-        return records ? to_json(instance) : Json(url(word, instance.id.str()));
-    });
+    return sync_list(request, filtered(services.instances.list(), instance_filter(request)),
+                     [records, word](const Instance& instance) {
+                         return records ? to_json(instance) : Json(url(word, instance.id.str()));
+                     });
 }
 
 Response launch(const Services& services, const Request& request, PathWord word) {
@@ -30,15 +32,18 @@ Response show_instance(const Services& services, const Request& request, PathWor
 }
 
 Response delete_instance(const Services& services, const Request& request, PathWord word) {
-    const Json body = optional_json_body(request);
-    const bool force = JsonFields(body).boolean("force").value_or(false);
-    return async(*services.instances.remove(request.params.at("id"), force, word, requestor(request)));
+    return async(*services.instances.remove(request.params.at("id"), force_of_body(request), word,
+                                            requestor(request)));
+}
+
+Response delete_instances(const Services& services, const Request& request, PathWord word) {
+    return async(
+        *services.bulk.remove(to_text(word), BulkRequest::from_json(json_body(request)), requestor(request)));
 }
 
 Response report(const Services& services, const Request& request) {
-    const std::string token_instance = services.tokens.check(request.headers.get("Authorization"));
-    services.instances.report(request.params.at("id"), token_instance,
-                              InstanceReport::from_json(json_body(request)));
+    const std::string sender = token_instance(request, services.tokens, known_to(services.instances));
+    services.instances.report(request.params.at("id"), sender, InstanceReport::from_json(json_body(request)));
     return sync(nullptr);
 }
 
@@ -84,6 +89,7 @@ void add_routes(std::vector<Route>& routes, const Services& services, PathWord w
         routes.end(),
         {{Method::get, base, trusted, on_pool, many, call(list_instances)},
          {Method::post, base, trusted, on_pool, many, call(launch)},
+         {Method::delete_, base, trusted, on_pool, many, call(delete_instances)},
          {Method::get, base + "/{id}", trusted, on_io_thread, one, call(show_instance)},
          {Method::patch, base + "/{id}", token, on_pool, "internal_" + many, call(update_instance)},
          {Method::delete_, base + "/{id}", trusted, on_pool, one, call(delete_instance)},

@@ -1,5 +1,7 @@
+#include "server/etag.h"
 #include "server/listing.h"
 #include "server/query.h"
+#include "server/routes/handlers.h"
 #include "server/routes/routes.h"
 
 namespace svc::server {
@@ -8,25 +10,43 @@ namespace {
 
 Response list_nodes(const Services& services, const Request& request) {
     const bool records = wants_records(request);
-    return sync_list(services.nodes.list(), [records](const Node& node) {
-        return records ? to_json(node) : Json("/1.0/nodes/" + node.name);
+    return sync_list(request, services.nodes.list(), [&](const Node& node) {
+        return records ? services.nodes.describe(node) : Json("/1.0/nodes/" + node.name);
     });
+}
+
+Response add_node(const Services& services, const Request& request) {
+    return async(*services.nodes.create(NodeCreate::from_json(json_body(request)), requestor(request)));
 }
 
 Response show_node(const Services& services, const Request& request) {
     const auto node = services.nodes.get(request.params.at("name"));
-    return sync_tagged(to_json(*node), services.nodes.etag(*node));
+    return sync_tagged(services.nodes.describe(*node), services.nodes.etag(*node));
+}
+
+Response update_node(const Services& services, const Request& request) {
+    const std::string& name = request.params.at("name");
+    check_if_match(request, services.nodes.etag(*services.nodes.get(name)));
+    return async(*services.nodes.patch(name, NodePatch::from_json(json_body(request)), requestor(request)));
+}
+
+Response delete_node(const Services& services, const Request& request) {
+    return async(*services.nodes.remove(
+        request.params.at("name"), NodeRemoval::from_json(optional_json_body(request)), requestor(request)));
 }
 
 }  // namespace
 
 std::vector<Route> node_routes(const Services& services) {
     using enum Dispatch;
+    using enum Access;
+    const auto call = [&services](RouteFunction function) { return handler(services, function); };
     return {
-        {Method::get, "/1.0/nodes", Access::trusted, on_pool, "nodes",
-         [services](Request& request) { return list_nodes(services, request); }},
-        {Method::get, "/1.0/nodes/{name}", Access::trusted, on_io_thread, "node",
-         [services](Request& request) { return show_node(services, request); }},
+        {Method::get, "/1.0/nodes", trusted, on_pool, "nodes", call(list_nodes)},
+        {Method::post, "/1.0/nodes", trusted, on_pool, "nodes", call(add_node)},
+        {Method::get, "/1.0/nodes/{name}", trusted, on_pool, "node", call(show_node)},
+        {Method::patch, "/1.0/nodes/{name}", trusted, on_pool, "node", call(update_node)},
+        {Method::delete_, "/1.0/nodes/{name}", trusted, on_pool, "node", call(delete_node)},
     };
 }
 

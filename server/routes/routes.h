@@ -8,11 +8,19 @@
 namespace svc::server {
 
 std::vector<Route> root_routes(const Services& services);
+std::vector<Route> addon_routes(const Services& services);
+std::vector<Route> application_routes(const Services& services);
+std::vector<Route> artifact_routes(const Services& services);
+std::vector<Route> certificate_routes(const Services& services);
+std::vector<Route> config_routes(const Services& services);
+std::vector<Route> event_routes(const Services& services);
 std::vector<Route> image_routes(const Services& services);
 std::vector<Route> instance_routes(const Services& services);
-std::vector<Route> operation_routes(const Services& services);
-std::vector<Route> event_routes(const Services& services);
+std::vector<Route> metrics_routes(const Services& services);
 std::vector<Route> node_routes(const Services& services);
+std::vector<Route> openapi_routes(const Services& services);
+std::vector<Route> operation_routes(const Services& services);
+std::vector<Route> registry_routes(const Services& services);
 std::vector<Route> task_routes(const Services& services);
 
 }  // namespace svc::server

@@ -1,0 +1,44 @@
+#pragma once
+// Deletes several objects of one kind as one operation, one after the other, up to the first failure
+// (extensions bulk_delete.*).
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/operations/engine.h"
+#include "libsvc/services/records.h"
+
+namespace svc {
+
+struct BulkRequest {
+    std::vector<std::string> ids;
+    bool force = false;
+    static BulkRequest from_json(const Json& body);  // throws invalid_argument; ids must not be empty
+};
+
+struct BulkKind {
+    std::string noun;  // "containers": of the operation's resources and arguments
+    std::string description;
+    std::function<std::string(std::string_view id)>
+        check;  // its URL; throws what makes the whole request fail
+    std::function<Started(std::string_view id, bool force, std::string requestor)> remove;
+};
+
+// Thread-safe. Registers "bulk.delete". Holds no worker while a deletion goes on; continued after a restart.
+class BulkDeletion {
+  public:
+    BulkDeletion(Engine& engine, std::vector<BulkKind> kinds);
+    // Throws not_found for an unknown id before anything is deleted.
+    Started remove(std::string_view noun, const BulkRequest& request, std::string requestor);
+
+  private:
+    class Run;
+    OperationResult run(OperationContext& context) const;
+
+    Engine& engine_;
+    std::map<std::string, BulkKind, std::less<>> kinds_;
+};
+
+}  // namespace svc

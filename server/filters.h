@@ -1,0 +1,16 @@
+#pragma once
+// Filters of the lists of applications and instances: ?status=ready,error&tags=game. A list of values means
+// any of them; of `tags` and `addons`, which are lists themselves, all of them. Other query keys say nothing.
+#include <functional>
+
+#include "libsvc/model/application.h"
+#include "libsvc/model/instance.h"
+#include "libsvc/net/request.h"
+
+namespace svc::server {
+
+// Throw invalid_argument for a flag that is neither true nor false.
+std::function<bool(const Application&)> application_filter(const Request& request);
+std::function<bool(const Instance&)> instance_filter(const Request& request);
+
+}  // namespace svc::server

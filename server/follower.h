@@ -1,0 +1,44 @@
+#pragma once
+// Follows something elsewhere: a job that runs at an interval of the configuration, on a thread of its own
+// because it may wait for a network, and at once when asked to.
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "libsvc/base/clock.h"
+
+namespace svc::server {
+
+// Thread-safe. The end waits for a run that goes on.
+class Follower {
+  public:
+    using Interval = std::function<Duration()>;
+
+    // What `run` throws is logged.
+    Follower(std::string name, Interval interval, std::function<void()> run);
+    ~Follower();
+    Follower(const Follower&) = delete;
+    Follower& operator=(const Follower&) = delete;
+
+    void start();             // once; the first run comes now
+    void run_now();           // and then after the interval again; returns at once
+    void interval_changed();  // the new one counts from now on
+
+  private:
+    void follow(const std::stop_token& stop);
+    bool wait(const std::stop_token& stop);
+    void wake(bool run);
+
+    const std::string name_;
+    const Interval interval_;
+    const std::function<void()> run_;
+    std::mutex mutex_;
+    std::condition_variable_any changed_;
+    bool due_ = true;
+    bool restarted_ = false;
+    std::jthread thread_;
+};
+
+}  // namespace svc::server

@@ -1,0 +1,128 @@
+#include "libsvc/base/error.h"
+#include "server/etag.h"
+#include "server/export.h"
+#include "server/filters.h"
+#include "server/listing.h"
+#include "server/query.h"
+#include "server/routes/handlers.h"
+#include "server/routes/routes.h"
+#include "server/upload.h"
+
+namespace svc::server {
+
+namespace {
+
+const std::string& id_of(const Request& request) {
+    return request.params.at("id");
+}
+
+Response list_applications(const Services& services, const Request& request) {
+    const bool records = wants_records(request);
+    return sync_list(request, filtered(services.applications.list(), application_filter(request)),
+                     [records](const Application& application) {
+                         return records ? to_json(application)
+                                        : Json("/1.0/applications/" + application.id.str());
+                     });
+}
+
+std::shared_ptr<BodySink> open_create(const Services& services, const Request& request) {
+    check_request_header(request);
+    return open_package_upload(services.blobs, request);
+}
+
+Response create_application(const Services& services, const Request& request) {
+    return async(*services.applications.create(take_package(request), fingerprint_header(request),
+                                               requestor(request)));
+}
+
+Response delete_applications(const Services& services, const Request& request) {
+    return async(*services.bulk.remove("applications", BulkRequest::from_json(json_body(request)),
+                                       requestor(request)));
+}
+
+Response show_application(const Services& services, const Request& request) {
+    const auto application = services.applications.get(id_of(request));
+    return sync_tagged(to_json(*application), services.applications.etag(*application));
+}
+
+void check_unchanged(const Services& services, const Request& request) {
+    check_if_match(request, services.applications.etag(*services.applications.get(id_of(request))));
+}
+
+std::shared_ptr<BodySink> open_update(const Services& services, const Request& request) {
+    check_unchanged(services, request);
+    check_request_header(request);
+    services.applications.check_update(id_of(request));
+    return open_package_upload(services.blobs, request);
+}
+
+// A package makes a version, JSON changes fields, an empty body asks for pending updates.
+Response update_application(const Services& services, const Request& request) {
+    check_unchanged(services, request);
+    if (!is_octet_stream(request))
+        return async(*services.applications.patch(
+            id_of(request), ApplicationPatch::from_json(optional_json_body(request)), requestor(request)));
+    return async(*services.applications.update(id_of(request), take_package(request),
+                                               fingerprint_header(request), requestor(request)));
+}
+
+Response delete_application(const Services& services, const Request& request) {
+    return async(*services.applications.remove(id_of(request), force_of_body(request), requestor(request)));
+}
+
+int version_of(const Request& request) {
+    return version_of_path(request, "application version");
+}
+
+Response export_version(const Services& services, const Request& request) {
+    return send_export(services.applications.export_version(id_of(request), version_of(request)));
+}
+
+Response update_version(const Services& services, const Request& request) {
+    const auto patch = VersionPatch::from_json(json_body(request));
+    if (!patch.published) throw Error(ErrorCode::invalid_argument, "published is required");
+    return async(*services.applications.publish(id_of(request), version_of(request), *patch.published,
+                                                requestor(request)));
+}
+
+Response delete_version(const Services& services, const Request& request) {
+    return async(*services.applications.remove_version(id_of(request), version_of(request),
+                                                       force_of_body(request), requestor(request)));
+}
+
+Response newest_manifest(const Services& services, const Request& request) {
+    return send_manifest(services.applications.manifest(id_of(request), std::nullopt));
+}
+
+Response manifest_of_version(const Services& services, const Request& request) {
+    return send_manifest(services.applications.manifest(id_of(request), version_of(request)));
+}
+
+}  // namespace
+
+std::vector<Route> application_routes(const Services& services) {
+    using enum Dispatch;
+    using enum Access;
+    const auto call = [&services](RouteFunction function) { return handler(services, function); };
+    const std::string all = "/1.0/applications";
+    const std::string one = all + "/{id}";
+    const std::string version = one + "/{version}";
+    return {
+        {Method::get, all, trusted, on_pool, "applications", call(list_applications)},
+        with_upload({Method::post, all, trusted, on_pool, "applications", call(create_application)},
+                    opener(services, open_create)),
+        {Method::delete_, all, trusted, on_pool, "applications", call(delete_applications)},
+        {Method::get, one, trusted, on_io_thread, "application", call(show_application)},
+        with_upload({Method::patch, one, trusted, on_pool, "application", call(update_application)},
+                    opener(services, open_update)),
+        {Method::delete_, one, trusted, on_pool, "application", call(delete_application)},
+        {Method::get, one + "/manifest", trusted, on_pool, "application_manifest", call(newest_manifest)},
+        {Method::get, version, trusted, on_pool, "application_version", call(export_version)},
+        {Method::patch, version, trusted, on_pool, "application_version", call(update_version)},
+        {Method::delete_, version, trusted, on_pool, "application_version", call(delete_version)},
+        {Method::get, version + "/manifest", trusted, on_pool, "application_version_manifest",
+         call(manifest_of_version)},
+    };
+}
+
+}  // namespace svc::server

@@ -1,0 +1,111 @@
+#include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
+#include "server/listing.h"
+#include "server/query.h"
+#include "server/response.h"
+#include "server/routes/handlers.h"
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+namespace {
+
+constexpr std::string_view default_validity = "1h";
+
+Response list_certificates(const Services& services, const Request& request) {
+    const bool records = wants_records(request);
+    return sync_list(request, services.certificates.list(), [records](const Certificate& certificate) {
+        return records ? to_json(certificate) : Json("/1.0/certificates/" + certificate.fingerprint);
+    });
+}
+
+Response refusal(const std::exception_ptr& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::exception& e) {
+        return failure(e);
+    }
+}
+
+// Open to everyone: the service asks for a password or token where trust is not there yet. Checking a
+// password takes long; no thread of ours waits for it.
+Response add_certificate(const Services& services, const Request& request) {
+    const Peer& peer = *request.peer;
+    const CertificateAsker asker{services.authenticator.trust(peer) == Trust::trusted, peer.address,
+                                 peer.certificate ? peer.certificate->der : ""};
+    const auto wanted = CertificateRequest::from_json(optional_json_body(request));
+    if (asker.trusted) {
+        services.certificates.add(wanted, asker);
+        return sync(nullptr);
+    }
+    Response response;
+    response.later = [&certificates = services.certificates, wanted, asker](const Responder& respond) {
+        certificates.add_later(wanted, asker, [respond](const std::exception_ptr& error) {
+            respond(error ? refusal(error) : sync(nullptr));
+        });
+    };
+    return response;
+}
+
+// Nothing of a certificate can change.
+std::string etag_of(const Certificate& certificate) {
+    return sha256_hex(Json::object({{"fingerprint", certificate.fingerprint}}).dump());
+}
+
+Response show_certificate(const Services& services, const Request& request) {
+    const auto certificate = services.certificates.get(request.params.at("fingerprint"));
+    return sync_tagged(to_json(*certificate), etag_of(*certificate));
+}
+
+Response delete_certificate(const Services& services, const Request& request) {
+    return async(*services.certificates.remove(request.params.at("fingerprint"), requestor(request)));
+}
+
+// Objects with and without recursion: an invitation has no URL to read it at.
+Response list_tokens(const Services& services, const Request& request) {
+    wants_records(request);
+    return sync_list(request, services.certificates.tokens(),
+                     [](const JoinToken& token) { return to_json(token); });
+}
+
+// The only answer that ever holds the token itself.
+Response issue_token(const Services& services, const Request& request) {
+    const Json body = json_body(request);
+    const JsonFields fields(body);
+    const std::string expiry = fields.string("expiry").value_or(std::string(default_validity));
+    const Duration validity =
+        with_context("argument expiry is invalid", [&] { return parse_duration(expiry); });
+    const ServerIdentity server = services.identity();
+    const IssuedToken issued = services.certificates.issue_token(fields.require_string("name"), validity,
+                                                                 server.fingerprint, server.addresses);
+    Json record = to_json(issued.token);
+    record.set("token", issued.text);
+    return sync(record);
+}
+
+Response revoke_token(const Services& services, const Request& request) {
+    services.certificates.revoke_token(request.params.at("id"));
+    return sync(Json::object());
+}
+
+}  // namespace
+
+std::vector<Route> certificate_routes(const Services& services) {
+    using enum Dispatch;
+    using enum Access;
+    const auto call = [&services](RouteFunction function) { return handler(services, function); };
+    const std::string all = "/1.0/certificates";
+    const std::string one = all + "/{fingerprint}";
+    const std::string tokens = all + "/tokens";
+    return {
+        {Method::get, all, trusted, on_pool, "certificates", call(list_certificates)},
+        {Method::post, all, everyone, on_pool, "certificates", call(add_certificate)},
+        {Method::get, one, trusted, on_io_thread, "certificate", call(show_certificate)},
+        {Method::delete_, one, trusted, on_pool, "certificate", call(delete_certificate)},
+        {Method::get, tokens, trusted, on_pool, "certificate_tokens", call(list_tokens)},
+        {Method::post, tokens, trusted, on_pool, "certificate_tokens", call(issue_token)},
+        {Method::delete_, tokens + "/{id}", trusted, on_pool, "certificate_token", call(revoke_token)},
+    };
+}
+
+}  // namespace svc::server

@@ -1,0 +1,31 @@
+#include "server/etag.h"
+#include "server/query.h"
+#include "server/response.h"
+#include "server/routes/handlers.h"
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+namespace {
+
+Response show_config(const Services& services, const Request&) {
+    return sync_tagged(Json::object({{"config", services.config.values().to_json()}}),
+                       services.config.etag());
+}
+
+Response update_config(const Services& services, const Request& request) {
+    check_if_match(request, services.config.etag());
+    return async(*services.config.patch(ConfigPatch::from_json(json_body(request)), requestor(request)));
+}
+
+}  // namespace
+
+std::vector<Route> config_routes(const Services& services) {
+    using enum Dispatch;
+    return {
+        {Method::get, "/1.0/config", Access::trusted, on_pool, "config", handler(services, show_config)},
+        {Method::patch, "/1.0/config", Access::trusted, on_pool, "config", handler(services, update_config)},
+    };
+}
+
+}  // namespace svc::server

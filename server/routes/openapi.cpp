@@ -1,0 +1,26 @@
+// The description of the API, made from docs/api.yaml when the program was built.
+#include "server/openapi_document.h"
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+namespace {
+
+Response show_document() {
+    Response response;
+    response.headers.set("Content-Type", "application/json");
+    response.body = openapi_document();
+    return response;
+}
+
+}  // namespace
+
+std::vector<Route> openapi_routes(const Services&) {
+    std::vector<Route> routes;
+    for (const char* path : {"/1.0/openapi.json", "/1.0/swagger.json"})
+        routes.push_back({Method::get, path, Access::trusted, Dispatch::on_io_thread, "openapi",
+                          [](Request&) { return show_document(); }});
+    return routes;
+}
+
+}  // namespace svc::server

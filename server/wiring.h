@@ -1,0 +1,37 @@
+#pragma once
+// Who tells whom: what changes in one service and matters to another.
+#include "libsvc/services/addon_service.h"
+#include "libsvc/services/application_service.h"
+#include "libsvc/services/config_service.h"
+#include "libsvc/services/image_service.h"
+#include "libsvc/services/image_sync.h"
+#include "libsvc/services/instance_service.h"
+#include "libsvc/services/node_service.h"
+#include "libsvc/services/registry_service.h"
+#include "server/follower.h"
+
+namespace svc::server {
+
+// What the service follows elsewhere. They start when the engine has recovered and end before the services.
+struct Followers {
+    Followers(ConfigService& config, ImageSync& images, RegistryService& registry);
+    void start();
+
+    Follower images, registry;
+};
+
+struct WiredServices {
+    ConfigService& config;
+    AddonService& addons;
+    ImageService& images;
+    ApplicationService& applications;
+    NodeService& nodes;
+    InstanceService& instances;
+    Engine& engine;
+    Followers& followers;
+};
+
+// Registers every listener; before the engine starts.
+void wire(const WiredServices& services);
+
+}  // namespace svc::server
