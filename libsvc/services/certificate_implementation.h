@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "libsvc/base/guarded.h"
+#include "libsvc/base/thread_pool.h"
 #include "libsvc/services/certificate_service.h"
 #include "libsvc/services/trusted_authorities.h"
 #include "libsvc/services/try_limit.h"
@@ -17,6 +18,8 @@ class CertificateService::Implementation {
     // certificate_service.cpp
     bool trusts(std::string_view der) const;
     std::shared_ptr<const Certificate> add(const CertificateRequest& request, const CertificateAsker& asker);
+    void add_later(CertificateRequest request, CertificateAsker asker,
+                   std::function<void(std::exception_ptr)> done);
     Started remove(std::string_view fingerprint, std::string requestor);
     std::shared_ptr<const Certificate> get(std::string_view fingerprint) const;
     std::vector<std::shared_ptr<const Certificate>> list() const { return certificates_.list(); }
@@ -54,7 +57,7 @@ class CertificateService::Implementation {
     Guarded<std::vector<std::function<void()>>> listeners_;
     Guarded<Time> last_look_;
     TryLimit tries_{clock_};
-    Turnstile hashing_{2, 4};  // 50 ms and 16 MiB each, on threads that serve requests
+    ThreadPool strangers_{"trust", 2, 1000};  // 50 ms and 16 MiB for each password; last: ends first
 };
 
 }  // namespace svc

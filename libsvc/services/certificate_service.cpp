@@ -91,6 +91,21 @@ std::shared_ptr<const Certificate> CertificateService::Implementation::add(const
     return added;
 }
 
+void CertificateService::Implementation::add_later(CertificateRequest request, CertificateAsker asker,
+                                                   std::function<void(std::exception_ptr)> done) {
+    const auto work = [this, request = std::move(request), asker = std::move(asker), done] {
+        std::exception_ptr error;
+        try {
+            add(request, asker);
+        } catch (const std::exception&) {
+            error = std::current_exception();
+        }
+        done(error);
+    };
+    if (strangers_.post(work)) return;
+    done(std::make_exception_ptr(Error(ErrorCode::exhausted, "too many passwords are being checked")));
+}
+
 Started CertificateService::Implementation::remove(std::string_view fingerprint, std::string requestor) {
     const auto record = get(fingerprint);
     OperationSpec spec;
@@ -166,6 +181,10 @@ bool CertificateService::trusts(std::string_view der) const {
 std::shared_ptr<const Certificate> CertificateService::add(const CertificateRequest& request,
                                                            const CertificateAsker& asker) {
     return implementation_->add(request, asker);
+}
+void CertificateService::add_later(CertificateRequest request, CertificateAsker asker,
+                                   std::function<void(std::exception_ptr)> done) {
+    implementation_->add_later(std::move(request), std::move(asker), std::move(done));
 }
 Started CertificateService::remove(std::string_view fingerprint, std::string requestor) {
     return implementation_->remove(fingerprint, std::move(requestor));

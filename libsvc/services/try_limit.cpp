@@ -67,21 +67,4 @@ void TryLimit::end(const std::string& key, bool right) {
     }
 }
 
-void Turnstile::enter() {
-    std::unique_lock lock(mutex_);
-    if (free_ == 0) {
-        if (places_ == 0) throw Error(ErrorCode::exhausted, "too many passwords are being checked");
-        --places_;
-        freed_.wait(lock, [this] { return free_ > 0; });
-        ++places_;
-    }
-    --free_;
-}
-
-void Turnstile::leave() {
-    const std::lock_guard lock(mutex_);
-    ++free_;
-    freed_.notify_one();
-}
-
 }  // namespace svc

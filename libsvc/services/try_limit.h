@@ -1,6 +1,5 @@
 #pragma once
-// How often, and how many at once, may guess a secret.
-#include <condition_variable>
+// How often a secret may be guessed.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -46,20 +45,6 @@ class TryLimit {
     const Clock& clock_;
     std::mutex mutex_;
     std::map<std::string, Address> addresses_;
-};
-
-// Thread-safe. A few of something expensive at a time; a few more may wait.
-class Turnstile {
-  public:
-    Turnstile(int at_once, int waiting) : free_(at_once), places_(waiting) {}
-    // Throws exhausted when too many are waiting already.
-    void enter();
-    void leave();
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable freed_;
-    int free_, places_;
 };
 
 }  // namespace svc

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <latch>
 #include <thread>
 
 #include "libsvc/base/digest.h"
@@ -255,21 +256,21 @@ TEST_CASE_METHOD(CertificateFixture, "of_many_who_come_with_one_token_one_gets_i
     CHECK(service.list().size() == 1);
 }
 
-TEST_CASE_METHOD(CertificateFixture, "passwords_that_come_at_once_are_checked_a_few_at_a_time") {
+TEST_CASE_METHOD(CertificateFixture, "many_strangers_may_come_at_once_and_hear_of_it_later") {
+    constexpr int strangers = 12;
     set_password("secret");
-    std::atomic<int> wrong = 0;
-    std::atomic<int> too_many = 0;
-    {
-        std::vector<std::jthread> threads;
-        for (int i = 0; i < 20; ++i)
-            threads.emplace_back([&, i] {
-                const auto code = code_of([&] { add(someone, "wrong", "192.0.2." + std::to_string(i)); });
-                ++(code == ErrorCode::exhausted ? too_many : wrong);
-            });
-    }
-    CHECK(wrong + too_many == 20);
-    CHECK(wrong >= 6);  // two at work, four waiting
-    add(someone, "secret");
+    std::atomic<int> added = 0;
+    std::atomic<int> refused = 0;
+    const auto answered = std::make_shared<std::latch>(strangers + 1);
+    for (int i = 0; i <= strangers; ++i)
+        service.add_later({make_certificate({"stranger"}).pem, i < strangers ? "secret" : "wrong", ""},
+                          from(here), [&](const std::exception_ptr& error) {
+                              ++(error ? refused : added);
+                              answered->count_down();
+                          });
+    answered->wait();
+    CHECK(added == strangers);
+    CHECK(refused == 1);
 }
 
 }  // namespace svc::test
