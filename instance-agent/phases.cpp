@@ -16,6 +16,8 @@ namespace svc::agent {
 namespace {
 
 constexpr std::uint64_t hook_log_bytes = 512U << 10;  // and as much of the one before
+constexpr Duration no_limit =
+    std::chrono::hours(24 * 365);  // each hook has its own, and the service one for all
 
 Duration boot_limit(const AgentSession& session) {
     return std::chrono::seconds(session.boot_timeout_seconds);
@@ -120,8 +122,7 @@ std::optional<InstanceReport> complete_guest(const AgentSession& session, const 
 std::optional<InstanceReport> follow_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                            int exit_code, std::stop_token stop) {
     BoundedFile output(paths.logs() / "hooks.log", hook_log_bytes);
-    const Work work{session,         paths,  clock,    clock.steady_now() + boot_limit(session),
-                    std::move(stop), output, exit_code};
+    const Work work{session, paths, clock, clock.steady_now() + no_limit, std::move(stop), output, exit_code};
     std::optional<InstanceReport> failure;
     for (const HookCall& hook : hooks_after_guest(session))
         if (auto failed = run_steps(work, {hook_step(work, hook)}); failed && !failure)
