@@ -128,7 +128,7 @@ Ending describe_ending(std::optional<int> lxc_status, std::uint64_t oom_kills) {
     if (!lxc_status) return {false, "the monitor of the container was killed"};
     const std::string_view memory = oom_kills > 0 ? " (out of memory)" : "";
     const int number = (*lxc_status >> 8) & 0xff;
-    if (*lxc_status < 0) return {false, "init could not be started"};
+    if (!has_run(*lxc_status)) return {false, "init could not be started"};
     if ((*lxc_status & 0x7f) == 0)
         return {number == 0, fmt::format("init exited with status {}{}", number, number == 0 ? "" : memory),
                 true};

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/error.h"
+#include "libsvc/runtime/lxc/core_pins.h"
 
 using namespace svc;
 using namespace svc::lxc;
@@ -94,6 +95,49 @@ TEST_CASE("lxc config refuses what does not stand on one line") {
     spec.address = "10.0.0.300";
     CHECK_THROWS_WITH(lxc_config(spec, context_with({}), halt_signals("")),
                       "address '10.0.0.300' is not an IPv4 address");
+}
+
+TEST_CASE("a container that boots by the agent gives it the init to become") {
+    ContainerSpec spec = example();
+    spec.boot_by_agent = true;
+    spec.init = "/lib/systemd/systemd --unit=x";
+    CHECK(lxc_config(spec, context_with({}), halt_signals(""))
+              .find("\nlxc.init.cmd = /var/lib/svc-agent/bin/svc-agent --boot -- /lib/systemd/systemd "
+                    "--unit=x\n") != std::string::npos);
+    ConfigContext without = context_with({});
+    without.agent.clear();
+    CHECK_THROWS_WITH(lxc_config(spec, without, halt_signals("")),
+                      "container 'abc' boots by an agent, and there is none");
+}
+
+TEST_CASE("whole cores take the place of a share of time") {
+    const Limits limits{2, 0, 0, {0, 3}};
+    const std::string v1 = "37 25 0:33 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n";
+    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "cpuset cpu"), limits) ==
+          "lxc.cgroup2.cpuset.cpus = 0,3\n");
+    const CgroupLayout hybrid = parse_cgroup_layout(v1 + v1_mounts + v2_mount, "");
+    CHECK(limit_lines(hybrid, limits) == "lxc.cgroup.cpuset.cpus = 0,3\n");
+    CHECK(can_pin(hybrid));
+    CHECK_FALSE(can_pin(parse_cgroup_layout(v2_mount, "cpu")));
+    CHECK(parse_cores(" 0-2,5\n") == std::vector<unsigned>{0, 1, 2, 5});
+    CHECK(parse_cores("0").size() == 1);
+    CHECK(parse_cores("").empty());
+    CHECK(parse_cores("x").empty());
+    CHECK(parse_cores("0-99999999").empty());
+}
+
+TEST_CASE("the cores that the fewest containers have are chosen") {
+    CorePins pins({0, 1, 4, 5});
+    CHECK(pins.choose("a", 1) == std::vector<unsigned>{0});
+    CHECK(pins.choose("b", 1.5) == std::vector<unsigned>{1, 4});
+    CHECK(pins.choose("c", 2) == std::vector<unsigned>{0, 5});
+    CHECK(pins.choose("d", 100) == std::vector<unsigned>{0, 1, 4, 5});
+    pins.release("b");
+    pins.release("d");
+    CHECK(pins.choose("e", 0.5) == std::vector<unsigned>{1});
+    CHECK(pins.choose("e", 1) == std::vector<unsigned>{1});  // its own do not count
+    pins.remember("f", {1, 4});
+    CHECK(pins.choose("g", 2) == std::vector<unsigned>{4, 5});
 }
 
 TEST_CASE("limits use the keys of the hierarchy that has the controller") {

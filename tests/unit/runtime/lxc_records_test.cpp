@@ -32,11 +32,15 @@ ContainerSpec example() {
 TEST_CASE("a stored specification comes back as it was, without the files") {
     ContainerSpec spec = example();
     spec.files = {{"/secret", "do not store", 0600}};
-    const Json json = to_json(StoredSpec{spec, 42});
+    spec.boot_by_agent = spec.pin_cpus = true;
+    const Json json = to_json(StoredSpec{spec, 42, {"/secret"}});
     CHECK(json.dump().find("do not store") == std::string::npos);
     const StoredSpec back = stored_spec_from_json(Json::parse(json.dump()));
     CHECK(back.project == 42);
     CHECK(back.spec.files.empty());
+    CHECK(back.placed == std::vector<std::string>{"/secret"});
+    CHECK(back.spec.boot_by_agent);
+    CHECK(back.spec.pin_cpus);
     CHECK(same_container(back.spec, spec));
     CHECK(back.spec.forwards == spec.forwards);
     spec.memory_bytes += 1;
@@ -54,6 +58,20 @@ TEST_CASE("a run record comes back as it was") {
     CHECK(back.agent == ProcessId{});
     CHECK(back.started_at == run.started_at);
     CHECK_FALSE(back.stopped);
+    CHECK_FALSE(back.once);
+    run.once = run.stopped = true;
+    CHECK(run_record_from_json(to_json(run)).once);
+    CHECK(run_record_from_json(to_json(run)).stopped);
+}
+
+TEST_CASE("the exit code of a command that ran alone is told from the status of init") {
+    CHECK(exit_code_of(0) == 0);
+    CHECK(exit_code_of(3 << 8) == 3);
+    CHECK(exit_code_of((9 << 8) | 0x7f) == 137);
+    CHECK(has_run(0));
+    CHECK(has_run((9 << 8) | 0x7f));
+    CHECK_FALSE(has_run(1));
+    CHECK_FALSE(has_run(-1));
 }
 
 TEST_CASE("the end of a container is described from init's status") {
