@@ -88,8 +88,7 @@ void read_boot(const JsonFields& fields, ApplicationManifest& manifest) {
 }
 
 void read_lists(const JsonFields& fields, ApplicationManifest& manifest) {
-    manifest.required_permissions =
-        read_list(fields, "required-permissions|required_permissions", rules::check_permissions);
+    manifest.required_permissions = read_list(fields, "required-permissions", rules::check_permissions);
     manifest.addons = read_list(fields, "addons", rules::check_addons);
     manifest.tags = read_list(fields, "tags", rules::check_tags);
     manifest.features = read_list(fields, "features", rules::check_features);
@@ -130,7 +129,7 @@ AddonManifest read_addon_manifest(const Json& document) {
     manifest.description = fields.string("description").value_or("");
     if (const auto provides = fields.object("provides")) {
         manifest.abi_support =
-            read_list(*provides, "abi-support|abi_support", [](const std::string& path, const Strings& abis) {
+            read_list(*provides, "abi-support", [](const std::string& path, const Strings& abis) {
                 for (std::size_t i = 0; i < abis.size(); ++i)
                     if (!contains(supported_abis, abis[i]))
                         rules::refuse(rules::item_path(path, i), abis[i],

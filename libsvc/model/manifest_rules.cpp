@@ -165,7 +165,7 @@ std::vector<ServiceEntry> read_services(const std::vector<JsonFields>& entries) 
 
 std::map<std::string, ExtraData> read_extra_data(const JsonFields& fields, const std::string& boot_package) {
     std::map<std::string, ExtraData> items;
-    const auto map = fields.object("extra-data|extra_data");
+    const auto map = fields.object("extra-data");
     if (!map) return items;
     for (const auto& [name, value] : map->value().as_object()) {
         const std::string path = "extra-data." + name;

@@ -249,6 +249,24 @@ TEST_CASE_METHOD(AddonFixture, "an addon whose record cannot be stored leaves no
     CHECK(blobs.list().empty());
 }
 
+TEST_CASE_METHOD(AddonFixture, "what could not be ended is undone") {
+    store.fail_commit(store.commits() + 2, ErrorCode::internal);
+    CHECK(wait(addons().create({"ssh"}, tarball(files()), "", "test"))->status == OperationStatus::failure);
+    CHECK(addons().list().empty());
+    CHECK(blobs.list().empty());
+    add();
+    store.fail_commit(store.commits() + 2, ErrorCode::internal);
+    CHECK(wait(addons().update("ssh", tarball(files("# 1")), "", "test"))->status ==
+          OperationStatus::failure);
+    CHECK(addons().get("ssh")->versions.size() == 1);
+    CHECK(blobs.list().size() == 1);
+    update("# 2");
+    store.fail_commit(store.commits() + 2, ErrorCode::internal);
+    CHECK(wait(addons().remove_version("ssh", 0, "test"))->status == OperationStatus::failure);
+    CHECK_FALSE(addons().get("ssh")->version(0)->deleting);
+    CHECK(blobs.list().size() == 2);
+}
+
 TEST_CASE_METHOD(AddonFixture, "a daemon killed between package and record leaves no package behind") {
     add();
     auto uploaded = tarball(files("# lost"));

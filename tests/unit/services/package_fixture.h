@@ -84,7 +84,7 @@ struct PackageFixture {
         return uploaded;
     }
     UploadedPackage package(const PackageContent& content = {}) { return upload(image_package(content)); }
-    // A bzip2 tarball of these files; those in hooks/ have `hook_mode`.
+    // A bzip2 tarball of these files, the same bytes each time; those in hooks/ have `hook_mode`.
     UploadedPackage tarball(const std::map<std::string, std::string>& files, unsigned hook_mode = 0755) {
         const TemporaryDirectory folder(directory.path(), "tarball-");
         for (const auto& [path, text] : files) {
@@ -92,7 +92,8 @@ struct PackageFixture {
             write_file_atomically(folder.path() / path, text, path.starts_with("hooks/") ? hook_mode : 0644);
         }
         const auto made =
-            run_command({"/bin/tar", "-C", folder.path(), "-cj", "."}, std::chrono::seconds(60));
+            run_command({"/bin/tar", "-C", folder.path(), "--sort=name", "--mtime=@0", "-cj", "."},
+                        std::chrono::seconds(60));
         REQUIRE(made.status.code == 0);
         return upload(made.output);
     }
