@@ -338,6 +338,38 @@ TEST_CASE("an export that is left or killed in the middle leaves no mount, folde
     CHECK_FALSE(std::filesystem::exists(scratch));
 }
 
+TEST_CASE("a file of holes is as large as it is, and ends an export that could not end") {
+    Captured world;
+    run_shell("truncate -s 10T " + (world.fixture.container("c1") / "upper/opt/holes").native());
+    world.capture();
+    CHECK(world.layers().size("version") < 10'000);
+    CHECK(code_of([&] { world.exported({"base", "version"}); }) == ErrorCode::exhausted);
+    world.layers().remove("version");
+}
+
+TEST_CASE("a daemon killed in the middle of an export leaves no mount and no folder") {
+    Captured world;
+    world.capture();
+    world.fixture.close();
+    for (int moment = 0; moment < 8; ++moment) {
+        SpawnOptions options;
+        options.arguments = {std::filesystem::read_symlink("/proc/self/exe").native(), "--export",
+                             world.fixture.options().state_dir, world.fixture.options().bridge,
+                             world.fixture.options().subnet};
+        options.environment = {"SVC_LXC_HELPER=" + world.fixture.options().helper.native()};
+        {
+            Child daemon(options);
+            daemon.wait_for(std::chrono::milliseconds(15 + moment * 10));
+        }  // killed
+        CHECK(read_file("/proc/mounts").find(world.fixture.options().state_dir.native()) ==
+              std::string::npos);
+        world.fixture.reopen();
+        CHECK(shell_output("ls -A " + (world.fixture.options().state_dir / "layers").native()) ==
+              "base\nversion\n");
+        world.fixture.close();
+    }
+}
+
 TEST_CASE("many layers with long names are mounted") {
     LxcFixture fixture;
     fixture.add_layer("base", patient_init);

@@ -526,11 +526,23 @@ int capture(char** arguments) {
     return 0;
 }
 
+int export_again_and_again(char** arguments) {
+    SystemClock clock;
+    LxcOptions options;
+    const auto runtime = doomed_runtime(arguments, clock, options);
+    for (;;) {
+        const auto stream = runtime->layers().export_archive({{"base", "version"}, ""});
+        while (!stream->read(10'000).empty()) {
+        }
+    }
+}
+
 int main(int count, char** arguments) {
     const std::string_view task = count > 1 ? arguments[1] : "";
     if (count == 6 && task == "--churn") return churn(arguments);
     if (count == 5 && task == "--once") return run_alone(arguments);
     if (count == 5 && task == "--capture") return capture(arguments);
+    if (count == 5 && task == "--export") return export_again_and_again(arguments);
     if (::geteuid() != 0 || ::access("/usr/sbin/nft", X_OK) != 0 || ::getenv("SVC_LXC_HELPER") == nullptr) {
         std::cerr << "skipped: needs root, nftables and SVC_LXC_HELPER\n";
         return 77;

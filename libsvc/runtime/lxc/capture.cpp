@@ -119,7 +119,7 @@ std::filesystem::path Capture::take(const std::vector<std::string>& left_out) co
     for (const std::string& path : left_out) remove_inside(rootfs, path);
     sync_file_system(rootfs);  // the blocks of what was written last are known only then
     Cleaner cleaner;
-    cleaner.clean(open_file(rootfs, O_RDONLY | O_DIRECTORY).get(), 0, 0);
+    cleaner.clean(open_file(rootfs, O_RDONLY | O_DIRECTORY).get(), 0, std::string_view("rootfs/").size());
     write_file_atomically(capture_ / "layer.json", cleaner.record().dump());
     sync_file_system(rootfs);
     return capture_;

@@ -12,7 +12,7 @@ namespace svc::lxc {
 
 // What a path inside a tree may be at most: beyond it no archive of ours could be unpacked again, and each
 // level walked holds a descriptor.
-constexpr std::size_t max_tree_path = 4000;
+constexpr std::size_t max_tree_path = 4000;  // with "rootfs/"
 constexpr std::size_t max_tree_depth = 400;
 
 // For reading; throws when it is no folder.

@@ -11,6 +11,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/formats/archive.h"
 #include "libsvc/formats/capability.h"
 #include "libsvc/runtime/lxc/folder.h"
 
@@ -149,6 +150,11 @@ void LayerArchive::add_file(int folder, const std::string& name, ArchiveEntry en
     FileDescriptor file(
         ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (!file) throw reading_error(entry.path);
+    // Beyond this no image can be: a file of holes could go on for years.
+    constexpr std::uint64_t most = ArchiveLimits{}.max_bytes;
+    if (entry.size > most || total_ > most - entry.size)
+        throw Error(ErrorCode::exhausted, "layers hold more than " + std::to_string(most) + " bytes");
+    total_ += entry.size;
     add_attributes(entry, file.get());
     writer_.begin(entry);
     left_ = entry.size;

@@ -54,6 +54,7 @@ class LayerArchive final : public ArchiveStream {
     std::vector<Level> levels_;
     FileDescriptor file_;  // being copied
     std::uint64_t left_ = 0;
+    std::uint64_t total_ = 0;  // bytes of all files so far
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::string>
         linked_;  // device and number -> first name
     std::string block_;
