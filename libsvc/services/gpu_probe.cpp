@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -98,8 +99,9 @@ std::vector<Gpu> probe_gpus(const std::filesystem::path& sysfs) {
     std::error_code absent;
     for (const auto& entry : std::filesystem::directory_iterator(sysfs / "class" / "drm", absent))
         if (auto gpu = gpu_at(entry.path())) gpus.push_back(std::move(*gpu));
-    std::ranges::sort(gpus, [](const Gpu& a, const Gpu& b) {
-        return std::tie(a.pci_address, a.render_name) < std::tie(b.pci_address, b.render_name);
+    // The shorter ones are those of the usual domain, which comes first.
+    std::ranges::sort(gpus, {}, [](const Gpu& gpu) {
+        return std::tuple(gpu.pci_address.size(), gpu.pci_address, gpu.render_name);
     });
     for (std::size_t i = 0; i < gpus.size(); ++i) gpus[i].id = static_cast<int>(i);
     return gpus;

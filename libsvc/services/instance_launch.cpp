@@ -196,11 +196,12 @@ OperationResult InstanceService::Implementation::boot(OperationContext& context,
                       else
                           completion->succeed([this, id, requestor] { return mark_running(id, requestor); });
                   });
-    give_up_unwanted(id);
+    if (!context.operation().may_cancel) give_up_unwanted(id);
     return {};
 }
 
-// Whoever asked for the end of it while nobody waited for the guest yet was not heard.
+// Whoever asked for the end of it while nobody waited for the guest yet was not heard, unless by a
+// cancellation.
 void InstanceService::Implementation::give_up_unwanted(const std::string& id) {
     const auto instance = parts_.instances.find(id);
     if (!instance || instance->status == InstanceStatus::deleted)

@@ -1,6 +1,8 @@
 #include "libsvc/services/node_service.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -221,4 +223,211 @@ TEST_CASE_METHOD(Fixture, "the entity tag follows what can be changed") {
     const std::string before = service.etag(*service.get("node0"));
     nodes.update("node0", [](Node& node) { node.tags = {"zone=a"}; });
     CHECK(service.etag(*service.get("node0")) != before);
+}
+
+TEST_CASE_METHOD(Fixture, "each field of a patch counts for the next placement") {
+    Instance wanting = instance("a");
+    NodePatch change;
+    SECTION("cpus") {
+        change.cpus = 1;
+        change.cpu_allocation_rate = 1;
+    }
+    SECTION("memory") {
+        change.memory = gigabyte;
+        change.memory_allocation_rate = 0.5;
+    }
+    SECTION("unschedulable") {
+        change.unschedulable = true;
+    }
+    SECTION("tags") {
+        wanting.node_selector = {"fast"};
+        change.tags = std::vector<std::string>{"slow"};
+    }
+    patch(change);
+    CHECK(code_of([&] { service.reserve(wanting); }) == ErrorCode::exhausted);
+    NodePatch back;
+    back.cpus = 0;
+    back.memory = 0;
+    back.cpu_allocation_rate = 4;
+    back.memory_allocation_rate = 2;
+    back.unschedulable = false;
+    back.tags = std::vector<std::string>{"fast", "zone=a"};
+    back.public_address = "203.0.113.7";
+    patch(back);
+    CHECK(service.reserve(wanting).public_address == "203.0.113.7");
+    CHECK(service.get("node0")->tags.size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a patch of the public address can be taken back") {
+    NodePatch change;
+    change.public_address = "203.0.113.7";
+    patch(change);
+    change.public_address = "";
+    patch(change);
+    CHECK(service.get("node0")->public_address == service.get("node0")->address);
+    CHECK(code_of([&] { service.patch("other", change, "test"); }) == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Fixture, "gpu slots are a number where no GPU shows, by type or by hand") {
+    Instance wanting = instance("a");
+    wanting.resources.gpu_slots = 1;
+    CHECK(code_of([&] { service.reserve(wanting); }) == ErrorCode::exhausted);
+    configure("gpu.type", "amd");
+    CHECK(service.get("node0")->gpu_slots == 10);
+    const Reservation got = service.reserve(wanting);
+    CHECK(got.gpus.empty());
+    service.release_all(wanting);
+    NodePatch change;
+    change.gpu_slots = 0;
+    patch(change);
+    CHECK(service.get("node0")->gpu_slots == 0);
+    wanting.node.clear();
+    CHECK(code_of([&] { service.reserve(wanting); }) == ErrorCode::exhausted);
+    change.gpu_slots.reset();
+    change.gpus = {{0, 1, 1}};
+    CHECK(message_of([&] { service.patch("node0", change, "test"); }) ==
+          "argument gpus is invalid: node node0 has no GPU 0");
+}
+
+namespace {
+
+struct GpuMachine : Fixture {
+    GpuMachine() {
+        for (const char* number : {"128", "129"}) {
+            const auto device = directory.path() / "class/drm" / ("renderD" + std::string(number)) / "device";
+            std::filesystem::create_directories(device);
+            std::ofstream(device / "vendor") << "0x8086\n";
+            std::ofstream(device / "uevent") << "PCI_SLOT_NAME=0000:00:0" << number[2] << ".0\n";
+        }
+    }
+};
+
+struct GpuFixture : GpuMachine {
+    GpuFixture() {
+        NodePatch change;
+        change.gpu_slots = 3;
+        change.gpu_encoder_slots = 1;
+        wait(gpus.patch("node0", change, "test"));
+    }
+    Reservation take(const std::string& id, int slots, bool must = false, bool may = false) {
+        Instance made = instance(id);
+        made.resources.gpu_slots = slots;
+        made.needs_gpu_encoder = must;
+        made.prefers_gpu_encoder = may;
+        const Reservation got = gpus.reserve(made);
+        made.node = got.node;
+        made.gpus = got.gpus;
+        made.gpu_encoder_slots = got.gpu_encoder_slots;
+        made.status = InstanceStatus::running;
+        taken.push_back(std::make_shared<const Instance>(made));
+        return got;
+    }
+    NodeService gpus{parts(runtime)};  // the second one sees them
+    std::vector<std::shared_ptr<const Instance>> taken;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(GpuFixture, "slots of the node are divided over its GPUs") {
+    const auto node = gpus.get("node0");
+    REQUIRE(node->gpus.size() == 2);
+    CHECK(node->gpus[0].slots == 2);
+    CHECK(node->gpus[1].slots == 1);
+    CHECK(node->gpu_slots == 3);
+    NodePatch change;
+    change.gpus = {{1, 5, {}}};
+    wait(gpus.patch("node0", change, "test"));
+    CHECK(gpus.get("node0")->gpu_slots == 7);
+    const NodeService again(parts(runtime));
+    CHECK(again.get("node0")->gpus[1].slots == 5);
+}
+
+TEST_CASE_METHOD(GpuFixture, "an instance with slots gets one GPU, or all") {
+    CHECK(take("a", 1).gpus == std::vector<int>{0, 1});
+    configure("gpu.allocation_mode", "one");
+    CHECK(take("b", 1).gpus == std::vector<int>{1});
+    CHECK(take("c", 0).gpus.empty());
+    CHECK(take("d", 1).gpus == std::vector<int>{0});
+    CHECK(code_of([&] { take("e", 1); }) == ErrorCode::exhausted);
+    const Json gpu = gpus.describe(*gpus.get("node0")).at("gpus").as_array().at(1);
+    CHECK(gpu.at("allocations").at("b").at("slots").as_int() == 1);
+    CHECK(gpu.at("allocations").find("a") == nullptr);
+    gpus.release_all(*taken[1]);
+    CHECK(take("f", 1).gpus == std::vector<int>{1});
+}
+
+TEST_CASE_METHOD(GpuFixture, "encoder slots are needed by some and welcome to others") {
+    CHECK(take("a", 0, false, true).gpu_encoder_slots == 1);
+    CHECK(take("b", 0, false, true).gpu_encoder_slots == 0);
+    CHECK_THAT(message_of([&] { take("c", 0, true); }), Catch::Contains("gpu encoder slots short by 1"));
+    gpus.release_all_but_disk(*taken[0]);
+    CHECK(take("c", 0, true).gpu_encoder_slots == 1);
+}
+
+TEST_CASE_METHOD(GpuFixture, "GPU slots of the last life count in the next") {
+    take("a", 2);
+    take("b", 0, true);
+    NodeService again(parts(runtime));
+    again.adopt(taken);
+    Instance next = instance("c");
+    next.resources.gpu_slots = 2;
+    CHECK(code_of([&] { again.reserve(next); }) == ErrorCode::exhausted);
+    next.resources.gpu_slots = 1;
+    next.prefers_gpu_encoder = true;
+    const auto got = again.reserve(next);
+    CHECK(got.gpus.front() == 1);
+    CHECK(got.gpu_encoder_slots == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "the strategy is asked for at each placement") {
+    Node other = *service.get("node0");
+    other.name = "node1";
+    other.cpus = other.cpus * 4;
+    nodes.create(other);
+    NodeService two(parts(runtime));
+    CHECK(two.reserve(instance("a")).node == "node1");
+    configure("scheduler.strategy", "binpack");
+    CHECK(two.reserve(instance("b")).node == "node1");
+    configure("scheduler.strategy", "");
+    CHECK(two.reserve(instance("c")).node == "node0");
+}
+
+TEST_CASE_METHOD(Fixture, "a second node is known by name or address, and not to be had") {
+    NodeCreate create;
+    create.name = "node0";
+    create.address = "10.1.1.1";
+    CHECK(code_of([&] { service.create(create, "test"); }) == ErrorCode::conflict);
+    create.name = "node1";
+    CHECK(code_of([&] { service.create(create, "test"); }) == ErrorCode::unsupported);
+    CHECK(message_of([&] { service.create(create, "test"); }) ==
+          "adding node node1: runtime simulated has one node");
+    create.address = service.get("node0")->address;
+    CHECK(code_of([&] { service.create(create, "test"); }) == ErrorCode::conflict);
+}
+
+TEST_CASE_METHOD(Fixture, "a node in use is removed by force alone, with its instances") {
+    const Instance held = reserved("a");
+    CHECK(code_of([&] { service.remove("node0", {}, "test"); }) == ErrorCode::conflict);
+    CHECK(message_of([&] { service.remove("node0", {}, "test"); }) == "node node0 is in use");
+    CHECK(code_of([&] { service.remove("other", {}, "test"); }) == ErrorCode::not_found);
+    NodeRemoval removal;
+    removal.force = true;
+    SECTION("they can be deleted") {
+        service.on_forced_removal([&](const std::string& node) {
+            CHECK(node == "node0");
+            CHECK(code_of([&] { service.reserve(instance("late")); }) == ErrorCode::exhausted);
+            service.release_all(held);
+        });
+        CHECK(wait(service.remove("node0", removal, "test"))->err.empty());
+        CHECK(service.list().empty());
+        CHECK_THAT(message_of([&] { service.reserve(instance("b")); }), Catch::Contains("no nodes"));
+        const NodeService again(parts(runtime));
+        CHECK(again.get("node0")->status == NodeStatus::online);
+    }
+    SECTION("they cannot") {
+        service.on_forced_removal([](const std::string&) { throw Error(ErrorCode::internal, "no way"); });
+        CHECK(wait(service.remove("node0", removal, "test"))->err == "no way");
+        CHECK(service.get("node0")->status == NodeStatus::online);
+        CHECK_NOTHROW(reserved("b"));
+    }
 }

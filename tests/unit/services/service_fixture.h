@@ -102,6 +102,7 @@ struct ServiceFixture {
         });
     DirBlobStore blobs{{directory.path() / "blobs"}};
     AgentTokens tokens{directory.path() / "secret", clock};
+    std::mutex life_mutex;  // guests report from a thread of the simulation
     std::atomic<bool> guests_report{true};
     Guarded<std::function<int(const std::string& id)>> after_guest;  // the exit status of what comes after it
     SimulatedRuntime simulated{clock, simulation()};
@@ -120,7 +121,8 @@ struct ServiceFixture {
             return after ? after(std::string(id)) : 0;
         };
         options.report_running = [this](std::string_view id) {
-            if (guests_report) report(std::string(id), "running");
+            std::lock_guard lock(life_mutex);
+            if (guests_report && life) report(std::string(id), "running");
         };
         return options;
     }
@@ -131,13 +133,23 @@ struct ServiceFixture {
         options.sysfs = directory.path() / "sys";
         return options;
     }
+    static AgentSession session_template() {
+        AgentSession session;
+        session.service_urls = {"https://10.0.0.1:8443"};
+        return session;
+    }
     void end_life() {
         if (life) life->engine.stop(std::chrono::hours(1));
+        std::lock_guard lock(life_mutex);
         life.reset();
     }
     void restart() {
         end_life();
-        life = std::make_unique<Life>(*this);
+        auto next = std::make_unique<Life>(*this);
+        {
+            std::lock_guard lock(life_mutex);
+            life = std::move(next);
+        }
         life->engine.recover();
     }
 
@@ -238,7 +250,7 @@ inline Life::Life(ServiceFixture& world)
                         world.tokens,
                         world.clock,
                         world.ids,
-                        {},
+                        world.session_template(),
                         {.log_dir = world.directory.path() / "logs"}}),
       exec_service(instances, world.runtime, engine, world.clock, world.ids) {
     // There is no service of applications here: their layers are theirs all the same.
