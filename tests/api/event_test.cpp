@@ -18,6 +18,7 @@ constexpr std::chrono::seconds patience{20};
 class StuckSocket final : public WebSocket {
   public:
     bool send_text(std::string message) override {
+        if (counts) queued += message.size();
         sent.push_back(std::move(message));
         return true;
     }
@@ -32,6 +33,7 @@ class StuckSocket final : public WebSocket {
     void resume_reading() override {}
 
     std::size_t queued = std::size_t{1} << 30U;
+    bool counts = false;  // what is sent stays in `queued`
     std::vector<std::string> sent;
     CloseCode code = CloseCode::normal;
     std::string reason;
@@ -50,6 +52,9 @@ TEST_CASE("the_type_and_the_caller_are_checked_before_the_upgrade") {
     TestDaemon daemon;
     CHECK(daemon.api().get("/1.0/events?type=weather").status == 400);
     CHECK(daemon.api().get("/1.0/events").error() == "websocket upgrade is required");
+    for (const char* since : {"x", "", "-1", "1.5", "99999999999999999999"})
+        CHECK(daemon.api().get(std::string("/1.0/events?since=") + since).status == 400);
+    CHECK(daemon.api().get("/1.0/events?type=all&since=1").error() == "websocket upgrade is required");
     CHECK_THROWS_AS(WebSocketClient(daemon.tls_target(), "/1.0/events"), Error);
     CHECK_THROWS_AS(WebSocketClient(daemon.local_target(), "/1.0/events?type=operation,weather"), Error);
 }
@@ -131,6 +136,72 @@ TEST_CASE("events_between_subscribing_and_the_upgrade_are_kept_in_order") {
     for (int i = 0; i < 3; ++i) CHECK(Json::parse(socket->sent.at(std::size_t(i))).at("metadata") == Json(i));
     handler->on_close(1000, "");
     CHECK(bus.subscribers() == 0);
+}
+
+TEST_CASE("what_a_subscriber_has_missed_comes_first_as_fast_as_it_takes_it") {
+    const SystemClock clock;
+    EventBus bus(clock);
+    for (int i = 1; i <= 300; ++i) bus.publish(EventType::lifecycle, Json(std::string(1000, 'x')));
+    const auto handler =
+        server::event_stream(bus, {EventType::lifecycle, EventType::logging}, {100'000, 50}, 100).websocket;
+    const auto socket = std::make_shared<StuckSocket>();
+    socket->queued = 0;
+    socket->counts = true;
+    handler->on_open(socket);
+    CHECK(socket->sent.size() < 80);  // the rest waits in the window, not in the queue
+    bus.publish(EventType::logging, Json::object());
+    CHECK(bus.subscribers() == 0);
+    std::size_t rounds = 0;
+    for (; bus.subscribers() == 0; ++rounds) {
+        socket->queued = 0;
+        handler->on_sent();
+    }
+    CHECK(rounds > 1);
+    socket->queued = 0;
+    bus.publish(EventType::logging, Json::object());
+    REQUIRE(socket->sent.size() == 202);
+    for (std::size_t i = 0; i < 202; ++i)
+        REQUIRE(Json::parse(socket->sent[i]).at("sequence") == Json(std::int64_t(101 + i)));
+    handler->on_close(1000, "");
+    CHECK(bus.subscribers() == 0);
+}
+
+TEST_CASE("a_subscriber_that_leaves_while_it_reads_the_past_is_forgotten") {
+    const SystemClock clock;
+    EventBus bus(clock);
+    for (int i = 1; i <= 200; ++i) bus.publish(EventType::lifecycle, Json(std::string(1000, 'x')));
+    auto handler = server::event_stream(bus, {EventType::lifecycle}, {}, 0).websocket;
+    const auto socket = std::make_shared<StuckSocket>();
+    socket->queued = 0;
+    socket->counts = true;
+    handler->on_open(socket);
+    handler->on_close(1006, "");
+    handler.reset();
+    bus.publish(EventType::lifecycle, Json::object());
+    CHECK(bus.subscribers() == 0);
+}
+
+TEST_CASE("events_of_before_a_restart_can_be_read_again") {
+    TestDaemon daemon;
+    const std::string operation =
+        daemon.api()
+            .upload(Method::post, "/1.0/images", "{\"name\":\"base\"}", image_package())
+            .operation_id();
+    std::int64_t first = 0;
+    {
+        WebSocketClient events(daemon.local_target(), "/1.0/events?type=operation&since=0");
+        for (std::int64_t code = 0; code < 200;) {
+            const Json event = next_event(events);
+            if (first == 0) first = event.at("sequence").as_int();
+            code = event.at("metadata").at("status_code").as_int();
+        }
+    }
+    daemon.restart();
+    WebSocketClient events(daemon.local_target(),
+                           "/1.0/events?type=operation&since=" + std::to_string(first - 1));
+    const Json again = next_event(events);
+    CHECK(again.at("sequence") == Json(first));
+    CHECK(again.at("metadata").at("id") == Json(operation));
 }
 
 }  // namespace svc::test

@@ -105,6 +105,12 @@ MadeCertificate make_certificate(const CertificatePlan& plan) {
     return made;
 }
 
+bool certificate_names(const std::string& pem, const std::string& host) {
+    const auto certificate = from_text<X509Ptr>(pem, PEM_read_bio_X509);
+    return X509_check_ip_asc(certificate.get(), host.c_str(), 0) == 1 ||
+           X509_check_host(certificate.get(), host.data(), host.size(), 0, nullptr) == 1;
+}
+
 KeyPair MadeCertificate::write_to(const std::filesystem::path& directory, const std::string& name) const {
     const KeyPair files{directory / (name + ".crt"), directory / (name + ".key")};
     write_file_atomically(files.key, key_pem);

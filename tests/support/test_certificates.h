@@ -27,5 +27,7 @@ struct CertificatePlan {
 };
 
 MadeCertificate make_certificate(const CertificatePlan& plan);
+// Whether a client that verifies names takes the certificate for this host name or address.
+bool certificate_names(const std::string& pem, const std::string& host);
 
 }  // namespace svc::test

@@ -6,6 +6,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "tests/support/test_certificates.h"
 
 using namespace svc;
 
@@ -65,6 +66,18 @@ TEST_CASE("certificates_go_through_pem_and_der_unchanged") {
     CHECK_THROWS_AS(parse_certificate("-----BEGIN CERTIFICATE-----\nnonsense"), Error);
     CHECK_THROWS_AS(parse_certificate(from_pem.der + "x"), Error);
     CHECK_THROWS_AS(parse_certificate(""), Error);
+}
+
+TEST_CASE("a_server_certificate_is_valid_for_each_of_its_names_and_addresses") {
+    const Keys keys;
+    const KeyPair files{keys.directory.path() / "a.crt", keys.directory.path() / "a.key"};
+    ensure_key_pair(files, "machine", {"machine", "localhost"}, {"127.0.0.1", "::1", "192.0.2.7"},
+                    SystemClock());
+    const std::string pem = read_file(files.certificate);
+    for (const char* name : {"machine", "localhost", "127.0.0.1", "::1", "192.0.2.7"})
+        CHECK(test::certificate_names(pem, name));
+    CHECK_FALSE(test::certificate_names(pem, "elsewhere"));
+    CHECK_FALSE(test::certificate_names(pem, "192.0.2.8"));
 }
 
 TEST_CASE("reload_keeps_the_old_key_when_the_files_are_bad") {

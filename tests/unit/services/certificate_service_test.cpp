@@ -264,7 +264,7 @@ TEST_CASE_METHOD(CertificateFixture, "many_strangers_may_come_at_once_and_hear_o
     const auto answered = std::make_shared<std::latch>(strangers + 1);
     for (int i = 0; i <= strangers; ++i)
         service.add_later({make_certificate({"stranger"}).pem, i < strangers ? "secret" : "wrong", ""},
-                          from(here), [&](const std::exception_ptr& error) {
+                          from(here), [&, answered](const std::exception_ptr& error) {
                               ++(error ? refused : added);
                               answered->count_down();
                           });
