@@ -224,11 +224,11 @@ void DirectoryCatalogue::remove(std::string_view name) {
     reaching([&] {
         const FileDescriptor root = tree_.open("", O_RDONLY | O_DIRECTORY);
         const auto away = unfinished_prefix + to_hex(random_bytes(8));
-        tree_.open(std::string(name), O_PATH | O_DIRECTORY);
-        if (::renameat(root.get(), std::string(name).c_str(), root.get(), away.c_str()) != 0) {
-            if (errno != ENOENT) throw system_error("cannot remove the application", errno);
+        struct stat status {};
+        const int found = ::fstatat(root.get(), std::string(name).c_str(), &status, AT_SYMLINK_NOFOLLOW);
+        if (found != 0 || !S_ISDIR(status.st_mode) ||
+            ::renameat(root.get(), std::string(name).c_str(), root.get(), away.c_str()) != 0)
             throw Error(ErrorCode::not_found, "application not found in the registry");
-        }
         ::fsync(root.get());
         remove_tree(tree_.root() / away);
     });

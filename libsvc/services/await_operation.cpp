@@ -1,12 +1,35 @@
 #include "libsvc/services/await_operation.h"
 
+#include <condition_variable>
+#include <mutex>
+
 #include "libsvc/base/error.h"
 
 namespace svc {
 
 namespace {
 
-constexpr Duration look_interval = std::chrono::milliseconds(500);  // for the stop of who waits
+using Record = std::shared_ptr<const Operation>;
+
+// Outlives whoever of the two comes late.
+struct Answer {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    Record record;
+};
+
+// Null when `stop` was requested before.
+Record wait_for_end(Engine& engine, const std::string& id, std::stop_token stop) {
+    const auto answer = std::make_shared<Answer>();
+    engine.when_final(id, std::nullopt, [answer](Record record) {
+        const std::lock_guard lock(answer->mutex);
+        answer->record = std::move(record);
+        answer->changed.notify_all();
+    });
+    std::unique_lock lock(answer->mutex);
+    answer->changed.wait(lock, std::move(stop), [&] { return answer->record != nullptr; });
+    return answer->record;
+}
 
 void cancel_quietly(Engine& engine, const std::string& id) {
     try {
@@ -20,14 +43,11 @@ void cancel_quietly(Engine& engine, const std::string& id) {
 
 void await_operation(Engine& engine, const Operation& other, const OperationContext& context) {
     const std::string id = other.id.str();
-    for (;;) {
-        const auto record = engine.wait(id, look_interval);
-        if (record->status == OperationStatus::success) return;
-        if (is_final(record->status)) throw Error(ErrorCode::internal, record->err);
-        if (!context.stop().stop_requested()) continue;
-        if (context.cancel_requested()) cancel_quietly(engine, id);
-        throw Error(ErrorCode::cancelled, "waiting was cancelled");
-    }
+    const Record ended = wait_for_end(engine, id, context.stop());
+    if (ended && ended->status == OperationStatus::success) return;
+    if (ended && is_final(ended->status)) throw Error(ErrorCode::internal, ended->err);
+    if (context.cancel_requested()) cancel_quietly(engine, id);
+    throw Error(ErrorCode::cancelled, "waiting was cancelled");
 }
 
 }  // namespace svc

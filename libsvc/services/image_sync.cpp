@@ -186,7 +186,9 @@ OperationResult ImageSync::Implementation::run(OperationContext& context) {
         try {
             with_context("image " + quoted(wanted.name), [&] { fetch(*server, wanted, context); });
         } catch (const Error& e) {
-            if (e.code() == ErrorCode::cancelled || e.code() == ErrorCode::unavailable) throw;
+            // What cannot be done because the daemon stops is done after its next start.
+            if (context.stop().stop_requested()) throw Error(ErrorCode::cancelled, e.what());
+            if (e.code() == ErrorCode::unavailable) throw;
             failure.emplace(e);
         }
     }

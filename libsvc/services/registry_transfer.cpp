@@ -70,12 +70,25 @@ void check_is_asked_for(const ImportedVersion& imported, const std::string& name
                         std::to_string(imported.version.version) + " for " + quoted(imported.architecture));
 }
 
+// What cannot be done because the daemon stops is done after its next start.
+template <class Run>
+OperationResult resumable(const OperationContext& context, Run&& run) {
+    try {
+        return run();
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::unavailable || !context.stop().stop_requested()) throw;
+        throw Error(ErrorCode::cancelled, e.what());
+    }
+}
+
 }  // namespace
 
 void RegistryWork::register_kinds() {
     const auto handle = [this](const char* kind, auto run) {
         OperationHandler handler;
-        handler.run = run;
+        handler.run = [run](OperationContext& context) {
+            return resumable(context, [&] { return run(context); });
+        };
         handler.resumable = true;  // what is there already is left out the next time
         parts_.engine.handle(kind, std::move(handler));
     };
