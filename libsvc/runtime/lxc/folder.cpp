@@ -5,7 +5,6 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,10 +56,6 @@ struct stat stat_in(int folder, const std::string& name) {
     struct stat info {};
     if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) throw reading_error(name);
     return info;
-}
-
-bool is_whiteout(const struct stat& info) {
-    return S_ISCHR(info.st_mode) && info.st_rdev == makedev(0, 0);
 }
 
 void remove_inside(const std::filesystem::path& root, const std::string& path) {
