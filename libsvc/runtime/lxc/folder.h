@@ -19,6 +19,8 @@ constexpr std::size_t max_tree_depth = 400;
 FileDescriptor open_folder_in(int folder, const std::string& name);
 std::vector<std::string> sorted_names(int folder);  // without "." and ".."
 struct stat stat_in(int folder, const std::string& name);
+
+// Removes `path` ("/a/b", from `root`) with all below it. Absent is fine, and so is a link on the way: then
 // there is no such file in this tree.
 void remove_inside(const std::filesystem::path& root, const std::string& path);
 
