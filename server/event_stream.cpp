@@ -42,8 +42,12 @@ class EventQueue {
             if (!sent) return end();
         }
     }
-    // The connection can take more than is waiting for it.
-    bool is_hungry() const { return socket_ && waiting_.empty() && socket_->queued_bytes() < window_bytes; }
+    // What the connection can take besides what is waiting for it.
+    std::size_t room() const {
+        if (!socket_ || !waiting_.empty()) return 0;
+        const std::size_t queued = socket_->queued_bytes();
+        return queued < window_bytes ? window_bytes - queued : 0;
+    }
     void end() {
         closed_ = true;
         waiting_.clear();
@@ -66,9 +70,6 @@ class EventQueue {
     std::string reason_;  // why it was closed before it opened
     bool closed_ = false;
 };
-
-// A page of the past may be larger than the queue's limits by one text: it is not the client's fault.
-constexpr std::size_t page_bytes = window_bytes;
 
 class EventSocket final : public WebSocketHandler {
   public:
@@ -101,10 +102,13 @@ class EventSocket final : public WebSocketHandler {
 
   private:
     // Outside the queue's lock, which the receiver takes under the bus's. Until live nobody else fills the
-    // queue.
+    // queue, and no more is read than the connection takes: how long the past is does not count against the
+    // subscriber.
     void read_past() {
-        while (replay_ && queue_.with([](const EventQueue& queue) { return queue.is_hungry(); })) {
-            const EventPage page = replay_->next(page_bytes);
+        while (replay_) {
+            const std::size_t room = queue_.with([](const EventQueue& queue) { return queue.room(); });
+            if (room == 0) return;
+            const EventPage page = replay_->next(room);
             for (const auto& text : page.texts) queue_.with([&](EventQueue& queue) { queue.push(text); });
             if (page.live) subscription_ = std::move(replay_);
         }

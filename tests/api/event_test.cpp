@@ -148,11 +148,11 @@ TEST_CASE("what_a_subscriber_has_missed_comes_first_as_fast_as_it_takes_it") {
     socket->queued = 0;
     socket->counts = true;
     handler->on_open(socket);
-    CHECK(socket->sent.size() < 80);  // the rest waits in the window, not in the queue
+    REQUIRE(socket->sent.size() < 80);  // the rest waits in the window, not in the queue
     bus.publish(EventType::logging, Json::object());
     CHECK(bus.subscribers() == 0);
     std::size_t rounds = 0;
-    for (; bus.subscribers() == 0; ++rounds) {
+    for (; bus.subscribers() == 0 && rounds < 100; ++rounds) {
         socket->queued = 0;
         handler->on_sent();
     }
