@@ -11,7 +11,8 @@ constexpr Duration burst = std::chrono::seconds(1);
 }  // namespace
 
 Pacer::Pacer(const Clock& clock, std::size_t per_second)
-    : clock_(clock), interval_(burst / static_cast<Duration::rep>(std::max<std::size_t>(per_second, 1))) {}
+    : clock_(clock),
+      interval_(per_second == 0 ? Duration::zero() : burst / static_cast<Duration::rep>(per_second)) {}
 
 Duration Pacer::delay() {
     const std::lock_guard lock(mutex_);

@@ -10,8 +10,8 @@ namespace svc::server {
 // Thread-safe. A second's worth of requests may come at once.
 class Pacer {
   public:
-    Pacer(const Clock& clock, std::size_t per_second);
-    Duration delay();  // what the next request has to wait; 0 mostly
+    Pacer(const Clock& clock, std::size_t per_second);  // 0: as many as come
+    Duration delay();                                   // what the next request has to wait; 0 mostly
 
   private:
     const Clock& clock_;
