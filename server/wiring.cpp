@@ -60,7 +60,8 @@ Followers::Followers(ConfigService& config, ImageSync& image_sync, RegistryServi
              [&image_sync] { image_sync.synchronise(); }),
       registry("registry", interval_of(config, "registry.update_interval"), [&config, &service] {
           if (!config.text("registry.url").empty()) service.synchronise();
-      }) {}
+      }),
+      registry_service(service) {}
 
 void Followers::start() {
     images.start();
@@ -69,12 +70,15 @@ void Followers::start() {
 
 void wire(const WiredServices& services) {
     ApplicationService& applications = services.applications;
+    applications.on_published(
+        [&registry = services.registry](const std::string& application) { registry.published(application); });
     services.addons.on_new_version(
         [&applications](const std::string& addon) { applications.addon_changed(addon); });
     services.images.on_new_version(
         [&applications](const std::string& image) { applications.image_changed(image); });
-    services.images.on_sync_request(
-        [&followers = services.followers](const std::string&) { followers.images.run_now(); });
+    applications.on_published([&registry = services.followers.registry_service](const std::string& id) {
+        registry.published(id);
+    });
     services.instances.on_application_released(
         [&applications](const std::string&, int) { applications.enforce_limits(); });
     services.nodes.on_forced_removal(

@@ -18,6 +18,7 @@ struct Followers {
     void start();
 
     Follower images, registry;
+    RegistryService& registry_service;
 };
 
 struct WiredServices {
@@ -25,6 +26,7 @@ struct WiredServices {
     AddonService& addons;
     ImageService& images;
     ApplicationService& applications;
+    RegistryService& registry;
     NodeService& nodes;
     InstanceService& instances;
     Engine& engine;

@@ -256,6 +256,7 @@ void ApplicationService::Implementation::base_removed(const BootstrapPtr& bootst
 OperationResult ApplicationService::Implementation::conclude(const BootstrapPtr& bootstrap) {
     const std::string& id = bootstrap->target.application;
     enforce_limit(id);
+    tell_published(id);
     take_up_pending(id);
     OperationResult result;
     result.after = [this, operation = bootstrap->operation] { forget(operation); };

@@ -57,6 +57,9 @@ class ApplicationService::Implementation {
     void addon_changed(const std::string& addon);
     void global_addons_changed();
     void enforce_limits();
+    void on_published(std::function<void(const std::string& id)> listener) {
+        published_listener_ = std::move(listener);
+    }
     const Applications& applications() const { return parts_.applications; }
 
   private:
@@ -194,7 +197,10 @@ class ApplicationService::Implementation {
     OperationResult run_import(OperationContext& context);
     OperationResult undo_import(const Operation& operation);
 
+    void tell_published(const std::string& id) const;
+
     ApplicationServiceParts parts_;
+    std::function<void(const std::string& id)> published_listener_;  // may be empty
     std::shared_ptr<Link> link_ = std::make_shared<Link>();
     BootstrapQueue queue_;
     Guarded<std::map<std::string, BootstrapPtr, std::less<>>> bootstraps_;  // by operation

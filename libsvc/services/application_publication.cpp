@@ -39,7 +39,12 @@ OperationResult ApplicationService::Implementation::run_publish(const Operation&
     log::info(version->published ? "application version published" : "application version revoked",
               {{"application", target.application}, {"version", std::to_string(target.version)}});
     enforce_limit(target.application);
+    tell_published(target.application);
     return {};
+}
+
+void ApplicationService::Implementation::tell_published(const std::string& id) const {
+    if (published_listener_) published_listener_(id);
 }
 
 void ApplicationService::Implementation::enforce_limits() {

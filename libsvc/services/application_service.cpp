@@ -404,4 +404,8 @@ void ApplicationService::enforce_limits() {
     implementation_->enforce_limits();
 }
 
+void ApplicationService::on_published(std::function<void(const std::string& id)> listener) {
+    implementation_->on_published(std::move(listener));
+}
+
 }  // namespace svc

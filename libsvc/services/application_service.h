@@ -1,6 +1,7 @@
 #pragma once
 // Rules of applications: packages, versions and their bootstrap, publication, updates, export, deletion
 // (specification: Applications; facts 5, 6).
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,6 +88,9 @@ class ApplicationService {
     void addon_changed(const std::string& addon);
     void global_addons_changed();
     void enforce_limits();  // application.max_published_versions; also when an instance of a version is gone
+    // Called with the application's id after one of its versions may have become published; any thread. Set before the
+    // engine starts.
+    void on_published(std::function<void(const std::string& id)> listener);
 
   private:
     class Implementation;

@@ -88,4 +88,8 @@ void RegistryService::synchronise() {
     implementation_->work.synchronise();
 }
 
+void RegistryService::published(const std::string& application_id) {
+    implementation_->work.published(application_id);
+}
+
 }  // namespace svc

@@ -36,6 +36,8 @@ class RegistryService {
     // What the mode asks for: pull new versions and forget what the registry no longer has, or push what is published. A periodic job
     // with the interval registry.update_interval; also called after registry.* changed. Starts operations, waits for none of them to end.
     void synchronise();
+    // A publisher sends what was just published. Returns at once, throws nothing; any thread.
+    void published(const std::string& application_id);
 
   private:
     class Implementation;

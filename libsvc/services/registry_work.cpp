@@ -91,13 +91,16 @@ std::string RegistryWork::name_of(std::string_view id_or_name) const {
     return std::string(id_or_name);
 }
 
+void RegistryWork::check_idle(std::string_view kind, const std::string& name) const {
+    if (parts_.engine.claimed(claim_of(name)))
+        throw Error(ErrorCode::busy, description_of(kind) + " already in progress");
+}
+
 Started RegistryWork::start(std::string kind, std::string_view addressed, Json arguments,
                             std::string requestor) {
     const std::string name = arguments.at("name").as_string();
     OperationSpec spec;
     spec.description = description_of(kind);
-    if (parts_.engine.claimed(claim_of(name)))
-        throw Error(ErrorCode::busy, spec.description + " already in progress");
     spec.resources["applications"] = {"/1.0/applications/" + std::string(addressed)};
     spec.claims = {claim_of(name), transfers_claim};
     spec.wait_for_claims = true;  // behind other transfers, without holding a worker
@@ -123,6 +126,7 @@ Started RegistryWork::push(std::string_view id_or_name, std::string requestor) {
     const auto application = parts_.applications.get(id_or_name);
     if (versions_to_publish(*application).empty())
         throw Error(ErrorCode::not_found, "published application version not found");
+    check_idle("registry.push", application->name);
     withdrawals_.forget(application->name);
     return start("registry.push", id_or_name,
                  Json::object({{"name", application->name}, {"application", application->id.str()}}),
@@ -135,13 +139,15 @@ Started RegistryWork::pull(std::string_view id_or_name, std::string requestor) {
     const auto local = find_local(name);
     if (local && !local->immutable)
         throw Error(ErrorCode::conflict, "application " + quoted(name) + " already exists");
+    check_idle("registry.pull", name);
     return start("registry.pull", id_or_name, Json::object({{"name", name}}), std::move(requestor));
 }
 
 Started RegistryWork::remove(std::string_view id_or_name, std::string requestor) {
     check_configured();
-    return start("registry.delete", id_or_name, Json::object({{"name", name_of(id_or_name)}}),
-                 std::move(requestor));
+    const std::string name = name_of(id_or_name);
+    check_idle("registry.delete", name);
+    return start("registry.delete", id_or_name, Json::object({{"name", name}}), std::move(requestor));
 }
 
 void RegistryWork::synchronise() {
@@ -168,6 +174,7 @@ void RegistryWork::pull_new(Catalogue& catalogue, const CatalogueApplication& of
         log::debug("application is not pulled, its name is taken", {{"application", offered.name}});
         return;
     }
+    check_idle("registry.pull", offered.name);
     if (!missing_here(catalogue, offered).empty())
         start("registry.pull", offered.name, Json::object({{"name", offered.name}}), "");
 }
@@ -209,11 +216,30 @@ void RegistryWork::synchronise_push() {
 }
 
 void RegistryWork::push_new(Catalogue& catalogue, const Application& application) {
-    if (missing_there(catalogue, application, true).empty()) return;
+    check_idle("registry.push", application.name);
+    if (!missing_there(catalogue, application, true).empty()) start_own_push(application);
+}
+
+void RegistryWork::start_own_push(const Application& application) {
     start("registry.push", application.id.str(),
           Json::object(
               {{"name", application.name}, {"application", application.id.str()}, {"by_itself", true}}),
           "");
+}
+
+// Behind a transfer that is under way: that one may have looked already.
+void RegistryWork::published(const std::string& application_id) {
+    try {
+        const ConfigValues config = parts_.config();
+        if (config.text("registry.url").empty() || config.text("registry.mode") != "push") return;
+        check_configured();
+        const auto application = parts_.applications.get(application_id);
+        if (application->immutable || application->deleting || versions_to_publish(*application).empty())
+            return;
+        start_own_push(*application);
+    } catch (const Error& e) {
+        log::warning("application is not pushed", {{"application", application_id}, {"error", e.what()}});
+    }
 }
 
 std::vector<int> RegistryWork::missing_there(Catalogue& catalogue, const Application& application,

@@ -49,6 +49,7 @@ class RegistryWork {
     Started pull(std::string_view id_or_name, std::string requestor);
     Started remove(std::string_view id_or_name, std::string requestor);
     void synchronise();
+    void published(const std::string& application_id);
 
   private:
     void register_kinds();
@@ -57,6 +58,7 @@ class RegistryWork {
     std::unique_ptr<Catalogue> open() const;
     std::shared_ptr<const Application> find_local(std::string_view id_or_name) const;  // null: none
     std::string name_of(std::string_view id_or_name) const;
+    void check_idle(std::string_view kind, const std::string& name) const;
     Started start(std::string kind, std::string_view addressed, Json arguments, std::string requestor);
 
     void synchronise_pull();
@@ -64,6 +66,7 @@ class RegistryWork {
     void forget_missing(const std::vector<CatalogueApplication>& offered);
     void synchronise_push();
     void push_new(Catalogue& catalogue, const Application& application);
+    void start_own_push(const Application& application);
     std::vector<int> missing_there(Catalogue& catalogue, const Application& application,
                                    bool by_itself) const;
     std::vector<int> missing_here(Catalogue& catalogue, const CatalogueApplication& offered) const;

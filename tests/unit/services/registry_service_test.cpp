@@ -61,6 +61,10 @@ struct Station : ApplicationFixture {
         life->engine.recover();
         life->content.collect_garbage();
     }
+    // As the daemon wires it.
+    void send_what_is_published() {
+        service().on_published([this](const std::string& id) { registry().published(id); });
+    }
     void synchronise() {
         registry().synchronise();
         settle();
@@ -153,6 +157,24 @@ TEST_CASE_METHOD(TwoStations, "a publisher sends what is published by itself, an
     const std::size_t operations = publisher.engine().list().size();
     publisher.synchronise();
     CHECK(publisher.engine().list().size() == operations);  // nothing to do: no operation
+}
+
+TEST_CASE_METHOD(TwoStations, "what is published is sent at once by a publisher, and by nobody else") {
+    publisher.send_what_is_published();
+    publisher.created();
+    publisher.settle();
+    CHECK(offered() == std::vector<int>{0});
+    publisher.set("application.auto_publish", "false");
+    publisher.add_version("2");
+    publisher.settle();
+    CHECK(offered() == std::vector<int>{0});
+    publisher.succeed(publisher.service().publish("candy", 1, true, "test"));
+    publisher.settle();
+    CHECK(offered() == std::vector<int>{0, 1});
+    client.send_what_is_published();
+    client.created("name: own\n");
+    client.settle();
+    CHECK(offered("own").empty());
 }
 
 TEST_CASE_METHOD(TwoStations, "a client takes new versions by itself, once") {
