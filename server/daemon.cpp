@@ -304,8 +304,8 @@ Daemon::Parts::Parts(Options given)
                  api_routes(services)),
       server(middleware, workers, options.limits, options.io_threads) {
     followers.emplace(config, image_sync, registry_service);
-    wire({config, addon_service, image_service, application_service, node_service, instance_service, *engine,
-          *followers});
+    wire({config, addon_service, image_service, application_service, registry_service, node_service,
+          instance_service, *engine, *followers});
     certificate_service.on_removed([this] { disconnect_distrusted(); });
 }
 
@@ -369,6 +369,8 @@ void Daemon::Parts::serve() {
         try {
             instance_service.reconcile();
             content.collect_garbage();
+            application_service.global_addons_changed();  // and what else a crash kept from being told
+            application_service.enforce_limits();
         } catch (const std::exception& e) {
             log::error("first reconciliation failed", {{"error", e.what()}});
         }
@@ -398,6 +400,13 @@ Daemon::~Daemon() {
 
 const std::vector<std::string>& Daemon::addresses() const {
     return parts_->addresses;
+}
+
+std::vector<std::string> Daemon::routes() const {
+    std::vector<std::string> routes;
+    for (const Route& route : api_routes(parts_->services))
+        routes.push_back(std::string(to_text(route.method)) + " " + route.path);
+    return routes;
 }
 
 std::string Daemon::tls_fingerprint() const {

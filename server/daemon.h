@@ -19,9 +19,10 @@ class Daemon {
     Daemon& operator=(const Daemon&) = delete;
 
     const std::vector<std::string>& addresses()
-        const;                            // "unix:/run/svc/unix.socket", "https://[::]:8444", ...
-    std::string tls_fingerprint() const;  // "" without TLS
-    void reload(log::Level level);        // and the server's certificate
+        const;                                // "unix:/run/svc/unix.socket", "https://[::]:8444", ...
+    std::vector<std::string> routes() const;  // "GET /1.0/images/{id}": what the API's document has to tell
+    std::string tls_fingerprint() const;      // "" without TLS
+    void reload(log::Level level);            // and the server's certificate
     // No new work, cancels what may be cancelled, gives the rest its grace, then serves no more. Instances
     // keep running. False when work was still going on at the end: the process should exit without tearing
     // down.

@@ -1,5 +1,6 @@
 #include "server/etag.h"
 
+#include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 
@@ -22,8 +23,10 @@ void check_if_match(const Request& request, std::string_view etag) {
     if (!wanted) return;
     for (const std::string& tag : split(*wanted, ','))
         if (plain_tag(tag) == "*" || plain_tag(tag) == etag) return;
+    const std::string_view given = plain_tag(*wanted);
     throw Error(ErrorCode::precondition_failed,
-                "ETag doesn't match: " + std::string(plain_tag(*wanted)) + " vs " + std::string(etag));
+                "ETag doesn't match: " + (is_sha256_hex(given) ? std::string(given) : quoted(given)) +
+                    " vs " + std::string(etag));
 }
 
 }  // namespace svc::server

@@ -39,11 +39,9 @@ RequestPlan refused(const Request& request, std::exception_ptr reason) {
     return plan;
 }
 
-// A body that says what it is goes where the route takes packages, which refuses what is none. JSON, and what
-// does not say what it is, is read into memory for the handler.
+// Anything else than an octet-stream is read into memory: JSON, whatever its client says of it.
 bool is_upload(const Route& route, const Request& request) {
-    return route.open_upload && request.headers.find("Content-Type") && !has_content_type(request, "") &&
-           !has_content_type(request, "application/json");
+    return route.open_upload && is_octet_stream(request);
 }
 
 std::vector<Route> scrape_routes(const MetricsRegistry& metrics) {

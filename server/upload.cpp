@@ -15,9 +15,12 @@ namespace {
 }  // namespace
 
 std::shared_ptr<BodySink> open_package_upload(BlobStore& blobs, const Request& request) {
-    if (!is_octet_stream(request)) throw_wrong_type();
     fingerprint_header(request);  // a malformed one is refused before the body is sent
     return std::make_shared<PackageUpload>(blobs.create(request.content_length.value_or(0)));
+}
+
+void check_json_type(const Request& request) {
+    if (!has_content_type(request, "application/json") && !has_content_type(request, "")) throw_wrong_type();
 }
 
 void check_request_header(const Request& request) {

@@ -21,10 +21,13 @@ class PackageUpload final : public BodySink {
     BlobInfo info_;
 };
 
-// Checks type and fingerprint of an upload and that there is room for it. Throws invalid_argument, exhausted.
+// Checks the fingerprint header of an upload and that there is room for it. Throws invalid_argument,
+// exhausted.
 std::shared_ptr<BodySink> open_package_upload(BlobStore& blobs, const Request& request);
 // X-SVC-Request of an upload that needs nothing in it: absent, empty or any JSON object.
 void check_request_header(const Request& request);
+// For routes that mean an upload when there is no JSON: a body of another type is neither.
+void check_json_type(const Request& request);
 // The package of a finished upload. Throws invalid_argument when the request brought none.
 UploadedPackage take_package(const Request& request);
 

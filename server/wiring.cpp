@@ -58,9 +58,10 @@ void wire_configuration(const WiredServices& services) {
 Followers::Followers(ConfigService& config, ImageSync& image_sync, RegistryService& service)
     : images("image-server", interval_of(config, "images.update_interval"),
              [&image_sync] { image_sync.synchronise(); }),
-      registry("registry", interval_of(config, "registry.update_interval"), [&config, &service] {
-          if (!config.text("registry.url").empty()) service.synchronise();
-      }),
+      registry("registry", interval_of(config, "registry.update_interval"),
+               [&config, &service] {
+                   if (!config.text("registry.url").empty()) service.synchronise();
+               }),
       registry_service(service) {}
 
 void Followers::start() {
@@ -76,9 +77,8 @@ void wire(const WiredServices& services) {
         [&applications](const std::string& addon) { applications.addon_changed(addon); });
     services.images.on_new_version(
         [&applications](const std::string& image) { applications.image_changed(image); });
-    applications.on_published([&registry = services.followers.registry_service](const std::string& id) {
-        registry.published(id);
-    });
+    applications.on_published(
+        [&registry = services.followers.registry_service](const std::string& id) { registry.published(id); });
     services.instances.on_application_released(
         [&applications](const std::string&, int) { applications.enforce_limits(); });
     services.nodes.on_forced_removal(

@@ -33,3 +33,12 @@ build_programs() {
     say "building into ${build#"$root"/}"
     ninja -C "$build" --quiet || fail "the build failed"
 }
+
+# The validator of the API's document, from npm into the build folder. Its test is skipped where this does not work.
+prepare_validator() {
+    if ! command -v npm >/dev/null && [[ $(id -u) == 0 ]]; then
+        say "installing npm"
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null || true
+    fi
+    python3 "$root/tests/lint/openapi_valid.py" --prepare "$build/npm" >&2 || true
+}

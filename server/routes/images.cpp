@@ -42,10 +42,13 @@ std::shared_ptr<BodySink> open_create(const Services& services, const Request& r
 
 // {"name", "path", "default"}: an image of the image server.
 Response import_image(const Services& services, const Request& request) {
+    check_json_type(request);
     const Json body = json_body(request);
     const JsonFields fields(body);
-    return async(*services.image_sync.import(fields.require_string("name"), fields.require_string("path"),
-                                             fields.boolean("default").value_or(false), requestor(request)));
+    const std::string name = fields.require_string("name");
+    const std::string path = fields.require_string("path");
+    return async(*services.image_sync.import(name, path, fields.boolean("default").value_or(false),
+                                             requestor(request)));
 }
 
 Response create_image(const Services& services, const Request& request) {

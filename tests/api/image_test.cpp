@@ -122,6 +122,25 @@ TEST_CASE_METHOD(Setup, "images_and_versions_are_deleted") {
     CHECK(api.remove("/1.0/images/base").status == 404);
 }
 
+TEST_CASE_METHOD(Setup, "json_imports_from_the_image_server_that_is_configured") {
+    const auto import = [&](const Json& body) {
+        return api.call(Method::post, "/1.0/images", body.dump(), header("Content-Type", "application/json"));
+    };
+    CHECK(import(Json::object({{"name", "x"}})).error() == "path is required");
+    CHECK(import(Json::object({{"path", "x"}})).error() == "name is required");
+    CHECK(import(Json::object({{"name", "x"}, {"path", "x"}, {"default", "yes"}})).status == 400);
+    CHECK(import(Json::object({{"name", "x"}, {"path", "jammy:amd64"}})).status ==
+          400);  // images.url is empty
+}
+
+TEST_CASE_METHOD(Setup, "images_are_paged") {
+    for (const char* name : {"a", "b", "c"}) api.add_image(name, image_package({.text = name}));
+    const ApiReply page = api.get("/1.0/images?recursion=1&offset=1&limit=1");
+    CHECK(page.metadata().as_array().size() == 1);
+    CHECK(page.metadata().as_array().at(0).at("name") == Json("b"));
+    CHECK(page.json().at("total_size") == Json(3));
+}
+
 TEST_CASE_METHOD(Setup, "images_outlive_a_restart") {
     const std::string id = api.add_image("base", package);
     const Json before = api.get("/1.0/images/" + id).metadata();

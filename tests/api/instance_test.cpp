@@ -85,6 +85,37 @@ TEST_CASE_METHOD(Setup, "an_instance_stops_starts_and_goes") {
     CHECK(wish("running").status == 404);
 }
 
+TEST_CASE("a_failed_instance_keeps_its_logs") {
+    TestDaemon daemon([](server::Options& options) { options.simulated.fail_share = 1; });
+    daemon.api().add_image("base", image_package());
+    const ApiReply accepted =
+        daemon.api().post("/1.0/containers", Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}));
+    CHECK(daemon.api().wait(accepted).at("status_code") == Json(400));
+    const std::string url = "/1.0/containers/" + resource_id(accepted.metadata(), "containers");
+    CHECK(daemon.api().get(url).metadata().at("stored_logs") == Json::array({"console.log"}));
+    CHECK(daemon.api().get(url + "/logs").metadata() == Json::array({url + "/logs/console.log"}));
+    const ApiReply log = daemon.api().get(url + "/logs/console.log");
+    CHECK(log.headers.get("Content-Type") == "text/plain; charset=utf-8");
+    CHECK(log.text == "the simulated init was told to fail\n");
+}
+
+TEST_CASE_METHOD(Setup, "several_instances_are_deleted_at_once_under_both_words") {
+    for (const std::string word : {"containers", "instances"}) {
+        const std::string first = api.launch("base");
+        const std::string second = api.launch("base");
+        const std::string url = "/1.0/" + word;
+        const auto remove = [&](const JsonArray& ids) {
+            return api.remove(url, Json::object({{"ids", ids}, {"force", true}}).dump());
+        };
+        CHECK(remove({first, "nothing"}).status == 404);
+        CHECK(remove({}).status == 400);
+        CHECK(api.remove(url).status == 400);
+        const Json operation = api.succeed(remove({first, second}));
+        CHECK(operation.at("resources").at(word) == Json::array({url + "/" + first, url + "/" + second}));
+        CHECK(api.get(url).metadata() == Json::array());
+    }
+}
+
 TEST_CASE_METHOD(Setup, "a_report_needs_the_token_of_its_instance") {
     const std::string url = "/1.0/containers/" + api.launch("base");
     ApiCaller inside(daemon.agent_target());

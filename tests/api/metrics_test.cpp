@@ -29,6 +29,56 @@ TEST_CASE("metrics_have_their_own_plain_listener") {
     CHECK(value(scrape.text, "svc_cluster_container_boot_time_seconds_count") == 0);
 }
 
+TEST_CASE("trusted_clients_read_the_metrics_beside_the_api") {
+    TestDaemon daemon;
+    const ApiReply scrape = daemon.api().get("/1.0/metrics");
+    CHECK(scrape.headers.get("Content-Type") == "text/plain; version=0.0.4");
+    CHECK(value(scrape.text, "svc_cluster_nodes_total") == 1);
+    CHECK(ApiCaller(daemon.tls_target()).get("/1.0/metrics").status == 403);
+}
+
+TEST_CASE("every_route_has_its_label") {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    for (const char* path :
+         {"/1.0/addons", "/1.0/addons/x", "/1.0/applications", "/1.0/applications/x", "/1.0/applications/x/0",
+          "/1.0/applications/x/manifest", "/1.0/applications/x/0/manifest", "/1.0/config", "/1.0/nodes",
+          "/1.0/nodes/x", "/1.0/registry/applications", "/1.0/certificates", "/1.0/certificates/x",
+          "/1.0/artifacts", "/1.0/artifacts/x", "/1.0/tasks", "/1.0/version", "/1.0/openapi.json"})
+        api.get(path);
+    api.call(Method::post, "/1.0/registry/applications/x/push");
+    api.call(Method::post, "/1.0/registry/applications/x/pull");
+    api.remove("/1.0/registry/applications/x");
+    api.remove("/1.0/images/x/0");
+    const std::string text = api.get("/1.0/metrics").text;
+    for (const char* handler : {"addons_GET",
+                                "addon_GET",
+                                "applications_GET",
+                                "application_GET",
+                                "application_version_GET",
+                                "application_manifest_GET",
+                                "application_version_manifest_GET",
+                                "config_GET",
+                                "nodes_GET",
+                                "node_GET",
+                                "registry_applications_GET",
+                                "registry_application_push_POST",
+                                "registry_application_pull_POST",
+                                "registry_application_DELETE",
+                                "certificates_GET",
+                                "certificate_GET",
+                                "internal_artifacts_GET",
+                                "image_version_DELETE",
+                                "tasks_GET",
+                                "version_GET",
+                                "openapi_GET",
+                                "metrics_GET"}) {
+        INFO(handler);
+        CHECK(text.find("svc_http_in_flight_requests{handler=\"unix_" + std::string(handler) + "\"") !=
+              std::string::npos);
+    }
+}
+
 TEST_CASE("cluster_metrics_follow_the_instances") {
     TestDaemon daemon;
     daemon.api().add_image("base", image_package());

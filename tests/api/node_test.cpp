@@ -18,6 +18,62 @@ TEST_CASE("the_machine_is_one_node_that_says_what_runs_it") {
     CHECK(daemon.api().get("/1.0/nodes/node1").error() == "node not found");
 }
 
+TEST_CASE("a_node_takes_new_values") {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    api.succeed(api.patch("/1.0/nodes/node0", Json::object({{"cpus", 8},
+                                                            {"cpu_allocation_rate", 1.5},
+                                                            {"memory", "16GB"},
+                                                            {"gpu_slots", 3},
+                                                            {"tags", "zone=a,fast"},
+                                                            {"unscheduable", true}})));
+    const Json node = api.get("/1.0/nodes/node0").metadata();
+    CHECK(node.at("cpus") == Json(8));
+    CHECK(node.at("cpu_allocation_rate") == Json(1.5));
+    CHECK(node.at("memory") == Json("16GB"));
+    CHECK(node.at("gpu_slots") == Json(3));
+    CHECK(node.at("tags") == Json::array({"zone=a", "fast"}));
+    CHECK(node.at("unscheduable") == Json(true));
+    CHECK(node.at("unschedulable") == Json(true));
+    for (const char* body :
+         {R"({"cpus":-1})", R"({"cpus":"x"})", R"({"memory":"3XB"})", R"({"tags":3})", "["})
+        CHECK(api.call(Method::patch, "/1.0/nodes/node0", body).status == 400);
+    CHECK(api.patch("/1.0/nodes/node1", Json::object()).status == 404);
+}
+
+TEST_CASE("a_stale_etag_of_a_node_is_refused") {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    Headers headers;
+    headers.set("If-Match", api.get("/1.0/nodes/node0").headers.get("ETag"));
+    api.succeed(api.call(Method::patch, "/1.0/nodes/node0", R"({"cpus":8})", headers));
+    CHECK(api.call(Method::patch, "/1.0/nodes/node0", R"({"cpus":9})", headers).status == 412);
+    CHECK(api.get("/1.0/nodes/node0").metadata().at("cpus") == Json(8));
+}
+
+TEST_CASE("this_runtime_has_one_node") {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    const auto add = [&](const Json& body) { return api.post("/1.0/nodes", body).status; };
+    CHECK(add(Json::object({{"name", "node1"}, {"address", "10.0.0.12"}})) == 400);
+    CHECK(add(Json::object({{"name", "node0"}, {"address", "10.0.0.12"}})) == 409);
+    CHECK(add(Json::object({{"name", "node1"}})) == 400);
+}
+
+TEST_CASE("a_node_in_use_is_removed_by_force_with_its_instances") {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    api.add_image("base", image_package());
+    api.launch("base");
+    CHECK(api.remove("/1.0/nodes/node0").error() == "node node0 is in use");
+    api.succeed(api.remove("/1.0/nodes/node0", R"({"force":true,"keep_in_cluster":true})"));
+    CHECK(api.get("/1.0/containers").metadata() == Json::array());
+    CHECK(api.get("/1.0/nodes").metadata() == Json::array());
+    CHECK(api.remove("/1.0/nodes/node0").status == 404);
+    daemon.restart();  // the machine registers again
+    CHECK(daemon.api().get("/1.0/nodes").metadata() == Json::array({"/1.0/nodes/node0"}));
+}
+
 TEST_CASE("tasks_are_objects_with_and_without_recursion") {
     TestDaemon daemon;
     CHECK(daemon.api().get("/1.0/tasks").metadata() == Json::array());

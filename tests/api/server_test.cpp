@@ -1,6 +1,7 @@
 // What holds for every route: who may call it, unknown paths and methods, limits, faults.
 #include <catch2/catch.hpp>
 
+#include "libsvc/base/strings.h"
 #include "tests/support/golden.h"
 #include "tests/support/normalise.h"
 #include "tests/support/test_daemon.h"
@@ -9,10 +10,21 @@ namespace svc::test {
 
 namespace {
 
-const std::vector<std::string> readable_paths{
-    "/1.0/images",    "/1.0/images/x",    "/1.0/containers", "/1.0/containers/x", "/1.0/containers/x/logs",
-    "/1.0/instances", "/1.0/instances/x", "/1.0/operations", "/1.0/operations/x", "/1.0/operations/x/wait",
-    "/1.0/nodes",     "/1.0/nodes/node0", "/1.0/tasks",      "/1.0/events",       "/1.0/instances/x/logs/y"};
+// What no certificate is needed for: secrets and tokens open the last ones, or a password.
+bool is_open(const std::string& route) {
+    for (const char* open : {"GET /", "GET /1.0", "GET /1.0/version", "POST /1.0/certificates"})
+        if (route == open) return true;
+    return route.ends_with("/websocket") || route.find("/1.0/artifacts") != std::string::npos ||
+           route == "PATCH /1.0/containers/{id}" || route == "PATCH /1.0/instances/{id}";
+}
+
+// "/1.0/images/{id}" as "/1.0/images/x".
+std::string with_names(const std::string& path) {
+    std::vector<std::string> parts = split(path, '/');
+    for (std::string& part : parts)
+        if (part.starts_with('{')) part = "x";
+    return join(parts, "/");
+}
 
 }  // namespace
 
@@ -29,14 +41,12 @@ TEST_CASE("server_information_is_open_to_everyone") {
 }
 
 TEST_CASE("a_certificate_is_untrusted_until_the_service_trusts_it") {
-    std::string trusted;
-    TestDaemon daemon(
-        {}, [&](const ClientCertificate& certificate) { return certificate.fingerprint == trusted; });
+    TestDaemon daemon;
     const KeyPair keys = make_key_pair(daemon.path(), "client");
     ApiCaller client(daemon.tls_target(keys));
     CHECK(client.get("/1.0").metadata().at("auth") == Json("untrusted"));
     CHECK(client.get("/1.0/images").status == 403);
-    trusted = parse_certificate(read_file(keys.certificate)).fingerprint;
+    daemon.trust(keys);
     CHECK(client.get("/1.0").metadata().at("auth") == Json("trusted"));
     CHECK(client.get("/1.0/images").status == 200);
 }
@@ -44,18 +54,17 @@ TEST_CASE("a_certificate_is_untrusted_until_the_service_trusts_it") {
 TEST_CASE("trusted_routes_refuse_guests_before_anything_else") {
     TestDaemon daemon;
     ApiCaller guest(daemon.tls_target());
-    for (const std::string& path : readable_paths) {
-        INFO(path);
-        const ApiReply reply = guest.get(path);
+    for (const std::string& route : daemon.routes()) {
+        if (is_open(route)) continue;
+        INFO(route);
+        const std::size_t space = route.find(' ');
+        const ApiReply reply =
+            guest.call(parse_method(route.substr(0, space)), with_names(route.substr(space + 1)), "{}");
         CHECK(reply.status == 403);
         CHECK(reply.error() == "Not Authorized");
     }
-    CHECK(guest.post("/1.0/containers", Json::object()).status == 403);
     CHECK(guest.upload(Method::post, "/1.0/images", "not even JSON", std::string(3U << 20U, 'x')).status ==
           403);
-    CHECK(guest.remove("/1.0/images/x").status == 403);
-    CHECK(guest.remove("/1.0/operations/x").status == 403);
-    CHECK(guest.post("/1.0/containers/x/exec", Json::object()).status == 403);
 }
 
 TEST_CASE("the_instances_socket_shows_token_routes_alone") {
@@ -67,6 +76,7 @@ TEST_CASE("the_instances_socket_shows_token_routes_alone") {
         CHECK(inside.get(path).status == 404);
         CHECK(inside.get(path).error() == "not found");
     }
+    CHECK(inside.get("/1.0/artifacts").error() == "missing token");
     CHECK(inside.patch("/1.0/containers/x", Json::object({{"desired_status", "stopped"}})).status == 401);
 }
 

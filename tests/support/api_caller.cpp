@@ -1,5 +1,7 @@
 #include "tests/support/api_caller.h"
 
+#include <algorithm>
+
 #include "libsvc/base/error.h"
 
 namespace svc::test {
@@ -62,6 +64,56 @@ ApiReply ApiCaller::upload(Method method, const std::string& path, const std::st
 Json ApiCaller::wait(const ApiReply& accepted) {
     if (accepted.status != 202) throw Error(ErrorCode::internal, "not accepted: " + accepted.text);
     return get(accepted.operation() + "/wait?timeout=60").metadata();
+}
+
+Json ApiCaller::succeed(const ApiReply& accepted) {
+    Json operation = wait(accepted);
+    require_success(operation);
+    return operation;
+}
+
+ApiReply ApiCaller::upload_chunked(Method method, const std::string& path, const std::string& package,
+                                   const Headers& headers) {
+    ClientRequest upload;
+    upload.method = method;
+    upload.path = path;
+    upload.headers = headers;
+    upload.headers.set("Content-Type", "application/octet-stream");
+    upload.source = [&package, sent = std::size_t{0}](std::size_t at_most) mutable {
+        std::string piece = package.substr(sent, std::min<std::size_t>(at_most, 100));
+        sent += piece.size();
+        return piece;
+    };
+    return reply_of(client_.call(upload));
+}
+
+void ApiCaller::settle() {
+    for (;;) {
+        const Json by_status = get("/1.0/operations?recursion=1").metadata();
+        const Json* task = nullptr;
+        for (const char* status : {"pending", "running", "cancelling"}) {
+            const Json* operations = by_status.find(status);
+            if (!operations) continue;
+            for (const Json& operation : operations->as_array())
+                if (operation.at("class") == Json("task")) task = &operation;
+        }
+        if (!task) return;
+        get("/1.0/operations/" + task->at("id").as_string() + "/wait?timeout=60");
+    }
+}
+
+void ApiCaller::set(const std::string& key, const std::string& value) {
+    succeed(patch("/1.0/config", Json::object({{"name", key}, {"value", value}})));
+}
+
+void ApiCaller::add_addon(const std::string& name, const std::string& package) {
+    succeed(upload(Method::post, "/1.0/addons", "{\"name\":\"" + name + "\"}", package));
+}
+
+std::string ApiCaller::add_application(const std::string& package) {
+    const Json operation = succeed(upload(Method::post, "/1.0/applications", "", package));
+    settle();
+    return resource_id(operation, "applications");
 }
 
 std::string ApiCaller::add_image(const std::string& name, const std::string& package) {

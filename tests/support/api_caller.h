@@ -37,6 +37,16 @@ class ApiCaller {
                     const std::string& package, Headers headers = {});
     Json wait(const ApiReply& accepted);  // the final record of the operation of a 202
 
+    Json succeed(const ApiReply& accepted);  // the same; throws unless it is a success
+    // An octet-stream without Content-Length, in pieces.
+    ApiReply upload_chunked(Method method, const std::string& path, const std::string& package,
+                            const Headers& headers);
+    void settle();                                               // until no task is running or pending
+    void set(const std::string& key, const std::string& value);  // of the configuration
+
+    void add_addon(const std::string& name, const std::string& package);
+    // Uploads and waits until it is bootstrapped; the new application's id.
+    std::string add_application(const std::string& package);
     // Uploads and waits; the new image's id. Throws when the operation failed.
     std::string add_image(const std::string& name, const std::string& package);
     // Launches and waits until it runs; the new instance's id.

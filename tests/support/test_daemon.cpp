@@ -1,6 +1,7 @@
 #include "tests/support/test_daemon.h"
 
 #include "libsvc/base/error.h"
+#include "libsvc/services/agent_tokens.h"
 
 namespace svc::test {
 
@@ -26,17 +27,16 @@ KeyPair make_key_pair(const std::filesystem::path& directory, const std::string&
     return files;
 }
 
-TestDaemon::TestDaemon(const std::function<void(server::Options&)>& change, server::TrustQuestion trusts)
+TestDaemon::TestDaemon(const std::function<void(server::Options&)>& change)
     : directory_(std::filesystem::temp_directory_path(), "svc-test-"),
-      options_(test_options(directory_.path())),
-      trusts_(std::move(trusts)) {
+      options_(test_options(directory_.path())) {
     if (change) change(options_);
     start();
 }
 
 void TestDaemon::start() {
     log::set_level(options_.log_level);
-    daemon_ = std::make_unique<server::Daemon>(options_, trusts_);
+    daemon_ = std::make_unique<server::Daemon>(options_);
     api_ = std::make_unique<ApiCaller>(local_target());
 }
 
@@ -54,6 +54,17 @@ std::string TestDaemon::address(std::string_view scheme) const {
     for (const std::string& address : daemon_->addresses())
         if (address.starts_with(scheme)) return address;
     throw Error(ErrorCode::not_found, "the daemon listens on no " + std::string(scheme));
+}
+
+void TestDaemon::trust(const KeyPair& identity) {
+    const ApiReply reply =
+        api().post("/1.0/certificates", Json::object({{"certificate", read_file(identity.certificate)}}));
+    if (reply.status != 200) throw Error(ErrorCode::internal, "not trusted: " + reply.text);
+}
+
+std::string TestDaemon::bearer(const std::string& instance) const {
+    const SystemClock clock;
+    return "bearer " + AgentTokens(options_.state_dir / "tokens.key", clock).issue(instance);
 }
 
 Target TestDaemon::local_target() const {

@@ -18,14 +18,17 @@ namespace svc::test {
 class TestDaemon {
   public:
     // `change` adjusts the options before the start.
-    explicit TestDaemon(const std::function<void(server::Options&)>& change = {},
-                        server::TrustQuestion trusts = {});
+    explicit TestDaemon(const std::function<void(server::Options&)>& change = {});
 
     ApiCaller& api() { return *api_; }  // over the local socket
     Target local_target() const;
     Target agent_target() const;                                              // the instances' socket
     Target tls_target(std::optional<KeyPair> identity = std::nullopt) const;  // pinned
     Target metrics_target() const;
+    void trust(const KeyPair& identity);  // as POST /1.0/certificates does
+    std::vector<std::string> routes() const { return daemon_->routes(); }
+    // What the agent of an instance sends: "bearer ...".
+    std::string bearer(const std::string& instance) const;
     const server::Options& options() const { return options_; }
     std::filesystem::path path() const { return directory_.path(); }
     void restart();  // an orderly one, on the same state
@@ -37,7 +40,6 @@ class TestDaemon {
 
     TemporaryDirectory directory_;
     server::Options options_;
-    server::TrustQuestion trusts_;
     std::unique_ptr<server::Daemon> daemon_;
     std::unique_ptr<ApiCaller> api_;
 };

@@ -1,0 +1,216 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/digest.h"
+#include "tests/support/application_package.h"
+#include "tests/support/golden.h"
+#include "tests/support/image_package.h"
+#include "tests/support/normalise.h"
+#include "tests/support/test_daemon.h"
+
+namespace svc::test {
+
+namespace {
+
+Headers header(const std::string& name, const std::string& value) {
+    Headers headers;
+    headers.set(name, value);
+    return headers;
+}
+
+struct Setup {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    std::string image = api.add_image("base", image_package());
+
+    ApiReply create(const std::string& package, const Headers& headers = {}) {
+        return api.upload(Method::post, "/1.0/applications", "", package, headers);
+    }
+    ApiReply update(const std::string& name, const std::string& package, const Headers& headers = {}) {
+        return api.upload(Method::patch, "/1.0/applications/" + name, "", package, headers);
+    }
+    Json record(const std::string& name) { return api.get("/1.0/applications/" + name).metadata(); }
+    Json names(const std::string& query) {
+        JsonArray found;
+        const Json records = api.get("/1.0/applications?recursion=1&" + query).metadata();
+        for (const Json& record : records.as_array()) found.push_back(record.at("name"));
+        return Json(std::move(found));
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Setup, "an_uploaded_application_is_bootstrapped_and_published") {
+    const ApiReply accepted = create(application_package("candy", "image: base\ntags: [game]\n"));
+    CHECK(accepted.headers.get("Location") == accepted.operation());
+    const std::string id = resource_id(api.succeed(accepted), "applications");
+    api.settle();
+    const ApiReply shown = api.get("/1.0/applications/candy");
+    check_golden("api/golden/application.json", normalise(shown.json()));
+    CHECK(shown.headers.get("ETag").size() == 66);
+    CHECK(api.get("/1.0/applications").metadata() == Json::array({"/1.0/applications/" + id}));
+    CHECK(api.get("/1.0/applications?recursion=1").metadata() == Json::array({record(id)}));
+    CHECK(api.get("/1.0/containers").metadata() == Json::array());  // the base container is gone
+}
+
+TEST_CASE_METHOD(Setup, "faulty_applications_are_refused") {
+    CHECK(create("this is no archive").status == 400);
+    CHECK(create(bzip2_package({{"readme", "x"}})).error() == "manifest.yaml not found");
+    CHECK(create(application_package("candy", "instance-type: huge\n")).status == 400);
+    CHECK(create(application_package("candy", "image: nothing\n")).status == 404);
+    CHECK(create(application_package("candy", "addons: [nothing]\n")).status == 404);
+    CHECK(create(application_package("candy"), header("X-SVC-Fingerprint", std::string(64, '0'))).status ==
+          400);
+    CHECK(api.post("/1.0/applications", Json::object({{"name", "candy"}})).status == 400);
+    CHECK(api.get("/1.0/applications").metadata() == Json::array());
+    api.add_application(application_package("candy"));
+    CHECK(create(application_package("candy")).error() == "application already exists");
+}
+
+TEST_CASE_METHOD(Setup, "a_json_patch_changes_fields_and_makes_a_version_where_it_must") {
+    api.add_application(application_package("candy"));
+    api.succeed(api.patch("/1.0/applications/candy",
+                          Json::object({{"tags", Json::array({"game"})}, {"instance-type", "a4.3"}})));
+    CHECK(record("candy").at("instance_type") == Json("a4.3"));
+    CHECK(record("candy").at("versions").as_array().size() == 1);
+    // Without a Content-Type: some clients send none.
+    api.succeed(api.call(Method::patch, "/1.0/applications/candy", R"({"manifest_version":"2"})"));
+    api.settle();
+    CHECK(record("candy").at("versions").as_array().at(1).at("manifest_version") == Json("2"));
+    CHECK(api.patch("/1.0/applications/candy", Json::object({{"tags", 3}})).status == 400);
+    CHECK(api.patch("/1.0/applications/nothing", Json::object()).status == 404);
+}
+
+TEST_CASE_METHOD(Setup, "a_package_patch_makes_a_version_of_an_application") {
+    api.add_application(application_package("candy"));
+    api.succeed(update("candy", application_package("candy", "version: two\n")));
+    api.settle();
+    CHECK(record("candy").at("versions").as_array().at(1).at("status") == Json("active"));
+    CHECK(update("candy", application_package("soda")).status == 400);
+    CHECK(update("nothing", application_package("candy")).status == 404);
+}
+
+TEST_CASE_METHOD(Setup, "a_stale_etag_of_an_application_is_refused_and_nothing_changes") {
+    api.add_application(application_package("candy"));
+    const std::string etag = api.get("/1.0/applications/candy").headers.get("ETag");
+    Headers headers = header("If-Match", std::string(64, 'a'));
+    CHECK(update("candy", application_package("candy", "version: two\n"), headers).status == 412);
+    headers.set("Content-Type", "application/json");
+    CHECK(api.call(Method::patch, "/1.0/applications/candy", R"({"tags":["x"]})", headers).status == 412);
+    CHECK(record("candy").at("tags").is_null());
+    CHECK(record("candy").at("versions").as_array().size() == 1);
+    headers.set("If-Match", etag);
+    api.succeed(api.call(Method::patch, "/1.0/applications/candy", R"({"tags":["x"]})", headers));
+    CHECK(api.call(Method::patch, "/1.0/applications/candy", R"({"tags":["y"]})", headers).status == 412);
+}
+
+TEST_CASE_METHOD(Setup, "versions_are_revoked_and_published") {
+    api.add_application(application_package("candy"));
+    const auto publish = [&](const std::string& version, const std::string& body) {
+        return api.call(Method::patch, "/1.0/applications/candy/" + version, body);
+    };
+    api.succeed(publish("0", R"({"published":false})"));
+    CHECK(record("candy").at("published") == Json(false));
+    CHECK(api.post("/1.0/containers", Json::object({{"app_id", "candy"}})).status >= 400);
+    api.succeed(publish("0", R"({"published":true})"));
+    CHECK(record("candy").at("published") == Json(true));
+    CHECK(publish("0", "{}").error() == "published is required");
+    CHECK(publish("0", R"({"published":"yes"})").status == 400);
+    CHECK(publish("9", R"({"published":true})").status == 404);
+    CHECK(publish("first", R"({"published":true})").status == 404);
+}
+
+TEST_CASE_METHOD(Setup, "manifests_are_yaml_with_their_digest") {
+    api.add_application(application_package("candy", "version: '1.10'\n"));
+    const ApiReply newest = api.get("/1.0/applications/candy/manifest");
+    CHECK(newest.headers.get("Content-Type") == "application/octet-stream");
+    CHECK(newest.headers.get("X-SVC-ManifestSha256") == sha256_hex(newest.text));
+    CHECK(newest.text.find("name: candy\n") != std::string::npos);
+    CHECK(api.get("/1.0/applications/candy/0/manifest").text == newest.text);
+    CHECK(api.get("/1.0/applications/candy/9/manifest").status == 404);
+    CHECK(api.get("/1.0/applications/nothing/manifest").status == 404);
+}
+
+TEST_CASE_METHOD(Setup, "an_exported_version_can_be_added_as_an_image") {
+    api.add_application(application_package("candy"));
+    const ApiReply archive = api.get("/1.0/applications/candy/0");
+    CHECK(archive.status == 200);
+    CHECK(archive.headers.get("Content-Type") == "application/octet-stream");
+    CHECK(archive.headers.get("Content-Disposition") == "attachment; filename=\"candy-0.tar.gz\"");
+    CHECK(archive.headers.get("Content-Length") == std::to_string(archive.text.size()));
+    CHECK(archive.headers.get("X-SVC-Fingerprint") == sha256_hex(archive.text));
+    CHECK(archive.headers.get("X-SVC-ManifestSha256") ==
+          api.get("/1.0/applications/candy/0/manifest").headers.get("X-SVC-ManifestSha256"));
+    CHECK(api.get("/1.0/applications/candy/0").text == archive.text);
+    api.add_image("copy", archive.text);
+    api.launch("copy");
+    CHECK(api.get("/1.0/applications/candy/9").status == 404);
+}
+
+TEST_CASE_METHOD(Setup, "applications_and_versions_are_deleted") {
+    api.add_application(application_package("candy"));
+    api.succeed(update("candy", application_package("candy", "version: two\n")));
+    api.settle();
+    const Json operation = api.succeed(api.remove("/1.0/applications/candy/0", R"({"force":true})"));
+    CHECK(operation.at("resources").at("applications").as_array().size() == 2);
+    CHECK(record("candy").at("versions").as_array().size() == 1);
+    CHECK(api.remove("/1.0/applications/candy/0").status == 404);
+    api.succeed(api.remove("/1.0/applications/candy", R"({"force":true})"));
+    CHECK(api.get("/1.0/applications/candy").error() == "application not found");
+    CHECK(api.remove("/1.0/applications/candy").status == 404);
+}
+
+TEST_CASE_METHOD(Setup, "several_applications_are_deleted_at_once") {
+    const std::string first = api.add_application(application_package("candy"));
+    const std::string second = api.add_application(application_package("soda"));
+    const auto remove = [&](const Json& body) { return api.remove("/1.0/applications", body.dump()); };
+    CHECK(remove(Json::object({{"ids", Json::array({first, "nothing"})}})).status == 404);
+    CHECK(remove(Json::object({{"ids", JsonArray{}}})).error() == "ids is required");
+    CHECK(remove(Json::object({{"ids", "x"}})).status == 400);
+    const Json operation =
+        api.succeed(remove(Json::object({{"ids", Json::array({first, second})}, {"force", true}})));
+    CHECK(operation.at("resources").at("applications") ==
+          Json::array({"/1.0/applications/" + first, "/1.0/applications/" + second}));
+    CHECK(api.get("/1.0/applications").metadata() == Json::array());
+}
+
+TEST_CASE_METHOD(Setup, "applications_are_filtered_and_paged") {
+    api.add_application(application_package("candy", "tags: [game, sweet]\ninstance-type: a4.3\n"));
+    api.add_application(application_package("soda", "tags: [sweet]\nboot-package: com.foo.soda\n"));
+    api.add_application(application_package("tea"));
+    CHECK(names("") == Json::array({"candy", "soda", "tea"}));
+    CHECK(names("name=candy,tea") == Json::array({"candy", "tea"}));
+    CHECK(names("tags=sweet") == Json::array({"candy", "soda"}));
+    CHECK(names("tags=sweet,game") == Json::array({"candy"}));
+    CHECK(names("instance_type=a4.3&published=true") == Json::array({"candy"}));
+    CHECK(names("boot_package=com.foo.soda") == Json::array({"soda"}));
+    CHECK(names("status=ready&immutable=false&abi=x86_64") == Json::array({"candy", "soda", "tea"}));
+    CHECK(names("inhibit_auto_updates=true") == Json::array());
+    CHECK(names("colour=green") == Json::array({"candy", "soda", "tea"}));  // no filter of ours
+    CHECK(names("limit=2") == Json::array({"candy", "soda"}));
+    CHECK(names("offset=2&limit=-1") == Json::array({"tea"}));
+    CHECK(api.get("/1.0/applications?tags=sweet&limit=1").json().at("total_size") == Json(2));
+    CHECK(api.get("/1.0/applications?offset=9").metadata() == Json::array());
+    CHECK(api.get("/1.0/applications").json().find("total_size") == nullptr);
+    for (const char* query : {"limit=-2", "offset=-1", "limit=x", "published=maybe"})
+        CHECK(api.get(std::string("/1.0/applications?") + query).status == 400);
+}
+
+TEST_CASE_METHOD(Setup, "instances_of_an_application_are_counted_and_filtered") {
+    const std::string id = api.add_application(application_package("candy"));
+    api.succeed(api.post("/1.0/containers", Json::object({{"app_id", "candy"}})));
+    api.launch("base");
+    const auto count = [&](const std::string& query) {
+        return api.get("/1.0/containers?" + query).metadata().as_array().size();
+    };
+    CHECK(count("") == 2);
+    CHECK(count("app_name=candy") == 1);
+    CHECK(count("app_id=" + id + "&app_version=0") == 1);
+    CHECK(count("image_id=" + image + "&status=running,stopped&node=node0&type=regular") == 2);
+    CHECK(count("status=stopped") == 0);
+    const std::string text = ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text;
+    CHECK(text.find("\nsvc_cluster_applications_total 1\n") != std::string::npos);
+    CHECK(text.find("svc_cluster_containers_per_application_total{application=\"candy\"} 1\n") !=
+          std::string::npos);
+}
+
+}  // namespace svc::test

@@ -1,0 +1,104 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
+#include "libsvc/net/websocket_client.h"
+#include "tests/support/test_daemon.h"
+
+namespace svc::test {
+
+namespace {
+
+struct Setup {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    KeyPair keys = make_key_pair(daemon.path(), "client");
+    std::string pem = read_file(keys.certificate);
+    std::string fingerprint = parse_certificate(pem).fingerprint;
+    ApiCaller client{daemon.tls_target(keys)};
+
+    ApiReply add(ApiCaller& caller, const Json& body) { return caller.post("/1.0/certificates", body); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Setup, "a_trusted_caller_adds_certificates") {
+    CHECK(add(api, Json::object({{"certificate", base64_encode(parse_certificate(pem).der)}}))
+              .metadata()
+              .is_null());
+    const std::string url = "/1.0/certificates/" + fingerprint;
+    CHECK(api.get("/1.0/certificates").metadata() == Json::array({url}));
+    const ApiReply shown = api.get("/1.0/certificates/" + fingerprint.substr(0, 12));
+    CHECK(shown.metadata() == Json::object({{"certificate", pem}, {"fingerprint", fingerprint}}));
+    CHECK(shown.headers.get("ETag").size() == 66);
+    CHECK(api.get("/1.0/certificates?recursion=1").metadata() == Json::array({shown.metadata()}));
+    CHECK(add(api, Json::object({{"certificate", pem}})).error() == "certificate already exists");
+    CHECK(client.get("/1.0/certificates").status == 200);
+}
+
+TEST_CASE_METHOD(Setup, "faulty_certificates_are_refused") {
+    CHECK(add(api, Json::object({{"certificate", "AAAA"}})).status == 400);
+    CHECK(add(api, Json::object({{"certificate", 3}})).status == 400);
+    CHECK(add(api, Json::object()).status == 400);
+    CHECK(api.call(Method::post, "/1.0/certificates", "[").status == 400);
+    CHECK(api.get("/1.0/certificates/" + fingerprint).error() == "certificate not found");
+    CHECK(api.remove("/1.0/certificates/" + fingerprint).status == 404);
+    CHECK(api.get("/1.0/certificates").metadata() == Json::array());
+}
+
+TEST_CASE_METHOD(Setup, "a_stranger_needs_the_trust_password") {
+    const auto with = [&](const char* password) {
+        return add(client, Json::object({{"trust-password", password}}));
+    };
+    CHECK(with("secret").error() == "No password is set");
+    api.set("core.trust_password", "secret");
+    CHECK(api.get("/1.0/config").metadata().at("config").at("core.trust_password") == Json(true));
+    CHECK(with("guess").error() == "Bad password provided");
+    CHECK(with("guess").status == 403);
+    CHECK(client.get("/1.0/images").status == 403);
+    CHECK(with("secret").status == 200);  // the certificate of the connection
+    CHECK(client.get("/1.0/images").status == 200);
+}
+
+TEST_CASE_METHOD(Setup, "a_removed_certificate_loses_its_connections") {
+    daemon.trust(keys);
+    CHECK(client.get("/1.0/images").status == 200);
+    WebSocketClient events(daemon.tls_target(keys), "/1.0/events");
+    CHECK(api.wait(api.remove("/1.0/certificates/" + fingerprint)).at("status_code") == Json(200));
+    auto message = events.receive(std::chrono::seconds(20));
+    while (message && message->kind == WebSocketMessage::Kind::text)
+        message = events.receive(std::chrono::seconds(20));
+    CHECK((!message || message->kind == WebSocketMessage::Kind::closed));
+    CHECK(client.get("/1.0/images").status == 403);
+}
+
+TEST_CASE_METHOD(Setup, "a_join_token_is_good_for_one_certificate") {
+    const ApiReply issued =
+        api.post("/1.0/certificates/tokens", Json::object({{"name", "laptop"}, {"expiry", "10m"}}));
+    const Json invitation = Json::parse(base64_decode(issued.metadata().at("token").as_string()));
+    CHECK(invitation.at("fingerprint") == Json(daemon.tls_target().server_fingerprint));
+    CHECK(invitation.at("addresses").as_array().at(0).as_string().starts_with("https://"));
+    const Json listed = api.get("/1.0/certificates/tokens").metadata();
+    CHECK(listed.as_array().at(0).at("name") == Json("laptop"));
+    CHECK(listed.as_array().at(0).find("token") == nullptr);
+    const Json body = Json::object({{"join_token", issued.metadata().at("token")}});
+    CHECK(add(client, body).status == 200);
+    CHECK(client.get("/1.0/images").status == 200);
+    CHECK(api.get("/1.0/certificates/tokens").metadata() == Json::array());
+    const KeyPair others = make_key_pair(daemon.path(), "other");
+    ApiCaller other(daemon.tls_target(others));
+    CHECK(add(other, body).status == 403);
+}
+
+TEST_CASE_METHOD(Setup, "join_tokens_are_taken_back") {
+    const ApiReply issued = api.post("/1.0/certificates/tokens", Json::object({{"name", "laptop"}}));
+    const std::string url = "/1.0/certificates/tokens/" + issued.metadata().at("id").as_string();
+    CHECK(api.remove(url).status == 200);
+    CHECK(api.remove(url).status == 404);
+    CHECK(add(client, Json::object({{"join_token", issued.metadata().at("token")}})).status == 403);
+    CHECK(api.post("/1.0/certificates/tokens", Json::object()).error() == "name is required");
+    CHECK(api.post("/1.0/certificates/tokens", Json::object({{"name", "x"}, {"expiry", "soon"}})).status ==
+          400);
+}
+
+}  // namespace svc::test

@@ -1,0 +1,267 @@
+// What client libraries of the family rely on, a test for each point of the list.
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/digest.h"
+#include "libsvc/net/websocket_client.h"
+#include "tests/support/application_package.h"
+#include "tests/support/image_package.h"
+#include "tests/support/test_certificates.h"
+#include "tests/support/test_daemon.h"
+
+namespace svc::test {
+
+namespace {
+
+constexpr std::chrono::seconds patience{20};
+
+struct Setup {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+
+    // As the library does it: subscribe, ask, wait for the final event, read the operation once.
+    Json follow(const std::function<ApiReply()>& request) {
+        WebSocketClient events(daemon.local_target(), "/1.0/events");
+        const ApiReply accepted = request();
+        REQUIRE(accepted.status == 202);
+        for (auto message = events.receive(patience); message; message = events.receive(patience)) {
+            REQUIRE(message->kind == WebSocketMessage::Kind::text);
+            const Json event = Json::parse(message->data);
+            if (event.at("type") != Json("operation")) continue;
+            const Json& operation = event.at("metadata");
+            if (operation.at("id") == Json(accepted.operation_id()) &&
+                operation.at("status_code").as_int() >= 200)
+                return api.get(accepted.operation()).metadata();
+        }
+        FAIL("no final event came");
+        return {};
+    }
+    ApiReply launch() {
+        return api.call(Method::post, "/1.0/containers", R"({"image_id":"base","instance_type":"a2.3"})");
+    }
+};
+
+Headers upload_headers(const std::string& request, const std::string& package) {
+    Headers headers;
+    headers.set("X-SVC-Request", request);
+    headers.set("X-SVC-Fingerprint", sha256_hex(package));
+    return headers;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Setup, "clients_read_the_extensions_first_with_or_without_a_trailing_slash") {
+    CHECK_FALSE(api.get("/1.0").metadata().at("api_extensions").as_array().empty());
+    CHECK(api.get("/1.0/").text == api.get("/1.0").text);
+}
+
+TEST_CASE_METHOD(Setup, "clients_subscribe_before_each_request_and_wait_for_the_final_event") {
+    api.add_image("base", image_package());
+    CHECK(follow([&] { return launch(); }).at("status") == Json("Success"));
+    api.add_addon("ssh", addon_package());
+    CHECK(follow([&] { return api.remove("/1.0/addons/ssh"); }).at("status") == Json("Success"));
+}
+
+TEST_CASE_METHOD(Setup, "the_final_event_of_a_failed_operation_says_why") {
+    api.add_image("base", image_package());
+    const Json operation = follow([&] {
+        return api.call(Method::post, "/1.0/containers",
+                        R"({"image_id":"base","instance_type":"a2.3","cpu":100000})");
+    });
+    CHECK(operation.at("status_code") == Json(400));
+    CHECK_FALSE(operation.at("err").as_string().empty());
+}
+
+TEST_CASE("a_cancelled_operation_says_so_in_err") {
+    TestDaemon daemon([](server::Options& options) {
+        options.simulated.start_delay = std::chrono::hours(1);
+        options.shutdown_grace = Duration(0);
+    });
+    daemon.api().add_image("base", image_package());
+    const ApiReply accepted =
+        daemon.api().post("/1.0/containers", Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}));
+    daemon.api().remove(accepted.operation());
+    const Json operation = daemon.api().wait(accepted);
+    CHECK(operation.at("status_code") == Json(401));
+    CHECK_FALSE(operation.at("err").as_string().empty());
+}
+
+TEST_CASE_METHOD(Setup, "uploads_come_chunked_with_the_headers_clients_send") {
+    const std::string image = image_package();
+    const std::string addon = addon_package();
+    const std::string newer_image = image_package({.text = "new"});
+    const std::string newer_addon = addon_package("new");
+    const std::string application = application_package("candy");
+    const std::string newer = application_package("candy", "version: two\n");
+    const auto send = [&](Method method, const std::string& path, const std::string& request,
+                          const std::string& package) {
+        api.succeed(api.upload_chunked(method, path, package, upload_headers(request, package)));
+        api.settle();
+    };
+    send(Method::post, "/1.0/images", R"({"name":"base","default":true})", image);
+    send(Method::patch, "/1.0/images/base", R"({"default":null,"force_sync":false})", newer_image);
+    send(Method::post, "/1.0/addons", R"({"name":"ssh"})", addon);
+    send(Method::patch, "/1.0/addons/ssh", "{}", newer_addon);
+    send(Method::post, "/1.0/applications", "", application);
+    send(Method::patch, "/1.0/applications/candy", "", newer);
+    CHECK(api.get("/1.0/applications/candy").metadata().at("status") == Json("ready"));
+}
+
+// Without any header it is sent by openapi_test.py; the client here always adds one, which says nothing of
+// JSON.
+TEST_CASE_METHOD(Setup, "json_comes_without_a_content_type") {
+    api.add_image("base", image_package());
+    CHECK(follow([&] { return launch(); }).at("status_code") == Json(200));
+    CHECK(api.wait(api.call(Method::patch, "/1.0/config", R"({"name":"gpu.type","value":"amd"})"))
+              .at("status_code") == Json(200));
+    CHECK(api.wait(api.call(Method::patch, "/1.0/nodes/node0", R"({"cpus":4})")).at("status_code") ==
+          Json(200));
+}
+
+TEST_CASE_METHOD(Setup, "delete_comes_with_a_body_or_without") {
+    api.add_image("base", image_package());
+    api.add_image("spare", image_package({.text = "spare"}));
+    const std::string first = api.launch("base");
+    const std::string second = api.launch("base");
+    api.succeed(api.remove("/1.0/containers/" + first));
+    api.succeed(api.remove("/1.0/containers/" + second, R"({"force":false})"));
+    api.succeed(api.remove("/1.0/images/spare", R"({"force":true})"));
+}
+
+TEST_CASE_METHOD(Setup, "an_empty_json_patch_of_an_application_applies_pending_updates") {
+    api.add_image("base", image_package());
+    api.add_application(application_package("candy"));
+    Headers headers;
+    headers.set("Content-Type", "application/json");
+    const ApiReply nothing = api.call(Method::patch, "/1.0/applications/candy", "", headers);
+    CHECK((nothing.status == 202 || nothing.error() == "application not changed"));
+    api.set("application.auto_update", "false");
+    api.succeed(api.upload(Method::patch, "/1.0/images/base", "", image_package({.text = "new"})));
+    api.settle();
+    CHECK(api.get("/1.0/applications/candy").metadata().at("versions").as_array().size() == 1);
+    api.succeed(api.call(Method::patch, "/1.0/applications/candy", "", headers));
+    api.settle();
+    CHECK(api.get("/1.0/applications/candy").metadata().at("versions").as_array().size() == 2);
+}
+
+TEST_CASE_METHOD(Setup, "patches_of_applications_and_images_are_always_asynchronous") {
+    api.add_image("base", image_package());
+    api.add_image("second", image_package({.text = "second"}));
+    api.add_application(application_package("candy"));
+    CHECK(api.patch("/1.0/images/second", Json::object({{"default", true}})).status == 202);
+    CHECK(api.patch("/1.0/applications/candy", Json::object({{"tags", Json::array({"game"})}})).status ==
+          202);
+}
+
+TEST_CASE_METHOD(Setup, "the_default_image_is_an_array_with_one_object") {
+    api.add_image("base", image_package());
+    api.add_image("second", image_package({.text = "second"}));
+    const Json images = api.get("/1.0/images?default=true").metadata();
+    REQUIRE(images.as_array().size() == 1);
+    CHECK(images.as_array().front().at("name") == Json("base"));
+}
+
+TEST_CASE_METHOD(Setup, "registry_applications_and_tasks_are_objects_without_recursion") {
+    api.add_image("base", image_package());
+    api.add_application(application_package("candy"));
+    std::filesystem::create_directory(daemon.path() / "registry");
+    api.set("registry.mode", "manual");
+    api.set("registry.url", "file://" + (daemon.path() / "registry").string());
+    api.succeed(api.call(Method::post, "/1.0/registry/applications/candy/push"));
+    CHECK(api.get("/1.0/registry/applications").metadata().as_array().at(0).is_object());
+    api.launch("base");
+    CHECK(api.get("/1.0/tasks").metadata().as_array().at(0).is_object());
+    CHECK(api.get("/1.0/tasks?recursion=1").metadata().as_array().at(0).is_object());
+}
+
+TEST_CASE_METHOD(Setup, "operations_are_an_object_by_lower_case_status") {
+    api.add_image("base", image_package());
+    const Json records = api.get("/1.0/operations?recursion=1").metadata();
+    CHECK(records.at("success").as_array().at(0).at("status") == Json("Success"));
+}
+
+TEST_CASE_METHOD(Setup, "the_text_of_an_error_is_in_its_body") {
+    const ApiReply reply = api.get("/1.0/images/x");
+    CHECK(reply.json().at("type") == Json("error"));
+    CHECK(reply.error() == "image not found");
+}
+
+TEST_CASE_METHOD(Setup, "an_upload_is_answered_before_its_work_is_done") {
+    const std::string package = image_package({.padding = std::size_t{8} << 20U});
+    CHECK(api.upload(Method::post, "/1.0/images", R"({"name":"big"})", package).status == 202);
+    api.settle();
+}
+
+TEST_CASE_METHOD(Setup, "no_wait_is_taken_with_post_and_patch_of_containers") {
+    api.add_image("base", image_package());
+    for (const char* no_wait : {"true", "false"}) {
+        const std::string query = std::string("?no_wait=") + no_wait;
+        const Json operation = api.succeed(api.call(Method::post, "/1.0/containers" + query,
+                                                    R"({"image_id":"base","instance_type":"a2.3"})"));
+        api.settle();
+        const std::string url = "/1.0/containers/" + resource_id(operation, "containers");
+        api.succeed(api.call(Method::patch, url + query, R"({"desired_status":"stopped"})"));
+        api.settle();
+        CHECK(api.get(url).metadata().at("status") == Json("stopped"));
+    }
+    CHECK(api.call(Method::post, "/1.0/containers?no_wait=perhaps", "{}").status == 400);
+}
+
+TEST_CASE_METHOD(Setup, "if_match_is_never_needed") {
+    api.add_image("base", image_package());
+    api.add_addon("ssh", addon_package());
+    api.succeed(api.upload(Method::patch, "/1.0/addons/ssh", "{}", addon_package("new")));
+    api.succeed(api.patch("/1.0/nodes/node0", Json::object({{"cpus", 4}})));
+}
+
+TEST_CASE_METHOD(Setup, "each_sync_answer_has_metadata") {
+    api.add_image("base", image_package());
+    const KeyPair keys = make_key_pair(daemon.path(), "client");
+    const ApiReply added =
+        api.post("/1.0/certificates", Json::object({{"certificate", read_file(keys.certificate)}}));
+    REQUIRE(added.json().find("metadata") != nullptr);
+    CHECK(added.metadata().is_null());
+    const ApiReply exec = api.post("/1.0/containers/" + api.launch("base") + "/exec",
+                                   Json::object({{"command", Json::array({"cat"})}}));
+    CHECK(api.remove(exec.operation()).metadata() == Json::object());
+    for (const char* path : {"/", "/1.0", "/1.0/version", "/1.0/addons", "/1.0/config", "/1.0/tasks"})
+        CHECK(api.get(path).json().find("metadata") != nullptr);
+}
+
+TEST_CASE_METHOD(Setup, "the_server_certificate_names_the_addresses_it_is_reached_at") {
+    const std::string pem = read_file(daemon.options().state_dir / "server" / "server.crt");
+    for (const char* host : {"127.0.0.1", "localhost", "::1"}) CHECK(certificate_names(pem, host));
+    CHECK_FALSE(certificate_names(pem, "example.com"));
+}
+
+TEST_CASE_METHOD(Setup, "a_guest_reads_the_root_to_see_the_server_certificate") {
+    ApiCaller guest(daemon.tls_target());
+    CHECK(guest.get("/").metadata() == Json::array({"/1.0"}));
+}
+
+TEST_CASE_METHOD(Setup, "an_export_has_a_file_name_with_a_dot_and_its_fingerprint") {
+    api.add_image("base", image_package());
+    api.add_application(application_package("candy"));
+    const ApiReply archive = api.get("/1.0/applications/candy/0");
+    CHECK(archive.headers.get("Content-Disposition").find("filename=\"candy-0.tar.gz\"") !=
+          std::string::npos);
+    CHECK(archive.headers.get("X-SVC-Fingerprint") == sha256_hex(archive.text));
+}
+
+TEST_CASE_METHOD(Setup, "the_sockets_of_a_command_open_once_by_their_secrets") {
+    api.add_image("base", image_package());
+    const ApiReply accepted = api.post("/1.0/containers/" + api.launch("base") + "/exec",
+                                       Json::object({{"command", Json::array({"cat"})}}));
+    const Json fds = accepted.metadata().at("metadata").at("fds");
+    const auto url = [&](const char* fd) {
+        return accepted.operation() + "/websocket?secret=" + fds.at(fd).as_string();
+    };
+    ApiCaller guest(daemon.tls_target());
+    WebSocketClient input(daemon.tls_target(), url("0"));  // a guest with the secret is fine
+    CHECK_THROWS(WebSocketClient(daemon.local_target(), url("0")));
+    WebSocketClient output(daemon.local_target(), url("1"));
+    WebSocketClient errors(daemon.local_target(), url("2"));
+    input.send_text("");  // the end of the input
+    CHECK(api.wait(accepted).at("metadata").at("return") == Json(0));
+}
+
+}  // namespace svc::test

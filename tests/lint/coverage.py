@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""docs/coverage.md names a test for each route of docs/api.yaml, and each test it names exists.
+
+    coverage.py DOCUMENT_JSON
+"""
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+METHODS = ("get", "post", "put", "patch", "delete")
+ELSEWHERE = {("GET", "/internal/1.0/metrics")}  # on a listener of its own
+
+
+def existing_tests():
+    found = set()
+    for path in (ROOT / "tests").rglob("*"):
+        if path.suffix == ".py":
+            found.add(path.name)
+        elif path.suffix == ".cpp":
+            found |= set(re.findall(r'TEST_CASE(?:_METHOD)?\((?:\w+,\s*)?"([^"]+)"', path.read_text()))
+    return found
+
+
+def table():
+    for line in (ROOT / "docs/coverage.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if line.startswith("|") and cells[1].isupper():
+            yield (cells[1], cells[2]), re.findall(r"`([^`]+)`", cells[3])
+
+
+def main():
+    document = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    routes = {(method.upper(), path) for path, item in document["paths"].items() for method in METHODS if method in item}
+    tests = existing_tests()
+    faults, rows = [], set()
+    for row, names in table():
+        rows.add(row)
+        faults += [f"{row[0]} {row[1]}: there is no test {name}" for name in names if name not in tests]
+        if not names:
+            faults.append(f"{row[0]} {row[1]}: no test")
+    faults += [f"{method} {path} is not in docs/coverage.md" for method, path in sorted(routes - rows)]
+    faults += [f"{method} {path} is no route" for method, path in sorted(rows - routes - ELSEWHERE)]
+    print("\n".join(faults) or f"{len(rows)} routes have tests")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
