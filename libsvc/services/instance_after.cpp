@@ -11,6 +11,28 @@
 
 namespace svc {
 
+// On a thread of its own where hooks are due: they may take their time, or hang, and hold no worker of the
+// engine.
+OperationResult InstanceService::Implementation::run_ending(OperationContext& context, const Ptr& instance,
+                                                            EndWork work) {
+    if (!instance->end_hooks_due) return work(context.stop());
+    const auto stop = std::make_shared<std::stop_source>();
+    const auto completion = context.detach([stop] { stop->request_stop(); });
+    const bool posted = enders_.post([stop, completion, work = std::move(work)] {
+        try {
+            if (stop->stop_requested()) throw Error(ErrorCode::cancelled, "Operation cancelled");
+            const auto result = std::make_shared<OperationResult>(work(stop->get_token()));
+            completion->succeed([result] { return std::move(*result); });
+        } catch (const Error& e) {
+            completion->fail(e);
+        } catch (const std::exception& e) {
+            completion->fail(Error(ErrorCode::internal, e.what()));
+        }
+    });
+    if (!posted) completion->fail(Error(ErrorCode::unavailable, "too many containers are ending"));
+    return {};
+}
+
 // At most once per run of the guest, unless the daemon dies meanwhile. Throws how they failed.
 void InstanceService::Implementation::run_end_hooks(const Ptr& instance, int exit_code,
                                                     const std::stop_token& stop) {

@@ -38,7 +38,7 @@ Duration InstanceService::Implementation::stop_grace(const Instance& instance) c
 
 OperationResult InstanceService::Implementation::run_stop(OperationContext& context) {
     const Work work = Work::of(context.operation());
-    const std::string& requestor = context.operation().requestor;
+    const std::string requestor = context.operation().requestor;
     const auto instance = parts_.instances.find(work.instance);
     if (!instance || instance->status == InstanceStatus::deleted) return {};
     if (instance->type == InstanceType::base) {
@@ -47,13 +47,21 @@ OperationResult InstanceService::Implementation::run_stop(OperationContext& cont
             instance->status == InstanceStatus::running || instance->status == InstanceStatus::stopped;
         if (!came_up) return fail_instance({work.instance, "launch was interrupted"}, requestor);
     }
-    if (parts_.runtime.inspect(work.instance))
-        parts_.runtime.stop(work.instance,
-                            is_up(instance->status) ? stop_grace(*instance) : Duration::zero());
-    run_end_hooks(instance, work.exit_code, context.stop());
+    return run_ending(context, instance, [this, instance, work, requestor](const std::stop_token& stop) {
+        return stop_now(instance, work.exit_code, requestor, stop);
+    });
+}
+
+OperationResult InstanceService::Implementation::stop_now(const Ptr& instance, int exit_code,
+                                                          const std::string& requestor,
+                                                          const std::stop_token& stop) {
+    const std::string id = instance->id.str();
+    if (parts_.runtime.inspect(id))
+        parts_.runtime.stop(id, is_up(instance->status) ? stop_grace(*instance) : Duration::zero());
+    run_end_hooks(instance, exit_code, stop);
     parts_.nodes.release_all_but_disk(*instance);
     return transition(
-        work.instance,
+        id,
         [now = parts_.clock.now()](Instance& changed) {
             if (!may_move(changed.status, InstanceStatus::stopped)) return false;
             changed.status = InstanceStatus::stopped;
@@ -81,8 +89,13 @@ OperationResult InstanceService::Implementation::run_fail(OperationContext& cont
     const Work work = Work::of(context.operation());
     const auto container = work.if_gone ? parts_.runtime.inspect(work.instance) : std::nullopt;
     if (container && container->state == ContainerState::running) return {};
-    return fail_instance({work.instance, work.message, work.exit_code, context.stop()},
-                         context.operation().requestor);
+    const auto instance = parts_.instances.find(work.instance);
+    if (!instance) return {};
+    return run_ending(
+        context, instance,
+        [this, work, requestor = context.operation().requestor](const std::stop_token& stop) {
+            return fail_instance({work.instance, work.message, work.exit_code, stop}, requestor);
+        });
 }
 
 // The disk stays reserved until the instance is deleted.
@@ -173,17 +186,27 @@ OperationResult InstanceService::Implementation::run_delete(OperationContext& co
     const Work work = Work::of(context.operation());
     const auto instance = parts_.instances.find(work.instance);
     if (!instance) return {};  // removed with the launch that this deletion has cancelled
-    const bool graceful = !work.force && instance->type != InstanceType::base;
-    if (graceful && parts_.runtime.inspect(work.instance)) {
-        parts_.runtime.stop(work.instance, stop_grace(*instance));
-        run_end_hooks(instance, 0, context.stop());
+    return run_ending(
+        context, instance,
+        [this, instance, force = work.force, requestor = context.operation().requestor](
+            const std::stop_token& stop) { return delete_now(instance, force, requestor, stop); });
+}
+
+OperationResult InstanceService::Implementation::delete_now(const Ptr& instance, bool force,
+                                                            const std::string& requestor,
+                                                            const std::stop_token& stop) {
+    const std::string id = instance->id.str();
+    const bool graceful = !force && instance->type != InstanceType::base;
+    if (graceful && parts_.runtime.inspect(id)) {
+        parts_.runtime.stop(id, stop_grace(*instance));
+        run_end_hooks(instance, 0, stop);
     }
-    parts_.runtime.remove(work.instance);
+    parts_.runtime.remove(id);
     parts_.nodes.release_all(*instance);
-    logs_.remove(work.instance);
+    logs_.remove(id);
     OperationResult result;
-    result.stage = [this, id = work.instance](Batch& last) { parts_.instances.stage_remove(last, id); };
-    result.after = [this, instance, requestor = context.operation().requestor] {
+    result.stage = [this, id](Batch& last) { parts_.instances.stage_remove(last, id); };
+    result.after = [this, instance, requestor] {
         publish("container-removed", instance->id.str(), requestor);
         parts_.content.drop_layers(instance->layers);
         log::info("container deleted", {{"container", instance->id.str()}});

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "libsvc/base/guarded.h"
+#include "libsvc/base/thread_pool.h"
 #include "libsvc/base/timer.h"
 #include "libsvc/services/instance_service.h"
 #include "libsvc/services/pending_boots.h"
@@ -104,6 +105,8 @@ class InstanceService::Implementation {
     Duration time_left(const Instance& instance) const;  // of booting, or of the whole bootstrap
 
     // instance_after.cpp
+    using EndWork = std::function<OperationResult(const std::stop_token& stop)>;
+    OperationResult run_ending(OperationContext& context, const Ptr& instance, EndWork work);
     void run_end_hooks(const Ptr& instance, int exit_code, const std::stop_token& stop);
     std::optional<Error> end_hooks_failure(const Ptr& instance, int exit_code, const std::stop_token& stop);
     std::optional<std::string> reported_end(const std::string& id) const;
@@ -113,9 +116,13 @@ class InstanceService::Implementation {
     // instance_end.cpp
     Duration stop_grace(const Instance& instance) const;
     OperationResult run_stop(OperationContext& context);
+    OperationResult stop_now(const Ptr& instance, int exit_code, const std::string& requestor,
+                             const std::stop_token& stop);
     OperationResult undo_stop(const Operation& operation, const Error& error);
     OperationResult run_fail(OperationContext& context);
     OperationResult run_delete(OperationContext& context);
+    OperationResult delete_now(const Ptr& instance, bool force, const std::string& requestor,
+                               const std::stop_token& stop);
     OperationResult undo_delete(const Operation& operation, const Error& error);
     struct Failure {
         std::string id;
@@ -169,6 +176,7 @@ class InstanceService::Implementation {
     Guarded<std::function<void(const std::string& app_id, int version)>> released_;
     Timer timer_;
     PendingBoots boots_;
+    ThreadPool enders_;  // last: what runs on it uses all of the above
 };
 
 }  // namespace svc

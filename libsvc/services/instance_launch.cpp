@@ -170,7 +170,7 @@ void InstanceService::Implementation::commit_started(const Instance& planned, co
     const std::string& id = planned.id.str();
     parts_.instances.update(id, [&](Instance& record) {
         take_plan(planned, InstanceStatus::started, record);
-        record.stop_requested = false;
+        record.stop_requested = record.end_hooks_due = false;
         record.error_message.clear();
         record.stored_logs.clear();
     });

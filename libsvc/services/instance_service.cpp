@@ -9,6 +9,13 @@
 
 namespace svc {
 
+namespace {
+
+constexpr std::size_t end_threads = 10;
+constexpr std::size_t max_queued_ends = 100'000;  // no more than there may be instances
+
+}  // namespace
+
 std::string_view to_text(PathWord word) {
     return word == PathWord::containers ? "containers" : "instances";
 }
@@ -17,7 +24,8 @@ InstanceService::Implementation::Implementation(InstanceServiceParts parts)
     : parts_(std::move(parts)),
       logs_(parts_.options.log_dir, parts_.options.max_log_bytes),
       timer_(parts_.clock, "instances"),
-      boots_(timer_) {
+      boots_(timer_),
+      enders_("instance-ends", end_threads, max_queued_ends) {
     const auto instances = parts_.instances.list();
     parts_.nodes.adopt(instances);
     for (const auto& instance : instances) parts_.content.hold_layers(instance->layers);

@@ -126,6 +126,24 @@ TEST_CASE_METHOD(HookFixture, "a deletion whose hooks fail can be repeated") {
     CHECK(runtime.commands().size() == 1);
 }
 
+TEST_CASE_METHOD(HookFixture, "hooks that hang hold no worker") {
+    std::vector<Started> stops;
+    Gate gate;
+    std::vector<std::string> all;
+    for (int i = 0; i < 4; ++i) all.push_back(launched(of_application()));  // the engine has four
+    runtime.before("run_once", [&] { gate.pass(); });
+    for (const std::string& id : all)
+        stops.push_back(instances().set_desired_status(id, "stopped", false, PathWord::containers, "test"));
+    InstanceCreate small = request();
+    small.cpus = 1;
+    NodePatch more;
+    more.cpu_allocation_rate = 8;
+    CHECK(wait(nodes().patch("node0", more, "test"))->err.empty());
+    CHECK_NOTHROW(launched(small));
+    gate.open();
+    for (const Started& stop : stops) CHECK(wait(stop)->err.empty());
+}
+
 TEST_CASE_METHOD(HookFixture, "a deletion by force does not wait for hooks") {
     const std::string id = launched(of_application());
     Gate gate;
