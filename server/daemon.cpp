@@ -20,6 +20,7 @@
 #include "server/jobs.h"
 #include "server/middleware.h"
 #include "server/programs.h"
+#include "server/service_options.h"
 #include "server/state_directory.h"
 #include "server/wiring.h"
 
@@ -28,9 +29,6 @@ namespace svc::server {
 namespace {
 
 constexpr std::chrono::seconds last_responses{2};  // what a stopping server gives running requests
-
-// Where the instances' socket is to be found inside; the runtime binds its folder there.
-constexpr std::string_view agent_socket_inside = "/var/lib/svc-agent/host/server.unix";
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -88,65 +86,6 @@ BuiltRuntime build_runtime(const Options& options, const StateDirectory& state, 
                            GuestReports& reports) {
     if (options.runtime == "simulated") return build_simulated(options, state, clock, reports);
     return built(build_lxc(options, state, clock));
-}
-
-EngineOptions engine_options(const Options& options) {
-    EngineOptions engine;
-    engine.workers = options.operation_workers;
-    engine.max_queued = options.operation_queue;
-    engine.keep_finished = options.keep_operations;
-    engine.keep_for = options.keep_operations_for;
-    return engine;
-}
-
-NodeServiceOptions node_options(const Options& options) {
-    NodeServiceOptions nodes{options.node_name,
-                             options.first_port,
-                             options.last_port,
-                             options.cpu_allocation_rate,
-                             options.memory_allocation_rate,
-                             {}};
-    if (options.runtime == "lxc") nodes.sysfs = "/sys";
-    return nodes;
-}
-
-InstanceServiceOptions instance_options(const Options& options, const StateDirectory& state) {
-    InstanceServiceOptions instances;
-    instances.boot_timeout = options.boot_timeout;
-    instances.stop_grace = options.stop_grace;
-    instances.linger = options.linger;
-    instances.log_dir = state.logs();
-    instances.max_log_bytes = options.max_log;
-    return instances;
-}
-
-AgentSession session_template(const Options& options) {
-    AgentSession session;
-    session.service_socket = agent_socket_inside;
-    session.boot_timeout_seconds =
-        static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(options.boot_timeout).count());
-    return session;
-}
-
-std::vector<BulkKind> bulk_kinds(ApplicationService& applications, InstanceService& instances) {
-    const auto instances_of = [&instances](PathWord word) {
-        const std::string noun(to_text(word));
-        return BulkKind{noun, "Deleting " + noun,
-                        [&instances, noun](std::string_view id) {
-                            return "/1.0/" + noun + "/" + instances.get(id)->id.str();
-                        },
-                        [&instances, word](std::string_view id, bool force, std::string requestor) {
-                            return instances.remove(id, force, word, std::move(requestor));
-                        }};
-    };
-    const BulkKind kind{"applications", "Deleting applications",
-                        [&applications](std::string_view id) {
-                            return "/1.0/applications/" + applications.get(id)->id.str();
-                        },
-                        [&applications](std::string_view id, bool force, std::string requestor) {
-                            return applications.remove(id, force, std::move(requestor));
-                        }};
-    return {kind, instances_of(PathWord::containers), instances_of(PathWord::instances)};
 }
 
 // The group whose members may use the local API; root alone where it is missing.

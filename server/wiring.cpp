@@ -55,6 +55,27 @@ void wire_configuration(const WiredServices& services) {
 
 }  // namespace
 
+std::vector<BulkKind> bulk_kinds(ApplicationService& applications, InstanceService& instances) {
+    const auto instances_of = [&instances](PathWord word) {
+        const std::string noun(to_text(word));
+        return BulkKind{noun, "Deleting " + noun,
+                        [&instances, noun](std::string_view id) {
+                            return "/1.0/" + noun + "/" + instances.get(id)->id.str();
+                        },
+                        [&instances, word](std::string_view id, bool force, std::string requestor) {
+                            return instances.remove(id, force, word, std::move(requestor));
+                        }};
+    };
+    const BulkKind kind{"applications", "Deleting applications",
+                        [&applications](std::string_view id) {
+                            return "/1.0/applications/" + applications.get(id)->id.str();
+                        },
+                        [&applications](std::string_view id, bool force, std::string requestor) {
+                            return applications.remove(id, force, std::move(requestor));
+                        }};
+    return {kind, instances_of(PathWord::containers), instances_of(PathWord::instances)};
+}
+
 Followers::Followers(ConfigService& config, ImageSync& image_sync, RegistryService& service)
     : images("image-server", interval_of(config, "images.update_interval"),
              [&image_sync] { image_sync.synchronise(); }),

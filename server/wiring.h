@@ -2,6 +2,7 @@
 // Who tells whom: what changes in one service and matters to another.
 #include "libsvc/services/addon_service.h"
 #include "libsvc/services/application_service.h"
+#include "libsvc/services/bulk_deletion.h"
 #include "libsvc/services/config_service.h"
 #include "libsvc/services/image_service.h"
 #include "libsvc/services/image_sync.h"
@@ -32,6 +33,9 @@ struct WiredServices {
     Engine& engine;
     Followers& followers;
 };
+
+// What can be deleted in bulk.
+std::vector<BulkKind> bulk_kinds(ApplicationService& applications, InstanceService& instances);
 
 // Registers every listener; before the engine starts.
 void wire(const WiredServices& services);

@@ -1,0 +1,50 @@
+#include "server/service_options.h"
+
+namespace svc::server {
+
+namespace {
+
+// Where the instances' socket is to be found inside; the runtime binds its folder there.
+constexpr std::string_view agent_socket_inside = "/var/lib/svc-agent/host/server.unix";
+
+}  // namespace
+
+EngineOptions engine_options(const Options& options) {
+    EngineOptions engine;
+    engine.workers = options.operation_workers;
+    engine.max_queued = options.operation_queue;
+    engine.keep_finished = options.keep_operations;
+    engine.keep_for = options.keep_operations_for;
+    return engine;
+}
+
+NodeServiceOptions node_options(const Options& options) {
+    NodeServiceOptions nodes{options.node_name,
+                             options.first_port,
+                             options.last_port,
+                             options.cpu_allocation_rate,
+                             options.memory_allocation_rate,
+                             {}};
+    if (options.runtime == "lxc") nodes.sysfs = "/sys";
+    return nodes;
+}
+
+InstanceServiceOptions instance_options(const Options& options, const StateDirectory& state) {
+    InstanceServiceOptions instances;
+    instances.boot_timeout = options.boot_timeout;
+    instances.stop_grace = options.stop_grace;
+    instances.linger = options.linger;
+    instances.log_dir = state.logs();
+    instances.max_log_bytes = options.max_log;
+    return instances;
+}
+
+AgentSession session_template(const Options& options) {
+    AgentSession session;
+    session.service_socket = agent_socket_inside;
+    session.boot_timeout_seconds =
+        static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(options.boot_timeout).count());
+    return session;
+}
+
+}  // namespace svc::server
