@@ -117,12 +117,12 @@ class ApplicationService::Implementation {
     Target take_package(Application& application, const ApplicationPackage& package,
                         const BlobInfo& blob) const;
     Target take_patch(Application& application, const ApplicationPatch& patch) const;
+
+    // application_updates.cpp
     OperationResult run_update(OperationContext& context);
     OperationResult undo_update(const Operation& operation);
     OperationResult undo_create(const Operation& operation);
     bool operation_exists(const std::string& id) const;
-
-    // application_updates.cpp
     void choose_image(Application& application, const std::string& reference) const;
     void check_addons(const std::vector<std::string>& addons) const;
     void choose_abi(Application& application, const ApplicationManifest& manifest,

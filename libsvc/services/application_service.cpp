@@ -276,44 +276,6 @@ ApplicationService::Implementation::Target ApplicationService::Implementation::t
     return repeat_version(application, foundation, std::move(manifest));
 }
 
-bool ApplicationService::Implementation::operation_exists(const std::string& id) const {
-    try {
-        parts_.engine.get(id);
-        return true;
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::not_found) throw;
-        return false;
-    }
-}
-
-OperationResult ApplicationService::Implementation::run_update(OperationContext& context) {
-    const Target target = Target::of(context.operation());
-    if (target.version != Target::no_version) start_bootstrap(target, context.operation().requestor);
-    return {};
-}
-
-OperationResult ApplicationService::Implementation::undo_create(const Operation& operation) {
-    const Target target = Target::of(operation);
-    const Ptr application = parts_.applications.find(target.application);
-    if (!application || operation_exists(target.bootstrap)) return {};
-    OperationResult result;
-    result.stage = [this, target](Batch& last) {
-        parts_.applications.stage_remove(last, target.application);
-    };
-    result.after = [this, content = content_of(*application, version_of(*application, target.version))] {
-        drop(content);
-    };
-    return result;
-}
-
-OperationResult ApplicationService::Implementation::undo_update(const Operation& operation) {
-    const Target target = Target::of(operation);
-    const Ptr application = parts_.applications.find(target.application);
-    const ApplicationVersion* const version = application ? application->version(target.version) : nullptr;
-    if (version == nullptr || operation_exists(target.bootstrap)) return {};
-    return erase_version(target);
-}
-
 std::string ApplicationService::Implementation::manifest(std::string_view id_or_name,
                                                          std::optional<int> version) const {
     const Ptr application = parts_.applications.get(id_or_name);

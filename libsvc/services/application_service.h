@@ -52,10 +52,11 @@ struct ImportedVersion {
     UploadedPackage archive;  // as export_version() made it
 };
 
-// Thread-safe. Registers "application.create", "application.update", "application.bootstrap", "application.patch",
-// "application.publish", "application.delete", "application.delete_version", "application.import". A version is
-// bootstrapped by an operation of its own ("Bootstrapping application") that holds no worker while it waits and is
-// continued after a restart from what the records say. Stop the engine before this is destroyed.
+// Thread-safe. Registers "application.create", "application.update", "application.bootstrap",
+// "application.patch", "application.publish", "application.delete", "application.delete_version",
+// "application.import". A version is bootstrapped by an operation of its own ("Bootstrapping application")
+// that holds no worker while it waits and is continued after a restart from what the records say. Stop the
+// engine before this is destroyed.
 class ApplicationService {
   public:
     explicit ApplicationService(ApplicationServiceParts parts);
@@ -63,8 +64,10 @@ class ApplicationService {
 
     // Package checks (manifest, image 404, addons 404, ABI, name free 409) come before the operation.
     Started create(UploadedPackage package, std::string_view fingerprint, std::string requestor);
-    std::shared_ptr<const Application> check_update(std::string_view id_or_name) const;  // before a body is read
-    Started update(std::string_view id_or_name, UploadedPackage package, std::string_view fingerprint, std::string requestor);
+    std::shared_ptr<const Application> check_update(
+        std::string_view id_or_name) const;  // before a body is read
+    Started update(std::string_view id_or_name, UploadedPackage package, std::string_view fingerprint,
+                   std::string requestor);
     Started patch(std::string_view id_or_name, const ApplicationPatch& patch, std::string requestor);
     Started remove(std::string_view id_or_name, bool force, std::string requestor);
     Started remove_version(std::string_view id_or_name, int version, bool force, std::string requestor);
@@ -75,12 +78,12 @@ class ApplicationService {
     std::string etag(const Application& application) const;
     // YAML text of that version's manifest, of the newest without one.
     std::string manifest(std::string_view id_or_name, std::optional<int> version) const;
-    // Only active versions. Deterministic; the first export of a version runs through the archive once to know its
-    // fingerprint. Blocks meanwhile: call it on a pool thread.
+    // Only active versions. Deterministic; the first export of a version runs through the archive once to
+    // know its fingerprint. Blocks meanwhile: call it on a pool thread.
     ApplicationExport export_version(std::string_view id_or_name, int version);
 
-    // From a registry: makes the application (immutable) or adds the version unless it is there. Returns when the work is
-    // queued; the operation's result tells.
+    // From a registry: makes the application (immutable) or adds the version unless it is there. Returns when
+    // the work is queued; the operation's result tells.
     Started import_version(ImportedVersion version, std::string requestor);
 
     // Something that applications depend on has a new version; any thread, returns at once.
@@ -88,8 +91,8 @@ class ApplicationService {
     void addon_changed(const std::string& addon);
     void global_addons_changed();
     void enforce_limits();  // application.max_published_versions; also when an instance of a version is gone
-    // Called with the application's id after one of its versions may have become published; any thread. Set before the
-    // engine starts.
+    // Called with the application's id after one of its versions may have become published; any thread. Set
+    // before the engine starts.
     void on_published(std::function<void(const std::string& id)> listener);
 
   private:
