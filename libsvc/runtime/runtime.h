@@ -118,6 +118,9 @@ struct RuntimeEvent {
 struct LogFile {
     std::string name;  // "console.log"
     std::filesystem::path path;
+    // Opened for reading already where the guest may change what `path` leads to: then nobody opens that
+    // again.
+    std::shared_ptr<const FileDescriptor> file = nullptr;
 };
 
 // Thread-safe. Every call can be repeated: creating what exists alike, starting the running, stopping the

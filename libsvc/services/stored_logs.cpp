@@ -21,7 +21,7 @@ std::vector<std::string> StoredLogs::collect(const std::string& instance,
     std::vector<std::string> names;
     for (const LogFile& source : sources) {
         try {
-            std::string text = read_tail(source.path);
+            std::string text = read_tail(source);
             const bool more = std::ranges::find(names, source.name) != names.end();
             if (more) text = joined(read_file(path(instance, source.name), max_bytes_), text);
             make_directories(directory_ / instance);
@@ -49,17 +49,19 @@ std::filesystem::path StoredLogs::path(const std::string& instance, std::string_
     return directory_ / instance / name;
 }
 
-std::string StoredLogs::read_tail(const std::filesystem::path& source) const {
-    const FileDescriptor file = open_file(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+std::string StoredLogs::read_tail(const LogFile& source) const {
+    const FileDescriptor own =
+        source.file ? FileDescriptor() : open_file(source.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const int file = source.file ? source.file->get() : own.get();
     struct stat status {};
-    if (fstat(file.get(), &status) != 0) throw system_error("reading a log", errno);
+    if (fstat(file, &status) != 0) throw system_error("reading a log", errno);
     if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::internal, "log is not a regular file");
     const auto size = static_cast<std::uint64_t>(status.st_size);
     std::string tail(std::min(size, max_bytes_), '\0');
     std::size_t filled = 0;
     while (filled < tail.size()) {
         const auto offset = static_cast<off_t>(size - tail.size() + filled);
-        const ssize_t count = pread(file.get(), tail.data() + filled, tail.size() - filled, offset);
+        const ssize_t count = pread(file, tail.data() + filled, tail.size() - filled, offset);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) throw system_error("reading a log", errno);
         if (count == 0) break;

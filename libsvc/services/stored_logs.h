@@ -21,7 +21,7 @@ class StoredLogs {
     std::filesystem::path path(const std::string& instance, std::string_view name) const;
 
   private:
-    std::string read_tail(const std::filesystem::path& source) const;
+    std::string read_tail(const LogFile& source) const;
     std::string joined(const std::string& earlier, const std::string& later) const;
     std::filesystem::path directory_;
     std::uint64_t max_bytes_;

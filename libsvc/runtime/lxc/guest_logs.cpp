@@ -1,9 +1,14 @@
 #include "libsvc/runtime/lxc/guest_logs.h"
 
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
-#include <string_view>
+
+#include "libsvc/base/file.h"
 
 namespace svc::lxc {
 
@@ -11,28 +16,35 @@ namespace {
 
 struct Source {
     const char* name;
-    std::string_view path;  // below the writable layer
+    const char* path;  // below the writable layer
 };
 constexpr std::array<Source, 3> sources{{{"system.log", "var/lib/svc-agent/logs/agent.log"},
                                          {"system.log", "var/lib/svc-agent/logs/hooks.log"},
                                          {"android.log", "var/lib/svc-agent/data/logs/android.log"}}};
 
-bool is_plain(const std::filesystem::path& root, const std::filesystem::path& below) {
-    std::filesystem::path path = root;
+FileDescriptor open_beneath(int root, const char* path) {
+    open_how how{};
+    how.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;  // a pipe must not hold us
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
+    return FileDescriptor(static_cast<int>(::syscall(SYS_openat2, root, path, &how, sizeof how)));
+}
+
+bool has_text(int file) {
     struct stat status {};
-    for (const auto& part : below) {
-        path /= part;
-        if (lstat(path.c_str(), &status) != 0 || S_ISLNK(status.st_mode)) return false;
-    }
-    return S_ISREG(status.st_mode) && status.st_size > 0;
+    return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
 }  // namespace
 
 std::vector<LogFile> guest_logs(const std::filesystem::path& upper) {
     std::vector<LogFile> logs;
-    for (const Source& source : sources)
-        if (is_plain(upper, source.path)) logs.push_back({source.name, upper / source.path});
+    const FileDescriptor root(::open(upper.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!root) return logs;
+    for (const Source& source : sources) {
+        auto file = std::make_shared<const FileDescriptor>(open_beneath(root.get(), source.path));
+        if (*file && has_text(file->get()))
+            logs.push_back({source.name, upper / source.path, std::move(file)});
+    }
     return logs;
 }
 

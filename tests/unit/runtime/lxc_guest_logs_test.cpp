@@ -1,5 +1,8 @@
 #include "libsvc/runtime/lxc/guest_logs.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -40,5 +43,25 @@ TEST_CASE_METHOD(Upper, "a link of the guest leads nowhere") {
     std::filesystem::remove(logs);
     std::filesystem::create_directories(logs);
     std::filesystem::create_symlink(directory.path() / "elsewhere/hooks.log", logs / "hooks.log");
+    CHECK(names().empty());
+}
+
+TEST_CASE_METHOD(Upper, "what a guest puts in the place of a log later is not read") {
+    std::filesystem::create_directories(logs);
+    std::ofstream(directory.path() / "secret") << "of the host";
+    std::ofstream(logs / "hooks.log") << "hooks";
+    const auto found = lxc::guest_logs(directory.path());
+    std::filesystem::remove(logs / "hooks.log");
+    std::filesystem::create_symlink(directory.path() / "secret", logs / "hooks.log");
+    REQUIRE(found.size() == 1);
+    std::string text(16, '\0');
+    const auto size = ::pread(found[0].file->get(), text.data(), text.size(), 0);
+    CHECK(text.substr(0, static_cast<std::size_t>(size)) == "hooks");
+    CHECK(lxc::guest_logs(directory.path()).empty());
+}
+
+TEST_CASE_METHOD(Upper, "a pipe in the place of a log holds nobody") {
+    std::filesystem::create_directories(logs);
+    REQUIRE(::mkfifo((logs / "agent.log").c_str(), 0600) == 0);
     CHECK(names().empty());
 }
