@@ -4,6 +4,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/model/names.h"
 #include "libsvc/services/certificate_implementation.h"
 
 namespace svc {
@@ -77,6 +78,9 @@ IssuedToken CertificateService::Implementation::issue_token(std::string name, Du
                                                             std::string_view server_fingerprint,
                                                             const std::vector<std::string>& addresses) {
     if (name.empty()) throw Error(ErrorCode::invalid_argument, "name is required");
+    if (has_control_characters(name))
+        throw Error(ErrorCode::invalid_argument,
+                    "argument name is invalid: control characters are not allowed");
     if (name.size() > max_name) throw Error(ErrorCode::invalid_argument, "length of name is invalid");
     if (validity <= Duration::zero() || validity > max_validity)
         throw Error(ErrorCode::invalid_argument, "argument expiry is invalid: up to a year is possible");
