@@ -29,7 +29,9 @@ Target make_target(const CatalogueOptions& options) {
     if (!is_sha256_hex(options.fingerprint))
         throw Error(ErrorCode::invalid_argument, "registry.fingerprint is required");
     make_directories(options.key.parent_path());
-    ensure_key_pair({options.certificate, options.key}, "svc-registry-client", {}, {}, SystemClock());
+    // A name of its own: registries may look certificates up by their subject.
+    const std::string name = "svc-registry-" + to_hex(random_bytes(6));
+    ensure_key_pair({options.certificate, options.key}, name, {}, {}, SystemClock());
     Target target = Target::parse(options.url);
     if (!names_port(options.url)) target.port = default_port;
     target.server_fingerprint = options.fingerprint;
