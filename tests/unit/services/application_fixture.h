@@ -1,0 +1,419 @@
+#pragma once
+// Applications with all that they are made from, over a store in memory and a simulated runtime whose guests
+// succeed at once unless the test says otherwise.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "libsvc/base/file.h"
+#include "libsvc/blobs/dir_blob_store.h"
+#include "libsvc/events/event_bus.h"
+#include "libsvc/formats/pack.h"
+#include "libsvc/runtime/simulated/simulated_runtime.h"
+#include "libsvc/services/application_service.h"
+#include "libsvc/store/sqlite/sqlite_store.h"
+#include "tests/support/error_code.h"
+#include "tests/support/fake_runtime.h"
+#include "tests/support/image_package.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/sequence_ids.h"
+
+namespace svc::test {
+
+// Files of a package by path; hooks are executable. The same content gives the same bytes.
+inline std::string application_package(const std::string& manifest,
+                                       const std::map<std::string, std::string>& files = {},
+                                       unsigned hook_mode = 0755) {
+    namespace fs = std::filesystem;
+    const TemporaryDirectory directory(fs::temp_directory_path(), "svc-application-");
+    const fs::path root = directory.path() / "package";
+    fs::create_directories(root);
+    auto all = files;
+    if (!manifest.empty()) all["manifest.yaml"] = manifest;
+    for (const auto& [path, content] : all) {
+        fs::create_directories((root / path).parent_path());
+        write_file_atomically(root / path, content, path.starts_with("hooks/") ? hook_mode : 0644);
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(root))
+        fs::last_write_time(entry.path(), fs::file_time_type());
+    fs::last_write_time(root, fs::file_time_type());
+    const fs::path package = directory.path() / "package.tar.bz2";
+    pack_directory(root, package);
+    return read_file(package, std::size_t{1} << 24U);
+}
+
+// A store whose disk goes away: from some commit on, nothing is committed any more. Whoever tries waits until
+// the test lets go, and is told then that the daemon stops. Thread-safe.
+class FreezingStore final : public Store {
+  public:
+    explicit FreezingStore(Store& inner) : inner_(inner) {}
+    // The next `commits` are made.
+    void freeze_after(std::size_t commits) {
+        std::lock_guard lock(mutex_);
+        left_ = commits;
+    }
+    void let_go() {
+        std::lock_guard lock(mutex_);
+        let_go_ = true;
+        changed_.notify_all();
+    }
+    void thaw() {
+        std::lock_guard lock(mutex_);
+        left_.reset();
+        waiting_ = 0;
+        let_go_ = false;
+    }
+    bool is_frozen() const {
+        std::lock_guard lock(mutex_);
+        return waiting_ > 0;
+    }
+    // Called once somebody waits.
+    void on_frozen(std::function<void()> tell) { tell_ = std::move(tell); }
+
+    std::optional<Entry> get(std::string_view key) override { return inner_.get(key); }
+    std::vector<Entry> list(std::string_view prefix) override { return inner_.list(prefix); }
+    std::unique_ptr<Subscription> watch(std::string prefix, OnChange on_change) override {
+        return inner_.watch(std::move(prefix), std::move(on_change));
+    }
+    Revision commit(const Batch& batch) override {
+        {
+            std::unique_lock lock(mutex_);
+            if (left_ && *left_ == 0) {
+                ++waiting_;
+                lock.unlock();
+                if (tell_) tell_();
+                lock.lock();
+                changed_.wait(lock, [this] { return let_go_; });
+                throw Error(ErrorCode::cancelled, "service is stopping");
+            }
+            if (left_) --*left_;
+        }
+        return inner_.commit(batch);
+    }
+
+  private:
+    Store& inner_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::function<void()> tell_;
+    std::optional<std::size_t> left_;
+    std::size_t waiting_ = 0;
+    bool let_go_ = false;
+};
+
+// The engine's clock. Asking it is what the engine does first when it stops: so a test knows that it does.
+class TellingClock final : public Clock {
+  public:
+    explicit TellingClock(Clock& inner) : inner_(inner) {}
+    // Called when this thread asks next.
+    void on_next(std::function<void()> tell) {
+        std::lock_guard lock(mutex_);
+        tell_ = std::move(tell);
+        thread_ = std::this_thread::get_id();
+    }
+    Time now() const override { return inner_.now(); }
+    SteadyTime steady_now() const override {
+        std::function<void()> tell;
+        {
+            std::lock_guard lock(mutex_);
+            if (thread_ == std::this_thread::get_id()) tell = std::exchange(tell_, nullptr);
+        }
+        if (tell) tell();
+        return inner_.steady_now();
+    }
+    bool wait(std::stop_token stop, Duration duration) override { return inner_.wait(stop, duration); }
+
+  private:
+    Clock& inner_;
+    mutable std::mutex mutex_;
+    mutable std::function<void()> tell_;
+    std::thread::id thread_;
+};
+
+struct ApplicationFixture;
+
+// One life of the daemon.
+struct ApplicationLife {
+    explicit ApplicationLife(ApplicationFixture& world);
+    Images images;
+    Nodes nodes;
+    Instances instances;
+    Addons addons;
+    Applications applications;
+    ConfigRecords config_records;
+    Collection<Operation> operations;  // what is on disk
+    Engine engine;
+    Content content;
+    ConfigService config;
+    AddonService addon_service;
+    ImageService image_service;
+    NodeService node_service;
+    InstanceService instance_service;
+    ApplicationService application_service;
+    std::unique_ptr<Subscription> changes;  // last: told after the collections
+};
+
+struct ApplicationFixture {
+    ManualClock clock;
+    TellingClock engine_clock{clock};
+    SequenceIds ids;
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-applications-"};
+    SqliteStore sqlite{":memory:"};
+    FreezingStore store{sqlite};
+    EventBus bus{clock};
+    DirBlobStore blobs{{directory.path() / "blobs"}};
+    AgentTokens tokens{directory.path() / "secret", clock};
+    std::atomic<bool> guests_report{true};
+    std::mutex mutex;
+    std::condition_variable changed;
+    SimulatedRuntime simulated{clock, simulation()};
+    FakeRuntime runtime{simulated};
+    FakeLayers layers{simulated.layers()};
+    std::shared_mutex life_mutex;  // held by guests that report
+    std::unique_ptr<ApplicationLife> life = std::make_unique<ApplicationLife>(*this);
+
+    ApplicationFixture() {
+        store.on_frozen([this] {
+            std::lock_guard lock(mutex);
+            changed.notify_all();
+        });
+        add_image("base");
+    }
+    ~ApplicationFixture() { end_life(); }
+
+    SimulatedOptions simulation() {
+        SimulatedOptions options;
+        options.cpus = 16;
+        options.disk_bytes = std::uint64_t{200} << 30;
+        options.report_running = [this](std::string_view id) {
+            if (guests_report) try_report(std::string(id));
+        };
+        return options;
+    }
+    void set_life(std::unique_ptr<ApplicationLife> next) {
+        std::unique_lock lock(life_mutex);
+        life = std::move(next);
+    }
+    void end_life() {
+        if (life) life->engine.stop(std::chrono::hours(1));
+        set_life(nullptr);
+    }
+    // Nothing is on disk but what was committed before the store froze.
+    // `join` waits for requests that other threads make.
+    void crash(const std::function<void()>& join = {}) {
+        engine_clock.on_next([this] { store.let_go(); });
+        life->engine.stop(std::chrono::hours(1));
+        if (join) join();
+        set_life(nullptr);
+        store.thaw();
+    }
+    void restart() {
+        end_life();
+        begin_life();
+    }
+    void begin_life() {
+        set_life(std::make_unique<ApplicationLife>(*this));
+        life->engine.recover();
+        life->instance_service.reconcile();
+    }
+
+    ApplicationService& service() { return life->application_service; }
+    Engine& engine() { return life->engine; }
+
+    UploadedPackage upload(const std::string& bytes) {
+        UploadedPackage uploaded;
+        uploaded.blob = blobs.create(bytes.size());
+        uploaded.blob->write(bytes);
+        uploaded.info = uploaded.blob->finish();
+        return uploaded;
+    }
+    std::shared_ptr<const Operation> wait(const Started& started) {
+        return engine().wait(started->id.str(), std::nullopt);
+    }
+    void succeed(const Started& started) { REQUIRE(wait(started)->err == ""); }
+    std::shared_ptr<const Image> add_image(const std::string& name, const std::string& text = "hello") {
+        PackageContent content;
+        content.text = text;
+        succeed(life->image_service.create({name, std::nullopt}, upload(image_package(content)), "", "test"));
+        return life->image_service.get(name);
+    }
+    void update_image(const std::string& name, const std::string& text) {
+        PackageContent content;
+        content.text = text;
+        succeed(life->image_service.update(name, {}, upload(image_package(content)), "", "test"));
+    }
+    static std::string addon_package(const std::string& name, const std::string& text = "one") {
+        return application_package("name: " + name + "\n",
+                                   {{"hooks/pre-start", "#!/bin/sh\n# " + text + "\n"}});
+    }
+    void add_addon(const std::string& name) {
+        succeed(life->addon_service.create({name}, upload(addon_package(name)), "", "test"));
+    }
+    void update_addon(const std::string& name, const std::string& text) {
+        succeed(life->addon_service.update(name, upload(addon_package(name, text)), "", "test"));
+    }
+    void set(const std::string& key, const std::string& value) {
+        succeed(life->config.patch({key, value}, "test"));
+    }
+    void report(const std::string& id, const std::string& status, const std::string& message = "",
+                std::vector<std::string> notes = {}) {
+        life->instance_service.report(id, id, {status, message.empty() ? 0 : 1, message, std::move(notes)});
+    }
+
+    // As an agent, which asks again when it is not heard.
+    void try_report(const std::string& id) {
+        std::shared_lock lock(life_mutex);
+        if (!life) return;
+        try {
+            report(id, "running");
+        } catch (const Error&) {
+            return;
+        }
+    }
+
+    Started create(const std::string& manifest = "name: candy\n",
+                   const std::map<std::string, std::string>& files = {}) {
+        return service().create(upload(application_package(manifest, files)), "", "test");
+    }
+    // Until the bootstrap has ended too.
+    std::string bootstrapped(const Started& started) {
+        succeed(started);
+        if (started->arguments.at("version").as_int() >= 0)
+            return engine().wait(bootstrap_of(started), std::nullopt)->err;
+        return {};
+    }
+    std::shared_ptr<const Application> created(const std::string& manifest = "name: candy\n",
+                                               const std::map<std::string, std::string>& files = {}) {
+        const Started started = create(manifest, files);
+        REQUIRE(bootstrapped(started) == "");
+        return service().get(started->arguments.at("application").as_string());
+    }
+    Started update(const std::string& name, const std::string& manifest) {
+        return service().update(name, upload(application_package(manifest)), "", "test");
+    }
+    Started patch(const std::string& name, const std::string& json) {
+        return service().patch(name, ApplicationPatch::from_json(Json::parse(json)), "test");
+    }
+    static std::string bootstrap_of(const Started& started) {
+        return started->arguments.at("bootstrap").as_string();
+    }
+    std::shared_ptr<const Application> app(const std::string& name = "candy") { return service().get(name); }
+    ApplicationVersion version(int number, const std::string& name = "candy") {
+        const auto application = app(name);
+        REQUIRE(application->version(number) != nullptr);
+        return *application->version(number);
+    }
+    std::vector<int> published(const std::string& name = "candy") {
+        std::vector<int> numbers;
+        for (const ApplicationVersion& version : app(name)->versions)
+            if (version.published) numbers.push_back(version.number);
+        return numbers;
+    }
+    // Blocks until records have changed so that it holds.
+    void await(const std::function<bool()>& holds) {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, holds);
+    }
+    void await_active(int number, const std::string& name = "candy") {
+        await([&] {
+            const auto application = life->applications.find(name);
+            const ApplicationVersion* const version = application ? application->version(number) : nullptr;
+            return version != nullptr && version->status == ImageStatus::active;
+        });
+    }
+    // The base container of a version, once its guest is up and has not reported.
+    std::string await_base(int number = 0, const std::string& name = "candy") {
+        std::string id;
+        await([&] {
+            const auto application = life->applications.find(name);
+            const ApplicationVersion* const version = application ? application->version(number) : nullptr;
+            if (version == nullptr || version->base_instance.empty()) return false;
+            const auto base = life->instances.find(version->base_instance);
+            id = version->base_instance;
+            return base && base->status == InstanceStatus::started;
+        });
+        return id;
+    }
+    // No operation is left.
+    void settle() {
+        for (const auto& operation : engine().list()) engine().wait(operation->id.str(), std::nullopt);
+    }
+    bool exists(const std::string& name) { return life->applications.find(name) != nullptr; }
+    std::size_t containers() { return simulated.list().size(); }
+};
+
+// What runs in the containers: reports until it is heard.
+class RepeatingAgent {
+  public:
+    explicit RepeatingAgent(ApplicationFixture& world) : world_(world) {}
+
+  private:
+    void run(const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any pause;
+        while (!stop.stop_requested()) {
+            for (const ContainerInfo& container : world_.simulated.list())
+                if (container.state == ContainerState::running) world_.try_report(container.id);
+            std::unique_lock lock(mutex);
+            pause.wait_for(lock, stop, std::chrono::milliseconds(2), [] { return false; });
+        }
+    }
+    ApplicationFixture& world_;
+    std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
+};
+
+inline ApplicationLife::ApplicationLife(ApplicationFixture& world)
+    : images(world.store),
+      nodes(world.store),
+      instances(world.store),
+      addons(world.store),
+      applications(world.store),
+      config_records(world.store),
+      operations(world.store),
+      engine(world.store, world.bus, world.engine_clock, world.ids, {.workers = 4}),
+      content(world.blobs, world.layers),
+      config(config_records, addons, engine),
+      addon_service({addons, applications, instances, config_records, content, engine, world.clock}),
+      image_service({world.store, images, applications, content, engine, world.clock, world.ids, "x86_64"}),
+      node_service({nodes, world.runtime, config, engine, {"node0", 10000, 10019, 4, 2, {}}}),
+      instance_service({instances,
+                        images,
+                        applications,
+                        addons,
+                        config,
+                        content,
+                        node_service,
+                        world.runtime,
+                        engine,
+                        world.bus,
+                        world.tokens,
+                        world.clock,
+                        world.ids,
+                        {},
+                        {.log_dir = world.directory.path() / "logs"}}),
+      application_service({applications, addon_service, image_service, instance_service, config, content,
+                           engine, world.clock, world.ids, "x86_64"}),
+      changes(world.store.watch("", [&world](const auto&) {
+          std::lock_guard lock(world.mutex);
+          world.changed.notify_all();
+      })) {
+    addon_service.on_new_version([this](const auto& addon) { application_service.addon_changed(addon); });
+    image_service.on_new_version([this](const auto& image) { application_service.image_changed(image); });
+    instance_service.on_application_released(
+        [this](const auto&, int) { application_service.enforce_limits(); });
+    config.on_change("application.addons", [this] { application_service.global_addons_changed(); });
+    config.on_change("application.max_published_versions", [this] { application_service.enforce_limits(); });
+}
+
+}  // namespace svc::test
