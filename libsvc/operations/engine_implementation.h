@@ -83,7 +83,7 @@ class Engine::Implementation {
     void tell_waiters(Job& job);
 
     // recovery.cpp
-    void recover_one(const Operation& record);
+    JobPtr recover_one(const Operation& record);
     void leave(Job& job);
     void settle(Job& job);
     void stop_job(Job& job, bool in_time);

@@ -16,10 +16,15 @@ void Engine::Implementation::recover() {
     std::sort(unfinished.begin(), unfinished.end(), [](const OperationPtr& a, const OperationPtr& b) {
         return std::tie(a->created_at, a->id) < std::tie(b->created_at, b->id);
     });
-    for (const OperationPtr& record : unfinished) recover_one(*record);
+    std::vector<JobPtr> jobs;
+    jobs.reserve(unfinished.size());
+    for (const OperationPtr& record : unfinished) jobs.push_back(recover_one(*record));
+    // Only now, when all are in their places: what the work of one starts must not get ahead of another.
+    for (const JobPtr& job : jobs)
+        if (claims_.ready(job->id)) dispatch(job);
 }
 
-void Engine::Implementation::recover_one(const Operation& record) {
+JobPtr Engine::Implementation::recover_one(const Operation& record) {
     const JobPtr job = make_job(record);
     {
         std::lock_guard order(job->order);
@@ -37,7 +42,7 @@ void Engine::Implementation::recover_one(const Operation& record) {
     // Whoever waits behind another is a deletion, and wants the other cancelled: the restart may have
     // forestalled that.
     cancel_ahead(claims_.enter(job->id, record.description, record.claims, Claims::IfHeld::queue));
-    if (claims_.ready(job->id)) dispatch(job);
+    return job;
 }
 
 void Engine::Implementation::leave(Job& job) {

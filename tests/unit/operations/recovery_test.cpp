@@ -66,6 +66,23 @@ TEST_CASE_METHOD(
     CHECK(runs == 0);
 }
 
+TEST_CASE_METHOD(Fixture, "recovered work begins when all others hold or await their claims again") {
+    const auto first = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"first"}});
+    for (int i = 0; i < 300; ++i)
+        leave_behind(OperationStatus::running, {.kind = "test", .claims = {"claim " + std::to_string(i)}});
+    engine = make_engine();
+    std::atomic<bool> last_is_held = false;
+    handle(
+        [&](OperationContext& context) {
+            if (context.operation().id.str() == first) last_is_held = engine->claimed("claim 299");
+            return OperationResult{};
+        },
+        undone, true);
+    engine->recover();
+    wait(first);
+    CHECK(last_is_held);
+}
+
 TEST_CASE_METHOD(Fixture, "an operation of an unknown kind ends as a failure") {
     const auto id = leave_behind(OperationStatus::running, {.kind = "unheard"});
     engine = make_engine();
