@@ -81,7 +81,7 @@ Json gpu_patch(const std::string& name, const std::string& text) {
 }
 
 int set(Context& context, const Arguments& arguments) {
-    const std::string name = arguments.text("key");
+    const std::string name = arguments.text("setting");
     const std::string text = arguments.text("value");
     const auto field =
         std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == name; });
@@ -143,7 +143,7 @@ Command node_set_command() {
     return {{"node", "set"},
             {},
             "change a setting of a node",
-            {{"name", "name of the node"}, {"key", "the setting"}, {"value", "its value"}},
+            {{"name", "name of the node"}, {"setting", "which setting"}, {"value", "its value"}},
             {timeout_flag()},
             set,
             "Settings: " + field_names() + "."};

@@ -37,11 +37,11 @@ std::optional<Json> try_read(const std::function<Json()>& read) {
     }
 }
 
-// One version of an application, as `-s version=N` selects it.
+// One version of an application, as `-s version=N` selects it. One that is to come is waited for.
 Json version_record(const Json& application, int number) {
     for (const Json& version : items_of(application, "versions"))
         if (number_of(version, "number") == number) return version;
-    throw Error(ErrorCode::not_found, "application version not found");
+    return Json::object({{"status", "not there yet"}});
 }
 
 Subject version_subject(ApiClient& client, const std::string& id, int number) {
@@ -105,6 +105,7 @@ class ConditionWait {
         const auto version = selected_version(arguments);
         subject_ =
             version ? version_subject(context.client(), id_, *version) : find_subject(context.client(), id_);
+        object_id_ = text_of(version ? context.client().application(id_) : subject_.read(), "id");
         conditions_ = parse_conditions(arguments.list("condition"), subject_.keys, "condition");
         if (conditions_.empty()) conditions_ = {{"status", subject_.goal}};
     }
@@ -149,6 +150,12 @@ class ConditionWait {
         }
     }
 
+    // Events name objects by their ids, users often by their names.
+    bool is_about_subject(const std::string& event) const {
+        return event.find(id_) != std::string::npos ||
+               (!object_id_.empty() && event.find(object_id_) != std::string::npos);
+    }
+
     void await_change() {
         const SteadyTime since = clock_.steady_now();
         while (clock_.steady_now() - since < record_refresh) {
@@ -157,11 +164,11 @@ class ConditionWait {
                             "timeout: " + subject_.kind + " " + quoted(id_) + " is " + status_);
             line_.show_busy("Waiting, " + subject_.kind + " is " + status_);
             const auto event = events_->next(event_poll);
-            if (event && event->dump().find(id_) != std::string::npos) return;
+            if (event && is_about_subject(event->dump())) return;
         }
     }
 
-    std::string id_, status_;
+    std::string id_, object_id_, status_;
     std::optional<Duration> timeout_;
     ProgressLine line_;
     SystemClock clock_;

@@ -42,7 +42,7 @@ TEST_CASE("repeatable flags keep their order and take one value each") {
             .arguments;
     CHECK(arguments.list("service") == std::vector<std::string>{"tcp:1", "udp:2"});
     CHECK(arguments.comma_list("tags") == std::vector<std::string>{"a", "b", "c"});
-    CHECK(arguments.text("image") == "abc");
+    CHECK(arguments.text("source") == "abc");
 }
 
 TEST_CASE("aliases name the same command") {

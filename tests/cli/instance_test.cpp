@@ -121,7 +121,8 @@ TEST_CASE_METHOD(InstanceFixture, "node, task and server are shown") {
 }
 
 TEST_CASE_METHOD(InstanceFixture, "waiting for what is not there says so") {
-    CHECK_THAT(run({"wait", "absent"}).err, Catch::Contains("no instance, image or operation 'absent'"));
+    CHECK_THAT(run({"wait", "absent"}).err,
+               Catch::Contains("no instance, application, image or operation 'absent'"));
     ask({"wait", "base"});
 }
 

@@ -2,6 +2,7 @@
 import atexit
 import hashlib
 import http.client
+import io
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tarfile
 import tempfile
 import unittest
 
@@ -138,10 +140,71 @@ class Daemon:
         return name
 
     def launch(self, image="busybox", **fields):
-        body = {"image_id": image, "instance_type": "a2.3", **fields}
+        return self.launch_any({"image_id": image, "instance_type": "a2.3", **fields})
+
+    def launch_app(self, application, **fields):
+        return self.launch_any({"app_id": application, **fields})
+
+    def launch_any(self, body):
         reply = self.api("POST", "/1.0/containers", body)
         self.succeed(reply)
         return reply.metadata["resources"]["containers"][0].rsplit("/", 1)[1]
+
+    def upload(self, method, path, package, **request):
+        """Sends a package: bytes, a file, or a tree of files as `package()` takes it."""
+        data = package if isinstance(package, bytes) else pathlib.Path(package).read_bytes()
+        return self.api(method, path, data, {
+            "Content-Type": "application/octet-stream", "X-SVC-Request": json.dumps(request) if request else "",
+            "X-SVC-Fingerprint": hashlib.sha256(data).hexdigest()})
+
+    def add_addon(self, name, files):
+        self.succeed(self.upload("POST", "/1.0/addons", package(files), name=name))
+        return name
+
+    def create_app(self, files, wait="ready"):
+        reply = self.upload("POST", "/1.0/applications", package(files))
+        self.succeed(reply)
+        id = reply.metadata["resources"]["applications"][0].rsplit("/", 1)[1]
+        if wait:
+            self.await_app(id, wait)
+        return id
+
+    def application(self, id):
+        return self.api("GET", f"/1.0/applications/{id}").metadata
+
+    def version(self, id, number):
+        return next(v for v in self.application(id)["versions"] if v["number"] == number)
+
+    def await_app(self, id, status="ready"):
+        """Waits for the newest version's bootstrap."""
+        result = self.ctl("wait", id, "-c", f"status={status}", "-t", "100s")
+        assert result.returncode == 0, f"{result.stderr} {self.application(id)} {self.log()}"
+
+    def await_version(self, id, number, status="active"):
+        self.eventually(lambda: any(v["number"] >= number for v in self.application(id)["versions"]))
+        result = self.ctl("wait", id, "-s", f"version={number}", "-c", f"status={status}", "-t", "100s")
+        assert result.returncode == 0, f"{result.stderr} {self.application(id)} {self.log()}"
+
+    def eventually(self, condition, attempts=2000):
+        """Until the condition holds; each attempt asks the daemon something, so that it gets on with its work."""
+        for _ in range(attempts):
+            if condition():
+                return True
+            self.api("GET", "/1.0/operations")
+        return condition()
+
+    def set_config(self, name, value):
+        self.succeed(self.api("PATCH", "/1.0/config", {"name": name, "value": value}))
+
+    def execute(self, id, *command):
+        """What the command in the instance printed."""
+        result = self.ctl("exec", id, "--", *command)
+        assert result.returncode == 0, result
+        return result.stdout.decode()
+
+    def remove_instances(self):
+        for container in self.containers() or []:
+            self.wait(self.api("DELETE", f"/1.0/containers/{container['id']}", {"force": True}))
 
     def container(self, id):
         return self.api("GET", f"/1.0/containers/{id}").metadata
@@ -175,6 +238,22 @@ class Daemon:
         containers = self.state / "lxc/containers"
         left += [f"file {f}" for f in (containers.iterdir() if containers.exists() else [])]
         return left
+
+
+def package(files, compression="bz2"):
+    """The bytes of a tarball. `files`: name -> text or bytes; what lies in hooks/ is executable."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=f"w:{compression}") as tar:
+        for name, content in files.items():
+            content = content.encode() if isinstance(content, str) else content
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(content), 0o755 if name.startswith("hooks/") else 0o644
+            tar.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def hook(script):
+    return f"#!/bin/sh\nset -e\n{script}\n"
 
 
 def mounts():

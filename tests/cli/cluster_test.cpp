@@ -1,0 +1,80 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/digest.h"
+#include "tests/cli/daemon_fixture.h"
+#include "tests/support/golden.h"
+
+using namespace svc;
+using namespace svc::test;
+
+namespace {
+
+std::string url_of(const Target& target) {
+    return "https://" + target.host + ":" + std::to_string(target.port);
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(DaemonFixture, "configuration is set and shown") {
+    ask({"config", "set", "scheduler.strategy", "binpack"});
+    ask({"config", "set", "core.trust_password", "very secret"});
+    const std::string shown = ask({"config", "show"});
+    CHECK_THAT(shown, Catch::StartsWith("config:\n") && Catch::Contains("scheduler.strategy: binpack") &&
+                          Catch::Contains("core.trust_password: true") && !Catch::Contains("very secret"));
+    CHECK_THAT(ask({"info"}), Catch::Contains("scheduler.strategy: binpack"));
+    CHECK(run({"config", "set", "scheduler.strategy", "random"}).status == 1);
+    CHECK_THAT(run({"config", "set", "no.such.key", "1"}).err,
+               Catch::Contains("configuration item not found"));
+    ask({"config", "set", "scheduler.strategy", ""});
+    CHECK_THAT(ask({"config", "show"}), Catch::Contains("scheduler.strategy: spread"));
+}
+
+TEST_CASE_METHOD(DaemonFixture, "a node's settings are changed") {
+    const std::string name =
+        Json::parse(ask({"node", "list", "-o", "json"})).as_array().at(0).at("name").as_string();
+    ask({"node", "set", name, "cpu-allocation-rate", "2.5"});
+    ask({"node", "set", name, "tags", "zone=a,fast"});
+    ask({"node", "set", name, "unschedulable", "true"});
+    const Json node = Json::parse(ask({"node", "show", name, "-o", "json", "--allocations"}));
+    CHECK(node.at("config").at("cpu-allocation-rate").as_double() == 2.5);
+    CHECK(node.at("config").at("tags") == Json::array({"zone=a", "fast"}));
+    CHECK(node.at("unschedulable").as_bool());
+    CHECK(node.at("allocations") == Json::object());
+    CHECK(run({"node", "set", name, "cpus", "many"}).status == 2);
+    CHECK(run({"node", "set", name, "colour", "red"}).status == 2);
+    const CliRun added = run({"node", "add", "other", "10.0.0.9"});
+    CHECK(added.status == 1);
+    CHECK_THAT(added.err, Catch::Contains("one node"));
+}
+
+TEST_CASE_METHOD(DaemonFixture, "certificates are trusted and no longer") {
+    const auto certificate = daemon.path() / "client" / "client.crt";
+    run({"remote", "add", "self", url_of(daemon.tls_target()),
+         "--accept-certificate"});  // makes the key pair
+    REQUIRE(std::filesystem::exists(certificate));
+    const std::string fingerprint = ask({"trust", "add", certificate.string()});
+    CHECK(is_sha256_hex(fingerprint));
+    CHECK_THAT(ask({"trust", "list"}), Catch::Contains(fingerprint.substr(0, 12)));
+    CHECK(run({"config", "trust", "add", certificate.string()}).status == 1);
+    ask({"trust", "remove", fingerprint.substr(0, 12)});
+    CHECK(ask({"config", "trust", "list", "-o", "json"}) == "[]");
+    CHECK(run({"trust", "remove", "absent"}).status == 1);
+}
+
+TEST_CASE_METHOD(DaemonFixture, "an invitation lets one client in, once") {
+    const std::string token = ask({"trust", "token", "laptop"});
+    CHECK_THAT(ask({"trust", "list-tokens"}), Catch::Contains("laptop"));
+    ask({"remote", "add", "office", url_of(daemon.tls_target()), "--accept-certificate", "--token", token});
+    CHECK_THAT(ask({"--remote", "office", "info"}), Catch::Contains("auth: trusted"));
+    CHECK(ask({"trust", "list-tokens", "-o", "json"}) == "[]");
+    settings.config_directory = daemon.path() / "another-client";
+    CHECK(run({"remote", "add", "office", url_of(daemon.tls_target()), "--accept-certificate", "--token",
+               token})
+              .status == 1);
+}
+
+TEST_CASE_METHOD(DaemonFixture, "a registry that is not configured is told") {
+    const CliRun listed = run({"registry", "list"});
+    CHECK(listed.status == 1);
+    CHECK_THAT(listed.err, Catch::Contains("registry not configured"));
+}
