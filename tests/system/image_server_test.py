@@ -37,6 +37,9 @@ class FileServer(http.server.SimpleHTTPRequestHandler):
         pass
 
     def do_GET(self):
+        self.server.asked.append(self.path)
+        if self.path.startswith("http://"):  # as a proxy's client asks
+            self.path = "/" + self.path.split("/", 3)[3]
         wanted = getattr(self.server, "authorization", None)
         if wanted and self.headers.get("Authorization") != wanted:
             self.send_error(401)
@@ -71,6 +74,7 @@ class ImageServerTest(unittest.TestCase):
 
     def serve(self, context=None):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(FileServer, directory=self.server))
+        server.asked = []
         if context:
             server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -131,6 +135,30 @@ class ImageServerTest(unittest.TestCase):
         self.assertEqual(self.versions("jammy:amd64"), [])
         self.daemon.set_config("images.auth", "user:word")
         self.await_versions("jammy:amd64", "1")
+
+    def test_the_way_leads_through_a_proxy(self):
+        self.offer(("jammy:amd64", "1", "one"))
+        server = self.serve()
+        self.daemon.set_config("images.allow_insecure", "true")
+        self.daemon.set_config("core.proxy_http", f"http://127.0.0.1:{server.server_port}")
+        self.follow("http://images.invalid")
+        self.await_versions("jammy:amd64", "1")
+        self.assertTrue(all(path.startswith("http://images.invalid:80/") for path in server.asked), server.asked)
+        self.daemon.set_config("core.proxy_http", "http://127.0.0.1:1")  # nobody is there
+        self.daemon.set_config("core.proxy_ignore_hosts", "localhost,127.0.0.1")
+        self.offer(("jammy:amd64", "2", "two"))
+        self.daemon.set_config("images.url", f"http://127.0.0.1:{server.server_port}")
+        self.await_versions("jammy:amd64", "1", "2")
+
+    def test_a_new_version_is_asked_for(self):
+        self.offer(("jammy:amd64", "1", "one"))
+        self.daemon.set_config("images.update_interval", "1h")
+        self.daemon.set_config("images.url", f"file://{self.server}")
+        self.await_versions("jammy:amd64", "1")
+        self.offer(("jammy:amd64", "2", "two"))
+        headers = {"Content-Type": "application/json"}
+        self.daemon.succeed(self.daemon.api("PATCH", "/1.0/images/jammy:amd64", {"force_sync": True}, headers))
+        self.await_versions("jammy:amd64", "1", "2")
 
     def test_a_server_with_tls_must_have_a_certificate_of_the_systems_authorities(self):
         self.offer(("jammy:amd64", "1", "one"))

@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
 """Two services and one registry: a directory, and the small HTTPS server of tests/support."""
 import base64
-import json
-import os
 import pathlib
 import shutil
-import signal
 import ssl
 import sys
 import tempfile

@@ -1,0 +1,33 @@
+// What registries and image servers say: lists of applications, indexes, paths, versions.
+#include <cstdint>
+
+#include "libsvc/base/error.h"
+#include "libsvc/remote/catalogue.h"
+#include "libsvc/remote/catalogue_key.h"
+#include "libsvc/remote/simplestreams.h"
+
+namespace {
+
+template <class Parse>
+void attempt(Parse parse) {
+    try {
+        parse();
+    } catch (const svc::Error&) {
+        return;
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    attempt([&] { svc::read_index(text); });
+    attempt([&] { svc::read_products(text); });
+    attempt([&] { svc::CatalogueApplication::from_json(svc::Json::parse(text)).to_json().dump(); });
+    attempt([&] { svc::check_server_path(text); });
+    attempt([&] { svc::check_catalogue_name(text); });
+    attempt([&] { svc::parse_version_number(text); });
+    const auto half = size / 2;
+    svc::is_older(text.substr(0, half), text.substr(half));
+    return 0;
+}
