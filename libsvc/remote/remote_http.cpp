@@ -9,7 +9,7 @@ namespace svc {
 
 namespace {
 
-constexpr std::chrono::seconds silence_limit{20};
+constexpr std::chrono::seconds silence_limit{10};  // a stopping daemon waits no longer
 constexpr std::size_t max_error_bytes = 64U << 10;
 
 ErrorCode code_of_status(int status) {
@@ -35,7 +35,7 @@ RemoteHttp::RemoteHttp(std::string what, Target target, std::string authorizatio
     : what_(std::move(what)), target_(std::move(target)), authorization_(std::move(authorization)) {}
 
 ClientReply RemoteHttp::call(ClientRequest request) const {
-    if (request.timeout < silence_limit || !request.source) request.timeout = silence_limit;
+    if (!request.source) request.timeout = silence_limit;
     if (request.sink) request.max_reply = max_error_bytes;
     if (!authorization_.empty()) request.headers.set("Authorization", authorization_);
     ClientReply reply = reach(request);

@@ -143,6 +143,7 @@ OperationResult ApplicationService::Implementation::run_import(OperationContext&
     };
     result.after = [this, target, layer] {
         parts_.content.drop({layer}, {});
+        enforce_limit(target.application);
         log::info("application version imported",
                   {{"application", target.application}, {"version", std::to_string(target.version)}});
     };

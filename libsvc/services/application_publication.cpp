@@ -68,14 +68,15 @@ void ApplicationService::Implementation::enforce_limit(const std::string& id) {
     }
 }
 
-// The lowest published ones that nobody uses. What comes from a registry would only come again.
+// The lowest published ones that nobody uses. Of a registry only the newest ones are taken, so they do not
+// come again.
 std::vector<int> ApplicationService::Implementation::surplus(const Application& application) const {
     std::vector<int> published;
     for (const ApplicationVersion& version : application.versions)
         if (version.published && version.status == ImageStatus::active) published.push_back(version.number);
     const auto limit =
         static_cast<std::size_t>(parts_.config.values().number("application.max_published_versions"));
-    if (application.deleting || application.immutable || published.size() <= limit) return {};
+    if (application.deleting || published.size() <= limit) return {};
     std::size_t too_many = published.size() - limit;
     published.pop_back();  // the one that launches take
     std::vector<int> leaving;

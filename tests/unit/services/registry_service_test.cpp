@@ -276,6 +276,13 @@ TEST_CASE_METHOD(TwoStations, "only as many versions as may be published are tak
     client.set("application.max_published_versions", "2");
     client.synchronise();
     CHECK(client.numbers() == std::vector<int>{2, 3});
+    publisher.add_version("4");
+    publisher.synchronise();
+    client.synchronise();
+    client.settle();
+    CHECK(client.numbers() == std::vector<int>{3, 4});
+    client.synchronise();
+    CHECK(client.numbers() == std::vector<int>{3, 4});
 }
 
 TEST_CASE_METHOD(TwoStations,
