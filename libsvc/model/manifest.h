@@ -35,6 +35,8 @@ struct ResourceOverrides {
     // Of the API's record: `gpu-slots` -1 when not set, cpus, memory, disk-size left out when not set.
     Json to_json() const;
     InstanceResources over(InstanceResources base) const;
+    // With the given fields of a PATCH put in; one without any unsets all.
+    ResourceOverrides changed_by(const ResourceOverrides& patch) const;
 };
 
 struct ExtraData {

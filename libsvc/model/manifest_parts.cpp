@@ -103,6 +103,17 @@ Json ResourceOverrides::to_json() const {
     return result;
 }
 
+ResourceOverrides ResourceOverrides::changed_by(const ResourceOverrides& patch) const {
+    if (patch == ResourceOverrides()) return {};
+    ResourceOverrides changed = *this;
+    if (patch.cpus) changed.cpus = patch.cpus;
+    if (patch.memory) changed.memory = patch.memory;
+    if (patch.disk) changed.disk = patch.disk;
+    if (patch.gpu_slots) changed.gpu_slots = patch.gpu_slots;
+    if (!patch.gpu_type.empty()) changed.gpu_type = patch.gpu_type;
+    return changed;
+}
+
 InstanceResources ResourceOverrides::over(InstanceResources base) const {
     base.cpus = cpus.value_or(base.cpus);
     base.memory = memory.value_or(base.memory);

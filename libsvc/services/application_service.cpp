@@ -47,7 +47,7 @@ void patch_settings(Application& application, const ApplicationPatch& patch) {
     if (patch.tags) application.tags = *patch.tags;
     if (patch.addons) application.addons = *patch.addons;
     if (patch.node_selector) application.node_selector = *patch.node_selector;
-    if (patch.resources) application.resources = *patch.resources;
+    if (patch.resources) application.resources = application.resources.changed_by(*patch.resources);
     if (patch.inhibit_auto_updates) application.inhibit_auto_updates = *patch.inhibit_auto_updates;
 }
 

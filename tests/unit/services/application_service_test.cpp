@@ -179,6 +179,17 @@ TEST_CASE("fields of the application change without a version") {
     CHECK(app->versions.size() == 1);
 }
 
+TEST_CASE("resources of a patch change one by one, none unsets all") {
+    ApplicationFixture world;
+    world.created("name: candy\ninstance-type: a4.3\nresources: {memory: 5GB}\n");
+    world.succeed(world.patch("candy", R"({"resources":{"cpus":3}})"));
+    CHECK(world.app()->effective_resources().cpus == 3);
+    CHECK(world.app()->effective_resources().memory == std::uint64_t{5} << 30);
+    world.succeed(world.patch("candy", R"({"resources":{}})"));
+    CHECK(world.app()->effective_resources().cpus == 4);
+    CHECK(world.app()->effective_resources().memory == std::uint64_t{3} << 30);
+}
+
 TEST_CASE("fields of a version make exactly one version, of the same package") {
     ApplicationFixture world;
     world.created("name: candy\n", {{"hooks/pre-start", "#!/bin/sh\n"}});
