@@ -105,7 +105,7 @@ void Job::disconnect() {
 
 bool Job::add_waiter(std::shared_ptr<Waiter> waiter) {
     std::lock_guard lock(mutex_);
-    if (is_final(record_->status)) return false;
+    if (told_ || is_final(record_->status)) return false;
     waiters_.push_back(std::move(waiter));
     return true;
 }
@@ -117,6 +117,7 @@ void Job::drop_waiter(const std::shared_ptr<Waiter>& waiter) {
 
 std::vector<std::shared_ptr<Waiter>> Job::take_waiters() {
     std::lock_guard lock(mutex_);
+    told_ = true;
     return std::exchange(waiters_, {});
 }
 

@@ -74,7 +74,7 @@ class Job : public std::enable_shared_from_this<Job> {
     std::optional<Ending> take_ending();
     void disconnect();  // complete() does nothing from now on: the engine goes away
 
-    bool add_waiter(std::shared_ptr<Waiter> waiter);  // false: final already
+    bool add_waiter(std::shared_ptr<Waiter> waiter);  // false: final already, or the engine has stopped
     void drop_waiter(const std::shared_ptr<Waiter>& waiter);
     std::vector<std::shared_ptr<Waiter>> take_waiters();
 
@@ -85,6 +85,7 @@ class Job : public std::enable_shared_from_this<Job> {
     std::function<void()> on_stop_;
     std::optional<Ending> ending_;
     std::vector<std::shared_ptr<Waiter>> waiters_;
+    bool told_ = false;  // those that waited: whoever comes now is told at once
     std::stop_source stop_;
     bool in_run_ = false;
     bool detached_ = false;

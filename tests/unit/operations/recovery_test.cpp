@@ -240,5 +240,18 @@ TEST_CASE_METHOD(Fixture, "a stopped engine takes no work, and leaves queued wor
     CHECK(runs == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "who asks after the engine has stopped does not wait for what was left") {
+    handle(
+        [&](OperationContext& context) -> OperationResult {
+            gate.pass(context.stop());
+            test::throw_cancelled();
+        },
+        nullptr, true);
+    const auto left = start();
+    gate.await();
+    engine->stop(std::chrono::hours(1));
+    CHECK(wait(left)->status == OperationStatus::running);
+}
+
 }  // namespace
 }  // namespace svc
