@@ -101,6 +101,7 @@ struct Instance {
     AppSetup app;
     std::vector<std::string> features;  // global, application's, launch's: merged, without doubles
     std::vector<std::string> node_selector;
+    std::string gpu_type;             // of the GPUs it takes slots of; "": any
     bool needs_gpu_encoder = false;   // video encoder `gpu`: placed only where an encoder slot is free
     bool prefers_gpu_encoder = false;  // `gpu-preferred`: takes an encoder slot if the node has one left
     int gpu_encoder_slots = 0;        // taken

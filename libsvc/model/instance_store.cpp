@@ -157,6 +157,7 @@ void read_state(const JsonFields& fields, Instance& instance) {
 void read_placement(const JsonFields& fields, Instance& instance) {
     instance.wanted_node = text(fields, "wanted_node");
     instance.node_selector = texts(fields, "node_selector");
+    instance.gpu_type = text(fields, "gpu_type");
     instance.needs_gpu_encoder = flag(fields, "needs_gpu_encoder");
     instance.prefers_gpu_encoder = flag(fields, "prefers_gpu_encoder");
     instance.gpu_encoder_slots = number(fields, "gpu_encoder_slots");
@@ -223,6 +224,7 @@ Json instance_to_store(const Instance& instance) {
         {"end_hooks_due", instance.end_hooks_due},
         {"wanted_node", instance.wanted_node},
         {"node_selector", strings_to_json(instance.node_selector)},
+        {"gpu_type", instance.gpu_type},
         {"needs_gpu_encoder", instance.needs_gpu_encoder},
         {"prefers_gpu_encoder", instance.prefers_gpu_encoder},
         {"gpu_encoder_slots", instance.gpu_encoder_slots},

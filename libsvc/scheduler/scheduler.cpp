@@ -45,10 +45,17 @@ const std::string* missing_tag(const PlacementRequest& request, const NodeCapaci
     return nullptr;
 }
 
+bool has_gpu_type(const PlacementRequest& request, const NodeCapacity& node) {
+    const bool wanted =
+        !request.gpu_type.empty() && (request.needs.gpu_slots > 0 || request.needs.gpu_encoder_slots > 0);
+    return !wanted ||
+           std::find(node.gpu_types.begin(), node.gpu_types.end(), request.gpu_type) != node.gpu_types.end();
+}
+
 bool accepts(const PlacementRequest& request, const NodeCapacity& node) {
     return node.online && node.schedulable &&
            (request.architecture.empty() || request.architecture == node.architecture) &&
-           missing_tag(request, node) == nullptr;
+           missing_tag(request, node) == nullptr && has_gpu_type(request, node);
 }
 
 // NaN, wherever it came from, does not compare equal to 0 and so never fits.
@@ -78,6 +85,7 @@ std::string refusal(const PlacementRequest& request, const NodeCapacity& node) {
     if (!request.architecture.empty() && request.architecture != node.architecture)
         return fmt::format("architecture is {}, not {}", node.architecture, request.architecture);
     if (const std::string* tag = missing_tag(request, node)) return fmt::format("no tag '{}'", *tag);
+    if (!has_gpu_type(request, node)) return fmt::format("no gpu of type {}", request.gpu_type);
     return {};
 }
 

@@ -24,6 +24,7 @@ struct NodeCapacity {
     std::string name;
     std::string architecture;
     std::vector<std::string> tags;
+    std::vector<std::string> gpu_types;  // of the GPUs its slots are of
     bool online = true;
     bool schedulable = true;
     Amounts total;  // cpus and memory already multiplied by the allocation rates
@@ -39,6 +40,7 @@ struct PlacementRequest {
     std::string architecture;           // "": any
     std::vector<std::string> selector;  // all must be among the node's tags
     std::string node;                   // "": any; else this one alone
+    std::string gpu_type;               // of the slots it needs; "": any
 };
 
 struct Placement {

@@ -168,6 +168,7 @@ LaunchSource from_application(const InstanceCreate& request, const LaunchRecords
     instance.resources = overlaid(application->effective_resources(), request);
     instance.services = merged_services(version.manifest.services, request.services);
     instance.node_selector = application->node_selector;
+    instance.gpu_type = application->resources.gpu_type;
     instance.features = merged_features(
         {config.list("container.features"), version.manifest.features, list_of(request.config.features)});
     take_manifest(version.manifest, instance);

@@ -18,6 +18,17 @@ Amounts amounts_of(const Instance& instance) {
     return amounts;
 }
 
+namespace {
+
+std::vector<Gpu> gpus_for(const Instance& instance, const Node& node) {
+    std::vector<Gpu> gpus = node.gpus;
+    if (!instance.gpu_type.empty())
+        std::erase_if(gpus, [&](const Gpu& gpu) { return gpu.type != instance.gpu_type; });
+    return gpus;
+}
+
+}  // namespace
+
 NodeLedger::NodeLedger(std::string_view subnet, std::uint16_t first_port, std::uint16_t last_port)
     : addresses_(subnet), ports_(first_port, last_port) {}
 
@@ -55,13 +66,13 @@ void NodeLedger::take_gpus(const Instance& instance, const Node& node, GpuMode m
         held.amounts.gpu_encoder_slots = 1;
     taken.gpu_encoder_slots = static_cast<int>(held.amounts.gpu_encoder_slots);
     const GpuNeeds needs{static_cast<int>(held.amounts.gpu_slots), taken.gpu_encoder_slots};
-    taken.gpus = gpus_.take(instance.id.str(), needs, node.gpus);
+    taken.gpus = gpus_.take(instance.id.str(), needs, gpus_for(instance, node));
     if (taken.gpus.empty()) return;
     if (mode == GpuMode::one) {
         taken.gpus.resize(1);
         return;
     }
-    for (const Gpu& gpu : node.gpus)
+    for (const Gpu& gpu : gpus_for(instance, node))
         if (std::ranges::find(taken.gpus, gpu.id) == taken.gpus.end()) taken.gpus.push_back(gpu.id);
 }
 

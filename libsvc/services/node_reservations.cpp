@@ -8,6 +8,14 @@ namespace svc {
 
 namespace {
 
+// A node whose slots are a bare number has them of what gpu.type says.
+std::vector<std::string> gpu_types(const Node& node, const std::string& configured) {
+    if (node.gpus.empty()) return {configured};
+    std::vector<std::string> types;
+    for (const Gpu& gpu : node.gpus) types.push_back(gpu.type);
+    return types;
+}
+
 NodeCapacity capacity_of(const Node& node, const NodeLedger& ledger) {
     NodeCapacity capacity;
     capacity.name = node.name;
@@ -96,6 +104,7 @@ PlacementRequest NodeService::Implementation::request_for(const Instance& instan
     request.ports = ports_needed(instance.services);
     request.architecture = instance.architecture;
     request.selector = instance.node_selector;
+    request.gpu_type = instance.gpu_type;
     request.node = instance.wanted_node;
     const auto ledger = ledgers_.find(instance.node);
     if (ledger != ledgers_.end() && ledger->second.holds(instance.id.str())) {
@@ -110,7 +119,9 @@ std::string NodeService::Implementation::choose(const Instance& instance,
     std::vector<NodeCapacity> candidates;
     for (const auto& node : nodes) {
         const auto ledger = ledgers_.find(node->name);
-        if (ledger != ledgers_.end()) candidates.push_back(capacity_of(*node, ledger->second));
+        if (ledger == ledgers_.end()) continue;
+        candidates.push_back(capacity_of(*node, ledger->second));
+        candidates.back().gpu_types = gpu_types(*node, parts_.config.text("gpu.type"));
     }
     PlacementRequest request = request_for(instance);
     const auto placed = place(request, candidates, strategy());

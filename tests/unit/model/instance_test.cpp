@@ -68,6 +68,41 @@ TEST_CASE("an instance is stored whole and read back") {
           instance_to_store(Instance()));
 }
 
+TEST_CASE("an instance stored with one layer is read as one with layers") {
+    Json stored = instance_to_store(sample());
+    stored.erase("layers");
+    stored.set("layer", "only");
+    stored.set("schema", 1);
+    CHECK(instance_from_store(stored).layers == std::vector<std::string>{"only"});
+    stored.erase("layer");
+    CHECK(instance_from_store(stored).layers.empty());
+}
+
+TEST_CASE("an instance made from an application is stored whole") {
+    Instance instance = sample();
+    PackageRef package;
+    package.name = "ssh";
+    package.hooks = {"pre-start"};
+    package.fetch = true;
+    instance.packages = {package};
+    instance.app_name = instance.app.name = "candy";
+    instance.app.watchdog_allowed_packages = {"*"};
+    instance.features = {"a", "b"};
+    instance.node_selector = {"fast"};
+    instance.gpu_type = "intel";
+    instance.prefers_gpu_encoder = instance.needs_gpu_encoder = instance.end_hooks_due = true;
+    instance.gpu_encoder_slots = 1;
+    instance.gpus = {1, 0};
+    instance.notes = {"no package manager"};
+    const Json stored = instance_to_store(instance);
+    const Instance read = instance_from_store(stored);
+    CHECK(instance_to_store(read) == stored);
+    CHECK(read.packages == instance.packages);
+    CHECK(read.gpus == instance.gpus);
+    CHECK(read.end_hooks_due);
+    CHECK(to_json(read).at("app_name").as_string() == "candy");
+}
+
 TEST_CASE("a stored instance is checked member by member") {
     test::check_members(instance_to_store(sample()), {"id", "name", "type", "status", "created_at"}, {},
                         instance_from_store);

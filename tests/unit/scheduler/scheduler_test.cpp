@@ -100,6 +100,23 @@ TEST_CASE("a node must be online, schedulable, of the architecture, and carry ev
     CHECK(placed(wanted, {other}).empty());
 }
 
+TEST_CASE("slots must be of the type of GPU that is asked for") {
+    NodeCapacity intel = node("a");
+    intel.gpu_types = {"intel"};
+    PlacementRequest wanted = request();
+    wanted.gpu_type = "amd";
+    CHECK(shortage(wanted, intel).empty());  // it needs no slot
+    SECTION("a slot") {
+        wanted.needs.gpu_slots = 1;
+    }
+    SECTION("an encoder slot") {
+        wanted.needs.gpu_encoder_slots = 1;
+    }
+    CHECK(shortage(wanted, intel) == "no gpu of type amd");
+    wanted.gpu_type = "intel";
+    CHECK(shortage(wanted, intel).empty());
+}
+
 TEST_CASE("a shortage names every resource and is rounded up") {
     const PlacementRequest wanted = [] {
         PlacementRequest wanted = request(9.25, 17.5 * gib, 101 * gib);

@@ -174,7 +174,12 @@ TEST_CASE_METHOD(LaunchFixture, "an application's node selector and encoder deci
     configure("gpu.type", "intel");
     const std::string id = launched(of_application());
     CHECK(instances().get(id)->gpu_encoder_slots == 1);
-    change_application([](Application& changed) { changed.node_selector = {"fast"}; });
+    change_application([](Application& changed) { changed.resources.gpu_type = "amd"; });
+    CHECK_THAT(wait(launch(of_application()))->err, Catch::Contains("no gpu of type amd"));
+    change_application([](Application& changed) {
+        changed.resources.gpu_type = "intel";
+        changed.node_selector = {"fast"};
+    });
     CHECK_THAT(wait(launch(of_application()))->err, Catch::Contains("no tag 'fast'"));
     NodePatch patch;
     patch.tags = Texts{"fast", "big"};
