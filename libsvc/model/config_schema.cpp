@@ -77,7 +77,7 @@ constexpr Value web_url_rule = "a URL with http:// or https://";
 constexpr Value source_url_rule = "a URL with http://, https:// or file://";
 constexpr Value interval_rule = "a duration like 5m, at least 1s";
 
-constexpr std::array<ConfigKey, 31> schema{{
+constexpr std::array<ConfigKey, 29> schema{{
     {"application.addons", text, "", "a comma-separated list of addon names", are_addon_names, false,
      "addons of every application, before its own"},
     {"application.auto_publish", boolean, "true", "", nullptr, false,
@@ -134,10 +134,6 @@ constexpr std::array<ConfigKey, 31> schema{{
      "do not pull images of another minor release than the service's"},
     {"load_balancer.url", text, "", web_url_rule, is_web_url, false,
      "address under which instances reach the service; unset: its own"},
-    {"node.queue_size", number, "100", "a number from 1 to 1000000", between<1, 1000000>, false,
-     "how many launches may wait for one node; effective at the next start"},
-    {"node.workers_per_queue", number, "4", "a number from 1 to 64", between<1, 64>, false,
-     "how many bootstraps run on one node at once; effective at the next start"},
     {"registry.filter", text, "", "a comma-separated list of tags", is_plain_text, false,
      "take only applications with one of these tags from the registry"},
     {"registry.fingerprint", text, "", "a SHA-256 in hexadecimal",
