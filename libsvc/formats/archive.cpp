@@ -101,6 +101,7 @@ class Unpacker {
         if (entry.size > limit || total_bytes_ > limit - entry.size)
             refuse("archive holds more than " + std::to_string(limit) + " bytes");
         total_bytes_ += entry.size;
+        reader_.check_expansion(total_bytes_, options_.limits.expansion);
     }
 
     // The path below the subtree: "" for the subtree itself, nothing for what lies elsewhere.

@@ -15,9 +15,16 @@ enum class Compression { none, gzip, bzip2, xz, zstd, unknown };
 Compression detect_compression(const std::filesystem::path& file);
 std::string_view to_text(Compression compression);
 
+// What an archive may unpack to is bounded by its own size too: zeros compress a million times.
+struct ExpansionLimit {
+    std::uint64_t always = std::uint64_t{1} << 30;  // so many bytes are fine however small the archive is
+    std::uint64_t max_times = 1000;                 // its own size
+};
+
 struct ArchiveLimits {
     std::uint64_t max_entries = 1'000'000;
     std::uint64_t max_bytes = std::uint64_t{64} << 30;  // of all regular files together, unpacked
+    ExpansionLimit expansion = {};
 };
 
 // Reads one small regular file out of an archive ("metadata.yaml", also found as "./metadata.yaml") without

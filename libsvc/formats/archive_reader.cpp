@@ -122,6 +122,12 @@ std::optional<ArchiveBlock> ArchiveReader::next_block() {
     return ArchiveBlock{{static_cast<const char*>(bytes), size}, static_cast<std::uint64_t>(offset)};
 }
 
+void ArchiveReader::check_expansion(std::uint64_t bytes, const ExpansionLimit& limit) const {
+    if (bytes <= limit.always || bytes / limit.max_times < file_size_) return;
+    throw Error(ErrorCode::invalid_argument,
+                "archive unpacks to more than " + std::to_string(limit.max_times) + " times its size");
+}
+
 std::uint64_t ArchiveReader::bytes_read() const {
     return static_cast<std::uint64_t>(archive_filter_bytes(archive_.get(), -1));
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "libsvc/base/file.h"
+#include "libsvc/formats/archive.h"
 #include "libsvc/formats/archive_entry.h"
 #include "libsvc/formats/utf8_locale.h"
 
@@ -39,6 +40,8 @@ class ArchiveReader {
     std::uint64_t bytes_read() const;      // of the file
     std::uint64_t bytes_unpacked() const;  // of the tar stream
     std::uint64_t file_size() const noexcept { return file_size_; }
+    // Refuses an archive whose files are `bytes` long together.
+    void check_expansion(std::uint64_t bytes, const ExpansionLimit& limit) const;
 
   private:
     struct Free {

@@ -134,6 +134,7 @@ class Lister {
             throw Error(ErrorCode::invalid_argument,
                         "package holds more than " + std::to_string(limit) + " bytes");
         listing_.unpacked_bytes += entry.size;
+        reader_.check_expansion(listing_.unpacked_bytes, limits_.expansion);
         listed.size = entry.size;
         if (manifest) listing_.manifest.assign(static_cast<std::size_t>(entry.size), '\0');
         if (manifest) listing_.has_manifest = true;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "libsvc/formats/archive.h"
+
 namespace svc {
 
 enum class PackageEntryKind { file, directory, symbolic_link, hard_link };
@@ -34,6 +36,7 @@ struct PackageLimits {
     std::uint64_t max_entries = 100'000;
     std::uint64_t max_bytes = std::uint64_t{64} << 30;  // of all files together, unpacked
     std::size_t max_manifest = std::size_t{1} << 20;
+    ExpansionLimit expansion = {};
 };
 
 // Reads the whole archive, so a truncated one is found. Throws invalid_argument: "package is not a bzip2

@@ -213,6 +213,17 @@ TEST_CASE("entries and bytes are limited") {
           "archive holds more than 10 bytes");
 }
 
+TEST_CASE("an archive may not unpack to very much more than it is") {
+    Fixture f;
+    f.options.limits.expansion = {.always = 1 << 20, .max_times = 2};
+    const std::string zeros(1 << 20, '\0');
+    build_archive(f.archive, {top, file("rootfs/a", zeros)}, ARCHIVE_FILTER_GZIP);
+    CHECK_NOTHROW(svc::unpack_archive(f.archive, f.target, f.options));
+    build_archive(f.archive, {top, file("rootfs/b", zeros), file("c", "1")}, ARCHIVE_FILTER_GZIP);
+    CHECK_THROWS_WITH(svc::unpack_archive(f.archive, f.target, f.options),
+                      "archive unpacks to more than 2 times its size");
+}
+
 TEST_CASE("owners are shifted and strange ones refused") {
     Fixture f;
     CHECK(f.refusal({top, {.path = "rootfs/a", .uid = 65536}}) ==

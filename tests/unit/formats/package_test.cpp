@@ -144,7 +144,7 @@ TEST_CASE_METHOD(Fixture, "devices and pipes are refused") {
 }
 
 TEST_CASE_METHOD(Fixture, "limits hold at their edge") {
-    limits = {3, 6, 4};
+    limits = {3, 6, 4, {}};
     CHECK(refusal({file("a", "123"), file("b", "456"), file("c", "")}) == "accepted");
     CHECK(refusal({file("a", "123"), file("b", "4567")}) == "package holds more than 6 bytes");
     CHECK(refusal({file("a"), file("b"), file("c"), file("d")}) == "package has more than 3 entries");
@@ -157,6 +157,15 @@ TEST_CASE_METHOD(Fixture, "limits hold at their edge") {
     for (int i = 0; i < 64; ++i) deep = "d/" + deep;
     CHECK_THAT(refusal({file(deep)}), Catch::EndsWith("has too long a name"));
     CHECK(refusal({file(deep.substr(2))}) == "accepted");
+}
+
+TEST_CASE_METHOD(Fixture, "a package may not unpack to very much more than it is") {
+    limits.expansion = {.always = 1000, .max_times = 2};
+    CHECK(refusal({file("a", std::string(1000, 'a'))}) == "accepted");
+    CHECK(refusal({file("a", std::string(1000, 'a')), file("b", "1")}) ==
+          "archive unpacks to more than 2 times its size");
+    limits.expansion.max_times = 100;
+    CHECK(refusal({file("a", std::string(1000, 'a')), file("b", "1")}) == "accepted");
 }
 
 TEST_CASE_METHOD(Fixture, "reading a package can be stopped") {
