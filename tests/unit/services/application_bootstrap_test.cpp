@@ -127,16 +127,15 @@ TEST_CASE("a bootstrap goes on after a crash at any commit") {
         world.store.freeze_after(commits);
         const Started started = world.create();
         const std::string bootstrap = ApplicationFixture::bootstrap_of(started);
-        std::optional<RepeatingAgent> first_agent(world);
+        const RepeatingAgent agent(world);
         world.await([&] {
             if (world.store.is_frozen()) return true;
             const auto operation = world.life->operations.find(bootstrap);
             return operation && is_final(operation->status);
         });
         crashed = world.store.is_frozen();
-        world.crash([&] { first_agent.reset(); });
+        world.crash();
         world.begin_life();
-        const RepeatingAgent agent(world);
         INFO("crash after commit " << commits);
         CHECK(world.wait(started)->err == "");
         CHECK(world.engine().wait(bootstrap, std::nullopt)->err == "");

@@ -180,7 +180,7 @@ struct ApplicationFixture {
     SimulatedRuntime simulated{clock, simulation()};
     FakeRuntime runtime{simulated};
     FakeLayers layers{simulated.layers()};
-    std::shared_mutex life_mutex;  // held by guests that report
+    std::shared_timed_mutex life_mutex;  // held by guests that report
     std::unique_ptr<ApplicationLife> life = std::make_unique<ApplicationLife>(*this);
 
     ApplicationFixture() {
@@ -202,7 +202,9 @@ struct ApplicationFixture {
         return options;
     }
     void set_life(std::unique_ptr<ApplicationLife> next) {
-        std::unique_lock lock(life_mutex);
+        std::unique_lock lock(life_mutex, std::defer_lock);
+        // A report that came when the engine had stopped already is waited for until its time is over.
+        while (!lock.try_lock_for(std::chrono::milliseconds(50))) clock.advance(std::chrono::seconds(3));
         life = std::move(next);
     }
     void end_life() {
