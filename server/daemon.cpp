@@ -265,7 +265,7 @@ ServerIdentity Daemon::Parts::identity() const {
 // Whoever may still call into the engine ends first; then the engine, joining work that goes on in the
 // services.
 Daemon::Parts::~Parts() {
-    followers.reset();
+    if (followers) followers->stop(std::chrono::hours(1));
     reports.close();
     server.stop(std::chrono::milliseconds(0));
     workers.stop();
@@ -365,11 +365,11 @@ bool Daemon::stop() {
     const bool idle = parts_->is_idle();
     parts_->server.stop(last_responses);
     parts_->periodic.reset();
-    parts_->followers.reset();
+    const bool followed = parts_->followers->stop(last_responses);
     parts_->first_reconciliation = {};
     parts_->reports.close();
     log::set_listener({});
-    return idle;
+    return idle && followed;
 }
 
 void tear_down(const Options& options) {

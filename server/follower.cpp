@@ -18,6 +18,12 @@ void Follower::start() {
     thread_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
 }
 
+bool Follower::stop(Duration limit) {
+    thread_.request_stop();
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [this] { return !running_; });
+}
+
 void Follower::run_now() {
     wake(true);
 }
@@ -36,11 +42,18 @@ void Follower::wake(bool run) {
 void Follower::follow(const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), name_.c_str());
     while (wait(stop)) {
-        try {
-            run_();
-        } catch (const std::exception& e) {
-            log::warning("synchronisation failed", {{"of", name_}, {"error", e.what()}});
-        }
+        run();
+        const std::lock_guard lock(mutex_);
+        running_ = false;
+        changed_.notify_all();
+    }
+}
+
+void Follower::run() {
+    try {
+        run_();
+    } catch (const std::exception& e) {
+        log::warning("synchronisation failed", {{"of", name_}, {"error", e.what()}});
     }
 }
 
@@ -50,7 +63,7 @@ bool Follower::wait(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         if (due_) {
             due_ = restarted_ = false;
-            return true;
+            return running_ = true;
         }
         restarted_ = false;
         if (!changed_.wait_for(lock, stop, interval_(), [this] { return restarted_; })) due_ = true;

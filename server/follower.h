@@ -22,12 +22,16 @@ class Follower {
     Follower(const Follower&) = delete;
     Follower& operator=(const Follower&) = delete;
 
-    void start();             // once; the first run comes now
+    void start();  // once; the first run comes now
+    // No run begins any more. False when one still goes on after `limit`: its network may take a while to
+    // give up.
+    bool stop(Duration limit);
     void run_now();           // and then after the interval again; returns at once
     void interval_changed();  // the new one counts from now on
 
   private:
     void follow(const std::stop_token& stop);
+    void run();
     bool wait(const std::stop_token& stop);
     void wake(bool run);
 
@@ -38,6 +42,7 @@ class Follower {
     std::condition_variable_any changed_;
     bool due_ = true;
     bool restarted_ = false;
+    bool running_ = false;
     std::jthread thread_;
 };
 

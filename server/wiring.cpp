@@ -90,6 +90,11 @@ void Followers::start() {
     registry.start();
 }
 
+bool Followers::stop(Duration limit) {
+    const bool images_ended = images.stop(limit);
+    return registry.stop(limit) && images_ended;
+}
+
 void wire(const WiredServices& services) {
     ApplicationService& applications = services.applications;
     applications.on_published(

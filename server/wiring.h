@@ -17,6 +17,7 @@ namespace svc::server {
 struct Followers {
     Followers(ConfigService& config, ImageSync& images, RegistryService& registry);
     void start();
+    bool stop(Duration limit);  // false: one still runs
 
     Follower images, registry;
     RegistryService& registry_service;
