@@ -129,6 +129,7 @@ Json operation_to_store(const Operation& operation) {
         {"requestor", operation.requestor},
         {"arguments", operation.arguments},
         {"claims", JsonArray(operation.claims.begin(), operation.claims.end())},
+        {"cancels_holders", operation.cancels_holders},
     });
 }
 
@@ -150,6 +151,7 @@ Operation operation_from_store(const Json& stored) {
     operation.requestor = fields.string("requestor").value_or("");
     operation.arguments = raw_or_null(fields, "arguments");
     operation.claims = fields.strings("claims").value_or(std::vector<std::string>());
+    operation.cancels_holders = fields.boolean("cancels_holders").value_or(true);
     return operation;
 }
 

@@ -35,6 +35,7 @@ struct Operation {
     std::string err;
     std::string requestor;            // "uid=0", or the certificate's fingerprint: who asked
     Json arguments;                   // what the work needs to be done again; not on the wire
+    bool cancels_holders = true;      // whom it waits for is cancelled, also after a restart; not on the wire
     std::vector<std::string> claims;  // "instances/<id>": nobody else works on these meanwhile; not on the wire
 };
 

@@ -61,6 +61,7 @@ Operation Engine::Implementation::new_record(OperationSpec spec) const {
     record.requestor = std::move(spec.requestor);
     record.arguments = std::move(spec.arguments);
     record.claims = std::move(spec.claims);
+    record.cancels_holders = spec.cancel_holders;
     return record;
 }
 
@@ -75,7 +76,6 @@ OperationPtr Engine::Implementation::start(OperationSpec spec, Batch batch) {
     if (!handlers_.contains(spec.kind))
         throw Error(ErrorCode::internal, "no handler for operations of kind '" + spec.kind + "'");
     const auto if_held = spec.wait_for_claims ? Claims::IfHeld::queue : Claims::IfHeld::refuse;
-    const bool cancels = spec.cancel_holders;
     const JobPtr job = make_job(new_record(std::move(spec)));
     OperationPtr record = job->record();
     reserve_place();
@@ -84,7 +84,7 @@ OperationPtr Engine::Implementation::start(OperationSpec spec, Batch batch) {
         throw Error(ErrorCode::conflict, "operation already exists");
     }
     const auto ahead = accept(*job, if_held, std::move(batch));
-    if (cancels) cancel_ahead(ahead);
+    if (record->cancels_holders) cancel_ahead(ahead);
     if (claims_.ready(job->id)) dispatch(job);
     return record;
 }

@@ -39,9 +39,9 @@ JobPtr Engine::Implementation::recover_one(const Operation& record) {
     ++queued_;
     add_job(job);
     log::info("operation recovered", {{"operation", job->id}, {"kind", record.kind}});
-    // Whoever waits behind another is a deletion, and wants the other cancelled: the restart may have
-    // forestalled that.
-    cancel_ahead(claims_.enter(job->id, record.description, record.claims, Claims::IfHeld::queue));
+    const auto ahead = claims_.enter(job->id, record.description, record.claims, Claims::IfHeld::queue);
+    // A deletion wants those that it waits for cancelled: the restart may have forestalled that.
+    if (record.cancels_holders) cancel_ahead(ahead);
     return job;
 }
 

@@ -104,6 +104,7 @@ struct EngineFixture {
         record.kind = spec.kind;
         record.status = status;
         record.claims = spec.claims;
+        record.cancels_holders = spec.cancel_holders;
         record.arguments = spec.arguments;
         record.may_cancel = spec.cancellable;
         record.created_at = record.updated_at = clock.now();

@@ -137,6 +137,19 @@ TEST_CASE_METHOD(Fixture, "a recovered deletion cancels whom it waits for") {
     CHECK(sqlite.get("undone/" + launch));
 }
 
+TEST_CASE_METHOD(Fixture, "a recovered operation that only queues lets its holder finish") {
+    const OperationSpec work{.kind = "test", .claims = {"x"}, .cancellable = true};
+    const auto holder = leave_behind(OperationStatus::running, work);
+    OperationSpec waiting = work;
+    waiting.cancel_holders = false;
+    const auto next = leave_behind(OperationStatus::running, waiting);
+    engine = make_engine();
+    handle([](OperationContext&) { return OperationResult{}; }, nullptr, true);
+    engine->recover();
+    CHECK(wait(holder)->status == OperationStatus::success);
+    CHECK(wait(next)->status == OperationStatus::success);
+}
+
 TEST_CASE_METHOD(Fixture, "a recovered operation can be cancelled") {
     const auto id = leave_behind(OperationStatus::running, {.kind = "test", .cancellable = true});
     engine = make_engine();
