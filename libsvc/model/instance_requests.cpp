@@ -86,6 +86,7 @@ void read_source(const JsonFields& fields, InstanceCreate& request) {
     request.image_version = at_least(fields, "image_version", 0);
     request.instance_type = fields.string("instance_type").value_or("");
     request.addons = fields.strings("addons").value_or(std::vector<std::string>());
+    check_list_size("addons", request.addons.size());
 }
 
 void check_from_application(const JsonFields& fields, const InstanceCreate& request) {
@@ -138,10 +139,12 @@ InstanceCreate InstanceCreate::from_json(const Json& body) {
         throw Error(ErrorCode::invalid_argument, "length of user_data is invalid");
     request.node = fields.string("node").value_or("");
     const auto services = fields.objects("services").value_or(std::vector<JsonFields>());
+    check_list_size("services", services.size());
     for (const JsonFields& service : services) request.services.push_back(ServiceEntry::from_json(service));
     check_services(request.services);
     read_resources(fields, request);
     request.tags = fields.strings("tags").value_or(std::vector<std::string>());
+    check_list_size("tags", request.tags.size());
     for (std::size_t i = 0; i < request.tags.size(); ++i)
         check_tag("tags[" + std::to_string(i) + "]", request.tags[i]);
     request.no_start = fields.boolean("no_start").value_or(false);

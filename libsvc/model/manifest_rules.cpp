@@ -85,6 +85,7 @@ ExtraData read_extra_item(const JsonFields& fields, const std::string& boot_pack
 
 template <class Check>
 void check_each(const std::string& path, const std::vector<std::string>& items, Check check) {
+    check_list_size(path, items.size());
     for (std::size_t i = 0; i < items.size(); ++i) check(item_path(path, i), items[i]);
 }
 

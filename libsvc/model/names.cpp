@@ -121,6 +121,11 @@ void check_boot_activity(std::string_view field, std::string_view name) {
         throw_invalid(field, "must be an activity like com.example.app.Main or .Main");
 }
 
+void check_list_size(std::string_view field, std::size_t size) {
+    constexpr std::size_t most = 1000;
+    if (size > most) throw_invalid(field, "must not have more than " + std::to_string(most) + " items");
+}
+
 void check_tag(std::string_view field, std::string_view tag) {
     if (tag.empty() || tag.size() > 256) throw_length(field);
     if (tag.find(',') != std::string_view::npos || has_control_characters(tag))

@@ -1,18 +1,23 @@
 #pragma once
-// Which names objects may have; every name from outside passes here. All throw invalid_argument naming `field`.
+// Which names objects may have; every name from outside passes here. All throw invalid_argument naming
+// `field`.
 #include <string_view>
 
 namespace svc {
 
-void check_image_name(std::string_view field, std::string_view name);    // ^[A-Za-z0-9_\-.:]+$, 1..128, not like an id
+void check_image_name(std::string_view field,
+                      std::string_view name);  // ^[A-Za-z0-9_\-.:]+$, 1..128, not like an id
 // ^[A-Za-z0-9_\-.]+$, 1..128, not like an id. Addons have the same names as applications.
 void check_application_name(std::string_view field, std::string_view name);
 void check_addon_name(std::string_view field, std::string_view name);
-void check_node_name(std::string_view field, std::string_view name);  // ^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$
+void check_node_name(std::string_view field,
+                     std::string_view name);  // ^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$
 void check_service_name(std::string_view field, std::string_view name);  // "" or ^[a-z0-9][a-z0-9-]{0,62}$
 void check_boot_package(std::string_view field, std::string_view name);
 void check_boot_activity(std::string_view field, std::string_view name);
-void check_tag(std::string_view field, std::string_view tag);  // not empty, no comma, no control characters, at most 256
+void check_tag(std::string_view field,
+               std::string_view tag);  // not empty, no comma, no control characters, at most 256
+void check_list_size(std::string_view field, std::size_t size);  // at most 1000 names, tags and the like
 
 bool is_package_name(std::string_view text);   // com.example.app
 bool is_activity_name(std::string_view text);  // com.example.app.Main or .Main

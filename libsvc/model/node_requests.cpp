@@ -57,6 +57,7 @@ std::optional<std::vector<std::string>> read_tags(const JsonFields& fields) {
     } else {
         result = *fields.strings("tags");
     }
+    check_list_size(fields.path_of("tags"), result.size());
     for (std::size_t i = 0; i < result.size(); ++i)
         check_tag(fields.path_of("tags") + "[" + std::to_string(i) + "]", result[i]);
     return result;

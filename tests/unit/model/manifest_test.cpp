@@ -120,6 +120,14 @@ TEST_CASE("unknown keys are ignored and named") {
     CHECK(ignored == std::vector<std::string>{"tags"});
 }
 
+TEST_CASE("lists of a manifest have an end") {
+    JsonArray tags(1000, Json("tag"));
+    CHECK_NOTHROW(ApplicationManifest::parse(with("tags", Json(tags))));
+    tags.emplace_back("one more");
+    CHECK(message_of([&] { ApplicationManifest::parse(with("tags", Json(tags))); }) ==
+          "manifest is malformed: argument tags is invalid: must not have more than 1000 items");
+}
+
 TEST_CASE("a manifest that is no map") {
     for (const Json& document : {Json(), Json("text"), Json::array({"name"}), Json(7)}) {
         CHECK_THAT(message_of([&] { ApplicationManifest::parse(document); }),
