@@ -1,8 +1,11 @@
 #include "libsvc/services/bulk_deletion.h"
 
 #include <atomic>
+#include <set>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/json.h"
+#include "libsvc/base/strings.h"
 
 namespace svc {
 
@@ -23,6 +26,10 @@ BulkRequest BulkRequest::from_json(const Json& body) {
     BulkRequest request{fields.strings("ids").value_or(std::vector<std::string>{}),
                         fields.boolean("force").value_or(false)};
     if (request.ids.empty()) throw Error(ErrorCode::invalid_argument, "ids is required");
+    std::set<std::string_view> seen;
+    for (std::size_t i = 0; i < request.ids.size(); ++i)
+        if (!seen.insert(request.ids[i]).second)
+            throw_invalid("ids[" + std::to_string(i) + "]", quoted(request.ids[i]) + " appears twice");
     return request;
 }
 

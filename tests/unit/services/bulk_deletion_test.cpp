@@ -109,6 +109,9 @@ TEST_CASE("bulk_requests_name_at_least_one_object") {
     CHECK(code_of([] {
               BulkRequest::from_json(Json::object({{"ids", JsonArray{3}}}));
           }) == ErrorCode::invalid_argument);
+    CHECK(message_of([] {
+              BulkRequest::from_json(Json::object({{"ids", JsonArray{"a", "b", "a"}}}));
+          }) == "argument ids[2] is invalid: 'a' appears twice");
     const auto request = BulkRequest::from_json(Json::object({{"ids", JsonArray{"a"}}, {"force", true}}));
     CHECK(request.force);
 }
