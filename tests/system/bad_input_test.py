@@ -3,14 +3,14 @@
 import socket
 import unittest
 
-from hostile import (HostileTest, MIB, NOT_AN_OBJECT, NOT_A_COUNT, NOT_A_FLAG, NOT_A_LIST,
+from hostile import (HostileTest, LONG_LIST, MIB, NOT_AN_OBJECT, NOT_A_COUNT, NOT_A_FLAG, NOT_A_LIST,
                      NOT_JSON, NOT_TEXT, NO_OBJECT, ODD_TEXT, manifest)
 
 
 class BadInput(HostileTest):
     def bodies(self):
         """Route, a valid body, and for each of its fields what it must not be."""
-        text, count, flag, many = NOT_TEXT + ["\0"], NOT_A_COUNT, NOT_A_FLAG, NOT_A_LIST
+        text, count, flag, many = NOT_TEXT + ["\0"], NOT_A_COUNT, NOT_A_FLAG, NOT_A_LIST + [LONG_LIST]
         return [
             ("POST", "/1.0/containers", {"image_id": "busybox", "instance_type": "a2.3"}, {
                 "image_id": text + ["nothing"] + ODD_TEXT, "instance_type": text + ["", "a3.3"] + ODD_TEXT,
@@ -56,7 +56,7 @@ class BadInput(HostileTest):
             ("POST", "/1.0/certificates/tokens", {"name": "them"}, {
                 "name": text + ["", "x" * MIB], "expiry": NOT_TEXT + ["", "soon", "-1s", "0s", "99999999999999999h"]}),
             ("POST", f"/1.0/containers/{self.instance}/exec", {"command": ["true"]}, {
-                "command": many + [[], [""], ["a\0b"]],
+                "command": NOT_A_LIST + [[], [""], ["a\0b"]],
                 "environment": NOT_AN_OBJECT + [{"a": 1}, {"": "x"}, {"a=b": "x"}, {"a": "\0"}],
                 "interactive": flag, "width": count + [65536], "height": count + [65536]}),
             ("PATCH", f"/1.0/containers/{self.instance}", {"desired_status": "running"}, {
@@ -85,7 +85,7 @@ class BadInput(HostileTest):
                 "name": text + ["", "busybox", "a/b", "x" * 129, "dc10nquc5ee4f6u48mqg"], "path": text + ["", "\0"],
                 "default": flag}),
             *[("DELETE", f"/1.0/{what}", {"ids": ["nothing"]},
-                {"ids": many + [["nothing"], ["../x"], ["\0"]], "force": flag})
+                {"ids": many + [["nothing"], ["../x"], ["\0"], [self.instance, self.instance]], "force": flag})
               for what in ("applications", "containers", "instances")],
         ]
 

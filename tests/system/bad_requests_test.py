@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Requests that are well formed and wrong: headers, tokens, values of the configuration, and many at once."""
 import hashlib
+import random
 import time
 import unittest
 
 import harness
 from harness import hook, package
-from hostile import HostileTest, NOT_A_LIST, NOT_A_NUMBER, NOT_TEXT, OCTETS, jwt, manifest
+from hostile import HostileTest, NOT_A_LIST, NOT_A_NUMBER, NOT_TEXT, OCTETS, REFUSED, jwt, manifest
 
 
 class BadRequests(HostileTest):
@@ -203,6 +204,42 @@ class BadRequests(HostileTest):
         self.refused("DELETE", "/1.0/images/busybox/0", statuses=(400,))
         self.refused("DELETE", f"/1.0/nodes/{self.node}", statuses=(409,), naming=f"node {self.node} is in use")
         self.refused("DELETE", f"/1.0/applications/{self.app}/0", statuses=(400, 409))
+
+    def one_of_many(self, chance, number):
+        """A request that may or may not fit what the others have just done."""
+        name, version, daemon = f"many{chance.randrange(3)}", chance.randrange(3), self.daemon
+        data = package({"manifest.yaml": manifest(name, version=f"'{number}'", addons="[many]"), "hooks/install": hook(f"true {number}")})
+        force, url = {"force": chance.random() < 0.7}, f"/1.0/applications/{name}"
+        containers = [container["id"] for container in daemon.containers() if container["id"] != self.instance] or ["none"]
+        return chance.choice([
+            lambda: daemon.upload("POST", "/1.0/applications", data), lambda: daemon.upload("PATCH", url, data),
+            lambda: daemon.api("PATCH", url, {"manifest_version": str(number)}), lambda: daemon.api("PATCH", url, b""),
+            lambda: daemon.api("PATCH", f"{url}/{version}", {"published": chance.random() < 0.5}), lambda: daemon.api("DELETE", url, force),
+            lambda: daemon.api("DELETE", f"{url}/{version}", force), lambda: daemon.api("GET", f"{url}/{version}"),
+            lambda: daemon.api("POST", "/1.0/containers", {"app_id": name}),
+            lambda: daemon.api("DELETE", f"/1.0/containers/{chance.choice(containers)}", force),
+            lambda: daemon.api("PATCH", f"/1.0/containers/{chance.choice(containers)}", {"desired_status": "stopped"}),
+            lambda: daemon.upload("POST", "/1.0/addons", data, name="many"), lambda: daemon.upload("PATCH", "/1.0/addons/many", data),
+            lambda: daemon.api("DELETE", "/1.0/addons/many")])()
+
+    def test_everything_at_once(self):
+        def some(seed):
+            chance = random.Random(seed)
+            return [self.one_of_many(chance, f"{seed}.{number}") for number in range(60)]
+        replies = sum(self.at_once(*[lambda seed=seed: some(seed) for seed in range(6)]), [])
+        for reply in replies:
+            self.assertIn(reply.status, (200, 202, *REFUSED), reply.raw[:300])
+            if reply.status == 202:
+                record = self.daemon.wait(reply)
+                self.assertTrue(record["status_code"] == 200 or record["err"], record)
+        for container in self.daemon.containers():
+            if container["id"] != self.instance:
+                self.daemon.wait(self.daemon.api("DELETE", f"/1.0/containers/{container['id']}", {"force": True}))
+        for url in self.daemon.api("GET", "/1.0/applications").metadata:
+            if not url.endswith(self.app):
+                self.daemon.wait(self.daemon.api("DELETE", url, {"force": True}))
+        if self.daemon.api("GET", "/1.0/addons/many").status == 200:
+            self.daemon.succeed(self.daemon.api("DELETE", "/1.0/addons/many"))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ NOT_A_NUMBER = ["x", "", True, [], {}, 1e300, 2**63, -2**70]
 NOT_A_COUNT = NOT_A_NUMBER + [-1, 1.5]
 NOT_A_FLAG = ["true", "", 1, 0, [], {}, 1.5]
 NOT_A_LIST = ["x", 1, True, {}, [1], [None], [[]], [{}]]
+LONG_LIST = [f"name{number}" for number in range(80000)]
 NOT_AN_OBJECT = ["x", 1, True, [], [{}]]
 ODD_TEXT = ["\0", "a\0b", "\n", "x" * MIB, "../../etc", "\u202e", " ", "a b"]
 NOT_JSON = [b"{", b"[", b"null x", b"{'a': 1}", b'{"a": 01}', b'{"a": "\xff\xfe"}', b"\xff", b"\0", b'{"a": "\n"}',
