@@ -15,6 +15,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/store/sqlite/disk_reserve.h"
 #include "libsvc/store/sqlite/statement.h"
 #include "libsvc/store/watch_list.h"
 
@@ -25,6 +26,7 @@ namespace {
 constexpr int format_version = 1;
 constexpr std::size_t max_batches_per_transaction = 256;
 constexpr const char* in_memory = ":memory:";
+constexpr std::uint64_t reserved_bytes = std::uint64_t{32} << 20;
 
 constexpr const char* schema_sql =
     "CREATE TABLE IF NOT EXISTS entries(key TEXT PRIMARY KEY, value BLOB NOT NULL, revision INTEGER NOT NULL)"
@@ -167,6 +169,8 @@ class SqliteStore::Implementation {
     explicit Implementation(const std::filesystem::path& file)
         : durable_(file != in_memory),
           lock_(durable_ ? lock_beside(file) : FileDescriptor()),
+          reserve_(durable_ ? std::make_unique<DiskReserve>(beside(file, ".reserve"), reserved_bytes)
+                            : nullptr),
           write_connection_(open_writer(file, durable_)),
           read_connection_(durable_ ? open_reader(file) : nullptr),
           writer_(write_connection_),
@@ -191,11 +195,14 @@ class SqliteStore::Implementation {
     void run();
     std::vector<Waiter*> next_group();
     void write(std::span<Waiter*> group);
+    void write_with_reserve(std::span<Waiter*> group);
     void finish(std::span<Waiter*> group);
     SqliteConnection& reader() { return read_connection_ ? *read_connection_ : write_connection_; }
 
     const bool durable_;
     FileDescriptor lock_;
+    const std::unique_ptr<DiskReserve>
+        reserve_;  // none in memory; the constructor's, then the writer thread's
     SqliteConnection write_connection_;
     std::unique_ptr<SqliteConnection>
         read_connection_;    // none in memory, where a second one would see nothing
@@ -261,11 +268,22 @@ std::vector<Waiter*> SqliteStore::Implementation::next_group() {
     return group;
 }
 
+// A full disk must not keep anybody from deleting what fills it.
+void SqliteStore::Implementation::write_with_reserve(std::span<Waiter*> group) {
+    try {
+        writer_.write(group);
+        if (reserve_) reserve_->restore();
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::exhausted || !reserve_ || !reserve_->release()) throw;
+        writer_.write(group);
+    }
+}
+
 void SqliteStore::Implementation::write(std::span<Waiter*> group) {
     try {
         std::unique_lock lock(read_mutex_, std::defer_lock);
         if (!durable_) lock.lock();
-        writer_.write(group);
+        write_with_reserve(group);
     } catch (...) {
         // Whose fault it was is not known: each batch is tried alone, so that one that fails fails nobody
         // else.

@@ -1,6 +1,6 @@
 #pragma once
-// The embedded store: one SQLite table of key, value, revision; WAL with full synchronisation; one writer thread that
-// joins concurrent batches into one transaction (group commit).
+// The embedded store: one SQLite table of key, value, revision; WAL with full synchronisation; one writer
+// thread that joins concurrent batches into one transaction (group commit).
 #include <filesystem>
 #include <memory>
 
