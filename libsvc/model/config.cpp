@@ -11,6 +11,8 @@ namespace svc {
 
 namespace {
 
+constexpr std::size_t max_value = 16384;  // of one item
+
 using enum ConfigType;
 
 bool is_integer(std::string_view value) {
@@ -73,6 +75,8 @@ const ConfigKey& config_key(std::string_view name) {
 
 void check_config_value(const ConfigKey& key, std::string_view value) {
     if (value.empty()) return;
+    if (value.size() > max_value)
+        throw Error(ErrorCode::invalid_argument, "length of " + std::string(key.name) + " is invalid");
     check_type(key, value);
     if (key.accepts != nullptr && !key.accepts(value)) refuse(key, value, key.rule);
 }

@@ -100,6 +100,13 @@ TEST_CASE("values that a key refuses") {
     CHECK_THAT(refusal(key, value), Catch::StartsWith("argument " + std::string(key) + " is invalid: "));
 }
 
+TEST_CASE("a value has a longest length") {
+    const ConfigKey& key = config_key("container.features");
+    check_config_value(key, std::string(16384, 'a'));
+    CHECK(message_of([&] { check_config_value(key, std::string(16385, 'a')); }) ==
+          "length of container.features is invalid");
+}
+
 TEST_CASE("a refusal names key, value and rule, but no secret") {
     CHECK(refusal("registry.mode", "both") ==
           "argument registry.mode is invalid: 'both' is not one of pull, push, manual");
