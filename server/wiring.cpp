@@ -79,11 +79,9 @@ std::vector<BulkKind> bulk_kinds(ApplicationService& applications, InstanceServi
 Followers::Followers(ConfigService& config, ImageSync& image_sync, RegistryService& service)
     : images("image-server", interval_of(config, "images.update_interval"),
              [&image_sync] { image_sync.synchronise(); }),
-      registry("registry", interval_of(config, "registry.update_interval"),
-               [&config, &service] {
-                   if (!config.text("registry.url").empty()) service.synchronise();
-               }),
-      registry_service(service) {}
+      registry("registry", interval_of(config, "registry.update_interval"), [&config, &service] {
+          if (!config.text("registry.url").empty()) service.synchronise();
+      }) {}
 
 void Followers::start() {
     images.start();
@@ -103,8 +101,6 @@ void wire(const WiredServices& services) {
         [&applications](const std::string& addon) { applications.addon_changed(addon); });
     services.images.on_new_version(
         [&applications](const std::string& image) { applications.image_changed(image); });
-    applications.on_published(
-        [&registry = services.followers.registry_service](const std::string& id) { registry.published(id); });
     services.instances.on_application_released(
         [&applications](const std::string&, int) { applications.enforce_limits(); });
     services.nodes.on_forced_removal(

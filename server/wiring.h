@@ -20,7 +20,6 @@ struct Followers {
     bool stop(Duration limit);  // false: one still runs
 
     Follower images, registry;
-    RegistryService& registry_service;
 };
 
 struct WiredServices {
