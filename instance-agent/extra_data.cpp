@@ -119,7 +119,8 @@ Item read_item(const Work& work, const std::string& name, const JsonFields& fiel
     check_target(name, item.target);
     const std::string standard =
         is_on_sdcard(item.target) ? "package_uid:sdcard_rw" : "package_uid:package_gid";
-    item.owner = owners.resolve(fields.string("owner").value_or(standard));
+    const std::string owner = fields.string("owner").value_or("");
+    item.owner = owners.resolve(owner.empty() ? standard : owner);
     if (const auto text = fields.string("permissions"); text && !text->empty())
         item.permissions = parse_permissions(*text);
     return item;

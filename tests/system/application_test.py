@@ -91,10 +91,11 @@ class Applications(harness.DaemonTest):
     def test_extra_data_is_placed(self):
         id = self.daemon.create_app({
             "manifest.yaml": manifest("extra", boot_package="com.foo.candy") +
-            "extra-data:\n  com.foo.candy.obb: {target: /sdcard/Android/obb/com.foo.candy, owner: '0:0', permissions: '0640'}\n",
-            "extra-data/com.foo.candy.obb/main.obb": "level one"})
-        found = self.daemon.execute(self.daemon.launch_app(id), "sh", "-c", "find /sdcard -name main.obb | xargs cat")
-        self.assertEqual(found, "level one")
+            "extra-data:\n  com.foo.candy.obb: {target: /sdcard/Android/obb/com.foo.candy, owner: '0:0', permissions: '0640'}\n"
+            "  plain: {target: /sdcard/Android/data/com.foo.candy}\n",
+            "extra-data/com.foo.candy.obb/main.obb": "level one", "extra-data/plain": " and two"})
+        found = self.daemon.execute(self.daemon.launch_app(id), "sh", "-c", "find /sdcard -type f | sort -r | xargs cat")
+        self.assertEqual(found, "level one and two")
 
     def test_a_hook_that_fails_is_told_and_its_logs_stay(self):
         id = self.daemon.create_app({"manifest.yaml": manifest("broken"), "hooks/pre-start": hook("echo no luck today; exit 3")},
