@@ -186,8 +186,8 @@ Started NodeService::Implementation::patch(std::string_view name, const NodePatc
                                            std::string requestor) {
     for (int attempt = 1;; ++attempt) {
         const Ptr seen = get(name);
-        auto spec =
-            spec_for("node.update", "Updating node", *seen, Json::object({{"node", seen->name}}), requestor);
+        auto spec = spec_for("node.update", "Updating node " + seen->name, *seen,
+                             Json::object({{"node", seen->name}}), requestor);
         Batch batch;
         parts_.nodes.stage_update(batch, seen->name, [&](Node& node) { apply(patch, *seen, node); });
         try {

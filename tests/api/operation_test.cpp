@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "tests/support/application_package.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 
@@ -19,7 +20,63 @@ struct Setup {
         api.post("/1.0/containers", Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}));
 };
 
+// What clients of the family know an operation by.
+struct Described {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+
+    std::string said(const ApiReply& accepted) {
+        api.succeed(accepted);
+        api.settle();  // an application's bootstrap
+        return accepted.metadata().at("description").as_string();
+    }
+    std::string sent(Method method, const std::string& path, const std::string& request,
+                     const std::string& package) {
+        return said(api.upload(method, path, request, package));
+    }
+    std::string changed(const std::string& path, const Json& body) { return said(api.patch(path, body)); }
+    std::string gone(const std::string& path) { return said(api.remove(path)); }
+};
+
 }  // namespace
+
+TEST_CASE_METHOD(Described, "operations_on_images_and_addons_say_what_they_do") {
+    CHECK(sent(Method::post, "/1.0/images", R"({"name":"base"})", image_package()) == "Adding image");
+    CHECK(sent(Method::patch, "/1.0/images/base", "", image_package({.text = "new"})) == "Updating image");
+    CHECK(gone("/1.0/images/base/0") == "Deleting image version");
+    CHECK(gone("/1.0/images/base") == "Deleting image");
+    CHECK(sent(Method::post, "/1.0/addons", R"({"name":"ssh"})", addon_package()) == "Creating addon");
+    CHECK(sent(Method::patch, "/1.0/addons/ssh", "{}", addon_package("new")) == "Updating addon");
+    CHECK(gone("/1.0/addons/ssh/0") == "Deleting addon version");
+    CHECK(gone("/1.0/addons/ssh") == "Deleting addon");
+}
+
+TEST_CASE_METHOD(Described, "operations_on_applications_and_instances_say_what_they_do") {
+    api.add_image("base", image_package());
+    const std::string candy = "/1.0/applications/candy";
+    CHECK(sent(Method::post, "/1.0/applications", "", application_package("candy")) ==
+          "Creating application");
+    CHECK(changed(candy, Json::object({{"manifest_version", "2"}})) == "Updating application");
+    CHECK(changed(candy + "/0", Json::object({{"published", false}})) == "Updating application version");
+    CHECK(gone(candy + "/0") == "Delete application version");
+    CHECK(gone(candy) == "Deleting application");
+    const ApiReply launch =
+        api.post("/1.0/containers", Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}));
+    CHECK(said(launch) == "Creating container");
+    const std::string one = "/1.0/containers/" + resource_id(launch.metadata(), "containers");
+    CHECK(changed(one, Json::object({{"desired_status", "stopped"}})) == "Updating container");
+    CHECK(gone(one) == "Deleting container");
+}
+
+TEST_CASE_METHOD(Described, "operations_on_the_service_say_what_they_do") {
+    CHECK(changed("/1.0/config", Json::object({{"name", "registry.mode"}, {"value", "push"}})) ==
+          "Applying configuration");
+    daemon.trust(make_key_pair(daemon.path(), "client"));
+    CHECK(gone(api.get("/1.0/certificates").metadata().as_array().at(0).as_string()) ==
+          "Deleting certificate");
+    CHECK(changed("/1.0/nodes/node0", Json::object({{"cpus", 8}})) == "Updating node node0");
+    CHECK(gone("/1.0/nodes/node0") == "Deleting node");
+}
 
 TEST_CASE_METHOD(Setup, "operations_are_listed_by_status_without_a_leading_slash") {
     const Json urls = api.get("/1.0/operations").metadata();
