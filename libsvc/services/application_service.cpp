@@ -240,9 +240,6 @@ ApplicationService::Implementation::Target ApplicationService::Implementation::t
     if (const ApplicationVersion* const newest = application.newest()) {
         if (package.manifest.name != application.name)
             throw_invalid("name", "an application cannot be renamed");
-        // One that failed may be tried again as it is.
-        if (newest->package == blob.digest && newest->status != ImageStatus::error)
-            throw Error(ErrorCode::invalid_argument, "application not changed");
         const bool other_image = package.manifest.image != newest->manifest.image;
         if (other_image || image_is_gone(application))
             choose_image(application, other_image ? package.manifest.image : application.image);

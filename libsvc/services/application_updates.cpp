@@ -89,13 +89,12 @@ void ApplicationService::Implementation::choose_abi(Application& application,
                                                     const Foundation& foundation) const {
     const std::string& architecture =
         foundation.architecture.empty() ? parts_.architecture : foundation.architecture;
-    if (!manifest.abi.empty() && !runs_abi(architecture, foundation.abi_support, manifest.abi))
-        throw Error(ErrorCode::invalid_argument, "abi " + manifest.abi + " not supported: machines are " +
+    const std::string wanted =
+        manifest.abi.empty() ? parts_.config.text("application.default_abi") : manifest.abi;
+    if (!wanted.empty() && !runs_abi(architecture, foundation.abi_support, wanted))
+        throw Error(ErrorCode::invalid_argument, "abi " + wanted + " not supported: machines are " +
                                                      architecture + " and no addon provides it");
-    const std::string fallback = parts_.config.text("application.default_abi");
-    application.abi = !manifest.abi.empty() ? manifest.abi
-                      : !fallback.empty()   ? fallback
-                                            : native_abi(architecture);
+    application.abi = wanted.empty() ? native_abi(architecture) : wanted;
 }
 
 // Those of the configuration first, each once.

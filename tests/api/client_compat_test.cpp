@@ -132,8 +132,7 @@ TEST_CASE_METHOD(Setup, "an_empty_json_patch_of_an_application_applies_pending_u
     api.add_application(application_package("candy"));
     Headers headers;
     headers.set("Content-Type", "application/json");
-    const ApiReply nothing = api.call(Method::patch, "/1.0/applications/candy", "", headers);
-    CHECK((nothing.status == 202 || nothing.error() == "application not changed"));
+    api.succeed(api.call(Method::patch, "/1.0/applications/candy", "", headers));  // there is none
     api.set("application.auto_update", "false");
     api.succeed(api.upload(Method::patch, "/1.0/images/base", "", image_package({.text = "new"})));
     api.settle();

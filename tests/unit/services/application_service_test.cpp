@@ -108,6 +108,17 @@ TEST_CASE("an addon can make an application's ABI run") {
     CHECK(world.created("name: candy\nabi: arm64-v8a\naddons: [arm]\n")->abi == "arm64-v8a");
 }
 
+TEST_CASE("an application that names no ABI has the configured one, if it can run") {
+    ApplicationFixture world;
+    world.set("application.default_abi", "x86");
+    CHECK(world.created("name: candy\n")->abi == "x86");
+    CHECK(world.created("name: other\nabi: x86_64\n")->abi == "x86_64");
+    world.set("application.default_abi", "arm64-v8a");
+    CHECK(refusal(world, "name: third\n").starts_with("abi arm64-v8a not supported"));
+    world.set("application.default_abi", "");
+    CHECK(world.created("name: third\n")->abi == "x86_64");
+}
+
 TEST_CASE("a name is free once") {
     ApplicationFixture world;
     world.created();
@@ -132,10 +143,19 @@ TEST_CASE("a new package makes a new version") {
     CHECK(world.published() == std::vector<int>{0, 1});
 }
 
-TEST_CASE("packages that are the same, of another name or for the wrong application are refused") {
+TEST_CASE("a package makes a version also where it is the same") {
     ApplicationFixture world;
     world.created();
-    CHECK(message_of([&] { world.update("candy", "name: candy\n"); }) == "application not changed");
+    REQUIRE(world.bootstrapped(world.update("candy", "name: candy\n")) == "");
+    CHECK(world.version(1).package == world.version(0).package);
+    CHECK(world.published() == std::vector<int>{0, 1});
+    world.succeed(world.service().remove_version("candy", 0, false, "test"));
+    CHECK(world.blobs.list().size() == 2);  // the image's, and what version 1 is made from
+}
+
+TEST_CASE("packages of another name or for the wrong application are refused") {
+    ApplicationFixture world;
+    world.created();
     CHECK(message_of([&] { world.update("candy", "name: sweet\n"); }) ==
           "argument name is invalid: an application cannot be renamed");
     CHECK(code_of([&] { world.update("sweet", "name: sweet\n"); }) == ErrorCode::not_found);
