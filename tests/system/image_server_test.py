@@ -5,7 +5,9 @@ import functools
 import http.server
 import os
 import pathlib
+import select
 import shutil
+import socket
 import ssl
 import sys
 import tempfile
@@ -45,6 +47,21 @@ class FileServer(http.server.SimpleHTTPRequestHandler):
             self.send_error(401)
         else:
             super().do_GET()
+
+    def do_CONNECT(self):
+        """As a proxy: on to `behind`, whatever was asked for."""
+        self.server.asked.append(self.path)
+        self.close_connection = True
+        with socket.create_connection(("127.0.0.1", self.server.behind)) as other:
+            self.send_response(200)
+            self.end_headers()
+            way = {self.connection: other, other: self.connection}
+            while True:
+                for end in select.select(list(way), [], [])[0]:
+                    data = end.recv(65536)
+                    if not data:
+                        return
+                    way[end].sendall(data)
 
 
 class ImageServerTest(unittest.TestCase):
@@ -149,6 +166,19 @@ class ImageServerTest(unittest.TestCase):
         self.offer(("jammy:amd64", "2", "two"))
         self.daemon.set_config("images.url", f"http://127.0.0.1:{server.server_port}")
         self.await_versions("jammy:amd64", "1", "2")
+
+    def test_https_has_a_proxy_of_its_own(self):
+        self.offer(("jammy:amd64", "1", "one"))
+        certificate, key = registry_server.make_certificate(self.dir, "images")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        proxy = self.serve()
+        proxy.behind = self.serve(context).server_port
+        self.daemon.set_config("images.allow_insecure", "true")
+        self.daemon.set_config("core.proxy_https", f"http://127.0.0.1:{proxy.server_port}")
+        self.follow("https://images.invalid")
+        self.await_versions("jammy:amd64", "1")
+        self.assertEqual(set(proxy.asked), {"images.invalid:443"})
 
     def test_a_new_version_is_asked_for(self):
         self.offer(("jammy:amd64", "1", "one"))

@@ -373,6 +373,16 @@ TEST_CASE_METHOD(InstanceFixture, "a launch goes on in the next life of the daem
     CHECK(told(id) == Actions{"created", "scheduled", "started", "running"});
 }
 
+TEST_CASE_METHOD(InstanceFixture, "a guest has no more time to boot because the daemon was restarted") {
+    const std::string id = booting();
+    const std::string operation = instances().get(id)->launch_operation;
+    end_life();
+    clock.advance(std::chrono::minutes(15));
+    restart();
+    CHECK(engine().wait(operation, std::nullopt)->err == "instance did not report within 15m");
+    CHECK(status(id) == InstanceStatus::error);
+}
+
 TEST_CASE_METHOD(InstanceFixture, "a launch of which only the record was stored goes on alike") {
     end_life();
     Instance instance;
