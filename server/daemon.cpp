@@ -262,15 +262,15 @@ ServerIdentity Daemon::Parts::identity() const {
     return identity;
 }
 
-// Whoever may still call into the engine ends first; then the engine, joining work that goes on in the
-// services.
+// First the work that goes on in the services; then they and their own threads, which may still call into the
+// engine; the engine itself goes after them.
 Daemon::Parts::~Parts() {
     if (followers) followers->stop(std::chrono::hours(1));
     reports.close();
     server.stop(std::chrono::milliseconds(0));
     workers.stop();
     runtime.runtime->on_event({});
-    engine.reset();
+    engine->join();
 }
 
 void Daemon::Parts::listen_tls() {

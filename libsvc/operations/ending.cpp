@@ -27,6 +27,13 @@ Operation ended(Operation record, OperationStatus status, Time now, const Json& 
     return record;
 }
 
+// What work throws that was asked to stop, or that could not start a further operation. Of work that can go
+// on later nothing is lost if something else was unavailable.
+bool is_end_of_service(const Job& job, const Error& error) {
+    const bool resumable = job.handler != nullptr && job.handler->resumable;
+    return error.code() == ErrorCode::cancelled || (error.code() == ErrorCode::unavailable && resumable);
+}
+
 }  // namespace
 
 void Engine::Implementation::dispatch(const JobPtr& job) {
@@ -87,7 +94,7 @@ void Engine::Implementation::finish(const JobPtr& job, const Ending& ending) {
     try {
         outcome = succeed(*job, ending);
     } catch (const Error& e) {
-        if (e.code() == ErrorCode::cancelled && stopping_ && !job->cancel_requested) return leave(*job);
+        if (stopping_ && !job->cancel_requested && is_end_of_service(*job, e)) return leave(*job);
         outcome = fail(*job, e);
     } catch (const std::exception& e) {
         outcome = fail(*job, Error(ErrorCode::internal, e.what()));

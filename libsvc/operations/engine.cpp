@@ -342,4 +342,8 @@ void Engine::stop(Duration grace) {
     implementation_->stop(grace);
 }
 
+void Engine::join() {
+    implementation_->join();
+}
+
 }  // namespace svc

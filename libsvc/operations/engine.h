@@ -93,7 +93,7 @@ struct OperationSpec {
     // deletions.
     bool wait_for_claims = false;
     bool cancel_holders = true;  // false: with wait_for_claims, only queue behind them
-    std::string id{};  // "": a new one
+    std::string id{};            // "": a new one
 };
 
 struct EngineOptions {
@@ -133,8 +133,12 @@ class Engine {
     sweep();  // forgets finished ones beyond the bounds, but none within 5 s for their number; a periodic job
     // No new work, cancels what may be cancelled, waits for the rest until `grace` has passed. What is still
     // running stays as it is in the store and is recovered at the next start; who still waits is called with
-    // the record as it is. The destructor waits for work that does not heed its stop token.
+    // the record as it is.
     void stop(Duration grace);
+    // Stops at once and waits for work that does not heed its stop token, as the destructor does. Afterwards
+    // nothing runs here, but who has threads of its own may still call, and is refused: handlers' owners end
+    // between this and the destructor.
+    void join();
 
     class Implementation;
 

@@ -39,6 +39,7 @@ class Engine::Implementation {
     bool claimed(std::string_view claim) const { return claims_.held(claim); }
     void sweep();
     void stop(Duration grace);
+    void join();
 
     void progress(Job& job, const Json& metadata);
 

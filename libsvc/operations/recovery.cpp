@@ -105,9 +105,14 @@ void Engine::Implementation::await_idle(Duration grace) {
     timer_.cancel(ticket);
 }
 
-Engine::Implementation::~Implementation() {
+void Engine::Implementation::join() {
     stop(Duration::zero());
     for (const JobPtr& job : jobs()) job->disconnect();
+    pool_.stop();
+}
+
+Engine::Implementation::~Implementation() {
+    join();
 }
 
 }  // namespace svc

@@ -52,6 +52,18 @@ TEST_CASE_METHOD(Setup, "an_uploaded_application_is_bootstrapped_and_published")
     CHECK(api.get("/1.0/containers").metadata() == Json::array());  // the base container is gone
 }
 
+TEST_CASE("a_bootstrap_goes_on_wherever_an_orderly_restart_meets_it") {
+    for (int round = 0; round < 20; ++round) {
+        TestDaemon daemon([](server::Options& options) { options.shutdown_grace = Duration(0); });
+        daemon.api().add_image("base", image_package());
+        daemon.api().succeed(
+            daemon.api().upload(Method::post, "/1.0/applications", "", application_package("candy")));
+        daemon.restart();
+        daemon.api().settle();
+        CHECK(daemon.api().get("/1.0/applications/candy").metadata().at("status") == Json("ready"));
+    }
+}
+
 TEST_CASE_METHOD(Setup, "faulty_applications_are_refused") {
     CHECK(create("this is no archive").status == 400);
     CHECK(create(bzip2_package({{"readme", "x"}})).error() == "manifest.yaml not found");
