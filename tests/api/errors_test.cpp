@@ -1,17 +1,13 @@
 // Provokes every row of the table in docs/errors.md.
 #include <catch2/catch.hpp>
 
-#include <functional>
-#include <map>
 #include <regex>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
-#include "tests/support/application_package.h"
+#include "tests/api/errors_world.h"
 #include "tests/support/golden.h"
-#include "tests/support/image_package.h"
-#include "tests/support/test_daemon.h"
 
 namespace svc::test {
 
@@ -47,95 +43,8 @@ std::regex pattern(const std::string& text) {
     return std::regex(std::regex_replace(std::regex_replace(text, special, R"(\$&)"), variable, ".*"));
 }
 
-Headers header(const std::string& name, const std::string& value) {
-    Headers headers;
-    headers.set(name, value);
-    return headers;
-}
-
-// A service with one of each: image `base`, addon `ssh`, application `candy` that uses it, an instance.
-struct World {
-    TestDaemon daemon{[](server::Options& options) { options.max_body = 100'000; }};
-    ApiCaller& api = daemon.api();
-    std::string image = image_package();
-    std::string addon = addon_package();
-    std::string application = application_package("candy", "addons: [ssh]\n");
-    KeyPair keys = make_key_pair(daemon.path(), "client");
-    ApiCaller stranger{daemon.tls_target(keys)};
-    ApiCaller inside{daemon.agent_target()};
-    std::string instance;
-
-    World() {
-        api.add_image("base", image);
-        api.add_addon("ssh", addon);
-        api.add_application(application);
-        instance = api.launch("base");
-    }
-    ApiReply launch(const std::string& rest) {
-        return post("/1.0/containers", R"({"image_id":"base","instance_type":"a2.3")" + rest + "}");
-    }
-    ApiReply post(const std::string& path, const std::string& body) {
-        return api.call(Method::post, path, body);
-    }
-    ApiReply patch(const std::string& path, const std::string& body) {
-        return api.call(Method::patch, path, body);
-    }
-    ApiReply add_image(const std::string& package, const std::string& request = R"({"name":"new"})",
-                       const Headers& headers = {}) {
-        return api.upload(Method::post, "/1.0/images", request, package, headers);
-    }
-    ApiReply add_addon(const std::string& package, const std::string& request = R"({"name":"new"})") {
-        return api.upload(Method::post, "/1.0/addons", request, package);
-    }
-    ApiReply add_application(const std::string& package) {
-        return api.upload(Method::post, "/1.0/applications", "", package);
-    }
-    std::string operation() {
-        return "/" + api.get("/1.0/operations").metadata().at("success").as_array().at(0).as_string();
-    }
-    std::string exec_operation() {
-        return post("/1.0/containers/" + instance + "/exec", R"({"command":["cat"]})").operation();
-    }
-    ApiReply socket(const std::string& secret) {
-        Headers headers = header("Upgrade", "websocket");
-        headers.set("Connection", "Upgrade");
-        headers.set("Sec-WebSocket-Version", "13");
-        headers.set("Sec-WebSocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg==");
-        return api.call(Method::get, exec_operation() + "/websocket" + secret, "", headers);
-    }
-    ApiReply stop() {
-        const std::string url = "/1.0/containers/" + api.launch("base");
-        api.succeed(patch(url, R"({"desired_status":"stopped"})"));
-        return post(url + "/exec", R"({"command":["cat"]})");
-    }
-    ApiReply artifact(const std::string& token) {
-        return inside.call(Method::get, "/1.0/artifacts/" + std::string(64, '0'), "",
-                           header("Authorization", token));
-    }
-    ApiReply cancel() {
-        TestDaemon slow([](server::Options& options) {
-            options.simulated.start_delay = std::chrono::hours(1);
-            options.shutdown_grace = Duration(0);
-        });
-        slow.api().add_image("base", image);
-        const ApiReply accepted = slow.api().post(
-            "/1.0/containers", Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}));
-        slow.api().remove(accepted.operation());
-        return slow.api().get(accepted.operation() + "/wait?timeout=60");
-    }
-    ApiReply fail() {
-        TestDaemon broken([](server::Options& options) { options.simulated.fail_share = 1; });
-        broken.api().add_image("base", image);
-        const ApiReply accepted = broken.api().post(
-            "/1.0/containers", Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}));
-        return broken.api().get(accepted.operation() + "/wait?timeout=60");
-    }
-};
-
-using Provoke = std::function<ApiReply(World&)>;
-
-const std::map<std::string, Provoke>& bad_requests() {
-    static const std::map<std::string, Provoke> all{
+const Provocations& bad_requests() {
+    static const Provocations all{
         {"malformed-json", [](World& w) { return w.post("/1.0/containers", "{"); }},
         {"duplicate-key", [](World& w) { return w.launch(R"(,"image_id":"base")"); }},
         {"no-body", [](World& w) { return w.post("/1.0/containers", ""); }},
@@ -183,8 +92,8 @@ const std::map<std::string, Provoke>& bad_requests() {
     return all;
 }
 
-const std::map<std::string, Provoke>& bad_packages() {
-    static const std::map<std::string, Provoke> all{
+const Provocations& bad_packages() {
+    static const Provocations all{
         {"no-archive", [](World& w) { return w.add_application("this is no archive"); }},
         {"no-manifest",
          [](World& w) {
@@ -200,6 +109,16 @@ const std::map<std::string, Provoke>& bad_packages() {
          [](World& w) {
              return w.add_addon(
                  bzip2_package({{"manifest.yaml", "name: x\n"}, {"hooks/install", "#!/bin/sh\n", 0644}}));
+         }},
+        {"no-hook",
+         [](World& w) {
+             return w.add_addon(bzip2_package({{"manifest.yaml", "name: x\n"}}));
+         }},
+        {"unsupported-abi",
+         [](World& w) { return w.add_application(application_package("soda", "abi: arm64-v8a\n")); }},
+        {"renamed-application",
+         [](World& w) {
+             return w.api.upload(Method::patch, "/1.0/applications/candy", "", application_package("soda"));
          }},
         {"image-not-changed",
          [](World& w) { return w.api.upload(Method::patch, "/1.0/images/base", "", w.image); }},
@@ -221,8 +140,8 @@ const std::map<std::string, Provoke>& bad_packages() {
     return all;
 }
 
-const std::map<std::string, Provoke>& bad_callers() {
-    static const std::map<std::string, Provoke> all{
+const Provocations& bad_callers() {
+    static const Provocations all{
         {"missing-token", [](World& w) { return w.inside.get("/1.0/artifacts"); }},
         {"missing-secret", [](World& w) { return w.socket(""); }},
         {"not-trusted", [](World& w) { return w.stranger.get("/1.0/images"); }},
@@ -237,6 +156,13 @@ const std::map<std::string, Provoke>& bad_callers() {
              w.api.set("core.trust_password", "secret");
              return w.stranger.post("/1.0/certificates", Json::object({{"trust-password", "x"}}));
          }},
+        {"many-wrong-passwords",
+         [](World& w) {
+             ApiReply reply;
+             for (int i = 0; i < 6; ++i)
+                 reply = w.stranger.post("/1.0/certificates", Json::object({{"trust-password", "x"}}));
+             return reply;
+         }},
         {"certificate-exists",
          [](World& w) {
              w.daemon.trust(w.keys);
@@ -247,14 +173,16 @@ const std::map<std::string, Provoke>& bad_callers() {
     return all;
 }
 
-const std::map<std::string, Provoke>& unknown_objects() {
-    static const std::map<std::string, Provoke> all{
+const Provocations& unknown_objects() {
+    static const Provocations all{
         {"unknown-path", [](World& w) { return w.api.get("/2.0"); }},
         {"unknown-method", [](World& w) { return w.api.call(Method::put, "/1.0/images"); }},
         {"unknown-image", [](World& w) { return w.api.get("/1.0/images/x"); }},
         {"unknown-addon", [](World& w) { return w.api.get("/1.0/addons/x"); }},
         {"unknown-application", [](World& w) { return w.api.get("/1.0/applications/x"); }},
         {"unknown-version", [](World& w) { return w.api.get("/1.0/applications/candy/9"); }},
+        {"unknown-addon-version", [](World& w) { return w.api.remove("/1.0/addons/ssh/9"); }},
+        {"unknown-image-version", [](World& w) { return w.api.remove("/1.0/images/base/9"); }},
         {"unknown-container", [](World& w) { return w.api.get("/1.0/containers/x"); }},
         {"unknown-log", [](World& w) { return w.api.get("/1.0/containers/" + w.instance + "/logs/x"); }},
         {"unknown-node", [](World& w) { return w.api.get("/1.0/nodes/x"); }},
@@ -269,8 +197,8 @@ const std::map<std::string, Provoke>& unknown_objects() {
     return all;
 }
 
-const std::map<std::string, Provoke>& bad_ends() {
-    static const std::map<std::string, Provoke> all{
+const Provocations& bad_ends() {
+    static const Provocations all{
         {"no-room", [](World& w) { return w.launch(R"(,"cpu":100000)"); }},
         {"cancelled", [](World& w) { return w.cancel(); }},
         {"failed-start", [](World& w) { return w.fail(); }},
@@ -279,8 +207,8 @@ const std::map<std::string, Provoke>& bad_ends() {
 }
 
 const Provoke& provoke(const std::string& row) {
-    for (const auto* table :
-         {&bad_requests(), &bad_packages(), &bad_callers(), &unknown_objects(), &bad_ends()}) {
+    for (const auto* table : {&bad_requests(), &bad_packages(), &wrong_states(), &bad_callers(),
+                              &unknown_objects(), &bad_ends()}) {
         const auto found = table->find(row);
         if (found != table->end()) return found->second;
     }
@@ -324,7 +252,7 @@ TEST_CASE("each_error_of_the_table_is_as_documented") {
 TEST_CASE("each_error_that_is_provoked_is_documented") {
     std::size_t provoked = 0;
     for (const auto* table :
-         {&bad_requests(), &bad_packages(), &bad_callers(), &unknown_objects(), &bad_ends()})
+         {&bad_requests(), &bad_packages(), &wrong_states(), &bad_callers(), &unknown_objects(), &bad_ends()})
         provoked += table->size();
     CHECK(provoked == rows().size());
 }
