@@ -27,8 +27,8 @@ Json certificate_value(const Json& record) {
     const X509Certificate parsed = parse_x509(text_of(record, "certificate"));
     return Json::object({{"fingerprint", text_of(record, "fingerprint")},
                          {"common-name", parsed.common_name},
-                         {"issue-date", to_rfc3339(parsed.not_before)},
-                         {"expiry-date", to_rfc3339(parsed.not_after)}});
+                         {"issue-date", time_text(to_unix_seconds(parsed.not_before))},
+                         {"expiry-date", time_text(to_unix_seconds(parsed.not_after))}});
 }
 
 int list(Context& context, const Arguments& arguments) {
@@ -77,7 +77,8 @@ int remove(Context& context, const Arguments& arguments) {
 
 int issue_token(Context& context, const Arguments& arguments) {
     const Json token = context.client().create_join_token(arguments.text("name"), arguments.text("expiry"));
-    context.console().print_error_line("Good for one client, until " + text_of(token, "expires_at") + ":");
+    context.console().print_error_line("Good for one client, until " +
+                                       time_text(number_of(token, "expires_at")) + ":");
     context.console().print_line(text_of(token, "token"));
     return 0;
 }
@@ -87,7 +88,8 @@ int list_tokens(Context& context, const Arguments& arguments) {
     for (const Json& token : context.client().join_tokens()) {
         document.value.push_back(token);
         document.table.rows.push_back({text_of(token, "id"), text_of(token, "name"),
-                                       text_of(token, "created_at"), text_of(token, "expires_at")});
+                                       time_text(number_of(token, "created_at")),
+                                       time_text(number_of(token, "expires_at"))});
     }
     context.console().print(render(document, format_of(arguments)));
     return 0;
