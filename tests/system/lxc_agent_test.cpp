@@ -162,7 +162,7 @@ TEST_CASE("a bootstrap runs its hooks around the guest, installs, and leaves onl
         {{"manifest.yaml", "name: game\n"},
          {"app.apk", "apk"},
          {"data/level", "1"},
-                       {"data/l\xc3\xabvel \xe2\x82\xac", "2"},
+         {"data/l\xc3\xabvel \xe2\x82\xac", "2"},
          {"extra-data/main.obb", "obb"},
          {"hooks/prepare", note("prepare-game $(cat /sdcard/Android/obb/com.example.game/main.obb)")},
          {"hooks/post-stop", note("stop-game")}},
@@ -186,7 +186,8 @@ TEST_CASE("a bootstrap runs its hooks around the guest, installs, and leaves onl
         " find app addons -type f | sort; ls";
     const std::string left = run_command({"/bin/sh", "-c", upper}, 20s).output;
     CHECK_THAT(left, Catch::Contains("post-ssh by init\nstop-game\nstop-ssh 0\n"));
-    CHECK_THAT(left, Catch::Contains("addons/ssh/hooks/pre-start\napp/data/level\napp/data/l\xc3\xabvel \xe2\x82\xac\napp/hooks/post-stop\n"
+    CHECK_THAT(left, Catch::Contains("addons/ssh/hooks/pre-start\napp/data/level\napp/data/l\xc3\xabvel "
+                                     "\xe2\x82\xac\napp/hooks/post-stop\n"
                                      "app/hooks/prepare\napp/manifest.yaml\n"));
     for (const char* own : {"logs", "progress", "downloads", "fetched", "app.apk"})
         CHECK_THAT(left, !Catch::Contains(own));
