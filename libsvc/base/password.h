@@ -1,11 +1,13 @@
 #pragma once
-// Passwords as scrypt hashes: N=16384, r=8, p=1, 64 bytes, 32 bytes of salt; stored as hex(salt + hash), 192 characters.
+// Passwords as scrypt hashes: N=16384, r=8, p=1, 64 bytes, 32 bytes of salt; stored as hex(salt + hash), 192
+// characters.
 #include <string>
 #include <string_view>
 
 namespace svc {
 
-std::string hash_password(std::string_view password);                         // a new salt each time
-bool check_password(std::string_view password, std::string_view stored_hash);  // constant time; false for a broken hash
+std::string hash_password(std::string_view password);  // a new salt each time
+bool check_password(std::string_view password,
+                    std::string_view stored_hash);  // constant time; false for a broken hash
 
 }  // namespace svc

@@ -88,8 +88,8 @@ bool move_descriptors(std::vector<Mapping>& mappings) {
 int run_child(void* argument) {
     Plan& plan = *static_cast<Plan*>(argument);
     reset_signals();
-    const bool prepared = (!plan.new_session || ::setsid() >= 0) &&
-                          (plan.directory == nullptr || ::chdir(plan.directory) == 0);
+    const bool prepared =
+        (!plan.new_session || ::setsid() >= 0) && (plan.directory == nullptr || ::chdir(plan.directory) == 0);
     if (prepared && move_descriptors(plan.mappings))
         ::execve(plan.arguments[0], plan.arguments.data(), plan.environment.data());
     plan.error = errno;

@@ -1,5 +1,6 @@
 #pragma once
-// Bytes by the SHA-256 of their content: uploaded packages. A blob is visible only when it is whole, checked and synced.
+// Bytes by the SHA-256 of their content: uploaded packages. A blob is visible only when it is whole, checked
+// and synced.
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -20,8 +21,8 @@ class BlobWriter {
   public:
     virtual ~BlobWriter() = default;
     virtual void write(std::string_view data) = 0;  // throws exhausted when the disk is full
-    // Hashes are complete, the bytes are synced, but the blob is not visible yet: the digest may be compared, and the
-    // file be read at path().
+    // Hashes are complete, the bytes are synced, but the blob is not visible yet: the digest may be compared,
+    // and the file be read at path().
     virtual BlobInfo finish() = 0;
     virtual const std::filesystem::path& path() const = 0;
     virtual void commit() = 0;  // after finish(): visible from here on; a blob that exists already is kept
@@ -31,8 +32,8 @@ class BlobWriter {
 class BlobStore {
   public:
     virtual ~BlobStore() = default;
-    // Throws exhausted "not enough space for an upload of N bytes: M free" when `expected_size` (0: not known) and
-    // a reserve do not fit.
+    // Throws exhausted "not enough space for an upload of N bytes: M free" when `expected_size` (0: not
+    // known) and a reserve do not fit.
     virtual std::unique_ptr<BlobWriter> create(std::uint64_t expected_size) = 0;
     virtual std::filesystem::path path(std::string_view digest) = 0;  // a readable file; throws not_found
     virtual bool contains(std::string_view digest) = 0;

@@ -6,7 +6,7 @@ namespace svc {
 
 struct DirBlobStoreOptions {
     std::filesystem::path root;
-    std::uint64_t reserve_bytes = std::uint64_t{64} << 20;  // kept free on the file system
+    std::uint64_t reserve_bytes = std::uint64_t{64} << 20;   // kept free on the file system
     std::uint64_t max_blob_bytes = std::uint64_t{16} << 30;  // a larger blob is invalid_argument
 };
 

@@ -73,7 +73,7 @@ class ApiClient {
 
     JsonArray images();
     Json synchronise_image(std::string_view id_or_name);  // with the image server
-    Json import_image(const Json& request);  // from the image server: name, path, default
+    Json import_image(const Json& request);               // from the image server: name, path, default
     Json image(std::string_view id_or_name);
     Json default_image();  // null: there is none
     Json create_image(const ImageRequest& request, const Package& package);

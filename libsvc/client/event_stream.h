@@ -13,8 +13,8 @@ namespace svc {
 // One thread. Events before the construction are not seen, all after it are, in their order.
 class EventStream {
   public:
-    // `types`: "operation", "lifecycle", "logging", separated by commas; "": all. `since`: begin with what came after that
-    // sequence number. Throws what WebSocketClient throws.
+    // `types`: "operation", "lifecycle", "logging", separated by commas; "": all. `since`: begin with what
+    // came after that sequence number. Throws what WebSocketClient throws.
     explicit EventStream(const Target& target, std::string_view types = "",
                          std::optional<std::int64_t> since = std::nullopt);
     // The next one, {type, timestamp, metadata}; nothing on timeout. Throws unavailable at the end of the

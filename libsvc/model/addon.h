@@ -37,7 +37,8 @@ struct Addon {
     PackageRef package(const AddonVersion& version, bool fetch) const;
 };
 
-Json to_json(const Addon& addon, const std::vector<std::string>& used_by);  // the API's record; used_by null when empty
+Json to_json(const Addon& addon,
+             const std::vector<std::string>& used_by);  // the API's record; used_by null when empty
 Json addon_to_store(const Addon& addon);
 Addon addon_from_store(const Json& stored);
 std::string etag_text(const Addon& addon);  // what the ETag is the SHA-256 of (facts 9.3)

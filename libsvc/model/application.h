@@ -30,22 +30,24 @@ struct ApplicationVersion {
     std::string parent_image_id;
     int parent_image_version = 0;
     std::string error_message;
-    // What the version was made from: the package's manifest with the PATCHes since applied. On the wire: manifest_version,
-    // boot_activity, required_permissions, extra_data, video_encoder, watchdog, services, features, hooks, bootstrap.
+    // What the version was made from: the package's manifest with the PATCHes since applied. On the wire:
+    // manifest_version, boot_activity, required_permissions, extra_data, video_encoder, watchdog, services,
+    // features, hooks, bootstrap.
     ApplicationManifest manifest;
-    std::vector<PackageRef> packages;  // addons, then the application itself; without `fetch`. On the wire: addons (names)
-    std::vector<std::string> notes;    // extension: what the bootstrap had to say
+    std::vector<PackageRef>
+        packages;  // addons, then the application itself; without `fetch`. On the wire: addons (names)
+    std::vector<std::string> notes;  // extension: what the bootstrap had to say
     // Not on the wire:
-    std::string package;               // fingerprint of the application package; "" for an imported version
+    std::string package;  // fingerprint of the application package; "" for an imported version
     std::uint64_t package_size = 0;
-    std::string parent_layer;          // "" when `layer` is a whole root file system (imported)
-    std::string layer;                 // "" until it is there
+    std::string parent_layer;  // "" when `layer` is a whole root file system (imported)
+    std::string layer;         // "" until it is there
     std::string architecture;
     std::string init;
     ReadinessCheck ready;
-    std::string base_instance;         // id of the container that bootstraps it, chosen before that is created
-    std::uint64_t layer_size = 0;      // bytes
-    std::string export_fingerprint;    // SHA-256 and size of the exported archive, once it was made
+    std::string base_instance;       // id of the container that bootstraps it, chosen before that is created
+    std::uint64_t layer_size = 0;    // bytes
+    std::string export_fingerprint;  // SHA-256 and size of the exported archive, once it was made
     std::uint64_t export_size = 0;
 
     std::vector<std::string> layers() const;  // lowest first
@@ -57,7 +59,7 @@ struct Application {
     std::vector<ApplicationVersion> versions;  // ascending
     int next_version = 0;                      // never reused
     Time created_at{};
-    bool immutable = false;   // comes from a registry
+    bool immutable = false;  // comes from a registry
     bool deleting = false;
     bool inhibit_auto_updates = false;
     bool pending_update = false;  // something it depends on changed while it could not be updated
@@ -71,8 +73,8 @@ struct Application {
     std::vector<std::string> node_selector;
     std::string abi;
 
-    ApplicationStatus status() const;  // follows the newest version
-    bool published() const;            // any version is
+    ApplicationStatus status() const;                     // follows the newest version
+    bool published() const;                               // any version is
     const ApplicationVersion* version(int number) const;  // null pointer: none
     ApplicationVersion* version(int number);
     const ApplicationVersion* newest() const;            // null pointer: none
@@ -110,7 +112,8 @@ struct VersionPatch {
     static VersionPatch from_json(const Json& body);
 };
 
-// What travels with an exported version so that another service can import it: `application` in metadata.yaml.
+// What travels with an exported version so that another service can import it: `application` in
+// metadata.yaml.
 struct ExportedVersion {
     std::string name;
     ApplicationManifest manifest;

@@ -26,7 +26,7 @@ Certificate certificate_from_store(const Json& stored);
 struct CertificateRequest {
     std::string certificate;  // base64 of the DER, or PEM text; "": the one the client presents
     std::string trust_password;
-    std::string join_token;   // extension: instead of the password
+    std::string join_token;  // extension: instead of the password
     static CertificateRequest from_json(const Json& body);
 };
 

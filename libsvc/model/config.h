@@ -1,5 +1,6 @@
 #pragma once
-// Cluster configuration: the schema of its keys as data (specification: Cluster configuration items; facts 8).
+// Cluster configuration: the schema of its keys as data (specification: Cluster configuration items; facts
+// 8).
 #include <functional>
 #include <map>
 #include <span>
@@ -20,19 +21,20 @@ struct ConfigKey {
     std::string_view default_value;
     std::string_view rule;  // for messages and documents: "one of spread, binpack"
     bool (*accepts)(std::string_view value) = nullptr;  // beyond the type; null: anything
-    bool shown_as_text = false;                         // images.version_lockstep: a boolean reported as a string
+    bool shown_as_text = false;  // images.version_lockstep: a boolean reported as a string
     std::string_view meaning;
 };
 
-std::span<const ConfigKey> config_schema();             // ordered by name
-const ConfigKey& config_key(std::string_view name);     // throws not_found "configuration item not found"
+std::span<const ConfigKey> config_schema();          // ordered by name
+const ConfigKey& config_key(std::string_view name);  // throws not_found "configuration item not found"
 // Throws invalid_argument naming key, value and rule. "" is always fine: the default.
 void check_config_value(const ConfigKey& key, std::string_view value);
 
-std::vector<std::string> split_config_list(std::string_view value);  // at commas, trimmed, without empty items
+std::vector<std::string> split_config_list(
+    std::string_view value);  // at commas, trimmed, without empty items
 
-// The configuration as a value: keys that were set, defaults for all others. Typed getters; asking for an unknown key or
-// with the wrong type is a broken invariant.
+// The configuration as a value: keys that were set, defaults for all others. Typed getters; asking for an
+// unknown key or with the wrong type is a broken invariant.
 class ConfigValues {
   public:
     ConfigValues() = default;
@@ -41,7 +43,8 @@ class ConfigValues {
     bool boolean(std::string_view key) const;
     std::int64_t number(std::string_view key) const;
     Duration duration(std::string_view key) const;
-    std::vector<std::string> list(std::string_view key) const;  // of a comma-separated text, trimmed, without empties
+    std::vector<std::string> list(
+        std::string_view key) const;  // of a comma-separated text, trimmed, without empties
     bool is_set(std::string_view key) const;
     Json to_json() const;  // the map of GET /1.0/config: every key, secrets as booleans
     const std::map<std::string, std::string, std::less<>>& set() const { return set_; }

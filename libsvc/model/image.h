@@ -15,13 +15,23 @@ namespace svc {
 struct ImageTag;
 using ImageId = Id<ImageTag>;
 
-enum class ImageStatus { error = -1, unknown = 0, initializing = 1, created = 2, active = 3, deleted = 4, available = 5, queued = 6 };
+enum class ImageStatus {
+    error = -1,
+    unknown = 0,
+    initializing = 1,
+    created = 2,
+    active = 3,
+    deleted = 4,
+    available = 5,
+    queued = 6
+};
 std::string_view to_text(ImageStatus status);
 
-// How the agent learns that the guest is up; from `properties` of metadata.yaml: ready_file, ready_command, ready_port.
+// How the agent learns that the guest is up; from `properties` of metadata.yaml: ready_file, ready_command,
+// ready_port.
 struct ReadinessCheck {
-    std::string file;     // exists
-    std::string command;  // exits with 0 (run by /bin/sh -c)
+    std::string file;        // exists
+    std::string command;     // exits with 0 (run by /bin/sh -c)
     std::uint16_t port = 0;  // accepts TCP connections on the instance's loopback
     bool operator==(const ReadinessCheck&) const = default;
 };
@@ -33,8 +43,9 @@ struct ImageMetadata {
     std::string variant;  // properties.variant: "android", "aaos" or ""
     std::string init;     // properties.init: path of the first program; "": /sbin/init
     ReadinessCheck ready;
-    Json properties;      // all of them
-    static ImageMetadata parse(const Json& document);  // throws invalid_argument "architecture is required" ...
+    Json properties;  // all of them
+    static ImageMetadata parse(
+        const Json& document);  // throws invalid_argument "architecture is required" ...
     Json to_json() const;
     static ImageMetadata from_json(const Json& stored);
 };
@@ -48,7 +59,7 @@ struct ImageVersion {
     std::string remote_id;
     std::string error_message;
     ImageMetadata metadata;
-    std::uint64_t root_size = 0;  // bytes of the unpacked files
+    std::uint64_t root_size = 0;                       // bytes of the unpacked files
     std::string layer() const { return fingerprint; }  // name in the LayerStore
 };
 
@@ -62,14 +73,15 @@ struct Image {
     int next_version = 0;  // never reused after a deletion
     Time created_at{};
 
-    ImageStatus status() const;         // active as soon as any version is; else that of the highest
-    std::string architecture() const;   // of the newest active version, else the highest
+    ImageStatus status() const;        // active as soon as any version is; else that of the highest
+    std::string architecture() const;  // of the newest active version, else the highest
     const ImageVersion* version(int number) const;  // null pointer: none
     ImageVersion* version(int number);
     const ImageVersion* newest_active() const;
 };
 
-Json to_json(const Image& image, const std::vector<std::string>& used_by = {});  // the record of the API; used_by null when empty
+Json to_json(const Image& image,
+             const std::vector<std::string>& used_by = {});  // the record of the API; used_by null when empty
 Json image_to_store(const Image& image);
 Image image_from_store(const Json& stored);
 

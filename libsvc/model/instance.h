@@ -17,7 +17,16 @@ namespace svc {
 struct InstanceTag;
 using InstanceId = Id<InstanceTag>;
 
-enum class InstanceStatus { error = -1, unknown = 0, created = 1, prepared = 2, started = 3, running = 4, stopped = 5, deleted = 6 };
+enum class InstanceStatus {
+    error = -1,
+    unknown = 0,
+    created = 1,
+    prepared = 2,
+    started = 3,
+    running = 4,
+    stopped = 5,
+    deleted = 6
+};
 std::string_view to_text(InstanceStatus status);
 std::optional<InstanceStatus> parse_instance_status(std::string_view text);
 bool may_move(InstanceStatus from, InstanceStatus to);  // the state machine of facts 7.1 as a table
@@ -34,7 +43,9 @@ struct ServiceEntry {
     std::uint16_t node_port_end = 0;
     std::vector<std::string> protocols;  // "tcp", "udp"
     bool expose = false;
-    std::uint16_t count() const { return port_end ? static_cast<std::uint16_t>(port_end - port + 1) : std::uint16_t{1}; }
+    std::uint16_t count() const {
+        return port_end ? static_cast<std::uint16_t>(port_end - port + 1) : std::uint16_t{1};
+    }
     static ServiceEntry from_json(const JsonFields& fields);
     Json to_json() const;
 };
@@ -63,7 +74,7 @@ struct AppSetup {
     std::string name;
     std::string boot_package, boot_activity;
     std::vector<std::string> required_permissions;
-    Json extra_data;  // object: name -> {"target","owner","permissions"}
+    Json extra_data;                // object: name -> {"target","owner","permissions"}
     std::vector<std::string> keep;  // bootstrap.keep
     bool watchdog_disabled = false;
     std::vector<std::string> watchdog_allowed_packages;
@@ -96,17 +107,17 @@ struct Instance {
     // Not on the wire:
     std::string instance_type;
     std::string app_name;
-    std::vector<std::string> layers;  // names in the LayerStore, lowest first
+    std::vector<std::string> layers;   // names in the LayerStore, lowest first
     std::vector<PackageRef> packages;  // whose hooks run in it
     AppSetup app;
     std::vector<std::string> features;  // global, application's, launch's: merged, without doubles
     std::vector<std::string> node_selector;
-    std::string gpu_type;             // of the GPUs it takes slots of; "": any
-    bool needs_gpu_encoder = false;   // video encoder `gpu`: placed only where an encoder slot is free
+    std::string gpu_type;              // of the GPUs it takes slots of; "": any
+    bool needs_gpu_encoder = false;    // video encoder `gpu`: placed only where an encoder slot is free
     bool prefers_gpu_encoder = false;  // `gpu-preferred`: takes an encoder slot if the node has one left
-    int gpu_encoder_slots = 0;        // taken
-    std::vector<int> gpus;            // ids of the node's GPUs given to it
-    std::vector<std::string> notes;   // what the bootstrap has to say: see InstanceReport
+    int gpu_encoder_slots = 0;         // taken
+    std::vector<int> gpus;             // ids of the node's GPUs given to it
+    std::vector<std::string> notes;    // what the bootstrap has to say: see InstanceReport
     std::string init;
     ReadinessCheck ready;
     std::string user_data;
@@ -124,8 +135,8 @@ Json to_json(const Instance& instance);  // the record of the API
 Json instance_to_store(const Instance& instance);
 Instance instance_from_store(const Json& stored);
 
-// Body of POST /1.0/containers and /1.0/instances (specification: Launch payload; facts 7.2). `from_json` checks all
-// that needs no other object: types, ranges, names, exactly one of app_id and image_id.
+// Body of POST /1.0/containers and /1.0/instances (specification: Launch payload; facts 7.2). `from_json`
+// checks all that needs no other object: types, ranges, names, exactly one of app_id and image_id.
 struct InstanceCreate {
     std::string app_id;
     std::optional<int> app_version;
@@ -147,9 +158,11 @@ struct InstanceCreate {
 // Internal report of the agent (facts 4.3).
 struct InstanceReport {
     std::optional<std::string> status;  // "running", "error", "stopped"
-    int error_code = 0;  // 0 none, 1 general, 2 hook, 3 application install, 4 watchdog, 5 timeout, 6 network, 7 guest crashed
+    int error_code = 0;  // 0 none, 1 general, 2 hook, 3 application install, 4 watchdog, 5 timeout, 6
+                         // network, 7 guest crashed
     std::string error_message;
-    std::vector<std::string> notes;  // extension: what went otherwise than usual, for the application version's record
+    std::vector<std::string>
+        notes;  // extension: what went otherwise than usual, for the application version's record
     static InstanceReport from_json(const Json& body);
     Json to_json() const;
 };
@@ -163,11 +176,12 @@ struct ExecRequest {
     static ExecRequest from_json(const Json& body);
 };
 
-// What the service puts into each instance as /var/lib/svc-agent/session.json (mode 0600) and the agent reads.
+// What the service puts into each instance as /var/lib/svc-agent/session.json (mode 0600) and the agent
+// reads.
 struct AgentSession {
     std::string instance_id;
-    std::string instance_type;  // "regular" or "base"
-    std::string service_socket;            // path inside the instance; "" when TLS is used
+    std::string instance_type;              // "regular" or "base"
+    std::string service_socket;             // path inside the instance; "" when TLS is used
     std::vector<std::string> service_urls;  // https://...
     std::string service_fingerprint;
     std::string token;
@@ -177,11 +191,12 @@ struct AgentSession {
     std::vector<PackageRef> packages;
     AppSetup app;
     std::vector<std::string> features;  // global, application's, launch's: merged, without doubles
-    bool security_updates = false;      // of a base instance: install them first, where the guest has a package manager
-    std::string apt_mirror;             // "": the guest's own
-    std::string network_proxy;          // http_proxy and https_proxy of hooks and updates; "": none
-    std::string gpu_type;               // "none", "nvidia", "intel", "amd"
-    std::vector<int> gpus;              // ids of those the instance may use
+    bool security_updates =
+        false;               // of a base instance: install them first, where the guest has a package manager
+    std::string apt_mirror;  // "": the guest's own
+    std::string network_proxy;  // http_proxy and https_proxy of hooks and updates; "": none
+    std::string gpu_type;       // "none", "nvidia", "intel", "amd"
+    std::vector<int> gpus;      // ids of those the instance may use
     Json to_json() const;
     static AgentSession from_json(const Json& value);
 };

@@ -18,8 +18,9 @@ struct Watchdog {
     bool disabled = false;
     std::vector<std::string> allowed_packages;  // package names, or exactly {"*"}
     bool operator==(const Watchdog&) const = default;
-    static Watchdog from_json(const Json& value);  // keys `disabled`, `allowed-packages` (or with _); throws invalid_argument
-    Json to_json() const;                          // allowed-packages null when empty
+    static Watchdog from_json(
+        const Json& value);  // keys `disabled`, `allowed-packages` (or with _); throws invalid_argument
+    Json to_json() const;    // allowed-packages null when empty
 };
 
 // `resources` of a manifest, a PATCH or a record: only what was given overrides the instance type.
@@ -56,7 +57,8 @@ bool is_hook_name(std::string_view name);
 inline constexpr int default_hook_timeout_seconds = 300;
 inline constexpr int max_hook_timeout_seconds = 900;
 
-// The keys whose plain scalars are text whatever they look like (`version: 1.10`, `permissions: 0660`): for parse_yaml().
+// The keys whose plain scalars are text whatever they look like (`version: 1.10`, `permissions: 0660`): for
+// parse_yaml().
 std::span<const std::string_view> manifest_text_keys();
 
 struct ApplicationManifest {
@@ -75,15 +77,15 @@ struct ApplicationManifest {
     std::vector<ServiceEntry> services;
     ResourceOverrides resources;
     std::map<std::string, ExtraData> extra_data;
-    std::string hook_timeout;         // as written, "": the default
-    std::vector<std::string> keep;    // bootstrap.keep
+    std::string hook_timeout;       // as written, "": the default
+    std::vector<std::string> keep;  // bootstrap.keep
     std::vector<std::string> node_selector;
     std::string abi;
 
-    // From the YAML document (read with manifest_text_keys()). Every key of facts 5.2 checked for type, range and pattern;
-    // the error names key, value and rule: "manifest is malformed: argument watchdog.allowed-packages[1] is invalid: 'x y'
-    // is not a package name". A document that is no map: "manifest is malformed".
-    // Unknown keys are ignored; their names are added to `ignored` when it is given.
+    // From the YAML document (read with manifest_text_keys()). Every key of facts 5.2 checked for type, range
+    // and pattern; the error names key, value and rule: "manifest is malformed: argument
+    // watchdog.allowed-packages[1] is invalid: 'x y' is not a package name". A document that is no map:
+    // "manifest is malformed". Unknown keys are ignored; their names are added to `ignored` when it is given.
     static ApplicationManifest parse(const Json& document, std::vector<std::string>* ignored = nullptr);
     // The way back: keys of the manifest download (facts 5.2), in that order, others after them where set.
     Json to_document() const;
@@ -100,7 +102,8 @@ struct AddonManifest {
     int hook_timeout_seconds() const;
 };
 
-// "5m", "" is the default. Throws invalid_argument "hooks.timeout: ..." beyond 15 minutes, negative, unparsable.
+// "5m", "" is the default. Throws invalid_argument "hooks.timeout: ..." beyond 15 minutes, negative,
+// unparsable.
 int parse_hook_timeout(std::string_view field, std::string_view text);
 
 }  // namespace svc

@@ -10,7 +10,16 @@
 
 namespace svc {
 
-enum class NodeStatus { error = -1, unknown = 0, created = 1, initializing = 2, initialized = 3, online = 4, offline = 5, deleted = 6 };
+enum class NodeStatus {
+    error = -1,
+    unknown = 0,
+    created = 1,
+    initializing = 2,
+    initialized = 3,
+    online = 4,
+    offline = 5,
+    deleted = 6
+};
 std::string_view to_text(NodeStatus status);
 
 struct Gpu {
@@ -20,7 +29,7 @@ struct Gpu {
     std::string render_name;  // "D128"
     int slots = 0;
     int encoder_slots = 0;
-    int numa_node = -1;       // -1: not known
+    int numa_node = -1;  // -1: not known
 };
 
 struct Node {
@@ -28,16 +37,16 @@ struct Node {
     std::string address;
     std::string public_address;
     std::uint32_t bridge_mtu = 1500;
-    int cpus = 0;  // detected
+    int cpus = 0;             // detected
     int configured_cpus = 0;  // 0: all
     double cpu_allocation_rate = 4;
-    std::uint64_t memory = 0;  // bytes, detected
+    std::uint64_t memory = 0;             // bytes, detected
     std::uint64_t configured_memory = 0;  // 0: all
     double memory_allocation_rate = 2;
     NodeStatus status = NodeStatus::online;
     bool is_master = true;
     std::uint64_t disk_size = 0;  // bytes
-    int gpu_slots = 0;          // of all its GPUs, or a bare number where none was detected
+    int gpu_slots = 0;            // of all its GPUs, or a bare number where none was detected
     int gpu_encoder_slots = 0;
     bool gpu_slots_set = false;  // the two are a user's choice, not what gpu.type stands for
     std::vector<Gpu> gpus;
@@ -47,9 +56,9 @@ struct Node {
     std::string storage_pool = "svc0";
     bool managed = true;
     std::string subnet;
-    std::string runtime;             // extension: "lxc", "simulated"
+    std::string runtime;               // extension: "lxc", "simulated"
     bool disk_limit_enforced = false;  // extension
-    Json details;                    // extension
+    Json details;                      // extension
 };
 
 // What one instance holds of one GPU: `allocations` of the record.

@@ -14,8 +14,16 @@ namespace svc {
 struct OperationTag;
 using OperationId = Id<OperationTag>;
 
-enum class OperationStatus { running = 103, cancelling = 104, pending = 105, success = 200, failure = 400, cancelled = 401 };
-std::string_view to_text(OperationStatus status);  // "Running"; also of all other codes of the specification's table
+enum class OperationStatus {
+    running = 103,
+    cancelling = 104,
+    pending = 105,
+    success = 200,
+    failure = 400,
+    cancelled = 401
+};
+std::string_view to_text(
+    OperationStatus status);  // "Running"; also of all other codes of the specification's table
 std::string_view status_text(int code);
 bool is_final(OperationStatus status);  // code >= 200
 
@@ -33,10 +41,11 @@ struct Operation {
     Json metadata;
     bool may_cancel = false;
     std::string err;
-    std::string requestor;            // "uid=0", or the certificate's fingerprint: who asked
-    Json arguments;                   // what the work needs to be done again; not on the wire
-    bool cancels_holders = true;      // whom it waits for is cancelled, also after a restart; not on the wire
-    std::vector<std::string> claims;  // "instances/<id>": nobody else works on these meanwhile; not on the wire
+    std::string requestor;        // "uid=0", or the certificate's fingerprint: who asked
+    Json arguments;               // what the work needs to be done again; not on the wire
+    bool cancels_holders = true;  // whom it waits for is cancelled, also after a restart; not on the wire
+    std::vector<std::string>
+        claims;  // "instances/<id>": nobody else works on these meanwhile; not on the wire
 };
 
 // `with_secrets` false: leaves metadata.fds out, for everybody but the creator.

@@ -9,7 +9,8 @@
 
 namespace svc {
 
-// One version of an addon or application in an instance, in the order its hooks run (post-stop hooks: the reverse).
+// One version of an addon or application in an instance, in the order its hooks run (post-stop hooks: the
+// reverse).
 struct PackageRef {
     bool is_application = false;  // else an addon
     std::string name;
@@ -18,7 +19,8 @@ struct PackageRef {
     std::uint64_t size = 0;          // bytes of the package
     std::vector<std::string> hooks;  // names of the hooks it has
     int hook_timeout_seconds = 300;
-    bool fetch = false;  // the agent downloads and unpacks it first; else its files are in the instance already
+    bool fetch =
+        false;  // the agent downloads and unpacks it first; else its files are in the instance already
 
     bool has_hook(std::string_view hook) const;
     Json to_json() const;
@@ -27,7 +29,9 @@ struct PackageRef {
 };
 
 // What a phase of an instance runs. `base`: the instance bootstraps an application.
-bool boots_with_agent(const std::vector<PackageRef>& packages, bool base);  // anything to fetch, or a hook before the guest
-bool ends_with_hooks(const std::vector<PackageRef>& packages, bool base);   // a hook after the guest; a base instance always cleans up
+bool boots_with_agent(const std::vector<PackageRef>& packages,
+                      bool base);  // anything to fetch, or a hook before the guest
+bool ends_with_hooks(const std::vector<PackageRef>& packages,
+                     bool base);  // a hook after the guest; a base instance always cleans up
 
 }  // namespace svc

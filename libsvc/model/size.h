@@ -6,8 +6,9 @@
 
 namespace svc {
 
-std::uint64_t parse_size(std::string_view field, std::string_view text);  // throws invalid_argument, also above 2^63-1
-std::string format_size(std::uint64_t bytes);                             // largest unit with a value below 1024, no decimals
-std::string exact_size(std::uint64_t bytes);                              // largest unit that divides it: parse_size gives it back
+std::uint64_t parse_size(std::string_view field,
+                         std::string_view text);  // throws invalid_argument, also above 2^63-1
+std::string format_size(std::uint64_t bytes);     // largest unit with a value below 1024, no decimals
+std::string exact_size(std::uint64_t bytes);      // largest unit that divides it: parse_size gives it back
 
 }  // namespace svc

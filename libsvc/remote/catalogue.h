@@ -33,7 +33,7 @@ struct CatalogueUpload {
     std::string architecture;
     std::string fingerprint;  // SHA-256 of the archive
     std::uint64_t size = 0;
-    std::string manifest;  // YAML text
+    std::string manifest;                                  // YAML text
     std::function<std::string(std::size_t at_most)> read;  // the archive, "" at its end
 };
 
@@ -43,8 +43,9 @@ struct CatalogueDownload {
     std::string manifest;
 };
 
-// Thread-safe, blocking; bounded in time between bytes. Throws unavailable "registry cannot be reached: ...", forbidden, not_found,
-// invalid_argument for answers that make no sense (hostile registries: sizes and names are checked).
+// Thread-safe, blocking; bounded in time between bytes. Throws unavailable "registry cannot be reached: ...",
+// forbidden, not_found, invalid_argument for answers that make no sense (hostile registries: sizes and names
+// are checked).
 class Catalogue {
   public:
     virtual ~Catalogue() = default;
@@ -58,12 +59,13 @@ class Catalogue {
 };
 
 struct CatalogueOptions {
-    std::string url;          // https://host:port or file:///directory
-    std::string fingerprint;  // of the server's certificate; required for https
+    std::string url;                         // https://host:port or file:///directory
+    std::string fingerprint;                 // of the server's certificate; required for https
     std::filesystem::path certificate, key;  // of the client
     std::string proxy_http, proxy_https;     // "": none
     std::vector<std::string> proxy_ignore_hosts;
 };
-std::unique_ptr<Catalogue> open_catalogue(const CatalogueOptions& options);  // throws invalid_argument for another scheme
+std::unique_ptr<Catalogue> open_catalogue(
+    const CatalogueOptions& options);  // throws invalid_argument for another scheme
 
 }  // namespace svc

@@ -9,9 +9,10 @@
 
 namespace svc {
 
-// One image at one version, as the index offers it. The fingerprint is that of the package (one tarball with metadata.yaml and rootfs).
+// One image at one version, as the index offers it. The fingerprint is that of the package (one tarball with
+// metadata.yaml and rootfs).
 struct OfferedImage {
-    std::string name;          // product name or its first alias
+    std::string name;  // product name or its first alias
     std::vector<std::string> aliases;
     std::string version;       // text of the version: the image's remote_id
     std::string architecture;  // x86_64, aarch64
@@ -30,8 +31,8 @@ class ImageServer {
 };
 
 struct ImageServerOptions {
-    std::string url;   // https://..., http://... only with allow_insecure, file:///directory
-    std::string auth;  // "user:password" -> basic, else a bearer token; ""
+    std::string url;              // https://..., http://... only with allow_insecure, file:///directory
+    std::string auth;             // "user:password" -> basic, else a bearer token; ""
     bool allow_insecure = false;  // http, and certificates that cannot be verified
     std::string proxy_http, proxy_https;
     std::vector<std::string> proxy_ignore_hosts;

@@ -48,11 +48,12 @@ struct Placement {
 };
 // Why nobody fits: the text of the failed operation, each node with what was short on it.
 struct NoPlacement {
-    std::string reason;  // "No suitable node to satisfy container requirement available (node0: memory short by 2GB)"
+    std::string
+        reason;  // "No suitable node to satisfy container requirement available (node0: memory short by 2GB)"
 };
 
-std::variant<Placement, NoPlacement> place(const PlacementRequest& request, std::span<const NodeCapacity> nodes,
-                                           Strategy strategy);
+std::variant<Placement, NoPlacement> place(const PlacementRequest& request,
+                                           std::span<const NodeCapacity> nodes, Strategy strategy);
 
 // One node's answer, empty when it fits: "memory short by 2GB".
 std::string shortage(const PlacementRequest& request, const NodeCapacity& node);

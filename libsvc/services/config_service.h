@@ -12,8 +12,8 @@
 
 namespace svc {
 
-// Thread-safe. Registers "config.set". Services keep a reference to it and ask for a value when they need it, so that
-// most keys need no listener.
+// Thread-safe. Registers "config.set". Services keep a reference to it and ask for a value when they need it,
+// so that most keys need no listener.
 class ConfigService {
   public:
     // `addons`: those named by application.addons must exist.
@@ -24,10 +24,12 @@ class ConfigService {
     bool boolean(std::string_view key) const { return values().boolean(key); }
     std::string text(std::string_view key) const { return values().text(key); }
 
-    // PATCH: unknown key 404, bad value 400, unknown addon 404, all before the operation, which commits the value and then
-    // calls the listeners of that key. "" resets. core.trust_password is hashed before anything stores it.
+    // PATCH: unknown key 404, bad value 400, unknown addon 404, all before the operation, which commits the
+    // value and then calls the listeners of that key. "" resets. core.trust_password is hashed before
+    // anything stores it.
     Started patch(const ConfigPatch& patch, std::string requestor);
-    // Called after a key has changed, on an engine thread; what it throws is logged. Register before the engine starts.
+    // Called after a key has changed, on an engine thread; what it throws is logged. Register before the
+    // engine starts.
     void on_change(std::string_view key, std::function<void()> listener);
     // Compares in constant time. False also when no password is set.
     bool check_trust_password(std::string_view password) const;

@@ -23,18 +23,21 @@ struct RegistryServiceParts {
     std::string architecture;
 };
 
-// Thread-safe. Registers "registry.push", "registry.pull", "registry.delete". All throw invalid_argument "registry not configured"
-// while registry.url is empty; push in pull mode and the reverse: "<x> not allowed".
+// Thread-safe. Registers "registry.push", "registry.pull", "registry.delete". All throw invalid_argument
+// "registry not configured" while registry.url is empty; push in pull mode and the reverse: "<x> not
+// allowed".
 class RegistryService {
   public:
     explicit RegistryService(RegistryServiceParts parts);
     ~RegistryService();
     std::vector<CatalogueApplication> list();  // blocks on the network; filtered by registry.filter
-    Started push(std::string_view id_or_name, std::string requestor);  // every published version the registry lacks
-    Started pull(std::string_view name, std::string requestor);        // every version this service lacks
+    Started push(std::string_view id_or_name,
+                 std::string requestor);                         // every published version the registry lacks
+    Started pull(std::string_view name, std::string requestor);  // every version this service lacks
     Started remove(std::string_view name, std::string requestor);
-    // What the mode asks for: pull new versions and forget what the registry no longer has, or push what is published. A periodic job
-    // with the interval registry.update_interval; also called after registry.* changed. Starts operations, waits for none of them to end.
+    // What the mode asks for: pull new versions and forget what the registry no longer has, or push what is
+    // published. A periodic job with the interval registry.update_interval; also called after registry.*
+    // changed. Starts operations, waits for none of them to end.
     void synchronise();
     // A publisher sends what was just published. Returns at once, throws nothing; any thread.
     void published(const std::string& application_id);

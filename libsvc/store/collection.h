@@ -1,6 +1,6 @@
 #pragma once
-// Collection<T>: the only way to records. Keeps every record decoded in memory (written through, followed by watch
-// where others write too), unique names as index keys in the same batch as the record.
+// Collection<T>: the only way to records. Keeps every record decoded in memory (written through, followed by
+// watch where others write too), unique names as index keys in the same batch as the record.
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,14 +27,16 @@ namespace svc {
 template <class T>
 struct RecordTraits;
 
-// Thread-safe. Reads never touch the store. `T` is a plain struct; what is handed out is immutable and shared.
+// Thread-safe. Reads never touch the store. `T` is a plain struct; what is handed out is immutable and
+// shared.
 template <class T>
 class Collection {
   public:
     using Ptr = std::shared_ptr<const T>;
     using Traits = RecordTraits<T>;
 
-    explicit Collection(Store& store);  // loads everything; a record that cannot be read throws, naming its key
+    explicit Collection(
+        Store& store);  // loads everything; a record that cannot be read throws, naming its key
 
     Ptr get(std::string_view id_or_name) const;   // throws not_found "<noun> not found"
     Ptr find(std::string_view id_or_name) const;  // null when absent; ids first, then names
@@ -44,12 +46,13 @@ class Collection {
     // Commits a new record. Throws conflict "<noun> already exists" when id or name is taken.
     // `together` holds further changes of the same commit (an operation's record).
     Ptr create(T record, Batch together = {});
-    // Reads, applies `change` (pure: may run more than once), commits, retries on conflict. `change` may throw to refuse.
+    // Reads, applies `change` (pure: may run more than once), commits, retries on conflict. `change` may
+    // throw to refuse.
     Ptr update(std::string_view id, const std::function<void(T&)>& change, Batch together = {});
     void remove(std::string_view id, Batch together = {});  // absent: only `together` is committed
 
-    // For a commit that somebody else makes (the operation engine): adds the change to a batch. The collection's
-    // memory follows through the store's watch before commit() returns.
+    // For a commit that somebody else makes (the operation engine): adds the change to a batch. The
+    // collection's memory follows through the store's watch before commit() returns.
     void stage_create(Batch& batch, const T& record) const;
     void stage_update(Batch& batch, std::string_view id, const std::function<void(T&)>& change) const;
     void stage_remove(Batch& batch, std::string_view id) const;
@@ -68,7 +71,8 @@ class Collection {
     Slot require_slot(std::string_view id) const;  // throws not_found
     bool name_is_taken(std::string_view id, const std::string& name) const;
     Ptr committed(std::string_view id, T&& record) const;
-    void replace(const std::string& id, Ptr& record, Revision revision);  // `record` is what was there, afterwards
+    void replace(const std::string& id, Ptr& record,
+                 Revision revision);  // `record` is what was there, afterwards
     void apply(const std::vector<WatchEvent>& events);
 
     Store& store_;

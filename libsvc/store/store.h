@@ -19,8 +19,8 @@ struct Entry {
     Revision revision = 0;  // of the commit that wrote it
 };
 
-// Changes that are committed together, applied in the order they were added. Throws invalid_argument for an empty key,
-// a NUL in a key and a value that is too large, so that every Store refuses the same things.
+// Changes that are committed together, applied in the order they were added. Throws invalid_argument for an
+// empty key, a NUL in a key and a value that is too large, so that every Store refuses the same things.
 class Batch {
   public:
     static constexpr std::size_t max_value_bytes = std::size_t{1} << 20;
@@ -45,8 +45,8 @@ class Batch {
     std::vector<Change> changes_;
 };
 
-// Ends the watch when destroyed; no call is running or will be made after that. May be destroyed from within its own
-// call, which then is the last one. May outlive the store.
+// Ends the watch when destroyed; no call is running or will be made after that. May be destroyed from within
+// its own call, which then is the last one. May outlive the store.
 class Subscription {
   public:
     virtual ~Subscription() = default;
@@ -64,13 +64,13 @@ class Store {
     virtual ~Store() = default;
     virtual std::optional<Entry> get(std::string_view key) = 0;
     virtual std::vector<Entry> list(std::string_view prefix) = 0;
-    // Returns when the batch is on disk. Throws conflict when an expectation does not hold (nothing was changed),
-    // exhausted when the disk is full, unavailable when the store cannot be reached. A batch without changes writes
-    // nothing: it checks the expectations and returns the newest revision.
+    // Returns when the batch is on disk. Throws conflict when an expectation does not hold (nothing was
+    // changed), exhausted when the disk is full, unavailable when the store cannot be reached. A batch
+    // without changes writes nothing: it checks the expectations and returns the newest revision.
     virtual Revision commit(const Batch& batch) = 0;
-    // Calls `on_change` after each commit that touches the prefix, in commit order, from a thread of the store, and
-    // before commit() returns (or throws a conflict with it) to whoever made it.
-    // The function must be quick, must not throw and must not commit.
+    // Calls `on_change` after each commit that touches the prefix, in commit order, from a thread of the
+    // store, and before commit() returns (or throws a conflict with it) to whoever made it. The function must
+    // be quick, must not throw and must not commit.
     using OnChange = std::function<void(const std::vector<WatchEvent>&)>;
     virtual std::unique_ptr<Subscription> watch(std::string prefix, OnChange on_change) = 0;
 };

@@ -21,7 +21,7 @@ struct CgroupLayout {
 };
 
 struct Limits {
-    double cpus = 0;              // 0: none, in each
+    double cpus = 0;  // 0: none, in each
     std::uint64_t memory_bytes = 0;
     std::uint32_t processes = 0;
     std::vector<unsigned> cores = {};  // instead of `cpus`

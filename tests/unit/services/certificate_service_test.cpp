@@ -238,7 +238,8 @@ TEST_CASE_METHOD(CertificateFixture, "tokens_need_a_name_and_a_sensible_validity
     for (const Duration validity : {Duration(0), Duration(-1h), Duration(24h * 400)})
         CHECK(code_of([&] { invite(validity); }) == ErrorCode::invalid_argument);
     CHECK(code_of([&] { service.issue_token("", 1h, "", {}); }) == ErrorCode::invalid_argument);
-    CHECK(code_of([&] { service.issue_token(std::string("a\0b", 3), 1h, "", {}); }) == ErrorCode::invalid_argument);
+    CHECK(code_of([&] { service.issue_token(std::string("a\0b", 3), 1h, "", {}); }) ==
+          ErrorCode::invalid_argument);
 }
 
 TEST_CASE_METHOD(CertificateFixture, "of_many_who_come_with_one_token_one_gets_in") {
