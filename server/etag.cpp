@@ -29,4 +29,8 @@ void check_if_match(const Request& request, std::string_view etag) {
                     " vs " + std::string(etag));
 }
 
+Precondition if_match(const Request& request) {
+    return [&request](std::string_view etag) { check_if_match(request, etag); };
+}
+
 }  // namespace svc::server

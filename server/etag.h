@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "libsvc/net/request.h"
+#include "libsvc/services/precondition.h"
 
 namespace svc::server {
 
@@ -10,5 +11,7 @@ namespace svc::server {
 // nor
 // `*`. Tags may be quoted or not, weak or not, one or a comma-separated list.
 void check_if_match(const Request& request, std::string_view etag);
+// The same in the step that makes the change. `request` must stay.
+Precondition if_match(const Request& request);
 
 }  // namespace svc::server

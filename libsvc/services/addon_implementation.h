@@ -18,7 +18,7 @@ class AddonService::Implementation {
     Started create(const AddonRequest& request, UploadedPackage package, std::string_view fingerprint,
                    std::string requestor);
     Started update(std::string_view name, UploadedPackage package, std::string_view fingerprint,
-                   std::string requestor);
+                   std::string requestor, const Precondition& unchanged);
     Started remove(std::string_view name, std::string requestor);
     Started remove_version(std::string_view name, int version, std::string requestor);
     std::vector<std::string> used_by(const std::string& name) const;  // names of applications

@@ -101,7 +101,8 @@ Started AddonService::Implementation::create(const AddonRequest& request, Upload
 }
 
 Started AddonService::Implementation::update(std::string_view name, UploadedPackage package,
-                                             std::string_view fingerprint, std::string requestor) {
+                                             std::string_view fingerprint, std::string requestor,
+                                             const Precondition& unchanged) {
     check_changed(*check_update(name), package.info.digest);
     const AddonVersion version = new_version(package, fingerprint);
     return start_import(std::move(package), [&] {
@@ -114,6 +115,7 @@ Started AddonService::Implementation::update(std::string_view name, UploadedPack
             spec.cancel_holders = false;
             Batch batch;
             parts_.addons.stage_update(batch, addon->name, [&](Addon& changed) {
+                if (unchanged) unchanged(sha256_hex(etag_text(changed)));
                 AddonVersion& added = changed.versions.emplace_back(version);
                 added.version = changed.next_version++;
             });
@@ -235,8 +237,8 @@ Started AddonService::create(const AddonRequest& request, UploadedPackage packag
 }
 
 Started AddonService::update(std::string_view name, UploadedPackage package, std::string_view fingerprint,
-                             std::string requestor) {
-    return implementation_->update(name, std::move(package), fingerprint, std::move(requestor));
+                             std::string requestor, const Precondition& unchanged) {
+    return implementation_->update(name, std::move(package), fingerprint, std::move(requestor), unchanged);
 }
 
 Started AddonService::remove(std::string_view name, std::string requestor) {

@@ -11,6 +11,7 @@
 #include "libsvc/model/application.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/services/content.h"
+#include "libsvc/services/precondition.h"
 #include "libsvc/services/records.h"
 
 namespace svc {
@@ -34,11 +35,15 @@ class AddonService {
     // Cheap checks before a body is read.
     void check_create(const AddonRequest& request) const;
     std::shared_ptr<const Addon> check_update(std::string_view name) const;
-    // All validate the whole package synchronously (bzip2 tarball, manifest, at least one valid hook, each executable),
-    // commit record and operation together. The operation has nothing left to do but to say so, and tells on_new_version.
-    Started create(const AddonRequest& request, UploadedPackage package, std::string_view fingerprint, std::string requestor);
-    Started update(std::string_view name, UploadedPackage package, std::string_view fingerprint, std::string requestor);
-    // Refused: unknown (404), in use by an application, by application.addons or by an instance that still fetches it (409 "addon is in use").
+    // All validate the whole package synchronously (bzip2 tarball, manifest, at least one valid hook, each
+    // executable), commit record and operation together. The operation has nothing left to do but to say so,
+    // and tells on_new_version.
+    Started create(const AddonRequest& request, UploadedPackage package, std::string_view fingerprint,
+                   std::string requestor);
+    Started update(std::string_view name, UploadedPackage package, std::string_view fingerprint,
+                   std::string requestor, const Precondition& unchanged = {});
+    // Refused: unknown (404), in use by an application, by application.addons or by an instance that still
+    // fetches it (409 "addon is in use").
     Started remove(std::string_view name, std::string requestor);
     // And: the last version (400 "deleting the last version of an addon not allowed").
     Started remove_version(std::string_view name, int version, std::string requestor);

@@ -44,8 +44,9 @@ class ApplicationService::Implementation {
     Started create(UploadedPackage package, std::string_view fingerprint, std::string requestor);
     std::shared_ptr<const Application> check_update(std::string_view id_or_name) const;
     Started update(std::string_view id_or_name, UploadedPackage package, std::string_view fingerprint,
-                   const std::string& requestor);
-    Started patch(std::string_view id_or_name, const ApplicationPatch& patch, const std::string& requestor);
+                   const std::string& requestor, const Precondition& unchanged);
+    Started patch(std::string_view id_or_name, const ApplicationPatch& patch, const std::string& requestor,
+                  const Precondition& unchanged);
     Started remove(std::string_view id_or_name, bool force, const std::string& requestor);
     Started remove_version(std::string_view id_or_name, int version, bool force,
                            const std::string& requestor);

@@ -187,8 +187,8 @@ Started ApplicationService::Implementation::create(UploadedPackage package, std:
 }
 
 Started ApplicationService::Implementation::update(std::string_view id_or_name, UploadedPackage package,
-                                                   std::string_view fingerprint,
-                                                   const std::string& requestor) {
+                                                   std::string_view fingerprint, const std::string& requestor,
+                                                   const Precondition& unchanged) {
     const std::string id = check_update(id_or_name)->id.str();
     check_fingerprint(package.info, fingerprint);
     const ApplicationPackage content = read_application_package(package.blob->path());
@@ -196,17 +196,24 @@ Started ApplicationService::Implementation::update(std::string_view id_or_name, 
     LayerHold hold(parts_.content);
     Started started;
     parts_.content.keep(std::move(package), [&] {
-        const auto edit = [&](Application& application) { return take_package(application, content, blob); };
+        const auto edit = [&](Application& application) {
+            if (unchanged) unchanged(sha256_hex(etag_text(application)));
+            return take_package(application, content, blob);
+        };
         started = start_update("application.update", id_or_name, id, edit, requestor, hold);
     });
     return started;
 }
 
 Started ApplicationService::Implementation::patch(std::string_view id_or_name, const ApplicationPatch& patch,
-                                                  const std::string& requestor) {
+                                                  const std::string& requestor,
+                                                  const Precondition& unchanged) {
     const std::string id = check_update(id_or_name)->id.str();
     LayerHold hold(parts_.content);
-    const auto edit = [&](Application& application) { return take_patch(application, patch); };
+    const auto edit = [&](Application& application) {
+        if (unchanged) unchanged(sha256_hex(etag_text(application)));
+        return take_patch(application, patch);
+    };
     return start_update("application.patch", id_or_name, id, edit, requestor, hold);
 }
 
@@ -300,13 +307,14 @@ std::shared_ptr<const Application> ApplicationService::check_update(std::string_
 }
 
 Started ApplicationService::update(std::string_view id_or_name, UploadedPackage package,
-                                   std::string_view fingerprint, std::string requestor) {
-    return implementation_->update(id_or_name, std::move(package), fingerprint, requestor);
+                                   std::string_view fingerprint, std::string requestor,
+                                   const Precondition& unchanged) {
+    return implementation_->update(id_or_name, std::move(package), fingerprint, requestor, unchanged);
 }
 
 Started ApplicationService::patch(std::string_view id_or_name, const ApplicationPatch& patch,
-                                  std::string requestor) {
-    return implementation_->patch(id_or_name, patch, requestor);
+                                  std::string requestor, const Precondition& unchanged) {
+    return implementation_->patch(id_or_name, patch, requestor, unchanged);
 }
 
 Started ApplicationService::remove(std::string_view id_or_name, bool force, std::string requestor) {

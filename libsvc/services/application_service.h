@@ -17,6 +17,7 @@
 #include "libsvc/services/content.h"
 #include "libsvc/services/image_service.h"
 #include "libsvc/services/instance_service.h"
+#include "libsvc/services/precondition.h"
 #include "libsvc/services/records.h"
 
 namespace svc {
@@ -67,8 +68,9 @@ class ApplicationService {
     std::shared_ptr<const Application> check_update(
         std::string_view id_or_name) const;  // before a body is read
     Started update(std::string_view id_or_name, UploadedPackage package, std::string_view fingerprint,
-                   std::string requestor);
-    Started patch(std::string_view id_or_name, const ApplicationPatch& patch, std::string requestor);
+                   std::string requestor, const Precondition& unchanged = {});
+    Started patch(std::string_view id_or_name, const ApplicationPatch& patch, std::string requestor,
+                  const Precondition& unchanged = {});
     Started remove(std::string_view id_or_name, bool force, std::string requestor);
     Started remove_version(std::string_view id_or_name, int version, bool force, std::string requestor);
     Started publish(std::string_view id_or_name, int version, bool published, std::string requestor);

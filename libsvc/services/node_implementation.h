@@ -24,7 +24,8 @@ class NodeService::Implementation {
     Reservation reserve(const Instance& instance);
     void release(const Instance& instance, bool keep_disk);
     Started create(const NodeCreate& request) const;
-    Started patch(std::string_view name, const NodePatch& patch, std::string requestor);
+    Started patch(std::string_view name, const NodePatch& patch, std::string requestor,
+                  const Precondition& unchanged);
     Started remove(std::string_view name, const NodeRemoval& removal, std::string requestor);
     void on_forced_removal(std::function<void(const std::string& node)> remove_instances);
     Ptr get(std::string_view name) const;

@@ -183,13 +183,16 @@ Started NodeService::Implementation::create(const NodeCreate& request) const {
 
 // The change commits with the operation's record, which has nothing left to do.
 Started NodeService::Implementation::patch(std::string_view name, const NodePatch& patch,
-                                           std::string requestor) {
+                                           std::string requestor, const Precondition& unchanged) {
     for (int attempt = 1;; ++attempt) {
         const Ptr seen = get(name);
         auto spec = spec_for("node.update", "Updating node " + seen->name, *seen,
                              Json::object({{"node", seen->name}}), requestor);
         Batch batch;
-        parts_.nodes.stage_update(batch, seen->name, [&](Node& node) { apply(patch, *seen, node); });
+        parts_.nodes.stage_update(batch, seen->name, [&](Node& node) {
+            if (unchanged) unchanged(sha256_hex(etag_text(*as_seen(std::make_shared<const Node>(node)))));
+            apply(patch, *seen, node);
+        });
         try {
             Started started = parts_.engine.start(std::move(spec), std::move(batch));
             if (const auto now = parts_.nodes.find(name)) warn_of_encoders(*as_seen(now));
@@ -229,8 +232,9 @@ Started NodeService::create(const NodeCreate& request, std::string) {
     return implementation_->create(request);
 }
 
-Started NodeService::patch(std::string_view name, const NodePatch& patch, std::string requestor) {
-    return implementation_->patch(name, patch, std::move(requestor));
+Started NodeService::patch(std::string_view name, const NodePatch& patch, std::string requestor,
+                           const Precondition& unchanged) {
+    return implementation_->patch(name, patch, std::move(requestor), unchanged);
 }
 
 Started NodeService::remove(std::string_view name, const NodeRemoval& removal, std::string requestor) {

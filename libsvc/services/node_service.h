@@ -15,6 +15,7 @@
 #include "libsvc/runtime/runtime.h"
 #include "libsvc/scheduler/scheduler.h"
 #include "libsvc/services/config_service.h"
+#include "libsvc/services/precondition.h"
 #include "libsvc/services/records.h"
 
 namespace svc {
@@ -61,7 +62,8 @@ class NodeService {
     Started create(const NodeCreate& request, std::string requestor);
     // Commits and takes effect for the next placement; lowering below what is in use only blocks new
     // instances.
-    Started patch(std::string_view name, const NodePatch& patch, std::string requestor);
+    Started patch(std::string_view name, const NodePatch& patch, std::string requestor,
+                  const Precondition& unchanged = {});
     // 409 "node <name> is in use" without force while instances are on it. By force: `remove_instances`
     // deletes them first (given by InstanceService). The local node is registered again, with defaults, at
     // the next start of the service.

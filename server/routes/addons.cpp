@@ -50,7 +50,7 @@ std::shared_ptr<BodySink> open_update(const Services& services, const Request& r
 Response update_addon(const Services& services, const Request& request) {
     check_unchanged(services, request);
     return async(*services.addons.update(request.params.at("name"), take_package(request),
-                                         fingerprint_header(request), requestor(request)));
+                                         fingerprint_header(request), requestor(request), if_match(request)));
 }
 
 Response delete_addon(const Services& services, const Request& request) {

@@ -60,10 +60,12 @@ std::shared_ptr<BodySink> open_update(const Services& services, const Request& r
 Response update_application(const Services& services, const Request& request) {
     check_unchanged(services, request);
     if (!is_octet_stream(request))
-        return async(*services.applications.patch(
-            id_of(request), ApplicationPatch::from_json(optional_json_body(request)), requestor(request)));
+        return async(*services.applications.patch(id_of(request),
+                                                  ApplicationPatch::from_json(optional_json_body(request)),
+                                                  requestor(request), if_match(request)));
     return async(*services.applications.update(id_of(request), take_package(request),
-                                               fingerprint_header(request), requestor(request)));
+                                               fingerprint_header(request), requestor(request),
+                                               if_match(request)));
 }
 
 Response delete_application(const Services& services, const Request& request) {

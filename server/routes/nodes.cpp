@@ -27,7 +27,8 @@ Response show_node(const Services& services, const Request& request) {
 Response update_node(const Services& services, const Request& request) {
     const std::string& name = request.params.at("name");
     check_if_match(request, services.nodes.etag(*services.nodes.get(name)));
-    return async(*services.nodes.patch(name, NodePatch::from_json(json_body(request)), requestor(request)));
+    return async(*services.nodes.patch(name, NodePatch::from_json(json_body(request)), requestor(request),
+                                       if_match(request)));
 }
 
 Response delete_node(const Services& services, const Request& request) {

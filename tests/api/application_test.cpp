@@ -1,4 +1,6 @@
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <thread>
 
 #include "libsvc/base/digest.h"
 #include "tests/support/application_package.h"
@@ -113,6 +115,25 @@ TEST_CASE_METHOD(Setup, "a_stale_etag_of_an_application_is_refused_and_nothing_c
     headers.set("If-Match", etag);
     api.succeed(api.call(Method::patch, "/1.0/applications/candy", R"({"tags":["x"]})", headers));
     CHECK(api.call(Method::patch, "/1.0/applications/candy", R"({"tags":["y"]})", headers).status == 412);
+}
+
+TEST_CASE_METHOD(Setup, "of_many_changes_of_what_one_client_has_seen_one_is_made") {
+    api.add_application(application_package("candy"));
+    for (int round = 0; round < 10; ++round) {
+        Headers headers = header("If-Match", api.get("/1.0/applications/candy").headers.get("ETag"));
+        headers.set("Content-Type", "application/json");
+        std::atomic<int> made{0};
+        std::vector<std::jthread> clients;
+        for (int client = 0; client < 4; ++client)
+            clients.emplace_back([&, tag = std::to_string(round) + "-" + std::to_string(client)] {
+                const std::string body = R"({"tags":[")" + tag + R"("]})";
+                ApiCaller caller(daemon.local_target());
+                if (caller.call(Method::patch, "/1.0/applications/candy", body, headers).status == 202)
+                    ++made;
+            });
+        clients.clear();
+        CHECK(made == 1);
+    }
 }
 
 TEST_CASE_METHOD(Setup, "versions_are_revoked_and_published") {
