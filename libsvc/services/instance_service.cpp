@@ -109,7 +109,8 @@ bool InstanceService::Implementation::start_own(std::string kind, const Work& wo
 
 std::vector<PackageRef> InstanceService::Implementation::artifacts(std::string_view id) const {
     std::vector<PackageRef> wanted;
-    for (const PackageRef& package : parts_.instances.get(id)->packages)
+    const Ptr instance = parts_.instances.get(id);
+    for (const PackageRef& package : instance->packages)
         if (package.fetch) wanted.push_back(package);
     return wanted;
 }

@@ -318,7 +318,8 @@ struct ApplicationFixture {
     }
     std::vector<int> published(const std::string& name = "candy") {
         std::vector<int> numbers;
-        for (const ApplicationVersion& version : app(name)->versions)
+        const auto application = app(name);
+        for (const ApplicationVersion& version : application->versions)
             if (version.published) numbers.push_back(version.number);
         return numbers;
     }

@@ -18,7 +18,8 @@ void add_versions(ApplicationFixture& world, int count) {
 
 std::vector<int> numbers(ApplicationFixture& world) {
     std::vector<int> all;
-    for (const ApplicationVersion& version : world.app()->versions) all.push_back(version.number);
+    const auto application = world.app();
+    for (const ApplicationVersion& version : application->versions) all.push_back(version.number);
     return all;
 }
 

@@ -67,8 +67,9 @@ struct SyncFixture : PackageFixture {
     }
     std::vector<std::string> remote_ids(const std::string& name) {
         std::vector<std::string> ids;
-        if (life->images.find(name) != nullptr)
-            for (const auto& version : images().get(name)->versions) ids.push_back(version.remote_id);
+        const auto image = life->images.find(name);
+        if (image == nullptr) return ids;
+        for (const auto& version : image->versions) ids.push_back(version.remote_id);
         return ids;
     }
     std::size_t operations() { return engine().list().size(); }

@@ -73,8 +73,9 @@ struct Station : ApplicationFixture {
     std::string pull(const std::string& name) { return wait(registry().pull(name, "test"))->err; }
     std::vector<int> numbers(const std::string& name = "candy") {
         std::vector<int> found;
-        if (exists(name))
-            for (const auto& version : app(name)->versions) found.push_back(version.number);
+        if (!exists(name)) return found;
+        const auto application = app(name);
+        for (const auto& version : application->versions) found.push_back(version.number);
         return found;
     }
     void add_version(const std::string& text, const std::string& name = "candy") {
