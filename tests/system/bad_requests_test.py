@@ -234,10 +234,11 @@ class BadRequests(HostileTest):
                 self.assertTrue(record["status_code"] == 200 or record["err"], record)
         for container in self.daemon.containers():
             if container["id"] != self.instance:
-                self.daemon.wait(self.daemon.api("DELETE", f"/1.0/containers/{container['id']}", {"force": True}))
+                self.daemon.remove(f"/1.0/containers/{container['id']}")
         for url in self.daemon.api("GET", "/1.0/applications").metadata:
             if not url.endswith(self.app):
-                self.daemon.wait(self.daemon.api("DELETE", url, {"force": True}))
+                self.daemon.remove(url)
+        self.assertTrue(self.daemon.eventually(lambda: len(self.daemon.containers()) == 1), self.daemon.containers())
         if self.daemon.api("GET", "/1.0/addons/many").status == 200:
             self.daemon.succeed(self.daemon.api("DELETE", "/1.0/addons/many"))
 

@@ -202,9 +202,16 @@ class Daemon:
         assert result.returncode == 0, result
         return result.stdout.decode()
 
+    def remove(self, url):
+        """Deletes by force what may be going already; base containers go by themselves."""
+        reply = self.api("DELETE", url, {"force": True})
+        if reply.status not in (404, 409):
+            self.wait(reply)
+
     def remove_instances(self):
         for container in self.containers() or []:
-            self.wait(self.api("DELETE", f"/1.0/containers/{container['id']}", {"force": True}))
+            self.remove(f"/1.0/containers/{container['id']}")
+        assert self.eventually(lambda: not self.containers()), self.containers()
 
     def container(self, id):
         return self.api("GET", f"/1.0/containers/{id}").metadata
@@ -219,8 +226,7 @@ class Daemon:
         """Deletes what is left and returns what could not be removed (an empty list when all is well)."""
         if not self.process:
             self.start()
-        for container in self.containers() or []:
-            self.wait(self.api("DELETE", f"/1.0/containers/{container['id']}", {"force": True}))
+        self.remove_instances()
         self.kill(signal.SIGTERM)
         subprocess.run([SVCD, "--state-dir", self.state, "--bridge", self.bridge, "--subnet", self.subnet, "--runtime",
                         self.runtime, "--tear-down"], check=True, timeout=60, capture_output=True)
