@@ -1,5 +1,6 @@
 #include "instance-agent/progress.h"
 
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,8 +67,12 @@ GuestStart guest_start(const Paths& paths) {
 Progress::Progress(std::filesystem::path file, std::string start_key)
     : file_(std::move(file)), state_(read_state(file_, start_key)) {}
 
+// It speaks of this start of the container alone, which no power cut outlives: whole or not at all is enough,
+// and a synchronisation would hold up every start.
 void Progress::save() const {
-    write_file_atomically(file_, state_.dump());
+    const std::filesystem::path part = file_.string() + ".part";
+    write_all(open_file(part, O_WRONLY | O_CREAT | O_TRUNC).get(), state_.dump());
+    std::filesystem::rename(part, file_);
 }
 
 void Progress::once(const std::string& what, const std::function<void()>& work) {
