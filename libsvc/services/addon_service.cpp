@@ -9,23 +9,11 @@
 #include "libsvc/model/names.h"
 #include "libsvc/services/addon_implementation.h"
 #include "libsvc/services/package_contents.h"
+#include "libsvc/services/retry.h"
 
 namespace svc {
 
 namespace {
-
-constexpr int max_attempts = 20;  // of a change whose record somebody else changes at the same moment
-
-template <class F>
-Started retry_on_conflict(F&& start) {
-    for (int attempt = 1;; ++attempt) {
-        try {
-            return start();
-        } catch (const Error& e) {
-            if (e.code() != ErrorCode::conflict || attempt == max_attempts) throw;
-        }
-    }
-}
 
 [[noreturn]] void throw_deleting() {
     throw Error(ErrorCode::busy, "deletion already in progress");

@@ -11,12 +11,11 @@
 #include "libsvc/base/log.h"
 #include "libsvc/services/gpu_probe.h"
 #include "libsvc/services/node_implementation.h"
+#include "libsvc/services/retry.h"
 
 namespace svc {
 
 namespace {
-
-constexpr int max_attempts = 20;  // of a change whose record somebody else changes at the same moment
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -184,7 +183,7 @@ Started NodeService::Implementation::create(const NodeCreate& request) const {
 // The change commits with the operation's record, which has nothing left to do.
 Started NodeService::Implementation::patch(std::string_view name, const NodePatch& patch,
                                            std::string requestor, const Precondition& unchanged) {
-    for (int attempt = 1;; ++attempt) {
+    return retry_on_conflict([&] {
         const Ptr seen = get(name);
         auto spec = spec_for("node.update", "Updating node " + seen->name, *seen,
                              Json::object({{"node", seen->name}}), requestor);
@@ -193,14 +192,10 @@ Started NodeService::Implementation::patch(std::string_view name, const NodePatc
             if (unchanged) unchanged(sha256_hex(etag_text(*as_seen(std::make_shared<const Node>(node)))));
             apply(patch, *seen, node);
         });
-        try {
-            Started started = parts_.engine.start(std::move(spec), std::move(batch));
-            if (const auto now = parts_.nodes.find(name)) warn_of_encoders(*as_seen(now));
-            return started;
-        } catch (const Error& e) {
-            if (e.code() != ErrorCode::conflict || attempt == max_attempts) throw;
-        }
-    }
+        Started started = parts_.engine.start(std::move(spec), std::move(batch));
+        if (const auto now = parts_.nodes.find(name)) warn_of_encoders(*as_seen(now));
+        return started;
+    });
 }
 
 void NodeService::Implementation::on_forced_removal(
