@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "instance-agent/agent.h"
+#include "instance-agent/interfaces.h"
 #include "instance-agent/log_file.h"
 #include "instance-agent/options.h"
 #include "libsvc/base/error.h"
@@ -39,6 +40,8 @@ int run_beside_guest(const agent::Options& options) {
     std::optional<agent::LogFile> log_file;  // outside of an instance stderr is enough
     if (session) log_file.emplace(paths.logs() / "agent.log");
     if (!session) log::info("no session file, nothing is reported", {{"file", options.session.string()}});
+    agent::Interfaces interfaces(options, session.has_value());
+    std::jthread keeper([&](const std::stop_token& stop) { interfaces.keep(stop); });
     std::jthread announcer([&](const std::stop_token& stop) {
         SystemClock clock;
         if (session) agent::announce_guest(*session, paths, clock, call_directly, stop);
@@ -48,7 +51,7 @@ int run_beside_guest(const agent::Options& options) {
 }
 
 int run(const agent::Options& options) {
-    log::set_level(options.log_level);
+    log::set_level(options.log_level.empty() ? log::Level::info : agent::log_level_of(options.log_level));
     switch (options.phase) {
         case agent::Phase::before_guest:
             return agent::boot_guest(options.session, options.init);

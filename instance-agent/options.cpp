@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "instance-agent/log_setting.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 
@@ -13,9 +14,17 @@ namespace {
 
 constexpr const char* usage =
     "usage: svc-agent [--session FILE] [--log-level LEVEL] [--boot -- INIT... | --after --exit-code N]\n"
+    "                 [--api-socket PATH] [--guest-socket PATH] [--vhal-config FILE] [--automotive WHETHER]\n"
     "  --session FILE      what the service put into the instance (default\n"
     "                      /var/lib/svc-agent/session.json); absent: nothing is reported\n"
-    "  --log-level LEVEL   debug, info, warning or error (default info)\n"
+    "  --log-level LEVEL   trace, debug, info, warning, error or fatal (default: as it was set last, else\n"
+    "                      info)\n"
+    "  --api-socket PATH   of the control API (default /run/svc/api.unix)\n"
+    "  --guest-socket PATH of the guest interface (default /run/svc/guest.unix)\n"
+    "  --vhal-config FILE  vehicle properties instead of the built-in ones\n"
+    "  --automotive yes|no|auto\n"
+    "                      whether vehicle properties are served (default auto: where the image brings\n"
+    "                      vhal/properties.json beside the session, or --vhal-config is given)\n"
     "  --boot -- INIT...   do what comes before the guest, then become INIT\n"
     "  --after             do what comes after the guest, then end\n"
     "  --exit-code N       of the guest, for --after (default 0)\n"
@@ -23,6 +32,10 @@ constexpr const char* usage =
 
 constexpr option known[] = {{"session", required_argument, nullptr, 's'},
                             {"log-level", required_argument, nullptr, 'l'},
+                            {"api-socket", required_argument, nullptr, 'A'},
+                            {"guest-socket", required_argument, nullptr, 'G'},
+                            {"vhal-config", required_argument, nullptr, 'V'},
+                            {"automotive", required_argument, nullptr, 'M'},
                             {"boot", no_argument, nullptr, 'b'},
                             {"after", no_argument, nullptr, 'a'},
                             {"exit-code", required_argument, nullptr, 'e'},
@@ -46,13 +59,36 @@ void choose_phase(Options& options, Phase phase) {
     options.phase = phase;
 }
 
+Automotive parse_automotive(std::string_view text) {
+    if (text == "auto") return Automotive::automatic;
+    if (text == "yes") return Automotive::yes;
+    if (text != "no") refuse("--automotive is yes, no or auto");
+    return Automotive::no;
+}
+
+// An empty name stands for a mistake, a relative one for what the working directory makes of it.
+std::filesystem::path parse_path(const char* text) {
+    if (*text == '\0') refuse("a path is empty");
+    return std::filesystem::absolute(text);
+}
+
+bool take_path(Options& options, int flag) {
+    if (flag == 's') options.session = parse_path(optarg);
+    if (flag == 'A') options.api_socket = parse_path(optarg);
+    if (flag == 'G') options.guest_socket = parse_path(optarg);
+    if (flag == 'V') options.vhal_config = parse_path(optarg);
+    return flag == 's' || flag == 'A' || flag == 'G' || flag == 'V';
+}
+
 void take(Options& options, int flag, const char* bad) {
+    if (take_path(options, flag)) return;
     switch (flag) {
-        case 's':
-            options.session = optarg;
-            break;
         case 'l':
-            options.log_level = log::parse_level(optarg);
+            (void)log_level_of(optarg);
+            options.log_level = optarg;
+            break;
+        case 'M':
+            options.automotive = parse_automotive(optarg);
             break;
         case 'b':
             return choose_phase(options, Phase::before_guest);

@@ -4,15 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "libsvc/base/log.h"
-
 namespace svc::agent {
 
+enum class Automotive { automatic, yes, no };
 enum class Phase { before_guest, with_guest, after_guest };
 
 struct Options {
     std::filesystem::path session = "/var/lib/svc-agent/session.json";
-    log::Level log_level = log::Level::info;
+    std::filesystem::path api_socket = "/run/svc/api.unix";
+    std::filesystem::path guest_socket = "/run/svc/guest.unix";
+    std::filesystem::path vhal_config;  // "": the built-in properties
+    Automotive automotive = Automotive::automatic;
+    std::string log_level;  // "": as it was set last, else info
     Phase phase = Phase::with_guest;
     std::vector<std::string> init;  // before_guest: what to become, with its arguments
     int exit_code = 0;              // after_guest: of the guest

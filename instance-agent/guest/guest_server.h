@@ -14,6 +14,7 @@
 
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/base/metrics.h"
 
 namespace svc::agent {
 
@@ -27,16 +28,20 @@ class GuestSession {
     virtual uid_t uid() const = 0;
     virtual bool may_control() const = 0;  // root, uid 1000, or of the group `vehicle`
     virtual void send_event(const Json& event) = 0;
+    // A late answer, whole, with "id" and "ok": see GuestAnswer::later.
+    virtual void send_answer(const Json& answer) { send_event(answer); }
     // A camera frame's header (kind 2): false when the queue is full, then nothing was queued.
     virtual bool send_frame(std::uint16_t stream, std::string_view header) = 0;
     virtual bool open() const = 0;
 };
 using GuestSessionPtr = std::shared_ptr<GuestSession>;
 
-// The answer to an op: members besides "id" and "ok". `descriptor` travels with it (SCM_RIGHTS).
+// The answer to an op: members besides "id" and "ok". `descriptor` travels with it (SCM_RIGHTS). `later`: the
+// op answers by itself, with GuestSession::send_answer, when the request had an id.
 struct GuestAnswer {
     Json members = Json::object();
     FileDescriptor descriptor{};
+    bool later = false;
 };
 // Runs on the guest server's thread: must not block. Throwing Error answers {"ok":false,"error":text}.
 using GuestOp = std::function<GuestAnswer(const GuestSessionPtr& session, const JsonFields& request)>;
@@ -52,10 +57,13 @@ struct GuestFeature {
 
 struct GuestServerOptions {
     std::filesystem::path socket;
-    std::size_t max_sessions = 256;
-    std::size_t max_message = 1U << 20;  // bytes of JSON
-    std::size_t queue_bytes = 1U << 20;  // per session
-    std::chrono::seconds hello_limit{5};
+    std::size_t max_sessions = 256;          // one more is closed at once
+    std::size_t max_sessions_per_user = 64;  // of users who may not control
+    std::size_t max_message = 1U << 20;      // bytes of JSON
+    std::size_t queue_bytes = 1U << 20;      // per session
+    std::size_t total_bytes = 32U << 20;     // waiting in either direction, of all sessions
+    std::chrono::milliseconds hello_limit{5000};
+    MetricsRegistry* metrics = nullptr;  // runtime_guest_*; outlives the server
 };
 
 // One thread of its own serves all sessions. Thread-safe.

@@ -1,4 +1,5 @@
-// Listening sockets.
+#include "libsvc/net/bind.h"
+
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -10,7 +11,6 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/listener.h"
 
 namespace svc::net {
 

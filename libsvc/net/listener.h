@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: listening sockets, and the thread that accepts on all of them. It is apart from
+// Internal to this folder: the thread that accepts on all listening sockets. It is apart from
 // the I/O threads, because accepting starves on a busy one.
 #include <sys/stat.h>
 
@@ -10,13 +10,10 @@
 #include <thread>
 
 #include "libsvc/base/file.h"
+#include "libsvc/net/bind.h"
 #include "libsvc/net/request.h"
 
 namespace svc::net {
-
-FileDescriptor bind_unix(const std::filesystem::path& path, unsigned mode, int group);
-FileDescriptor bind_tcp(const std::string& address);
-std::string local_address(int socket);  // "127.0.0.1:8444"
 
 class Acceptor {
   public:

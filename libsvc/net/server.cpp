@@ -109,6 +109,8 @@ class HttpServer::Implementation {
                       });
     }
 
+    void accept_only(std::function<bool(const Peer&)> peers) { admitted_ = std::move(peers); }
+
     void add_file(const std::filesystem::path& path) { files_.emplace_back(path); }
 
     void start() {
@@ -146,6 +148,7 @@ class HttpServer::Implementation {
   private:
     // On the acceptor's thread.
     void take(FileDescriptor fd, std::shared_ptr<const Peer> peer, const std::shared_ptr<TlsContext>& tls) {
+        if (admitted_ && !admitted_(*peer)) return;
         if (!share_->add_connection()) return;
         const auto& loop = threads_[next_thread_++ % threads_.size()]->loop();
         const int raw = fd.release();
@@ -171,6 +174,7 @@ class HttpServer::Implementation {
 
     std::shared_ptr<net::ServerShare> share_;
     unsigned io_threads_;
+    std::function<bool(const Peer&)> admitted_;
     std::vector<std::unique_ptr<LoopThread>> threads_;
     std::size_t next_thread_ = 0;
     std::vector<SocketFile> files_;
@@ -202,6 +206,10 @@ std::string HttpServer::listen_tcp(const std::string& name, const std::string& a
     prototype.listener = name;
     implementation_->add(std::move(socket), std::move(prototype), std::move(tls));
     return real;
+}
+
+void HttpServer::accept_only(std::function<bool(const Peer&)> peers) {
+    implementation_->accept_only(std::move(peers));
 }
 
 void HttpServer::start() {

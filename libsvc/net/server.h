@@ -67,6 +67,8 @@ class HttpServer {
     // "127.0.0.1:8444", "[::]:0"; plain HTTP without `tls`. Returns the real address.
     std::string listen_tcp(const std::string& name, const std::string& address,
                            std::shared_ptr<TlsContext> tls);
+    // Before start(): connections of other peers are closed at once. Runs on the acceptor's thread.
+    void accept_only(std::function<bool(const Peer&)> peers);
     void start();
     // Accepts nothing more, lets running requests end for at most `grace`, closes WebSockets with 1001,
     // joins. Handlers still running then are waited for without a limit: make them end first.
