@@ -62,7 +62,7 @@ auto Attached::put(Put&& put) {
         const std::size_t before = outbox_.bytes();
         const auto result = put(outbox_);
         share_->account(before, outbox_.bytes());
-        wake = !outbox_.empty() && !std::exchange(woken_, true);
+        wake = (overrun_ || !outbox_.empty()) && !std::exchange(woken_, true);
         return result;
     }();
     if (wake) share_->wake(id_);
@@ -121,22 +121,27 @@ std::uint64_t Attached::mark() const {
     return outbox_.mark();
 }
 
-bool Attached::answer(const Json& answer, FileDescriptor descriptor, std::uint64_t mark) {
+void Attached::answer(const Json& answer, FileDescriptor descriptor, std::uint64_t mark) {
     std::string message = pack(MessageKind::json, 0, answer.dump());
-    return put([&](Outbox& outbox) {
-        const bool room = outbox.answer_bytes() + message.size() <= queue_bytes_ + message_header_bytes;
-        if (room) outbox.put_answer(std::move(message), std::move(descriptor), mark);
-        return room;
+    put([&](Outbox& outbox) {
+        if (!open_) return false;
+        overrun_ = overrun_ || outbox.answer_bytes() + message.size() > queue_bytes_ + message_header_bytes;
+        if (!overrun_) outbox.put_answer(std::move(message), std::move(descriptor), mark);
+        return true;
     });
+}
+
+void Attached::send_answer(const Json& answer) {
+    this->answer(answer, {}, mark());
 }
 
 bool Attached::flush() {
     std::lock_guard lock(mutex_);
     woken_ = false;
     const std::size_t before = outbox_.bytes();
-    bool alive = true;
+    bool alive = !overrun_;
     std::size_t sent = 0;
-    while (!outbox_.empty() && sent < turn_bytes) {
+    while (alive && !outbox_.empty() && sent < turn_bytes) {
         const ssize_t count = send_piece(socket_.get(), outbox_.front(), outbox_.front_descriptor());
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) {

@@ -23,6 +23,7 @@ class Attached final : public GuestSession {
     uid_t uid() const override { return peer_.uid; }
     bool may_control() const override { return peer_.may_control; }
     void send_event(const Json& event) override;
+    void send_answer(const Json& answer) override;
     bool send_frame(std::uint16_t stream, std::string_view header) override;
     bool open() const override { return open_; }
     void send_event_text(std::string_view name, const std::string& text);
@@ -33,8 +34,9 @@ class Attached final : public GuestSession {
     bool receive();
     std::optional<GuestMessage> next_message();  // throws invalid_argument for malformed input
     std::uint64_t mark() const;                  // of an answer: see Outbox
-    bool answer(const Json& answer, FileDescriptor descriptor, std::uint64_t mark);  // false: too much waits
-    // Sends what the connection takes. False: the connection is to be closed.
+    void answer(const Json& answer, FileDescriptor descriptor, std::uint64_t mark);
+    // Sends what the connection takes. False: the connection is to be closed; be it because more answers wait
+    // than may.
     bool flush();
     bool has_output() const;
     // Answers are not taken: nothing more is to be read.
@@ -61,7 +63,8 @@ class Attached final : public GuestSession {
     std::atomic<bool> open_{true};
     mutable std::mutex mutex_;
     Outbox outbox_;
-    bool woken_ = false;  // the server's thread knows that there is something
+    bool overrun_ = false;  // an answer had no room
+    bool woken_ = false;    // the server's thread knows that there is something
 };
 
 }  // namespace svc::agent

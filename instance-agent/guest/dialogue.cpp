@@ -67,7 +67,7 @@ Dialogue::Reply Dialogue::take_json(const GuestSessionPtr& session, bool greeted
                                 : Reply{GuestAnswer{refusal("hello must come first")}, false, true};
     else
         reply.answer = run(session, name, fields);
-    if (id != nullptr)
+    if (id != nullptr && !reply.answer->later)
         reply.answer->members = with_id(*id, reply.answer->members);
     else
         reply.answer.reset();

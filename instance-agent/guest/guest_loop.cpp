@@ -182,8 +182,7 @@ bool GuestLoop::reply(const Session& session, const GuestMessage& message) {
         session->greeted = true;
         greeted_.with([&](auto& all) { all.emplace(session->id(), session); });
     }
-    if (reply.answer && !session->answer(reply.answer->members, std::move(reply.answer->descriptor), mark))
-        return false;
+    if (reply.answer) session->answer(reply.answer->members, std::move(reply.answer->descriptor), mark);
     if (reply.close) (void)session->flush();
     return !reply.close;
 }

@@ -36,8 +36,9 @@ class GuestSession {
 };
 using GuestSessionPtr = std::shared_ptr<GuestSession>;
 
-// The answer to an op: members besides "id" and "ok". `descriptor` travels with it (SCM_RIGHTS). `later`: the
-// op answers by itself, with GuestSession::send_answer, when the request had an id.
+// The answer to an op, which comes before the events the op gives rise to: members besides "id" and "ok".
+// `descriptor` travels with it (SCM_RIGHTS). `later`: the op answers by itself, with
+// GuestSession::send_answer, when the request had an id.
 struct GuestAnswer {
     Json members = Json::object();
     FileDescriptor descriptor{};

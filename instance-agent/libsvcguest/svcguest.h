@@ -1,0 +1,158 @@
+/* A program's connection to the guest interface of svc-agent: takes what is injected into an instance
+ * (location, sensors, camera frames) and uses or provides vehicle properties. The protocol is described in
+ * docs/guest-interface.md.
+ *
+ * Threads: one connection belongs to one thread at a time. Different connections are independent.
+ * Errors: functions return 0 or a negative errno; SVCGUEST_REFUSED means that the agent said no, and why is
+ * told by svcguest_error(). After -EPIPE, -ECONNRESET or -EPROTO the connection is dead: close it, make a new
+ * one.
+ * Memory: what handlers are given is theirs during the call; what calls return stays until the next call.
+ */
+#ifndef SVCGUEST_H
+#define SVCGUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef SVCGUEST_API
+#define SVCGUEST_API
+#endif
+
+#define SVCGUEST_SOCKET "/run/svc/guest.unix"
+#define SVCGUEST_REFUSED (-10000)
+
+struct svcguest; /* a connection */
+
+struct svcguest_location {
+    double latitude, longitude; /* degrees, north and east positive */
+    double altitude;            /* metres */
+    double speed;               /* metres per second */
+    double bearing;             /* degrees */
+    double horizontal_accuracy; /* metres */
+    double vertical_accuracy;   /* metres */
+    int64_t time_ms;            /* since 1970, UTC */
+};
+
+struct svcguest_sensor {
+    const char* type;     /* "acceleration", ... */
+    int64_t timestamp_ns; /* CLOCK_BOOTTIME */
+    double values[3];     /* x, y, z; azimuth, pitch, roll; or one value */
+    size_t count;         /* 1 or 3 */
+};
+
+struct svcguest_camera {
+    uint16_t handle;
+    uint32_t width, height; /* pixels */
+    uint32_t stride;        /* bytes from one line to the next */
+    uint32_t slots;         /* frames that can be out at once */
+};
+
+struct svcguest_frame {
+    uint16_t handle;       /* of the camera */
+    uint32_t slot;         /* for svcguest_release_frame() */
+    uint64_t timestamp_ns; /* CLOCK_BOOTTIME */
+    uint32_t width, height, stride;
+    uint32_t fourcc;       /* 'RGBA', first letter in the lowest byte */
+    uint32_t size;         /* bytes */
+    const uint8_t* pixels; /* shared with the agent; must not be read after the release */
+};
+
+/* A vehicle property's value. Arrays of which there are none may be NULL. */
+struct svcguest_value {
+    int32_t prop, area_id;
+    int32_t status;       /* 0 available, 1 unavailable, 2 error */
+    int64_t timestamp_ns; /* CLOCK_BOOTTIME of the last set; 0: never. Ignored when sent */
+    const int32_t* int32_values;
+    size_t int32_count;
+    const int64_t* int64_values;
+    size_t int64_count;
+    const float* float_values;
+    size_t float_count;
+    const uint8_t* bytes;
+    size_t byte_count;
+    const char* string_value; /* UTF-8; NULL: none */
+};
+
+/* What the agent asks a provider: answer with svcguest_vehicle_reply() within a second. */
+struct svcguest_vehicle_request {
+    int64_t id;
+    bool is_set;                 /* else a get */
+    struct svcguest_value value; /* the place; of a set: what is set */
+};
+
+/* What svcguest_dispatch() calls. Any may be NULL. Handlers may make calls on the connection, but not close
+ * it. */
+struct svcguest_handlers {
+    void (*location)(void* user, const struct svcguest_location* location);
+    void (*nmea)(void* user, const char* const* sentences, size_t count);
+    void (*location_enabled)(void* user, bool enabled);
+    void (*sensor)(void* user, const struct svcguest_sensor* sensor);
+    /* Each frame must be released. Without this handler frames are released at once. */
+    void (*frame)(void* user, const struct svcguest_frame* frame);
+    void (*camera_closed)(void* user, uint16_t handle, const char* reason);
+    void (*vehicle_changed)(void* user, const struct svcguest_value* value);
+    void (*vehicle_request)(void* user, const struct svcguest_vehicle_request* request);
+    /* Whatever the others do not take, as JSON text. */
+    void (*other)(void* user, const char* event, const char* json);
+};
+
+/* Connects and says hello. `path` NULL: SVCGUEST_SOCKET. `name` tells who we are. NULL on failure, then
+ * `*error` (may be NULL) is a negative errno or SVCGUEST_REFUSED. */
+SVCGUEST_API struct svcguest* svcguest_connect(const char* path, const char* name, int* error);
+SVCGUEST_API void svcguest_close(struct svcguest* guest); /* NULL is fine */
+SVCGUEST_API bool svcguest_has_feature(const struct svcguest* guest,
+                                       const char* name); /* "location", "camera", ... */
+SVCGUEST_API const char* svcguest_error(
+    const struct svcguest* guest); /* of the last call that was refused; or "" */
+SVCGUEST_API void svcguest_set_timeout(struct svcguest* guest,
+                                       int milliseconds); /* of calls, 5000 at first */
+SVCGUEST_API void svcguest_set_handlers(struct svcguest* guest, const struct svcguest_handlers* handlers,
+                                        void* user);
+
+/* Event loops: readable (POLLIN) whenever svcguest_dispatch() has something to do. Owned by the connection.
+ */
+SVCGUEST_API int svcguest_fd(const struct svcguest* guest);
+/* Calls the handlers for what has come. Waits for the first event at most `timeout_ms` (0: not at all, -1:
+ * without end). Returns how many events there were, or a negative errno. */
+SVCGUEST_API int svcguest_dispatch(struct svcguest* guest, int timeout_ms);
+
+/* Any operation: `members` are further members of the request as JSON without braces ("\"type\":\"light\""),
+ * or NULL. `*answer` (may be NULL): the whole answer as JSON text. */
+SVCGUEST_API int svcguest_call(struct svcguest* guest, const char* op, const char* members,
+                               const char** answer);
+
+SVCGUEST_API int svcguest_location_subscribe(struct svcguest* guest, int interval_ms, bool nmea);
+SVCGUEST_API int svcguest_location_unsubscribe(struct svcguest* guest);
+SVCGUEST_API int svcguest_location_get(struct svcguest* guest, struct svcguest_location* location);
+
+SVCGUEST_API int svcguest_sensor_activate(struct svcguest* guest, const char* type, bool on, int delay_ms);
+
+/* `camera`: its id as camera.list has it. Frames come to the handler; at most `slots` are out at once. */
+SVCGUEST_API int svcguest_camera_open(struct svcguest* guest, const char* camera, uint32_t width,
+                                      uint32_t height, uint32_t fps, struct svcguest_camera* opened);
+SVCGUEST_API int svcguest_camera_close(struct svcguest* guest, uint16_t handle);
+SVCGUEST_API int svcguest_release_frame(struct svcguest* guest, uint16_t handle, uint32_t slot);
+
+/* `with`: values for properties whose get needs some, else NULL. */
+SVCGUEST_API int svcguest_vehicle_get(struct svcguest* guest, int32_t prop, int32_t area_id,
+                                      const struct svcguest_value* with, struct svcguest_value* value);
+SVCGUEST_API int svcguest_vehicle_set(struct svcguest* guest, const struct svcguest_value* value);
+/* `sample_rate` in Hz, of properties that change without end; 0: as the configuration says. */
+SVCGUEST_API int svcguest_vehicle_subscribe(struct svcguest* guest, int32_t prop, const int32_t* area_ids,
+                                            size_t area_count, float sample_rate);
+/* Makes this program the owner of the properties. `configs`: a JSON array as vhal.configs answers it. */
+SVCGUEST_API int svcguest_vehicle_provide(struct svcguest* guest, const char* configs);
+/* `status`: 0 is success; `value`: of a successful get, else NULL. Does not wait for an answer. */
+SVCGUEST_API int svcguest_vehicle_reply(struct svcguest* guest, int64_t id, int32_t status,
+                                        const struct svcguest_value* value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
