@@ -4,6 +4,7 @@
 
 #include "instance-agent/devices/device.h"
 #include "instance-agent/devices/device_context.h"
+#include "instance-agent/devices/tracing/tracer.h"
 
 namespace svc::agent {
 
@@ -19,6 +20,7 @@ class AgentDevices {
 
   private:
     DeviceContext context_;
+    Tracer tracer_;
     std::vector<std::unique_ptr<Device>> devices_;
 };
 

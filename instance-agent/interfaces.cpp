@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "instance-agent/agent.h"
 #include "instance-agent/control/root_routes.h"
 #include "instance-agent/socket_place.h"
 #include "libsvc/base/error.h"
@@ -38,10 +39,19 @@ bool is_automotive(const Options& options) {
            std::filesystem::exists(options.session.parent_path() / "vhal/properties.json", ignored);
 }
 
+// A broken session is the business of those who report.
+std::string platform_of(const Options& options) try {
+    const auto session = read_session(options.session);
+    return session ? session->config.platform : std::string();
+} catch (const Error&) {
+    return {};
+}
+
 DeviceContext context_of(const Options& options, MetricsRegistry& metrics, Clock& clock) {
     return DeviceContext{paths_of(options),
                          options.api_socket.parent_path(),
                          options.vhal_config,
+                         platform_of(options),
                          is_automotive(options),
                          metrics,
                          clock};

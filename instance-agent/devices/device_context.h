@@ -1,6 +1,7 @@
 #pragma once
 // What devices are built with. Everything in it outlives them.
 #include <filesystem>
+#include <string>
 
 #include "instance-agent/paths.h"
 #include "libsvc/base/clock.h"
@@ -12,6 +13,7 @@ struct DeviceContext {
     Paths paths;                        // `data` is where traces and settings go
     std::filesystem::path sockets;      // folder for sockets a device makes: that of the control API
     std::filesystem::path vhal_config;  // a file for the vehicle properties; "": the built-in table
+    std::string platform;               // of the instance: "webrtc", "swrast", "null"; "" is the last one
     bool automotive = false;            // of the image: vehicle properties are served
     MetricsRegistry& metrics;           // series are named runtime_*
     Clock& clock;

@@ -1,0 +1,37 @@
+#pragma once
+// A pseudo terminal that looks like the serial line of a GPS receiver, for gpsd and the like.
+#include <filesystem>
+#include <string>
+
+#include "libsvc/base/file.h"
+
+namespace svc::agent {
+
+// One thread at a time.
+class GnssPty {
+  public:
+    // `link` is the device's name and replaces what was there; `second` is made where nothing else is in the
+    // way. Both are made anew when they vanish. Throws Error when there are no pseudo terminals.
+    GnssPty(std::filesystem::path link, std::filesystem::path second);
+    ~GnssPty();  // removes the links
+    GnssPty(const GnssPty&) = delete;
+    GnssPty& operator=(const GnssPty&) = delete;
+
+    bool has_reader() const;  // somebody has it open
+    // Never blocks: lines that a reader has no room for are dropped, but never part of one. What readers
+    // write is thrown away.
+    void feed(std::string_view lines);
+    void idle();  // instead of feed() when there is nothing to tell
+
+  private:
+    void keep_links() const;
+    void flush_pending();
+    void drain();
+
+    FileDescriptor master_;
+    std::filesystem::path device_;
+    const std::filesystem::path link_, second_;
+    std::string pending_;  // the rest of lines that were taken in part
+};
+
+}  // namespace svc::agent

@@ -1,0 +1,44 @@
+#pragma once
+// Calls that are repeated at a steady rate, each under a key, all on one thread: what they send stays in
+// order.
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "libsvc/base/guarded.h"
+#include "libsvc/base/timer.h"
+
+namespace svc::agent {
+
+// Thread-safe. A call that runs while its key is stopped runs to its end. Calls that a stalled machine missed
+// are left out, not made up for.
+class Repeater {
+  public:
+    using Key = std::pair<std::uint64_t, std::uint64_t>;
+    using Call = std::function<void()>;
+
+    Repeater(Clock& clock, std::string name) : clock_(clock), timer_(clock, std::move(name)) {}
+
+    void start(Key key, Duration interval, Call call);  // the first call at once; replaces what the key had
+    void hasten(Key key);                               // calls at once, then at the interval again
+    void stop(Key key);
+    bool has(Key key) const;
+    void once(Call call) { timer_.after(Duration::zero(), std::move(call)); }  // at once
+
+  private:
+    struct Entry {
+        Duration interval{};
+        Call call;
+        SteadyTime due{};
+        Timer::Ticket ticket = 0;
+        std::uint64_t turn = 0;  // a call that was put off by hasten() meanwhile does nothing
+    };
+    void arm(Key key, Entry& entry);
+    void fire(Key key, std::uint64_t turn);
+
+    Clock& clock_;
+    Guarded<std::map<Key, Entry>> entries_;
+    Timer timer_;  // last: its calls use the entries
+};
+
+}  // namespace svc::agent
