@@ -3,6 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "instance-agent/devices/location/location_device.h"
+#include "instance-agent/devices/platform/platform_device.h"
+#include "instance-agent/devices/sensors/sensors_device.h"
+#include "instance-agent/devices/tracing/traced.h"
+#include "instance-agent/devices/tracing/tracing_device.h"
+#include "instance-agent/devices/vehicle/vehicle.h"
+
 namespace svc::agent {
 namespace {
 
@@ -27,28 +34,32 @@ std::size_t place_of(const std::string& extension) {
 }
 
 // In the order they depend on each other. One line each.
-std::vector<std::unique_ptr<Device>> make_devices(const DeviceContext& context) {
+std::vector<std::unique_ptr<Device>> make_devices(const DeviceContext& context, Tracer& tracer) {
     std::vector<std::unique_ptr<Device>> devices;
-    (void)context;
+    devices.push_back(std::make_unique<LocationDevice>(context, tracer));
+    devices.push_back(std::make_unique<SensorsDevice>(context, tracer));
+    devices.push_back(std::make_unique<TracingDevice>(context, tracer));
+    devices.push_back(std::make_unique<PlatformDevice>(context));
+    devices.push_back(make_vehicle(context));
     return devices;
 }
 
 }  // namespace
 
 AgentDevices::AgentDevices(DeviceContext context)
-    : context_(std::move(context)), devices_(make_devices(context_)) {}
+    : context_(std::move(context)), devices_(make_devices(context_, tracer_)) {}
 
 std::vector<Route> AgentDevices::routes() {
     std::vector<Route> all;
     for (const auto& device : devices_)
         for (Route& route : device->routes()) all.push_back(std::move(route));
-    return all;
+    return traced(std::move(all), tracer_);
 }
 
 std::vector<GuestFeature> AgentDevices::features() {
     std::vector<GuestFeature> all;
     for (const auto& device : devices_) all.push_back(device->guest_feature());
-    return all;
+    return traced(std::move(all), tracer_);
 }
 
 std::vector<std::string> AgentDevices::extensions() const {
