@@ -58,7 +58,8 @@ void clean_app(const fs::path& app, const std::vector<std::string>& keep) {
 }
 
 void clean_own(const Paths& paths) {
-    for (const fs::path& own : {paths.logs(), paths.downloads(), paths.fetched(), paths.progress()})
+    for (const fs::path& own :
+         {paths.logs(), paths.downloads(), paths.fetched(), paths.progress(), paths.state()})
         if (fs::exists(fs::symlink_status(own))) remove_tree(own);
 }
 

@@ -17,6 +17,7 @@ struct Paths {
     std::filesystem::path downloads() const { return data / "downloads"; }  // until they are unpacked
     std::filesystem::path fetched() const { return data / "fetched"; }      // which package lies unpacked
     std::filesystem::path progress() const { return data / "progress.json"; }
+    std::filesystem::path state() const { return data / "state"; }  // what a restarted agent finds again
     // A file of the guest by its absolute name.
     std::filesystem::path in_guest(const std::filesystem::path& file) const {
         return guest / file.relative_path();

@@ -19,7 +19,7 @@ struct DeviceContext {
     Clock& clock;
 
     // What a restarted agent finds again. May be absent; 0700 where a device makes it.
-    std::filesystem::path state() const { return paths.data / "state"; }
+    std::filesystem::path state() const { return paths.state(); }
 };
 
 }  // namespace svc::agent
