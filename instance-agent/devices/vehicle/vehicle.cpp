@@ -1,7 +1,6 @@
 #include "instance-agent/devices/vehicle/vehicle.h"
 
-#include <time.h>
-
+#include "instance-agent/devices/boot_time.h"
 #include "instance-agent/devices/vehicle/config_file.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -33,12 +32,6 @@ std::map<std::string, GuestOp> refusing_ops() {
                              "vhal.provide", "vhal.reply"})
         ops[name] = [](const GuestSessionPtr&, const JsonFields&) -> GuestAnswer { throw_unsupported(); };
     return ops;
-}
-
-std::int64_t boot_time() {
-    timespec now{};
-    ::clock_gettime(CLOCK_BOOTTIME, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 std::filesystem::path config_path(const DeviceContext& context) {
