@@ -29,7 +29,8 @@ Json event_of(const Fix& fix, bool as_nmea) {
         event.set("sentences", std::move(sentences));
         return event;
     }
-    for (const auto& [name, value] : to_json(fix).as_object()) event.set(name, value);
+    const Json members = to_json(fix);
+    for (const auto& [name, value] : members.as_object()) event.set(name, value);
     return event;
 }
 
@@ -132,11 +133,12 @@ void LocationDevice::tell(const GuestSessionPtr& session, bool as_nmea) {
     if (const auto fix = source_.current()) session->send_event(event_of(*fix, as_nmea));
 }
 
+// Those who subscribe from now on know it already.
 void LocationDevice::tell_enabled(bool on) {
-    repeater_.once([this, on] {
-        const Subscribers all = subscribers_.with([](const Subscribers& all) { return all; });
+    Subscribers told = subscribers_.with([](const Subscribers& all) { return all; });
+    repeater_.once([told = std::move(told), on] {
         const Json event = Json::object({{"event", "location.enabled"}, {"enabled", on}});
-        for (const auto& [id, session] : all) session->send_event(event);
+        for (const auto& [id, session] : told) session->send_event(event);
     });
 }
 

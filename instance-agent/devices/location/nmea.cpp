@@ -8,8 +8,9 @@
 namespace svc::agent {
 namespace {
 
-constexpr double knots_per_metre = 1.943844;   // of speeds, per second
-constexpr double metres_per_hdop = 19;         // what readers take one unit of dilution for
+constexpr double knots_per_metre = 1.943844;  // of speeds, per second
+constexpr double metres_per_hdop = 19;        // as gpsd takes one unit of dilution
+constexpr double metres_per_vdop = 23;
 constexpr std::int64_t minute_parts = 100000;  // minutes are written with five digits
 
 // "4807.03800,N". Counted in whole parts of minutes, so that 59.999999 becomes a degree and not 60.00000.

@@ -12,7 +12,7 @@ namespace svc::agent {
 std::string nmea_sentence(std::string_view fields);
 
 // GGA, RMC, GSA, GST, in this order, without ends of lines. The accuracies travel as dilutions of precision,
-// 19 m each, and in GST.
+// 19 m and 23 m a unit, and in GST.
 std::vector<std::string> nmea_sentences(const Fix& fix);
 
 // The same as a device sends them: each ended by CR LF.
