@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Makes a base image of a minimal Debian with systemd, from Debian packages.
-# usage: debian.sh OUTPUT.tar.gz [SUITE]
+# usage: debian.sh OUTPUT.tar.gz [SUITE [MORE,PACKAGES]]
 set -euo pipefail
-output=$(realpath -m "${1:?usage: debian.sh OUTPUT.tar.gz [SUITE]}")
+output=$(realpath -m "${1:?usage: debian.sh OUTPUT.tar.gz [SUITE [MORE,PACKAGES]]}")
 suite=${2:-bookworm}
+more=${3:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mmdebstrap --quiet --variant=minbase --include=systemd-sysv,dbus,iproute2,procps,ca-certificates \
+mmdebstrap --quiet --variant=minbase --include=systemd-sysv,dbus,iproute2,procps,ca-certificates${more:+,$more} \
     --customize-hook='rm -f "$1"/etc/resolv.conf; echo svc >"$1"/etc/hostname; : >"$1"/etc/machine-id' \
     --customize-hook='chroot "$1" systemctl mask systemd-networkd.service sys-kernel-debug.mount >/dev/null' \
     "$suite" "$work/rootfs.tar"
