@@ -102,8 +102,8 @@ void Interfaces::serve_guests() {
 }
 
 void Interfaces::restore() {
-    if (!is_there(options_.api_socket)) serve_control();
-    if (!is_there(options_.guest_socket)) serve_guests();
+    if (!control_ || !is_there(options_.api_socket)) serve_control();
+    if (!guests_ || !is_there(options_.guest_socket)) serve_guests();
     if (links_) link_for_user(options_.api_socket.parent_path());
 }
 
