@@ -22,7 +22,7 @@ properties:
   release: $suite
   name: debian
   description: minimal Debian with systemd
-  ready_command: case $(systemctl is-system-running) in running|degraded) ;; *) exit 1 ;; esac
+  ready_command: case \$(systemctl is-system-running) in running|degraded) ;; *) exit 1 ;; esac
 METADATA
 tar -C "$work" --numeric-owner --gzip -cf "$output.part" metadata.yaml rootfs
 mv "$output.part" "$output"
