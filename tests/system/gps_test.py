@@ -35,15 +35,18 @@ class Gps(harness.DaemonTest):
         return answer.get("metadata")
 
     def gpsd(self, id):
-        """What a gpsd in the instance tells, from its start on."""
-        started = self.daemon.ctl("exec", id, "--", "gpsd", "-n", "-b", "-G", "-S", str(PORT), "/dev/gnss-nmea")
-        self.assertEqual(started.returncode, 0, started.stderr)
+        """A connection to a gpsd that runs in the instance until the test ends."""
+        daemon = subprocess.Popen([harness.SVCCTL, "--socket", self.daemon.socket, "exec", id, "--", "gpsd", "-N", "-n", "-b",
+                                   "-G", "-S", str(PORT), "/dev/gnss-nmea"], stdin=subprocess.DEVNULL)
+        self.addCleanup(daemon.wait, timeout=PATIENCE)
+        self.addCleanup(daemon.terminate)
         address = (self.daemon.container(id)["address"], PORT)
         end = time.monotonic() + PATIENCE
         while True:
             try:
                 return socket.create_connection(address, timeout=PATIENCE)
             except ConnectionRefusedError:
+                self.assertIsNone(daemon.poll(), "gpsd has ended")
                 self.assertLess(time.monotonic(), end, "gpsd does not listen")
 
     def fix(self, connection, is_wanted):
