@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "instance-agent/devices/camera/camera_device.h"
+#include "instance-agent/devices/display/display_device.h"
 #include "instance-agent/devices/location/location_device.h"
 #include "instance-agent/devices/platform/platform_device.h"
 #include "instance-agent/devices/sensors/sensors_device.h"
@@ -38,9 +40,12 @@ std::vector<std::unique_ptr<Device>> make_devices(const DeviceContext& context, 
     std::vector<std::unique_ptr<Device>> devices;
     devices.push_back(std::make_unique<LocationDevice>(context, tracer));
     devices.push_back(std::make_unique<SensorsDevice>(context, tracer));
+    auto display = std::make_unique<DisplayDevice>();
+    devices.push_back(std::make_unique<CameraDevice>(context, tracer, display->screen()));
     devices.push_back(std::make_unique<TracingDevice>(context, tracer));
     devices.push_back(std::make_unique<PlatformDevice>(context));
     devices.push_back(make_vehicle(context));
+    devices.push_back(std::move(display));
     return devices;
 }
 
