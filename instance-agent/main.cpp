@@ -3,9 +3,11 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <string_view>
 #include <thread>
 
 #include "instance-agent/agent.h"
+#include "instance-agent/ctl/ctl.h"
 #include "instance-agent/interfaces.h"
 #include "instance-agent/log_file.h"
 #include "instance-agent/options.h"
@@ -66,6 +68,7 @@ int run(const agent::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "ctl") return agent::run_ctl({argv + 2, argv + argc});
     try {
         const auto options = agent::parse_options(argc, argv);
         return options ? run(*options) : 0;

@@ -1,7 +1,5 @@
 #include "instance-agent/devices/location/fix.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "instance-agent/devices/request_fields.h"
@@ -37,33 +35,7 @@ double read_coordinate(const Json& body, std::string_view name, Form form, doubl
     return degrees;
 }
 
-// "4807.038": digits and at most one point.
-std::optional<double> parse_magnitude(std::string_view text) {
-    const bool plain =
-        std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (!plain || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
-std::optional<double> parse_coordinate(std::string_view text, std::string_view side, std::string_view sides,
-                                       double limit) {
-    const double degrees = degrees_of_nmea(parse_magnitude(text).value_or(no_place)).value_or(no_place);
-    const bool known_side = side.size() == 1 && sides.find(side) != std::string_view::npos;
-    if (!known_side || degrees > limit) return std::nullopt;
-    return side == sides.substr(1) ? -degrees : degrees;
-}
-
 }  // namespace
-
-std::optional<double> degrees_of_nmea(double value) {
-    const double magnitude = std::abs(value);
-    const double degrees = std::trunc(magnitude / 100);
-    const double minutes = magnitude - 100 * degrees;
-    if (!(minutes < 60)) return std::nullopt;
-    return std::copysign(degrees + minutes / 60, value);
-}
 
 Fix read_fix(const Json& body) {
     if (!body.is_object()) throw Error(ErrorCode::invalid_argument, "Request body must be an object");
@@ -96,8 +68,8 @@ Json to_json(const Fix& fix) {
 std::optional<Fix> parse_static_position(std::string_view text) {
     const auto parts = split(trim(text), ',');
     if (parts.size() != 4) return std::nullopt;
-    const auto latitude = parse_coordinate(trim(parts[0]), trim(parts[1]), "NS", max_latitude);
-    const auto longitude = parse_coordinate(trim(parts[2]), trim(parts[3]), "EW", max_longitude);
+    const auto latitude = parse_nmea_coordinate(trim(parts[0]), trim(parts[1]), "NS", max_latitude);
+    const auto longitude = parse_nmea_coordinate(trim(parts[2]), trim(parts[3]), "EW", max_longitude);
     if (!latitude || !longitude) return std::nullopt;
     Fix fix;
     fix.latitude = *latitude;

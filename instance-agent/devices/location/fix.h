@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "libsvc/base/json.h"
+#include "libsvc/formats/nmea_place.h"
 
 namespace svc::agent {
 
@@ -23,9 +24,6 @@ struct Fix {
 // The body of an update. Throws invalid_argument with the API's texts.
 Fix read_fix(const Json& body);
 Json to_json(const Fix& fix);
-
-// 4533.35 is 45 degrees and 33.35 minutes. Nothing when the minutes are 60 or more.
-std::optional<double> degrees_of_nmea(double value);
 
 // "4807.038,N,1131.001,E": the place of an instance before any update; its altitude is 0. Nothing for
 // anything else.
