@@ -93,6 +93,8 @@ const std::vector<Command>& all_commands() {
         std::vector<Command> all = listed_commands();
         for (const std::vector<std::string>& group : {std::vector<std::string>{"trust"}, {"config", "trust"}})
             for (Command& command : trust_commands(group)) all.push_back(std::move(command));
+        for (const auto& make : {instance_control_commands, instance_media_commands})
+            for (Command& command : make()) all.push_back(std::move(command));
         return all;
     }();
     return commands;
@@ -100,6 +102,7 @@ const std::vector<Command>& all_commands() {
 
 const std::vector<Group>& all_groups() {
     static const std::vector<Group> groups{
+        {"instance", "what an instance is told: its place, pictures, sensors, vehicle, traces"},
         {"application", "applications to launch instances from; app for short"},
         {"addon", "packages of hooks that applications use"},
         {"image", "images to launch instances from"},

@@ -129,7 +129,11 @@ int status_of(const RemoteExecResult& result, const Console& console) {
 }  // namespace
 
 int run_in_instance(Context& context, const std::string& instance, ExecRequest request) {
-    const Console& console = context.console();
+    return run_in_instance(context, instance, std::move(request), context.console());
+}
+
+int run_in_instance(Context& context, const std::string& instance, ExecRequest request,
+                    const Console& console) {
     const Size size = console.terminal_size();
     request.width = size.width;
     request.height = size.height;

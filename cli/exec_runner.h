@@ -11,5 +11,8 @@ namespace svc::cli {
 // forwarded either way. Returns the command's own status, 125 when it could not be run, 124 when the
 // connection was lost.
 int run_in_instance(Context& context, const std::string& instance, ExecRequest request);
+// The same, joined to other streams.
+int run_in_instance(Context& context, const std::string& instance, ExecRequest request,
+                    const Console& console);
 
 }  // namespace svc::cli

@@ -76,6 +76,9 @@ Command remote_list_command();
 Command remote_remove_command();
 Command remote_set_default_command();
 Command remote_set_url_command();
+// instance_control.cpp, instance_media.cpp: what is injected into an instance
+std::vector<Command> instance_control_commands();
+std::vector<Command> instance_media_commands();
 // server.cpp
 Command info_command();
 Command version_command();

@@ -17,6 +17,7 @@ LIBRARIES = {
     "httplib.h": ["libsvc/net"],
     "wslay/": ["libsvc/net"],
     "yaml-cpp/": ["libsvc/formats"],
+    "expat.h": ["cli/tracks"],
     "archive.h": ["libsvc/formats", "tests"],
     "archive_entry.h": ["libsvc/formats", "tests"],
     "sqlite3.h": ["libsvc/store/sqlite", "tests/bench"],
