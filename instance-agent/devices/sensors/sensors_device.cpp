@@ -1,6 +1,7 @@
 #include "instance-agent/devices/sensors/sensors_device.h"
 
 #include <algorithm>
+#include <set>
 
 #include "instance-agent/control/envelope.h"
 #include "instance-agent/devices/boot_time.h"
@@ -89,11 +90,14 @@ Response SensorsDevice::update(const Request& request) {
                 throw Error(ErrorCode::invalid_argument,
                             "Sensor " + quoted(sensor_types[sensor].name) + " is not active");
         });
+        std::set<std::size_t> changed;  // a long list may name one sensor very often
         for (const SensorReading& reading : readings) {
             state.board.set(reading);
-            tracer_.instant("sensors", sensor_types[reading.sensor].name);
-            for (const auto& [id, user] : state.board.users(reading.sensor))
-                begin(user, reading.sensor, false);
+            changed.insert(reading.sensor);
+        }
+        for (const std::size_t sensor : changed) {
+            tracer_.instant("sensors", sensor_types[sensor].name);
+            for (const auto& [id, user] : state.board.users(sensor)) begin(user, sensor, false);
         }
     });
     return success();
