@@ -1,5 +1,7 @@
 #include "instance-agent/devices/vehicle/vehicle_service.h"
 
+#include <set>
+
 #include "instance-agent/devices/vehicle/property_codec.h"
 #include "instance-agent/devices/vehicle/status_code.h"
 #include "libsvc/base/error.h"
@@ -58,7 +60,11 @@ std::vector<PropertyConfig> VehicleService::configs() const {
 std::vector<PropertyConfig> VehicleService::configs(const std::vector<PropertyId>& props) const {
     std::lock_guard lock(mutex_);
     std::vector<PropertyConfig> found;
-    for (const PropertyId prop : props) found.push_back(table().config(prop));
+    std::set<PropertyId> told;  // each once: a short request may name a long one very often
+    for (const PropertyId prop : props) {
+        const PropertyConfig& config = table().config(prop);
+        if (told.insert(prop).second) found.push_back(config);
+    }
     return found;
 }
 
