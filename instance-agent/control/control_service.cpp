@@ -6,8 +6,16 @@
 namespace svc::agent {
 namespace {
 
+constexpr std::uint64_t small_body = 64U << 10;  // these are not counted
 constexpr std::uint64_t large_body = 1U << 20;
 constexpr std::size_t large_at_once = 4;
+constexpr std::uint64_t middle_at_once = 32U << 20;  // bytes
+
+// How long the body may get. One that is too long for its route is refused without being read.
+std::uint64_t body_bytes(const Request& request, const RequestPlan& plan) {
+    if (request.content_length) return *request.content_length > plan.max_body ? 0 : *request.content_length;
+    return request.headers.find("Transfer-Encoding") != nullptr ? plan.max_body : 0;
+}
 
 }  // namespace
 
@@ -23,14 +31,19 @@ RequestPlan ControlService::plan(Request& request) {
     plan.max_body = match.route->max_body;
     plan.open_upload = match.route->open_upload;
     plan.handler = match.route->handler;
-    if (plan.max_body > large_body) admit_large(request);
+    admit(request, body_bytes(request, plan));
     return plan;
 }
 
-void ControlService::admit_large(const Request& request) {
-    if (request.content_length && *request.content_length <= large_body) return;
-    const bool admitted =
-        large_.with([&](auto& all) { return all.size() < large_at_once && all.insert(&request).second; });
+void ControlService::admit(const Request& request, std::uint64_t bytes) {
+    if (bytes <= small_body) return;
+    const bool admitted = bodies_.with([&](auto& all) {
+        std::size_t large = 0;
+        std::uint64_t middle = 0;
+        for (const auto& [other, size] : all) size > large_body ? ++large : middle += size;
+        const bool room = bytes > large_body ? large < large_at_once : middle + bytes <= middle_at_once;
+        return room && all.emplace(&request, bytes).second;
+    });
     if (!admitted) throw Error(ErrorCode::exhausted, "too many large requests at once");
 }
 
@@ -40,7 +53,7 @@ Response ControlService::fault(const Request*, const std::exception& error) {
 
 void ControlService::done(const Request& request, int status, std::uint64_t, std::uint64_t,
                           std::chrono::nanoseconds) {
-    large_.with([&](auto& all) { all.erase(&request); });
+    bodies_.with([&](auto& all) { all.erase(&request); });
     metrics_
         .counter("runtime_requests_total", "Requests of the control API by method and status",
                  {{"method", std::string(to_text(request.method))}, {"status", std::to_string(status)}})
