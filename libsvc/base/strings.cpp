@@ -102,23 +102,41 @@ std::string percent_encode(std::string_view text) {
     return result;
 }
 
+namespace {
+
+// Bytes of the character that `text` begins with; 0: it is none that can be shown.
+std::size_t printable_length(std::string_view text) {
+    const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned first = byte(0);
+    if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
+    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+    for (std::size_t at = 1; at < length; ++at)
+        if ((byte(at) & 0xC0U) != 0x80U) return 0;
+    const bool longer_than_needed = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+    const bool beyond = (first == 0xED && byte(1) >= 0xA0) || (first == 0xF4 && byte(1) >= 0x90);
+    return longer_than_needed || beyond ? 0 : length;
+}
+
+}  // namespace
+
 std::string Quoted::operator()(std::string_view text) const {
     constexpr std::size_t longest = 128;
     std::string result = "'";
-    // A cut may fall within a UTF-8 sequence: step back to its first byte.
-    std::size_t end = std::min(text.size(), longest);
-    while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-    for (char c : text.substr(0, end)) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte != 0x7F) {
-            result += c;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t length = printable_length(text.substr(at));
+        if (at + std::max<std::size_t>(length, 1) > longest) break;
+        if (length > 0) {
+            result += text.substr(at, length);
         } else {
             result += "\\x";
-            result += hex_digits[byte >> 4U];
-            result += hex_digits[byte & 15U];
+            result += hex_digits[static_cast<unsigned char>(text[at]) >> 4U];
+            result += hex_digits[static_cast<unsigned char>(text[at]) & 15U];
         }
+        at += std::max<std::size_t>(length, 1);
     }
-    return result + (end < text.size() ? "...'" : "'");
+    return result + (at < text.size() ? "...'" : "'");
 }
 
 }  // namespace svc

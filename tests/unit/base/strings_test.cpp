@@ -35,4 +35,8 @@ TEST_CASE("quoted text is one line of bounded length") {
     CHECK(svc::quoted(std::string(129, 'x')) == "'" + std::string(128, 'x') + "...'");
     CHECK(svc::quoted(std::string(127, 'x') + "é") ==
           "'" + std::string(127, 'x') + "...'");  // no half character
+    CHECK(svc::quoted("\xFF"
+                      "a\xC3\xA9\xC3") == "'\\xFFa\xC3\xA9\\xC3'");  // what is no UTF-8
+    CHECK(svc::quoted("\xED\xA0\x80") == "'\\xED\\xA0\\x80'");
+    CHECK(svc::quoted("\xF0\x9F\x98\x80") == "'\xF0\x9F\x98\x80'");
 }
