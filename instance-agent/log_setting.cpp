@@ -33,7 +33,7 @@ std::string read_kept(const std::filesystem::path& file) try {
 log::Level log_level_of(const std::string& name) {
     for (const auto& [known, level] : levels)
         if (known == name) return level;
-    throw Error(ErrorCode::invalid_argument, "Invalid log level '" + name + "'");
+    throw Error(ErrorCode::invalid_argument, "Invalid log level " + quoted(name));
 }
 
 LogSetting::LogSetting(std::filesystem::path file, const std::string& given)
