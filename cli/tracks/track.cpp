@@ -12,6 +12,8 @@ namespace {
 
 constexpr double earth_radius = 6371008.8;  // metres
 constexpr std::int64_t usual_pause = 1000;  // ms, between points without times
+constexpr double most_metres = 1e8;         // also a second: what the location's route takes
+constexpr double longest_replay = 3e12;     // ms: a century, which a Duration holds
 
 double radians(double degrees) {
     return degrees * std::numbers::pi / 180;
@@ -43,8 +45,8 @@ std::int64_t pause_between(const TrackPoint& a, const TrackPoint& b) {
 Json update_of(const TrackPoint& point, double speed, double bearing) {
     return Json::object({{"latitude", point.latitude},
                          {"longitude", point.longitude},
-                         {"altitude", point.altitude.value_or(0)},
-                         {"speed", point.speed.value_or(speed)},
+                         {"altitude", std::clamp(point.altitude.value_or(0), -most_metres, most_metres)},
+                         {"speed", std::min(point.speed.value_or(speed), most_metres)},
                          {"bearing", point.bearing.value_or(bearing)}});
 }
 
@@ -73,7 +75,7 @@ std::vector<ReplayStep> plan_replay(const Track& track, double speed) {
             moving = pause > 0 ? metres / (pause / 1000) : 0;
             if (metres > 0) bearing = bearing_between(before, point);
         }
-        const std::chrono::duration<double, std::milli> after(at / speed);
+        const std::chrono::duration<double, std::milli> after(std::min(at / speed, longest_replay));
         steps.push_back({std::chrono::duration_cast<Duration>(after), update_of(point, moving, bearing)});
     }
     return steps;

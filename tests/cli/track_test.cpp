@@ -141,3 +141,19 @@ TEST_CASE("a replay keeps the pauses, divided by its speed") {
     CHECK(steps[2].update.at("bearing").as_double() == 5);
     CHECK(steps[3].update.at("speed").as_double() == 0);
 }
+
+TEST_CASE("what no receiver can mean is brought within what the location's route takes") {
+    const Track track = read_gpx(
+        "<gpx><trk><trkseg>"
+        "<trkpt lat='0' lon='0'><ele>1e300</ele><time>1700-01-01T00:00:00Z</time></trkpt>"
+        "<trkpt lat='0' lon='180'><ele>-1e300</ele><time>1700-01-01T00:00:00.001Z</time></trkpt>"
+        "<trkpt lat='0' lon='0'><speed>1e300</speed><time>2200-01-01T00:00:00Z</time></trkpt>"
+        "</trkseg></trk></gpx>");
+    const auto steps = plan_replay(track, 0.001);
+    REQUIRE(steps.size() == 3);
+    CHECK(steps[0].update.at("altitude") == Json(1e8));
+    CHECK(steps[1].update.at("altitude") == Json(-1e8));
+    CHECK(steps[1].update.at("speed") == Json(1e8));
+    CHECK(steps[2].update.at("speed") == Json(1e8));
+    CHECK(steps[2].after > steps[1].after);
+}
