@@ -131,7 +131,7 @@ TEST_CASE("requests to set a value are checked field by field") {
             R"({"prop_id":1,"bytes":[],"float_values":[],"int32_values":[],"int64_values":[],"string_value":""})")
             .empty());
     CHECK(fault(R"({"prop_id":null,"int32_values":[1]})") == "Missing field 'prop_id'");
-    CHECK(fault("[]") == "body is not a JSON object");
+    CHECK(fault("[]") == "Request body must be an object");
     CHECK(fault(R"({"int32_values":[1]})") == "Missing field 'prop_id'");
     CHECK(fault(R"({"prop_id":"1","int32_values":[1]})") == "Invalid value for field 'prop_id'");
     CHECK(fault(R"({"prop_id":1.5,"int32_values":[1]})") == "Invalid value for field 'prop_id'");

@@ -66,7 +66,7 @@ TEST_CASE("ids that name nothing are told apart") {
     CHECK(get("config/286261504,2") == "400 Unknown property 2");
     CHECK(place.outcome(Method::get, "/1.0/vhal") == "400 API endpoint does not exist");
     CHECK(place.outcome(Method::put, "/1.0/vhal/1") == "400 API endpoint does not exist");
-    CHECK(place.outcome(Method::get, "/1.0/vhal/286261504", "[]") == "400 body is not a JSON object");
+    CHECK(place.outcome(Method::get, "/1.0/vhal/286261504", "[]") == "400 Request body must be an object");
     CHECK(place.outcome(Method::get, "/1.0/vhal/286261504", R"({"bytes":1})") ==
           "400 Invalid value for field 'bytes'");
     CHECK(place.outcome(Method::get, "/1.0/vhal/286261504", R"({"bytes":[]})") == "200");

@@ -210,7 +210,7 @@ std::int32_t read_id(const Json& object, std::string_view key, std::optional<std
 }
 
 ReadValues read_values(const Json& object) {
-    if (!object.is_object()) refuse("body is not a JSON object");
+    if (!object.is_object()) refuse("Request body must be an object");
     ReadValues read;
     PropertyValues& values = read.values;
     read.given |= read_array(object, "int32_values", max_property_entries, values.int32s);
@@ -222,7 +222,7 @@ ReadValues read_values(const Json& object) {
 }
 
 PropertyValue read_set(const Json& object, std::string_view prop_key) {
-    if (!object.is_object()) refuse("body is not a JSON object");
+    if (!object.is_object()) refuse("Request body must be an object");
     PropertyValue value;
     value.prop = read_id(object, prop_key, std::nullopt);
     value.area = read_id(object, "area_id", 0);
