@@ -106,6 +106,11 @@ static uint32_t u32_at(const char* data, size_t at) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
+void drop_frame(struct svcguest* guest, const struct message* message) {
+    if (message->size == FRAME_HEADER)
+        svcguest_release_frame(guest, message->stream, u32_at(message->payload, 28));
+}
+
 /* What does not fit the memory is given back unseen. */
 void handle_frame(struct svcguest* guest, const struct message* message) {
     if (message->size != FRAME_HEADER) return;

@@ -18,6 +18,10 @@ int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64_t deadline_in(int timeout_ms) {
+    return timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
+}
+
 static int wait_for(int fd, short what, int64_t deadline_ms) {
     for (;;) {
         int64_t left = deadline_ms < 0 ? -1 : deadline_ms - now_ms();
@@ -41,7 +45,7 @@ static int fail(struct svcguest* guest, int error) {
 }
 
 static int send_all(struct svcguest* guest, const char* data, size_t size) {
-    const int64_t deadline = now_ms() + guest->timeout_ms;
+    const int64_t deadline = deadline_in(guest->timeout_ms);
     while (size > 0) {
         const ssize_t sent = send(guest->socket, data, size, MSG_NOSIGNAL);
         if (sent >= 0) {
@@ -142,7 +146,7 @@ void keep_event(struct svcguest* guest, struct message* message) {
     if (guest->waiting++ == 0) (void)!write(guest->notice, &one, sizeof(one));
     if (guest->waiting <= MAX_WAITING) return;
     struct message* oldest = take_event(guest);
-    if (oldest->kind == KIND_FRAME) handle_frame(guest, oldest);
+    if (oldest->kind == KIND_FRAME) drop_frame(guest, oldest);
     free(oldest);
 }
 

@@ -3,6 +3,7 @@
 #define SVCGUEST_CONNECTION_H
 
 #include "json_reader.h"
+#include "names.h"
 #include "svcguest.h"
 #include "text_buffer.h"
 
@@ -54,6 +55,7 @@ int connection_receive(struct svcguest* guest, struct message** message);
 /* Until the socket has something to read: 0, or -ETIMEDOUT. -1 waits without end. */
 int connection_wait(struct svcguest* guest, int fd, int64_t deadline_ms);
 int64_t now_ms(void);
+int64_t deadline_in(int timeout_ms); /* negative: none, -1 */
 void keep_event(struct svcguest* guest, struct message* message);
 struct message* take_event(struct svcguest* guest);
 
@@ -73,5 +75,6 @@ bool read_location(struct json_text json, struct svcguest_location* location);
 struct camera* find_camera(struct svcguest* guest, uint16_t handle);
 void forget_camera(struct camera* camera);
 void handle_frame(struct svcguest* guest, const struct message* message);
+void drop_frame(struct svcguest* guest, const struct message* message); /* gives it back unseen */
 
 #endif

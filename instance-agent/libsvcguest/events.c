@@ -80,9 +80,9 @@ static bool on_camera_closed(struct svcguest* guest, struct json_text event) {
     if (!json_to_int64(json_member(event, "handle"), &handle) || handle < 0 || handle > UINT16_MAX)
         return false;
     json_to_string(json_member(event, "reason"), reason, sizeof(reason));
-    struct camera* camera = find_camera(guest, (uint16_t)handle);
     if (guest->handlers.camera_closed != NULL)
         guest->handlers.camera_closed(guest->user, (uint16_t)handle, reason);
+    struct camera* camera = find_camera(guest, (uint16_t)handle); /* the handler may have opened others */
     if (camera != NULL) forget_camera(camera);
     return guest->handlers.camera_closed != NULL;
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "names.h"
+
 struct json_text {
     const char *at, *end; /* one value; at == NULL: none */
 };

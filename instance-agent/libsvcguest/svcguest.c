@@ -100,9 +100,17 @@ void svcguest_set_timeout(struct svcguest* guest, int milliseconds) {
     guest->timeout_ms = milliseconds;
 }
 
-void svcguest_set_handlers(struct svcguest* guest, const struct svcguest_handlers* handlers, void* user) {
-    guest->handlers = *handlers;
+/* A program that was built with another version of the header has fewer or more of them. */
+void svcguest_set_handlers(struct svcguest* guest, const struct svcguest_handlers* handlers, size_t size,
+                           void* user) {
+    memset(&guest->handlers, 0, sizeof(guest->handlers));
+    if (handlers != NULL)
+        memcpy(&guest->handlers, handlers, size < sizeof(guest->handlers) ? size : sizeof(guest->handlers));
     guest->user = user;
+}
+
+bool svcguest_is_alive(const struct svcguest* guest) {
+    return !guest->dead;
 }
 
 int svcguest_fd(const struct svcguest* guest) {
@@ -132,7 +140,7 @@ static void drop_descriptor(struct svcguest* guest) {
 }
 
 static int await_answer(struct svcguest* guest) {
-    const int64_t deadline = now_ms() + guest->timeout_ms;
+    const int64_t deadline = deadline_in(guest->timeout_ms);
     for (;;) {
         struct message* message = NULL;
         int result = connection_receive(guest, &message);
@@ -171,8 +179,8 @@ static int read_answer(struct svcguest* guest, struct json_text* answer) {
 int request_finish(struct svcguest* guest, struct text_buffer* request, struct json_text* answer) {
     text_append(request, "}", 1);
     drop_descriptor(guest);
-    int result =
-        request->failed ? -ENOMEM : connection_send(guest, KIND_JSON, 0, request->data, request->size);
+    int result = request->error;
+    if (result == 0) result = connection_send(guest, KIND_JSON, 0, request->data, request->size);
     text_free(request);
     if (result == 0) result = await_answer(guest);
     return result == 0 ? read_answer(guest, answer) : result;
@@ -211,7 +219,7 @@ static int dispatch_all(struct svcguest* guest) {
 }
 
 int svcguest_dispatch(struct svcguest* guest, int timeout_ms) {
-    const int64_t deadline = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
+    const int64_t deadline = deadline_in(timeout_ms);
     for (;;) {
         const int count = dispatch_all(guest);
         if (count != 0) return count;

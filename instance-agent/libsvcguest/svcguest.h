@@ -4,9 +4,13 @@
  *
  * Threads: one connection belongs to one thread at a time. Different connections are independent.
  * Errors: functions return 0 or a negative errno; SVCGUEST_REFUSED means that the agent said no, and why is
- * told by svcguest_error(). After -EPIPE, -ECONNRESET or -EPROTO the connection is dead: close it, make a new
- * one.
- * Memory: what handlers are given is theirs during the call; what calls return stays until the next call.
+ * told by svcguest_error(). -EINVAL: a number that JSON does not know (not finite). -ETIMEDOUT: no answer in
+ * time; a late one is dropped. When svcguest_is_alive() turns false (the agent has gone or was restarted),
+ * close the connection, make a new one, and subscribe anew.
+ * Signals: none is raised, and waiting goes on after one. To wait for more than the agent, poll
+ * svcguest_fd(). Memory: what handlers are given is theirs during the call; what calls return stays until the
+ * next call. Versions: structures keep their layout as long as the library is libsvcguest.so.1; handlers may
+ * be added at the end of theirs.
  */
 #ifndef SVCGUEST_H
 #define SVCGUEST_H
@@ -59,7 +63,7 @@ struct svcguest_frame {
     uint32_t width, height, stride;
     uint32_t fourcc;       /* 'RGBA', first letter in the lowest byte */
     uint32_t size;         /* bytes */
-    const uint8_t* pixels; /* shared with the agent; must not be read after the release */
+    const uint8_t* pixels; /* shared with the agent; gone after the release, and when the camera is closed */
 };
 
 /* A vehicle property's value. Arrays of which there are none may be NULL. */
@@ -94,6 +98,7 @@ struct svcguest_handlers {
     void (*sensor)(void* user, const struct svcguest_sensor* sensor);
     /* Each frame must be released. Without this handler frames are released at once. */
     void (*frame)(void* user, const struct svcguest_frame* frame);
+    /* By the agent. Pixels of its frames may be read until the handler returns. */
     void (*camera_closed)(void* user, uint16_t handle, const char* reason);
     void (*vehicle_changed)(void* user, const struct svcguest_value* value);
     void (*vehicle_request)(void* user, const struct svcguest_vehicle_request* request);
@@ -107,12 +112,15 @@ SVCGUEST_API struct svcguest* svcguest_connect(const char* path, const char* nam
 SVCGUEST_API void svcguest_close(struct svcguest* guest); /* NULL is fine */
 SVCGUEST_API bool svcguest_has_feature(const struct svcguest* guest,
                                        const char* name); /* "location", "camera", ... */
-SVCGUEST_API const char* svcguest_error(
-    const struct svcguest* guest); /* of the last call that was refused; or "" */
-SVCGUEST_API void svcguest_set_timeout(struct svcguest* guest,
-                                       int milliseconds); /* of calls, 5000 at first */
+/* Why the last call was refused; or "". */
+SVCGUEST_API const char* svcguest_error(const struct svcguest* guest);
+/* False: the connection has ended, all calls fail with -EPIPE. */
+SVCGUEST_API bool svcguest_is_alive(const struct svcguest* guest);
+/* How long calls wait for their answer: 5000 ms at first; -1: without end. */
+SVCGUEST_API void svcguest_set_timeout(struct svcguest* guest, int milliseconds);
+/* `handlers` is copied; `size` is sizeof(struct svcguest_handlers). NULL, 0: none. */
 SVCGUEST_API void svcguest_set_handlers(struct svcguest* guest, const struct svcguest_handlers* handlers,
-                                        void* user);
+                                        size_t size, void* user);
 
 /* Event loops: readable (POLLIN) whenever svcguest_dispatch() has something to do. Owned by the connection.
  */

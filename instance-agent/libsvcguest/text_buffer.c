@@ -1,5 +1,6 @@
 #include "text_buffer.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -8,12 +9,12 @@
 #include <string.h>
 
 void text_append(struct text_buffer* buffer, const char* data, size_t size) {
-    if (buffer->failed) return;
+    if (buffer->error != 0) return;
     if (buffer->room - buffer->size < size) {
         const size_t room = (buffer->size + size) * 2 + 256;
         char* grown = realloc(buffer->data, room);
         if (grown == NULL) {
-            buffer->failed = true;
+            buffer->error = -ENOMEM;
             return;
         }
         buffer->data = grown;
@@ -30,7 +31,7 @@ void text_format(struct text_buffer* buffer, const char* format, ...) {
     const int size = vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     if (size < 0 || (size_t)size >= sizeof(text))
-        buffer->failed = true;
+        buffer->error = -EINVAL;
     else
         text_append(buffer, text, (size_t)size);
 }
@@ -38,7 +39,8 @@ void text_format(struct text_buffer* buffer, const char* format, ...) {
 /* printf() writes the point of the program's locale. */
 void text_number(struct text_buffer* buffer, double value) {
     char text[64];
-    const int size = snprintf(text, sizeof(text), "%.17g", isfinite(value) ? value : 0.0);
+    if (!isfinite(value)) buffer->error = -EINVAL;
+    const int size = snprintf(text, sizeof(text), "%.17g", value);
     char* point = strchr(text, *localeconv()->decimal_point);
     if (point != NULL) *point = '.';
     text_append(buffer, text, (size_t)size);

@@ -184,7 +184,8 @@ int svcguest_vehicle_reply(struct svcguest* guest, int64_t id, int32_t status,
         text_append(&reply, "}", 1);
     }
     text_append(&reply, "}", 1);
-    const int result = reply.failed ? -ENOMEM : connection_send(guest, KIND_JSON, 0, reply.data, reply.size);
+    const int result =
+        reply.error != 0 ? reply.error : connection_send(guest, KIND_JSON, 0, reply.data, reply.size);
     text_free(&reply);
     return result;
 }

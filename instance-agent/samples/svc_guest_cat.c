@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
     int error = 0;
     guest = svcguest_connect(path, "svc-guest-cat", &error);
     if (guest == NULL) return fail(error);
-    svcguest_set_handlers(guest, &handlers, NULL);
+    svcguest_set_handlers(guest, &handlers, sizeof(handlers), NULL);
     error = subscribe(argc - optind, argv + optind, nmea);
     while (error >= 0 && events_left != 0) error = svcguest_dispatch(guest, -1);
     if (error < 0) return fail(error);

@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
+#include <cmath>
+#include <cstddef>
 #include <cstring>
 
 #include "libsvc/base/error.h"
@@ -121,7 +123,7 @@ class Guest {
         REQUIRE(connection != nullptr);
         CHECK(error == 0);
         const auto handlers = all_handlers();
-        svcguest_set_handlers(connection, &handlers, &told);
+        svcguest_set_handlers(connection, &handlers, sizeof(handlers), &told);
     }
     ~Guest() { svcguest_close(connection); }
     // Dispatches until so many were told in all.
@@ -355,4 +357,70 @@ TEST_CASE("a call that is not answered ends at its limit") {
     guests.device.late();
     CHECK(svcguest_call(connection, "test.echo", "\"text\":\"x\"", nullptr) == 0);
     svcguest_close(connection);
+}
+
+TEST_CASE("a program knows when its connection has ended") {
+    auto server = std::make_unique<test::TestGuests>();
+    svcguest* connection = svcguest_connect(server->socket().c_str(), "test", nullptr);
+    REQUIRE(connection != nullptr);
+    CHECK(svcguest_is_alive(connection));
+    CHECK(svcguest_call(connection, "nope", nullptr, nullptr) == SVCGUEST_REFUSED);
+    CHECK(svcguest_is_alive(connection));
+    server.reset();
+    CHECK(svcguest_dispatch(connection, 20'000) < 0);
+    CHECK_FALSE(svcguest_is_alive(connection));
+    svcguest_close(connection);
+}
+
+TEST_CASE("a program of an older header has only the handlers it knows") {
+    Guest guest;
+    const auto handlers = all_handlers();
+    svcguest_set_handlers(guest.connection, &handlers, offsetof(svcguest_handlers, other), &guest.told);
+    guest.script.events["test.any"] = {Json::object({{"event", "news"}}),
+                                       Json::object({{"event", "location.enabled"}, {"enabled", true}})};
+    svcguest_call(guest.connection, "test.any", nullptr, nullptr);
+    guest.dispatch(1);
+    CHECK(guest.told == Told{"enabled"});
+}
+
+TEST_CASE("numbers that JSON does not know are refused before anything is sent") {
+    Guest guest;
+    svcguest_call(guest.connection, "test.any", nullptr, nullptr);
+    const float number = NAN;
+    svcguest_value value{};
+    value.prop = 5;
+    value.float_values = &number;
+    value.float_count = 1;
+    CHECK(svcguest_vehicle_set(guest.connection, &value) == -EINVAL);
+    CHECK(svcguest_vehicle_reply(guest.connection, 1, 0, &value) == -EINVAL);
+    CHECK(svcguest_is_alive(guest.connection));
+    CHECK(guest.script.requests.size() == 1);
+}
+
+TEST_CASE("a camera that is opened when another one is closed stays") {
+    Guest guest;
+    const auto opens = [&](int handle) {
+        guest.script.answers["camera.open"] = Json::object({{"handle", handle},
+                                                            {"slots", 2},
+                                                            {"slot_bytes", slot_bytes},
+                                                            {"width", 4},
+                                                            {"height", 4},
+                                                            {"stride", 16}});
+    };
+    opens(3);
+    svcguest_camera camera{};
+    REQUIRE(svcguest_camera_open(guest.connection, "0", 4, 4, 30, &camera) == 0);
+    svcguest_handlers handlers{};
+    handlers.camera_closed = [](void* user, std::uint16_t handle, const char*) {
+        auto* connection = static_cast<svcguest*>(user);
+        svcguest_camera again{};
+        svcguest_camera_close(connection, handle);
+        svcguest_camera_open(connection, "0", 4, 4, 30, &again);
+    };
+    svcguest_set_handlers(guest.connection, &handlers, sizeof(handlers), guest.connection);
+    opens(4);
+    guest.script.session->send_event(
+        Json::object({{"event", "camera.closed"}, {"handle", 3}, {"reason", "off"}}));
+    CHECK(svcguest_dispatch(guest.connection, 20'000) == 1);
+    CHECK(svcguest_camera_close(guest.connection, 4) == 0);
 }

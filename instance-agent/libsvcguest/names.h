@@ -1,0 +1,37 @@
+/* Functions that are shared inside the library get its prefix: a program that links the archive may have its
+ * own of these names. */
+#ifndef SVCGUEST_NAMES_H
+#define SVCGUEST_NAMES_H
+
+#define connection_send svcguest_private_connection_send
+#define connection_receive svcguest_private_connection_receive
+#define connection_wait svcguest_private_connection_wait
+#define now_ms svcguest_private_now_ms
+#define deadline_in svcguest_private_deadline_in
+#define keep_event svcguest_private_keep_event
+#define take_event svcguest_private_take_event
+#define request_begin svcguest_private_request_begin
+#define request_finish svcguest_private_request_finish
+#define handle_message svcguest_private_handle_message
+#define append_value svcguest_private_append_value
+#define read_value svcguest_private_read_value
+#define read_location svcguest_private_read_location
+#define find_camera svcguest_private_find_camera
+#define forget_camera svcguest_private_forget_camera
+#define handle_frame svcguest_private_handle_frame
+#define drop_frame svcguest_private_drop_frame
+#define json_value svcguest_private_json_value
+#define json_member svcguest_private_json_member
+#define json_next_item svcguest_private_json_next_item
+#define json_to_double svcguest_private_json_to_double
+#define json_to_int64 svcguest_private_json_to_int64
+#define json_to_bool svcguest_private_json_to_bool
+#define json_to_string svcguest_private_json_to_string
+#define json_equals svcguest_private_json_equals
+#define text_append svcguest_private_text_append
+#define text_format svcguest_private_text_format
+#define text_number svcguest_private_text_number
+#define text_string svcguest_private_text_string
+#define text_free svcguest_private_text_free
+
+#endif
