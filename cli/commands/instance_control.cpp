@@ -62,8 +62,9 @@ std::vector<Control> other_controls() {
             {{"trace", "show"}, "show whether a recording is under way"},
             {{"platform", "show"}, "show the platform's items"},
             {{"platform", "set"},
-             "set an item of the platform",
-             {{"item", "its name"}, {"value", "true, false, a number or a text"}}},
+             "set items of the platform, all or none",
+             {{"item", "its name"},
+              {"value", "true, false, a number or a text; more items and values may follow", true, true}}},
             {{"platform", "reset"}, "give items their defaults", {{"item", "their names", true, true}}}};
 }
 

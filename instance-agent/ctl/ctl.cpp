@@ -43,10 +43,28 @@ std::string usage_of(const CtlCommand& command) {
     return text;
 }
 
-std::string help(const std::vector<CtlCommand>& commands) {
+// Of all commands, or those of one noun.
+std::string help(const std::vector<CtlCommand>& commands, std::string_view noun = "") {
     std::string text = "usage: svc-agent ctl [--api-socket PATH] COMMAND\n";
-    for (const CtlCommand& command : commands) text.append("  ").append(usage_of(command)).append("\n");
+    for (const CtlCommand& command : commands)
+        if (noun.empty() || noun == command.noun) text.append("  ").append(usage_of(command)).append("\n");
     return text + "exit status: 0 done, 1 refused, 2 wrong usage, 3 no agent answers\n";
+}
+
+bool is_help_flag(const std::string& word) {
+    return word == "--help" || word == "-h";
+}
+
+// Of all, or behind a noun and perhaps its verb, of that noun.
+std::optional<std::string> help_asked(const std::vector<CtlCommand>& commands,
+                                      const std::vector<std::string>& words) {
+    if (words.empty()) return std::nullopt;
+    if (words[0] == "help" || is_help_flag(words[0])) return help(commands);
+    const auto is_noun = [&](const CtlCommand& command) { return command.noun == words[0]; };
+    if (std::none_of(commands.begin(), commands.end(), is_noun)) return std::nullopt;
+    for (std::size_t at = 1; at < std::min<std::size_t>(words.size(), 3) && words[at] != "--"; ++at)
+        if (is_help_flag(words[at])) return help(commands, words[0]);
+    return std::nullopt;
 }
 
 const CtlCommand& find(const std::vector<CtlCommand>& commands, const std::vector<std::string>& words) {
@@ -78,8 +96,7 @@ std::filesystem::path take_socket(std::vector<std::string>& words) {
 void run(std::vector<std::string> words, const CtlStreams& streams) {
     const auto commands = all_commands();
     const AgentClient agent(take_socket(words));
-    if (!words.empty() && (words[0] == "--help" || words[0] == "-h" || words[0] == "help"))
-        return write_all(streams.out, help(commands));
+    if (const auto text = help_asked(commands, words)) return write_all(streams.out, *text);
     const CtlCommand& command = find(commands, words);
     words.erase(words.begin(), words.begin() + (command.verb.empty() ? 1 : 2));
     const CtlWords parsed(words, command.flags);

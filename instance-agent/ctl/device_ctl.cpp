@@ -65,8 +65,12 @@ Json item_value(const std::string& text) {
     }
 }
 
-void set_item(const CtlCall& call) {
-    const Json config = Json::object({{call.plain(0), item_value(call.plain(1))}});
+// All at once: two limits may be wrong one after the other.
+void set_items(const CtlCall& call) {
+    const auto& words = call.words.plain();
+    if (words.size() % 2 != 0) throw CtlUsageError(words.back() + ": a value is missing");
+    Json config = Json::object();
+    for (std::size_t at = 0; at < words.size(); at += 2) config.set(words[at], item_value(words[at + 1]));
     (void)call.agent.ask(Method::patch, platform, Json::object({{"config", config}}).dump());
 }
 
@@ -101,7 +105,7 @@ std::vector<CtlCommand> trace_ctl() {
 
 std::vector<CtlCommand> platform_ctl() {
     return {{"platform", "show", "", 0, 0, {}, [](const CtlCall& call) { show(call, platform); }},
-            {"platform", "set", "ITEM VALUE", 2, 2, {}, set_item},
+            {"platform", "set", "ITEM VALUE [ITEM VALUE...]", 2, any_number, {}, set_items},
             {"platform", "reset", "ITEM...", 1, any_number, {}, reset_items}};
 }
 

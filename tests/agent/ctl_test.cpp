@@ -10,6 +10,7 @@
 #include "instance-agent/interfaces.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/process.h"
+#include "libsvc/model/instance.h"
 #include "tests/agent/guest_client.h"
 #include "tests/agent/jpeg_maker.h"
 
@@ -215,7 +216,32 @@ TEST_CASE_METHOD(Place, "ctl: wrong usage is told before the agent is asked") {
         CHECK(wrong.status == 2);
         CHECK(wrong.err.starts_with("svc-agent: "));
     }
-    CHECK_THAT(ask({"--help"}), Contains("vhal set"));
+    CHECK(run({"platform", "set", "a", "1", "b"}).err == "svc-agent: b: a value is missing\n");
+}
+
+TEST_CASE_METHOD(Place, "ctl: help is of all commands, or of one noun's") {
+    CHECK_THAT(ask({"--help"}), Contains("vhal set") && Contains("location set"));
+    for (const Words& words :
+         std::vector<Words>{{"vhal", "--help"}, {"vhal", "-h"}, {"vhal", "set", "--help"}})
+        CHECK_THAT(ask(words), Contains("vhal set") && !Contains("location set"));
+    CHECK(run({"nope", "--help"}).status == 2);
+    CHECK(run({"vhal", "get", "help"}).status == 2);  // a property's name
+}
+
+TEST_CASE("ctl: items of the platform are set together") {
+    Place place;
+    AgentSession session;
+    session.instance_id = "i";
+    session.token = "t";
+    session.config.platform = "webrtc";
+    place.write("data/session.json", session.to_json().dump());
+    const agent::Interfaces interfaces(place.options, false);
+    const std::string least = "stream_video_bitrate_min_kbps", most = "stream_video_bitrate_max_kbps";
+    CHECK(place.run({"platform", "set", least, "9000"}).status == 1);
+    place.ask({"platform", "set", least, "9000", most, "9500"});
+    CHECK(place.show({"platform", "show"}).at("config").at(least) == Json(9000));
+    place.ask({"platform", "reset", least, most});
+    CHECK(place.show({"platform", "show"}).at("config").at(least) == Json(2500));
 }
 
 TEST_CASE_METHOD(Place, "ctl: without an agent the status is 3, from the program too") {
