@@ -152,6 +152,13 @@ class Exec(harness.DaemonTest):
         result = self.run_inside("echo $HOME:$USER:$LANG:$PWD")
         self.assertEqual(result.stdout, b"/root:root:C.UTF-8:/root\n")
 
+    def test_the_service_keeps_its_own_umask_to_itself(self):
+        umasks = "umask; grep -h Umask /proc/1/status /proc/$(pidof svc-agent)/status"
+        self.assertEqual(self.daemon.execute(self.id, "sh", "-c", umasks).split(), ["0022", "Umask:", "0022", "Umask:", "0022"])
+        modes = self.daemon.execute(self.id, "stat", "-c", "%a", "/var/lib/svc-agent", "/var/lib/svc-agent/bin",
+                                    "/var/lib/svc-agent/session.json")
+        self.assertEqual(modes.split(), ["755", "755", "600"])
+
     def test_exec_in_an_unknown_instance_is_refused(self):
         result = self.daemon.ctl("exec", "nosuchinstance", "--", "true")
         self.assertEqual(result.returncode, 125)

@@ -54,8 +54,10 @@ FileDescriptor open_folder(int root, const PlacedFile& file, const std::filesyst
         if (made && ::fchownat(current.get(), step.c_str(), owner, owner, AT_SYMLINK_NOFOLLOW) != 0)
             throw placing_error(file, errno);
         walked /= step;
-        current = open_inside(root, walked.native(), O_PATH | O_DIRECTORY);
+        current = open_inside(root, walked.native(), (made ? O_RDONLY : O_PATH) | O_DIRECTORY);
         if (!current) throw placing_error(file, errno);
+        if (made && ::fchmod(current.get(), 0755) != 0)
+            throw placing_error(file, errno);  // whatever the umask
     }
     return current;
 }

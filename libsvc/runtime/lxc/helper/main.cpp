@@ -1,6 +1,7 @@
 // svc-lxc VERB PATH NAME ...: everything that needs liblxc, in a process of its own. Used by the runtime
 // alone: descriptor 3 is its control socket.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,6 +29,7 @@ int main(int count, char** arguments) {
     using namespace svc::lxc;
     if (count == 2 && is(arguments[1], "version")) return std::puts(lxc_get_version()) < 0 ? 1 : 0;
     if (count < 4) return usage();
+    ::umask(022);  // of whatever runs in the container; the daemon's own is stricter
     ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
     ::fcntl(command_fd, F_SETFD, FD_CLOEXEC);
     lxc_container* container = lxc_container_new(arguments[3], arguments[2]);
