@@ -1,11 +1,12 @@
 /* svc-guest-cat: prints what the guest interface gives, a line each, and shows how a program uses
  * libsvcguest.
  *
- *   svc-guest-cat [--socket PATH] [--count N] [--nmea] location | sensor TYPE DELAY_MS |
+ *   svc-guest-cat [--socket PATH] [--count N] [--nmea] [--pixels FILE] location | sensor TYPE DELAY_MS |
  *                 camera ID WIDTH HEIGHT FPS | vehicle PROP [AREA] | call OP [MEMBERS]
  *
- * Ends after N events (default: never). `camera` prints size and first pixel of each frame, `vehicle` the
- * present value and each change, `call` the answer to any operation. */
+ * Ends after N events (default: never). `camera` prints size and first pixel of each frame and writes the
+ * newest one's RGBA to FILE, `vehicle` prints the present value and each change, `call` the answer to any
+ * operation. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 
 static long events_left = -1;
 static struct svcguest* guest;
+static const char* pixels_file;
 
 static void count_event(void) {
     fflush(stdout);
@@ -50,8 +52,21 @@ static void print_sensor(void* user, const struct svcguest_sensor* sensor) {
     count_event();
 }
 
+/* Beside, then moved: whoever reads it sees one frame, whole. */
+static void write_pixels(const struct svcguest_frame* frame) {
+    char part[4096];
+    const int length = snprintf(part, sizeof part, "%s.part", pixels_file);
+    FILE* const file = length < (int)sizeof part ? fopen(part, "wb") : NULL;
+    bool written = file != NULL;
+    for (uint32_t y = 0; written && y < frame->height; ++y)
+        written = fwrite(frame->pixels + (size_t)y * frame->stride, 4, frame->width, file) == frame->width;
+    if (file != NULL && fclose(file) != 0) written = false;
+    if (!written || rename(part, pixels_file) != 0) perror("svc-guest-cat: cannot write pixels");
+}
+
 static void print_frame(void* user, const struct svcguest_frame* frame) {
     (void)user;
+    if (pixels_file != NULL) write_pixels(frame);
     printf("frame %" PRIu32 "x%" PRIu32 " slot %" PRIu32 " first %02x%02x%02x%02x time %" PRIu64 "\n",
            frame->width, frame->height, frame->slot, frame->pixels[0], frame->pixels[1], frame->pixels[2],
            frame->pixels[3], frame->timestamp_ns);
@@ -134,6 +149,7 @@ int main(int argc, char** argv) {
     static const struct option known[] = {{"socket", required_argument, NULL, 's'},
                                           {"count", required_argument, NULL, 'n'},
                                           {"nmea", no_argument, NULL, 'm'},
+                                          {"pixels", required_argument, NULL, 'p'},
                                           {NULL, 0, NULL, 0}};
     static const struct svcguest_handlers handlers = {
         .location = print_location,
@@ -151,6 +167,7 @@ int main(int argc, char** argv) {
         if (flag == 's') path = optarg;
         if (flag == 'n') events_left = atol(optarg);
         if (flag == 'm') nmea = true;
+        if (flag == 'p') pixels_file = optarg;
         if (flag == '?') return 2;
     }
     int error = 0;
