@@ -42,3 +42,9 @@ prepare_validator() {
     fi
     python3 "$root/tests/lint/openapi_valid.py" --prepare "$build/npm" >&2 || true
 }
+
+# The system tests' Debian, from its mirror into the build folder: takes minutes, most of them waiting. [SUITE...]
+prepare_debian_image() {
+    [[ $# == 0 || " $* " == *" system "* ]] || return 0
+    SVC_BUILD_DIR=$build PYTHONPATH=$root/tests/system python3 -c 'import harness; harness.debian_image()' >/dev/null 2>&1
+}

@@ -1,5 +1,6 @@
 """Drives real svcd processes for the system tests: own state, own bridge, own subnet, nothing left at the end."""
 import atexit
+import fcntl
 import hashlib
 import http.client
 import io
@@ -19,6 +20,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", ROOT / "build"))
 SVCD = BUILD / "server/svcd"
 SVCCTL = BUILD / "cli/svcctl"
+AGENT = BUILD / "instance-agent/svc-agent"
+GUEST_CAT = BUILD / "instance-agent/samples/svc-guest-cat"
+AGENT_INSIDE = "/var/lib/svc-agent/bin/svc-agent"
 FINAL = 200
 
 
@@ -314,6 +318,20 @@ def busybox_image(suffix="tar.gz"):
         subprocess.run([ROOT / "tests/images/busybox.sh", folder / f"image.{suffix}"], check=True)
         _images[suffix] = folder / f"image.{suffix}"
     return _images[suffix]
+
+
+def debian_image(more="gpsd"):
+    """A package of minimal Debian with `more` packages. Making one takes minutes, so it is kept beside the programs."""
+    script = ROOT / "tests/images/debian.sh"
+    key = hashlib.sha256(script.read_bytes() + more.encode()).hexdigest()[:16]
+    package = BUILD / "images" / f"debian-{key}.tar.gz"
+    package.parent.mkdir(parents=True, exist_ok=True)
+    with open(package.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # run-tests may be making it
+        if not package.exists():
+            made = subprocess.run([script, package, "bookworm", more], capture_output=True, text=True, timeout=900)
+            assert made.returncode == 0, made.stderr
+    return package
 
 
 def changed_image(folder, change, metadata=None):
