@@ -31,28 +31,28 @@ Paths paths_of(const Options& options) {
     return paths;
 }
 
-// An image for vehicles brings their properties along.
-bool is_automotive(const Options& options) {
-    if (options.automotive != Automotive::automatic) return options.automotive == Automotive::yes;
-    std::error_code ignored;
-    return !options.vhal_config.empty() ||
-           std::filesystem::exists(options.session.parent_path() / "vhal/properties.json", ignored);
-}
-
 // A broken session is the business of those who report.
-std::string platform_of(const Options& options) try {
-    const auto session = read_session(options.session);
-    return session ? session->config.platform : std::string();
+AgentSession session_of(const Options& options) try {
+    return read_session(options.session).value_or(AgentSession());
 } catch (const Error&) {
     return {};
 }
 
+// An image for vehicles says so, or brings their properties along.
+bool is_automotive(const Options& options, const AgentSession& session) {
+    if (options.automotive != Automotive::automatic) return options.automotive == Automotive::yes;
+    std::error_code ignored;
+    return session.image_variant == "aaos" || !options.vhal_config.empty() ||
+           std::filesystem::exists(options.session.parent_path() / "vhal/properties.json", ignored);
+}
+
 DeviceContext context_of(const Options& options, MetricsRegistry& metrics, Clock& clock) {
+    const AgentSession session = session_of(options);
     return DeviceContext{paths_of(options),
                          options.api_socket.parent_path(),
                          options.vhal_config,
-                         platform_of(options),
-                         is_automotive(options),
+                         session.config.platform,
+                         is_automotive(options, session),
                          metrics,
                          clock};
 }

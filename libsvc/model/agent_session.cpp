@@ -156,6 +156,7 @@ Json AgentSession::to_json() const {
         {"metrics_server", config.metrics_server},
         {"disable_watchdog", config.disable_watchdog},
         {"devmode", config.devmode},
+        {"image_variant", image_variant},
         {"ready",
          Json::object({{"file", ready.file}, {"command", ready.command}, {"port", int{ready.port}}})},
         {"boot_timeout_seconds", boot_timeout_seconds},
@@ -180,6 +181,7 @@ AgentSession AgentSession::from_json(const Json& value) {
     session.service_fingerprint = fields.string("service_fingerprint").value_or("");
     session.token = fields.require_string("token");
     session.config = read_config(fields);
+    session.image_variant = fields.string("image_variant").value_or("");
     if (const auto ready = fields.object("ready")) session.ready = read_ready(*ready);
     session.boot_timeout_seconds =
         small_number(fields, "boot_timeout_seconds", session.boot_timeout_seconds, 1, 86400);

@@ -43,7 +43,7 @@ struct ApplicationVersion {
     std::string parent_layer;  // "" when `layer` is a whole root file system (imported)
     std::string layer;         // "" until it is there
     std::string architecture;
-    std::string init;
+    std::string init, image_variant;
     ReadinessCheck ready;
     std::string base_instance;       // id of the container that bootstraps it, chosen before that is created
     std::uint64_t layer_size = 0;    // bytes

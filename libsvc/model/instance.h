@@ -119,6 +119,7 @@ struct Instance {
     std::vector<int> gpus;             // ids of the node's GPUs given to it
     std::vector<std::string> notes;    // what the bootstrap has to say: see InstanceReport
     std::string init;
+    std::string image_variant;  // see ImageMetadata
     ReadinessCheck ready;
     std::string user_data;
     bool no_start = false;
@@ -186,6 +187,7 @@ struct AgentSession {
     std::string service_fingerprint;
     std::string token;
     InstanceConfig config;
+    std::string image_variant;  // "aaos": the guest is a vehicle's
     ReadinessCheck ready;
     int boot_timeout_seconds = 900;
     std::vector<PackageRef> packages;

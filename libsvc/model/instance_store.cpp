@@ -173,6 +173,7 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.features = texts(fields, "features");
     instance.notes = texts(fields, "notes");
     instance.init = text(fields, "init");
+    instance.image_variant = text(fields, "image_variant");
     if (const auto ready = fields.object("ready"))
         instance.ready = {text(*ready, "file"), text(*ready, "command"), port(*ready, "port")};
     instance.user_data = text(fields, "user_data");
@@ -217,6 +218,7 @@ Json instance_to_store(const Instance& instance) {
         {"features", strings_to_json(instance.features)},
         {"notes", strings_to_json(instance.notes)},
         {"init", instance.init},
+        {"image_variant", instance.image_variant},
         {"ready", ready_to_store(instance.ready)},
         {"user_data", instance.user_data},
         {"no_start", instance.no_start},

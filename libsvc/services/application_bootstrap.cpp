@@ -15,7 +15,7 @@ namespace {
 const std::vector<std::string> agent_state = {
     "var/lib/svc-agent/session.json", "var/lib/svc-agent/userdata", "var/lib/svc-agent/progress.json",
     "var/lib/svc-agent/bin",          "var/lib/svc-agent/host",     "var/lib/svc-agent/logs",
-    "var/lib/svc-agent/downloads",    "var/lib/svc-agent/fetched",
+    "var/lib/svc-agent/downloads",    "var/lib/svc-agent/fetched",  "var/lib/svc-agent/state",
 };
 
 constexpr int timed_out_inside = 5;  // of the error codes an agent reports
@@ -65,6 +65,7 @@ BaseLaunch launch_of(const Application& application, const ApplicationVersion& v
     launch.needs_gpu_encoder = version.manifest.video_encoder == VideoEncoder::gpu;
     launch.architecture = version.architecture;
     launch.init = version.init;
+    launch.image_variant = version.image_variant;
     launch.ready = version.ready;
     return launch;
 }

@@ -36,6 +36,7 @@ Json properties_of(const Application& application, const ApplicationVersion& ver
     };
     set("version", version.manifest.version);
     set("init", version.init);
+    set("variant", version.image_variant);
     set("ready_file", version.ready.file);
     set("ready_command", version.ready.command);
     if (version.ready.port != 0) set("ready_port", std::to_string(version.ready.port));

@@ -80,7 +80,7 @@ class ApplicationService::Implementation {
     struct Foundation {
         std::string image_id;
         int image_version = 0;
-        std::string layer, architecture, init;
+        std::string layer, architecture, init, image_variant;
         ReadinessCheck ready;
         std::vector<PackageRef> addons;
         std::vector<std::string> abi_support;  // of the addons

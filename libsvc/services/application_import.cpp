@@ -37,6 +37,7 @@ ApplicationVersion imported_version(const ImportedVersion& imported, const Image
     version.layer = imported.archive.info.digest;
     version.architecture = metadata.architecture;
     version.init = metadata.init;
+    version.image_variant = metadata.variant;
     version.ready = metadata.ready;
     return version;
 }

@@ -129,6 +129,7 @@ ApplicationService::Implementation::Foundation ApplicationService::Implementatio
                           version.parent_layer,
                           version.architecture,
                           version.init,
+                          version.image_variant,
                           version.ready,
                           {},
                           {}};
@@ -151,6 +152,7 @@ ApplicationService::Implementation::Foundation ApplicationService::Implementatio
                       version->layer(),
                       version->metadata.architecture,
                       version->metadata.init,
+                      version->metadata.variant,
                       version->metadata.ready,
                       {},
                       {}};
@@ -186,6 +188,7 @@ ApplicationVersion& ApplicationService::Implementation::add_version(Application&
     version.parent_layer = foundation.layer;
     version.architecture = foundation.architecture;
     version.init = foundation.init;
+    version.image_variant = foundation.image_variant;
     version.ready = foundation.ready;
     version.packages = foundation.addons;
     version.manifest = std::move(manifest);

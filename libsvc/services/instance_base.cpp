@@ -34,6 +34,7 @@ Instance InstanceService::Implementation::base_instance(const BaseLaunch& launch
     instance.needs_gpu_encoder = launch.needs_gpu_encoder;
     instance.architecture = launch.architecture;
     instance.init = launch.init;
+    instance.image_variant = launch.image_variant;
     instance.ready = launch.ready;
     instance.config.platform = "null";
     instance.config.boot_package = launch.app.boot_package;

@@ -135,6 +135,7 @@ AgentSession InstanceService::Implementation::session_for(const Instance& planne
     session.instance_type = to_text(planned.type);
     session.token = parts_.tokens.issue(session.instance_id);
     session.config = planned.config;
+    session.image_variant = planned.image_variant;
     session.ready = planned.ready;
     const Duration limit = base ? time_left(planned) : parts_.options.boot_timeout;
     session.boot_timeout_seconds =

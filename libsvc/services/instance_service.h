@@ -63,7 +63,7 @@ struct BaseLaunch {
     InstanceResources resources;
     std::vector<std::string> node_selector, features;
     bool needs_gpu_encoder = false;
-    std::string architecture, init;
+    std::string architecture, init, image_variant;
     ReadinessCheck ready;
     std::string requestor;
 };

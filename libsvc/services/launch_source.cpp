@@ -109,6 +109,7 @@ LaunchSource from_image(const InstanceCreate& request, const LaunchRecords& reco
     instance.layers = {version.layer()};
     instance.architecture = version.metadata.architecture;
     instance.init = version.metadata.init;
+    instance.image_variant = version.metadata.variant;
     instance.ready = version.metadata.ready;
     instance.instance_type = request.instance_type;
     instance.resources = overlaid(*resources, request);
@@ -163,6 +164,7 @@ LaunchSource from_application(const InstanceCreate& request, const LaunchRecords
     for (PackageRef& package : instance.packages) package.fetch = false;
     instance.architecture = version.architecture;
     instance.init = version.init;
+    instance.image_variant = version.image_variant;
     instance.ready = version.ready;
     instance.instance_type = application->instance_type;
     instance.resources = overlaid(application->effective_resources(), request);

@@ -43,6 +43,7 @@ AgentSession sample() {
     session.service_fingerprint = std::string(64, 'f');
     session.token = "header.claims.signature";
     session.config = {"webrtc", "com.example.app", ".Main", "influxdb:h:1,raw", "", true, true};
+    session.image_variant = "aaos";
     session.ready = {"/run/ready", "true", 80};
     session.boot_timeout_seconds = 60;
     session.packages = {sample_package()};

@@ -36,6 +36,7 @@ Instance sample() {
     instance.instance_type = "g2.3";
     instance.layers = {std::string(64, 'a'), "v0"};
     instance.init = "/sbin/init";
+    instance.image_variant = "android";
     instance.ready = {"/run/ready", "true", 80};
     instance.user_data = "secret data";
     instance.no_start = true;

@@ -54,8 +54,11 @@ TEST_CASE("what the agent keeps for itself does not get into the layer") {
     ApplicationFixture world;
     world.created();
     const auto left_out = world.layers.left_out();
-    CHECK(std::find(left_out.begin(), left_out.end(), "var/lib/svc-agent/session.json") != left_out.end());
-    CHECK(std::find(left_out.begin(), left_out.end(), "var/lib/svc-agent/app") == left_out.end());
+    const auto is_left_out = [&](const std::string& name) {
+        return std::find(left_out.begin(), left_out.end(), "var/lib/svc-agent/" + name) != left_out.end();
+    };
+    for (const char* own : {"session.json", "state", "logs"}) CHECK(is_left_out(own));
+    for (const char* theirs : {"app", "addons", "vhal"}) CHECK_FALSE(is_left_out(theirs));
 }
 
 TEST_CASE("a cancelled bootstrap makes the version fail") {
