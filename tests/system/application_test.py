@@ -56,12 +56,12 @@ class Applications(harness.DaemonTest):
 
     def test_environment_of_hooks(self):
         show = hook('mkdir -p /srv; { echo "$ADDON_DIR|$APP_DIR|$RUNTIME_DIR|$BOOT_PACKAGE|$INSTANCE_TYPE|$CONTAINER_TYPE"; '
-                    'pwd; id -u; } >/srv/environment')
+                    'pwd; id -u; umask; } >/srv/environment')
         self.daemon.add_addon("env", {"manifest.yaml": "name: env\n", "hooks/pre-start": show})
         id = self.daemon.create_app({"manifest.yaml": manifest("shown", addons="[env]", boot_package="com.foo.candy")})
         lines = self.daemon.execute(self.daemon.launch_app(id), "cat", "/srv/environment").splitlines()
         self.assertEqual(lines, ["/var/lib/svc-agent/addons/env|/var/lib/svc-agent/app|/var/lib/svc-agent|com.foo.candy|"
-                                 "regular|regular", "/var/lib/svc-agent/addons/env", "0"])
+                                 "regular|regular", "/var/lib/svc-agent/addons/env", "0", "0022"])
 
     def test_the_versions_layer_holds_the_changes_alone_and_its_removals(self):
         id = self.daemon.create_app({"manifest.yaml": manifest("changed"), "hooks/pre-start": hook(
@@ -81,6 +81,19 @@ class Applications(harness.DaemonTest):
                                      "hooks/post-start": hook("exit 0")})
         files = self.daemon.execute(self.daemon.launch_app(id), "sh", "-c", "cd /var/lib/svc-agent/app; find . -type f | sort")
         self.assertEqual(files.split(), ["./data/a.txt", "./hooks/post-start", "./manifest.yaml", "./scripts/deep/run"])
+
+    def test_what_was_injected_into_the_base_stays_there(self):
+        ctl = harness.AGENT_INSIDE + " ctl"
+        id = self.daemon.create_app({"manifest.yaml": manifest("injected"), "hooks/post-start": hook(
+            "[ $INSTANCE_TYPE = base ] || exit 0; " + ctl + """ request PATCH /1.0 '{"log_level":"fatal"}'; """ +
+            "for device in location camera sensors; do " + ctl + " $device enable; done; ls $RUNTIME_DIR/state >/srv/kept"),
+            "hooks/post-stop": hook("mkdir -p $RUNTIME_DIR/state; echo fatal >$RUNTIME_DIR/state/log_level")})
+        instance = self.daemon.launch_app(id)
+        self.assertEqual(self.daemon.execute(instance, "cat", "/srv/kept").split(),
+                         ["camera.json", "location.json", "log_level", "sensors.json"])
+        root = self.daemon.execute(instance, *ctl.split(), "request", "GET", "/1.0")
+        self.assertIn('"log_level":"info"', root.replace(" ", ""))
+        self.assertEqual(self.daemon.execute(instance, "sh", "-c", "ls -A /var/lib/svc-agent/state 2>/dev/null || :"), "")
 
     def test_an_apk_is_left_for_the_hooks_where_the_guest_has_no_package_manager(self):
         id = self.daemon.create_app({"manifest.yaml": manifest("packaged"), "app.apk": "not really",

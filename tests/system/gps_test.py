@@ -1,46 +1,37 @@
 #!/usr/bin/env python3
-"""Debian's own gpsd inside an instance finds the place that was injected through the control API."""
+"""Debian's own gpsd inside an instance finds the places that are injected from outside."""
 import json
-import pathlib
 import shutil
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
 
 import harness
+import injection
 
 PORT = 2948  # the package's own service may have gpsd's usual one
-PATIENCE = 30
+PATIENCE = 60
+WAY = """<gpx><trk><trkseg><trkpt lat="48.1173" lon="11.5166667"><ele>545.4</ele></trkpt>
+<trkpt lat="48.1174" lon="11.5166667"><ele>546.5</ele></trkpt></trkseg></trk></gpx>"""
 
 
-class Gps(harness.DaemonTest):
+class Gps(injection.InjectionTest):
+    launch_fields = {"image": "debian"}
+
     @classmethod
     def prepare(cls):
         if not shutil.which("mmdebstrap"):
             raise unittest.SkipTest("needs mmdebstrap: gpsd comes from Debian")
-        with tempfile.TemporaryDirectory() as folder:
-            package = pathlib.Path(folder) / "debian.tar.gz"
-            subprocess.run([harness.ROOT / "tests/images/debian.sh", package, "bookworm", "gpsd,curl"], check=True,
-                           capture_output=True, timeout=300)
-            cls.daemon.add_image("debian", package)
+        cls.daemon.add_image("debian", harness.debian_image("gpsd"))
 
-    def control(self, id, method, path, body=None):
-        """Asks the control API inside the instance; the answer has to be success."""
-        command = ["curl", "-sS", "--unix-socket", "/run/svc/api.unix", "-X", method, f"s/1.0/{path}"]
-        result = self.daemon.ctl("exec", id, "--", *command, *(["-d", json.dumps(body)] if body is not None else []))
-        answer = json.loads(result.stdout or b"{}")
-        self.assertEqual(answer.get("status"), "Success", (answer, result.stderr))
-        return answer.get("metadata")
-
-    def gpsd(self, id):
+    def gpsd(self):
         """A connection to a gpsd that runs in the instance until the test ends."""
-        daemon = subprocess.Popen([harness.SVCCTL, "--socket", self.daemon.socket, "exec", id, "--", "gpsd", "-N", "-n", "-b",
-                                   "-G", "-S", str(PORT), "/dev/gnss-nmea"], stdin=subprocess.DEVNULL)
+        daemon = subprocess.Popen([harness.SVCCTL, "--socket", self.daemon.socket, "exec", self.id, "--", "gpsd", "-N", "-n",
+                                   "-b", "-G", "-S", str(PORT), "/dev/gnss-nmea"], stdin=subprocess.DEVNULL)
         self.addCleanup(daemon.wait, timeout=PATIENCE)
         self.addCleanup(daemon.terminate)
-        address = (self.daemon.container(id)["address"], PORT)
+        address = (self.daemon.container(self.id)["address"], PORT)
         end = time.monotonic() + PATIENCE
         while True:
             try:
@@ -49,11 +40,10 @@ class Gps(harness.DaemonTest):
                 self.assertIsNone(daemon.poll(), "gpsd has ended")
                 self.assertLess(time.monotonic(), end, "gpsd does not listen")
 
-    def fix(self, connection, is_wanted):
+    def fix(self, reports, is_wanted):
         """The first three-dimensional fix that is wanted."""
-        connection.sendall(b'?WATCH={"enable":true,"json":true};\n')
         end = time.monotonic() + PATIENCE
-        for line in connection.makefile():
+        for line in reports:
             report = json.loads(line)
             if report["class"] == "TPV" and report["mode"] == 3 and is_wanted(report):
                 return report
@@ -61,24 +51,24 @@ class Gps(harness.DaemonTest):
         self.fail("gpsd has gone")
 
     def test_gpsd_is_at_the_injected_place_and_follows_it(self):
-        id = self.daemon.launch("debian")
-        place = {"latitude": -33.8568, "longitude": 151.2153, "altitude": 12.5, "time": time.time_ns() // 10**6,
-                 "speed": 3, "bearing": 270, "horizontal_accuracy": 5, "vertical_accuracy": 8}
-        self.control(id, "POST", "location", {"enable": True})
-        self.control(id, "PATCH", "location", place)
-        with self.gpsd(id) as connection:
-            fix = self.fix(connection, lambda report: "speed" in report and "epv" in report)
-            self.assertAlmostEqual(fix["lat"], place["latitude"], places=6)
-            self.assertAlmostEqual(fix["lon"], place["longitude"], places=6)
-            self.assertAlmostEqual(fix["altMSL"], place["altitude"], places=1)
-            self.assertAlmostEqual(fix["speed"], place["speed"], places=2)
-            self.assertAlmostEqual(fix["track"], place["bearing"], places=1)
-            self.assertAlmostEqual(fix["eph"], place["horizontal_accuracy"], places=1)
-            self.assertAlmostEqual(fix["epv"], place["vertical_accuracy"], places=1)
-            self.control(id, "PATCH", "location", {**place, "format": "nmea", "latitude": 4807.038, "longitude": 1131.0})
-            moved = self.fix(connection, lambda report: report["lat"] > 0)
-            self.assertAlmostEqual(moved["lat"], 48.1173, places=6)
+        self.instance("location", "enable")
+        self.instance("location", "set", "--altitude", 12.5, "--speed", 3, "--bearing", 270, "--accuracy", 5,
+                      "--vertical-accuracy", 8, "--", -33.8568, 151.2153)
+        with self.gpsd() as connection:
+            connection.sendall(b'?WATCH={"enable":true,"json":true};\n')
+            reports = connection.makefile()
+            fix = self.fix(reports, lambda report: "speed" in report and "epv" in report)
+            for field, value in {"lat": -33.8568, "lon": 151.2153}.items():
+                self.assertAlmostEqual(fix[field], value, places=6)
+            for field, value in {"altMSL": 12.5, "speed": 3, "track": 270, "eph": 5, "epv": 8}.items():
+                self.assertAlmostEqual(fix[field], value, places=1, msg=field)
+            file = injection.scratch(self) / "way.gpx"
+            file.write_text(WAY)
+            self.instance("location", "replay", file)
+            moved = self.fix(reports, lambda report: report["lat"] > 48.11735 and "altMSL" in report)
+            self.assertAlmostEqual(moved["lat"], 48.1174, places=6)
             self.assertAlmostEqual(moved["lon"], 11.5166667, places=6)
+            self.assertAlmostEqual(moved["altMSL"], 546.5, places=1)
 
 
 if __name__ == "__main__":
