@@ -7,9 +7,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <random>
 
+#include "libsvc/base/process.h"
 #include "tests/agent/whole_agent.h"
 
 using namespace svc;
@@ -311,4 +313,58 @@ TEST_CASE("a vehicle provider that answers nonsense or nothing harms nobody else
     }
     CHECK(eventually([&] { return agent.outcome("GET", "/1.0/vhal/291504647") == "200"; }));
     CHECK(agent.is_unharmed(before));
+}
+
+TEST_CASE("an agent that runs out of descriptors serves on, and all when there are some again") {
+    const TemporaryDirectory directory(std::filesystem::temp_directory_path(), "few-descriptors-");
+    const auto api = directory.path() / "run/api.unix", guests = directory.path() / "run/guest.unix";
+    const Target target = Target::parse("unix://" + api.string());
+    SpawnOptions options;
+    options.arguments = {"/usr/bin/prlimit",
+                         "--nofile=100:100",
+                         SVC_AGENT_PROGRAM,
+                         "--session",
+                         directory.path() / "data/session.json",
+                         "--api-socket",
+                         api,
+                         "--guest-socket",
+                         guests,
+                         "--automotive",
+                         "no"};
+    Child agent(options);
+    const auto serves = [&] {
+        try {
+            return ask(target, http_request("GET", "/1.0")).status == 200 &&
+                   GuestClient(guests).hello().at("ok").as_bool();
+        } catch (const std::exception&) {
+            return false;
+        }
+    };
+    REQUIRE(eventually(serves));
+    const auto descriptors = [&] {
+        const std::filesystem::directory_iterator all("/proc/" + std::to_string(agent.pid()) + "/fd");
+        return std::distance(begin(all), end(all));
+    };
+    const auto before = descriptors();
+    {
+        RawClient client(target);
+        GuestClient guest(guests);
+        guest.hello();
+        REQUIRE(answers(client));
+        std::vector<FileDescriptor> crowd;
+        for (int i = 0; i < 200; ++i)
+            for (const auto& socket : {api, guests}) crowd.push_back(connect_at_once(socket));
+        REQUIRE(eventually([&] { return descriptors() >= 100; }));
+        CHECK(answers(client));
+        CHECK(answers(guest));
+        client.send(http_request("POST", "/1.0/camera", R"({"enable":true})"));
+        CHECK(WholeAgent::check_envelope(client.reply()).at("error_code").as_int() == 500);
+        const Json opened =
+            guest.ask(R"({"id":3,"op":"camera.open","camera":"0","width":640,"height":480,"fps":1})");
+        CHECK_FALSE(opened.at("ok").as_bool());
+    }
+    CHECK(eventually(serves));
+    CHECK(eventually([&] { return descriptors() <= before; }));
+    agent.kill(SIGTERM);
+    CHECK(agent.wait().code == 0);
 }
