@@ -1,6 +1,7 @@
 // Every route in every state, switches thrown from all sides, and no room to write.
 #include <catch2/catch.hpp>
 
+#include <sys/stat.h>
 #include <thread>
 
 #include "tests/agent/jpeg_maker.h"
@@ -116,6 +117,15 @@ TEST_CASE("switches thrown from all sides leave everything whole") {
     CHECK_FALSE(agent.ask("GET", "/1.0/camera").at("metadata").at("data_available").as_bool());
     CHECK(video_sockets(agent) == 0);
     CHECK(agent.is_unharmed(before));
+}
+
+TEST_CASE("a pipe in the place of a file holds up nobody") {
+    const WholeAgent agent;
+    REQUIRE(::mkfifo((agent.data() / "static_gps_position").c_str(), 0600) == 0);
+    GuestClient guest(agent.guest_socket());
+    guest.hello();
+    CHECK(guest.ask(R"({"id":2,"op":"location.get"})").at("error").as_string() == "no fix");
+    CHECK(agent.serves());
 }
 
 TEST_CASE("a full disk is told, changes nothing, and is survived") {

@@ -16,7 +16,10 @@ std::int64_t milliseconds(Duration duration) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
+// A pipe in its place would hold up everybody.
 std::optional<Fix> read_static_position(const std::filesystem::path& file) try {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
     const auto fix = parse_static_position(read_file(file, max_file));
     if (!fix) log::debug("static position is not understood", {{"file", file.string()}});
     return fix;
