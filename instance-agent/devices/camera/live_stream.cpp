@@ -51,6 +51,8 @@ StreamRoom LiveStream::room() {
     return {nullptr, waste_.data(), std::min(waste_.size(), size_.bytes() - into_frame)};
 }
 
+// By value: the buffer is let go of with this call, under the lock of the caller.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void LiveStream::took(StreamRoom room, std::size_t bytes, std::uint64_t version) {
     position_ += bytes;
     if (!room.buffer || room.buffer != filling_) return;

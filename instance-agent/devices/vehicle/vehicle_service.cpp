@@ -25,6 +25,7 @@ Duration interval_for(const PropertyConfig& config, double rate) {
 
 PropertyTable table_of(std::vector<PropertyConfig> configs) {
     std::vector<PropertyDeclaration> declarations;
+    declarations.reserve(configs.size());
     for (PropertyConfig& config : configs) declarations.push_back({std::move(config), {}});
     return PropertyTable(std::move(declarations));
 }
