@@ -1,11 +1,14 @@
-// Pictures from outside: decoded whole, or refused by name. Small ones are given a size of the camera, so
-// that the decoder is reached.
+// Pictures from outside: decoded whole, or refused by name. Input with an odd first byte is a picture itself,
+// which is given a size of the camera, so that the decoder is reached; else it tells how to damage a good
+// one.
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "instance-agent/devices/camera/jpeg.h"
 #include "libsvc/base/error.h"
+#include "tests/agent/jpeg_maker.h"
 
 namespace {
 
@@ -19,11 +22,38 @@ void set_size(std::string& jpeg) {
     }
 }
 
+std::string good_picture(int colours, bool progressive) {
+    return svc::test::make_jpeg(640, 480, [](unsigned x, unsigned y) { return x * y * 31; },
+                                {progressive, colours});
+}
+
+// Groups of four bytes: a place (24 bits) and what is put there; a place beyond the end cuts the picture.
+std::string damaged_picture(const std::uint8_t* data, std::size_t size) {
+    static const std::array<std::string, 4> good{good_picture(3, false), good_picture(3, true),
+                                                 good_picture(1, true), good_picture(4, false)};
+    std::string jpeg = good[data[0] / 2 % good.size()];
+    for (std::size_t at = 1; at + 4 <= size; at += 4) {
+        const std::size_t place = std::size_t{data[at]} << 16 | data[at + 1] << 8 | data[at + 2];
+        if (place < jpeg.size())
+            jpeg[place] = static_cast<char>(data[at + 3]);
+        else
+            jpeg.resize(jpeg.size() - jpeg.size() * data[at + 3] / 1024);
+    }
+    return jpeg;
+}
+
+std::string picture_of(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return {};
+    if (data[0] % 2 == 0) return damaged_picture(data, size);
+    std::string jpeg(reinterpret_cast<const char*>(data) + 1, size - 1);
+    set_size(jpeg);
+    return jpeg;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    std::string jpeg(reinterpret_cast<const char*>(data), size);
-    set_size(jpeg);
+    const std::string jpeg = picture_of(data, size);
     try {
         const svc::agent::Picture picture = svc::agent::decode_jpeg(jpeg);
         if (!svc::agent::is_camera_resolution(picture.size())) std::abort();
