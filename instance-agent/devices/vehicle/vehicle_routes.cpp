@@ -20,10 +20,10 @@ Response response_of(const VehicleOutcome& outcome, const ToResponse& to_respons
 }
 
 // A provider's answer is awaited without a thread.
-Response respond(VehicleService::Answer answer, ToResponse to_response) {
+Response respond(VehicleService::Answer answer, const ToResponse& to_response) {
     if (answer.now) return to_response(*answer.now);
     Response response;
-    response.later = [later = std::move(answer.later), to_response](Responder responder) {
+    response.later = [later = std::move(answer.later), to_response](const Responder& responder) {
         later([responder, to_response](const VehicleOutcome& outcome) {
             responder(response_of(outcome, to_response));
         });
