@@ -129,15 +129,14 @@ Invocation without_command(const Words& words) {
     invocation.help = words.empty() || asks_for_help(words) || words.front() == "help";
     invocation.version = !words.empty() && (words.front() == "--version" || words.front() == "-v");
     if (invocation.version) return invocation;
-    const Group* group = words.empty() ? nullptr : find_group(words.front());
-    if (group != nullptr) {
-        invocation.group = group->name;
-        const bool only_flags = words.size() == 1 || words[1].starts_with("-");
+    if (const auto group = group_words(words); !group.empty()) {
+        invocation.group = join(group, " ");
+        const bool only_flags = words.size() == group.size() || words[group.size()].starts_with("-");
         if (only_flags && asks_for_help(words)) return invocation;
-        if (words.size() == 1)
-            throw UsageError("svcctl " + group->name + ": which command? See 'svcctl " + group->name +
-                             " --help'");
-        throw UsageError("unknown command " + quoted(group->name + " " + words[1]));
+        if (words.size() == group.size())
+            throw UsageError("svcctl " + invocation.group + ": which command? See 'svcctl " +
+                             invocation.group + " --help'");
+        throw UsageError("unknown command " + quoted(invocation.group + " " + words[group.size()]));
     }
     if (words.empty()) throw UsageError("no command given; see 'svcctl --help'");
     if (invocation.help && words.front().starts_with("-")) return invocation;

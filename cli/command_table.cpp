@@ -86,6 +86,17 @@ std::vector<Command> listed_commands() {
     };
 }
 
+// By what they inject, in the order of their first ones.
+std::vector<Command> instance_commands() {
+    std::vector<Command> all = instance_control_commands();
+    for (Command& command : instance_media_commands()) {
+        const auto other = [&](const Command& before) { return before.path[1] == command.path[1]; };
+        const auto last = std::find_if(all.rbegin(), all.rend(), other);
+        all.insert(last == all.rend() ? all.end() : last.base(), std::move(command));
+    }
+    return all;
+}
+
 }  // namespace
 
 const std::vector<Command>& all_commands() {
@@ -93,8 +104,7 @@ const std::vector<Command>& all_commands() {
         std::vector<Command> all = listed_commands();
         for (const std::vector<std::string>& group : {std::vector<std::string>{"trust"}, {"config", "trust"}})
             for (Command& command : trust_commands(group)) all.push_back(std::move(command));
-        for (const auto& make : {instance_control_commands, instance_media_commands})
-            for (Command& command : make()) all.push_back(std::move(command));
+        for (Command& command : instance_commands()) all.push_back(std::move(command));
         return all;
     }();
     return commands;
@@ -128,10 +138,17 @@ const Command* find_command(const std::vector<std::string>& given, std::size_t& 
     return nullptr;
 }
 
-const Group* find_group(std::string_view word) {
-    for (const Group& group : all_groups())
-        if (group.name == long_word(std::string(word))) return &group;
-    return nullptr;
+std::vector<std::string> group_words(const std::vector<std::string>& words) {
+    if (words.empty()) return {};
+    const std::string first = long_word(words[0]);
+    const auto is_group = [&](const Group& group) { return group.name == first; };
+    if (std::none_of(all_groups().begin(), all_groups().end(), is_group)) return {};
+    const auto is_within = [&](const Command& command) {
+        return command.path.size() > 2 && command.path[0] == first && command.path[1] == words[1];
+    };
+    if (words.size() > 1 && std::any_of(all_commands().begin(), all_commands().end(), is_within))
+        return {first, words[1]};
+    return {first};
 }
 
 }  // namespace svc::cli

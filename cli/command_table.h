@@ -13,6 +13,7 @@ const std::vector<Group>& all_groups();
 // The command that the leading words name, by path or alias; `words_used` tells how many. Null: there is
 // none.
 const Command* find_command(const std::vector<std::string>& words, std::size_t& words_used);
-const Group* find_group(std::string_view word);  // null: no such group
+// Those at the beginning that name a group, or one in a group, by their long names: {"instance", "camera"}.
+std::vector<std::string> group_words(const std::vector<std::string>& words);
 
 }  // namespace svc::cli

@@ -47,13 +47,19 @@ std::string usage(const Command& command) {
     return text + " [flags]";
 }
 
+// Of no group: those of one word.
+bool is_of_group(const Command& command, const std::vector<std::string>& group) {
+    if (group.empty()) return command.path.size() == 1;
+    return command.path.size() > group.size() && std::equal(group.begin(), group.end(), command.path.begin());
+}
+
 Lines commands_of(std::string_view group) {
+    const auto words = group.empty() ? std::vector<std::string>() : split(group, ' ');
     Lines lines;
     for (const Command& command : all_commands()) {
-        if (group.empty() ? command.path.size() != 1 : command.path.front() != group) continue;
-        const Lines::size_type skipped = group.empty() ? 0 : 1;
+        if (!is_of_group(command, words)) continue;
         std::string name =
-            join({command.path.begin() + static_cast<std::ptrdiff_t>(skipped), command.path.end()}, " ");
+            join({command.path.begin() + static_cast<std::ptrdiff_t>(words.size()), command.path.end()}, " ");
         for (const auto& alias : command.aliases) name += ", " + alias;
         lines.emplace_back(name, command.summary);
     }

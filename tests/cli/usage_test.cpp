@@ -28,6 +28,8 @@ TEST_CASE("wrong usage is status 2 and says what is wrong") {
         {{"fly"}, "unknown command 'fly'"},
         {{"image"}, "which command?"},
         {{"image", "fly"}, "unknown command 'image fly'"},
+        {{"instance", "camera"}, "svcctl instance camera: which command?"},
+        {{"instance", "camera", "fly"}, "unknown command 'instance camera fly'"},
         {{"--fly"}, "unknown flag '--fly'"},
         {{"list", "--fly"}, "--fly"},
         {{"list", "extra"}, "extra"},
@@ -90,4 +92,14 @@ TEST_CASE("no two arguments of a command share a name") {
                 CHECK((flag.letter == 0 || letters.insert(flag.letter).second));
             }
     }
+}
+
+TEST_CASE("help of a group within a group lists its commands alone") {
+    const CliRun run = run_cli({"instance", "location", "--help"});
+    CHECK(run.status == 0);
+    CHECK_THAT(run.out, Catch::StartsWith("Usage: svcctl instance location <command>") &&
+                            Catch::Contains("  replay") && !Catch::Contains("camera"));
+    const std::string all = run_cli({"instance", "--help"}).out;
+    CHECK(all.find("location replay") < all.find("camera enable"));
+    CHECK(all.find("trace stop") < all.find("platform show"));
 }
