@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "instance-agent/libsvcguest/svcguest.h"
+#include <svcguest.h>
 
 static long events_left = -1;
 static struct svcguest* guest;
