@@ -13,9 +13,18 @@ namespace {
 
 // What the agent keeps for itself; every instance gets its own.
 const std::vector<std::string> agent_state = {
-    "var/lib/svc-agent/session.json", "var/lib/svc-agent/userdata", "var/lib/svc-agent/progress.json",
-    "var/lib/svc-agent/bin",          "var/lib/svc-agent/host",     "var/lib/svc-agent/logs",
-    "var/lib/svc-agent/downloads",    "var/lib/svc-agent/fetched",  "var/lib/svc-agent/state",
+    "var/lib/svc-agent/session.json",
+    "var/lib/svc-agent/userdata",
+    "var/lib/svc-agent/progress.json",
+    "var/lib/svc-agent/bin",
+    "var/lib/svc-agent/host",
+    "var/lib/svc-agent/logs",
+    "var/lib/svc-agent/downloads",
+    "var/lib/svc-agent/fetched",
+    "var/lib/svc-agent/state",
+    "var/lib/svc-agent/traces",
+    "run/svc",
+    "run/user/1000/svc-agent",
 };
 
 constexpr int timed_out_inside = 5;  // of the error codes an agent reports

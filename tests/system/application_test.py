@@ -86,7 +86,8 @@ class Applications(harness.DaemonTest):
         ctl = harness.AGENT_INSIDE + " ctl"
         id = self.daemon.create_app({"manifest.yaml": manifest("injected"), "hooks/post-start": hook(
             "[ $INSTANCE_TYPE = base ] || exit 0; " + ctl + """ request PATCH /1.0 '{"log_level":"fatal"}'; """ +
-            "for device in location camera sensors; do " + ctl + " $device enable; done; ls $RUNTIME_DIR/state >/srv/kept"),
+            f"{ctl} trace start; for device in location camera sensors; do {ctl} $device enable; done; {ctl} trace stop; "
+            "ls $RUNTIME_DIR/state >/srv/kept"),
             "hooks/post-stop": hook("mkdir -p $RUNTIME_DIR/state; echo fatal >$RUNTIME_DIR/state/log_level")})
         instance = self.daemon.launch_app(id)
         self.assertEqual(self.daemon.execute(instance, "cat", "/srv/kept").split(),
@@ -94,6 +95,9 @@ class Applications(harness.DaemonTest):
         root = self.daemon.execute(instance, *ctl.split(), "request", "GET", "/1.0")
         self.assertIn('"log_level":"info"', root.replace(" ", ""))
         self.assertEqual(self.daemon.execute(instance, "sh", "-c", "ls -A /var/lib/svc-agent/state 2>/dev/null || :"), "")
+        with tarfile.open(fileobj=io.BytesIO(self.daemon.api("GET", f"/1.0/applications/{id}/0").raw)) as tar:
+            own = ("rootfs/run/svc", "rootfs/run/user/1000/svc-agent", "rootfs/var/lib/svc-agent/traces")
+            self.assertEqual([name for name in tar.getnames() if name.startswith(own)], [])
 
     def test_an_apk_is_left_for_the_hooks_where_the_guest_has_no_package_manager(self):
         id = self.daemon.create_app({"manifest.yaml": manifest("packaged"), "app.apk": "not really",
