@@ -67,7 +67,7 @@ FrameBufferPtr PrivateFrames::take_for(std::size_t bytes) {
     bytes_ = bytes;
     if (FrameBufferPtr free = take()) return free;
     if (buffers_.size() == most) return nullptr;
-    const auto buffer = std::make_shared<FrameBuffer>();
+    auto buffer = std::make_shared<FrameBuffer>();
     buffer->memory.reset(new std::uint8_t[bytes], std::default_delete<std::uint8_t[]>());
     buffer->data = buffer->memory.get();
     buffers_.push_back(buffer);

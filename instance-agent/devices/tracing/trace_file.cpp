@@ -49,7 +49,7 @@ std::filesystem::path write_trace_file(const std::filesystem::path& directory,
                                        const std::vector<std::string_view>& pieces) {
     make_directory(directory);
     FileDescriptor fd;
-    const std::filesystem::path file = create_file(directory, fd);
+    std::filesystem::path file = create_file(directory, fd);
     try {
         for (const std::string_view piece : pieces) write_piece(fd.get(), piece);
         ::fchmod(fd.get(), 0644);
