@@ -33,6 +33,11 @@ void report_failure(const AgentSession& session, const InstanceReport& report, D
     Reporter(session, clock, call_directly).report(report, {}, patience);
 }
 
+// Without it the agent beside the guest would have nobody to report to.
+void check_still_there(const std::filesystem::path& session_file) {
+    if (!read_session(session_file)) throw Error(ErrorCode::not_found, "a hook has removed the session file");
+}
+
 // What throws here has nothing to do with a package: the disk is full, the session broken.
 int prepare(const std::filesystem::path& session_file) {
     const auto session = read_session(session_file);
@@ -43,6 +48,7 @@ int prepare(const std::filesystem::path& session_file) {
     std::optional<InstanceReport> failure;
     try {
         failure = prepare_guest(*session, paths, clock, call_directly, {});
+        if (!failure) check_still_there(session_file);
     } catch (const std::exception& e) {
         failure = error_report(Trouble::general, e.what());
     }

@@ -111,6 +111,10 @@ class BadGuests(harness.DaemonTest):
                 self.assertIn(record["status_code"], (200, 400))
                 self.assertTrue(record["status_code"] == 200 or record["err"], record)
 
+    def test_hooks_that_take_the_session_away(self):
+        self.fails(naming="a hook has removed the session file", name="taker", pre_start="rm /var/lib/svc-agent/session.json")
+        self.fails(naming="session file", name="breaker", pre_start="echo '{}' >/var/lib/svc-agent/session.json")
+
     def test_hooks_that_kill_the_agent(self):
         for number, script in enumerate(("kill -9 $PPID; sleep 1; exit 1", "kill -9 -1; exit 1")):
             with self.subTest(script=script):
