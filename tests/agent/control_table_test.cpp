@@ -305,12 +305,25 @@ TEST_CASE("table: a property is written by the control API and read by the guest
     CHECK(read.at("timestamp").as_int() > 0);
     guest->ask(R"({"id":3,"op":"vhal.set","prop":358614275,"area_id":68,"float_values":[21.5]})");
     CHECK(value_at(agent, "/1.0/vhal/358614275/68").at("float_values") == Json::parse("[21.5]"));
-    CHECK(agent.error("PUT", "/1.0/vhal", R"({"prop_id":286261505})") == "400 No value provided");
+    for (const char* empty : {R"({"prop_id":286261505})", R"({"prop_id":286261505,"status":1})"})
+        CHECK(agent.error("PUT", "/1.0/vhal", empty) == "400 No value provided");
     CHECK(agent.error("PUT", "/1.0/vhal", R"({"prop_id":286261505,"status":3,"string_value":""})") ==
           "400 Invalid status 3");
     CHECK(agent.error("PUT", "/1.0/vhal", R"({"prop_id":"0x11100101","string_value":""})") ==
           "400 Invalid value for field 'prop_id'");
     CHECK(agent.error("PUT", "/1.0/vhal", "[]") == "400 Request body must be an object");
+}
+
+TEST_CASE("a guest tells of a property that has no value, and of an empty vector") {
+    const Agent agent;
+    const auto guest = attach(agent);
+    CHECK(guest->ask(R"({"id":2,"op":"vhal.set","prop":291504900,"status":1})").at("ok").as_bool());
+    const Json temperature = value_at(agent, "/1.0/vhal/291504900");
+    CHECK(temperature.at("status") == Json(1));
+    CHECK(temperature.at("float_values") == Json::array());
+    CHECK(guest->ask(R"({"id":3,"op":"vhal.set","prop":289475073})").at("ok").as_bool());
+    CHECK(value_at(agent, "/1.0/vhal/289475073").at("int32_values") == Json::array());
+    CHECK_FALSE(guest->ask(R"({"id":4,"op":"vhal.set","prop":291504900})").at("ok").as_bool());
 }
 
 TEST_CASE("table: configurations of all properties and of those named") {

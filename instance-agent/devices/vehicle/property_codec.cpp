@@ -221,14 +221,14 @@ ReadValues read_values(const Json& object) {
     return read;
 }
 
-PropertyValue read_set(const Json& object, std::string_view prop_key) {
+PropertyValue read_set(const Json& object, std::string_view prop_key, ValueFields fields) {
     if (!object.is_object()) refuse("Request body must be an object");
     PropertyValue value;
     value.prop = read_id(object, prop_key, std::nullopt);
     value.area = read_id(object, "area_id", 0);
     value.status = read_status(object);
     ReadValues read = read_values(object);
-    if (!read.given) refuse("No value provided");
+    if (!read.given && fields == ValueFields::required) refuse("No value provided");
     value.values = std::move(read.values);
     return value;
 }

@@ -29,8 +29,12 @@ struct ReadValues {
 };
 ReadValues read_values(const Json& object);
 
+// The control API wants one value field at least; a guest may tell of an empty vector, or of what has no
+// value.
+enum class ValueFields { required, optional };
 // A request to set: prop under `prop_key`, area_id, status and values.
-PropertyValue read_set(const Json& object, std::string_view prop_key);
+PropertyValue read_set(const Json& object, std::string_view prop_key,
+                       ValueFields fields = ValueFields::required);
 // A value as a provider tells it: the place is known.
 PropertyValue read_value(const Json& object, PropertyId prop, AreaId area, std::int64_t now);
 // A configuration as to_json writes it.

@@ -79,7 +79,8 @@ GuestAnswer get_value(VehicleService& service, const GuestSessionPtr& session, c
 
 GuestAnswer set_value(VehicleService& service, const GuestSessionPtr& session, const JsonFields& request) {
     check_control(session);
-    return respond(service.set(session, read_set(request.value(), "prop")), session, request.value(),
+    PropertyValue value = read_set(request.value(), "prop", ValueFields::optional);
+    return respond(service.set(session, std::move(value)), session, request.value(),
                    [](const PropertyValue&) { return Json::object(); });
 }
 
