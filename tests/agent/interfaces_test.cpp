@@ -8,7 +8,9 @@
 
 #include "instance-agent/socket_place.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
 #include "libsvc/base/process.h"
+#include "libsvc/model/instance.h"
 #include "tests/agent/guest_client.h"
 #include "tests/unit/net/test_server.h"
 
@@ -27,9 +29,9 @@ class Place {
     }
     ~Place() { log::set_level(log::Level::info); }
     const std::filesystem::path& path() const { return directory_.path(); }
-    int ask() const {
+    int ask(const std::string& path = "/1.0") const {
         return test::ask(Target::parse("unix://" + options.api_socket.string()),
-                         "GET /1.0 HTTP/1.1\r\nHost: s\r\n\r\n")
+                         "GET " + path + " HTTP/1.1\r\nHost: s\r\n\r\n")
             .status;
     }
     std::vector<std::string> command() const {
@@ -57,6 +59,20 @@ TEST_CASE("both sockets are served from the first moment") {
     CHECK(place.ask() == 200);
     CHECK(GuestClient(place.options.guest_socket).hello().at("ok").as_bool());
     CHECK(mode_of(place.path() / "run") == 0751);
+}
+
+TEST_CASE("an image for vehicles is known by its variant") {
+    const std::string variant = GENERATE("aaos", "android", "");
+    Place place;
+    place.options.automotive = agent::Automotive::automatic;
+    AgentSession session;
+    session.instance_id = "c1";
+    session.token = "secret";
+    session.image_variant = variant;
+    make_directories(place.options.session.parent_path());
+    write_file_atomically(place.options.session, session.to_json().dump());
+    const agent::Interfaces interfaces(place.options, false);
+    CHECK(place.ask("/1.0/vhal/config") == (variant == "aaos" ? 200 : 500));
 }
 
 TEST_CASE("sockets that a guest's boot has hidden are made anew") {
