@@ -8,8 +8,10 @@
 #include <rapidjson/writer.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
@@ -45,6 +47,25 @@ bool has_duplicates(const JsonMembers& members) {
     return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
 }
 
+// Of a number as RapidJSON lets it through. Nothing: it is too large for a double. RapidJSON's own exact
+// conversion reads beyond its tables for long numbers with an exponent.
+std::optional<Json> number_of(std::string_view text) {
+    const char* const end = text.data() + text.size();
+    if (text.find_first_of(".eE") == std::string_view::npos) {
+        std::int64_t integer = 0;
+        if (std::from_chars(text.data(), end, integer).ec == std::errc()) return Json(integer);
+        std::uint64_t natural = 0;
+        if (std::from_chars(text.data(), end, natural).ec == std::errc()) return Json(natural);
+    }
+    double value = 0;
+    if (std::from_chars(text.data(), end, value).ec == std::errc()) return Json(value);
+    const auto exponent = text.find_first_of("eE");
+    const bool is_tiny = exponent != std::string_view::npos
+                             ? text[exponent + 1] == '-'
+                             : text.starts_with("0.") || text.starts_with("-0.");
+    return is_tiny ? std::optional(Json(text.front() == '-' ? -0.0 : 0.0)) : std::nullopt;
+}
+
 // Receives RapidJSON's events. The innermost open container is the last of `open_`.
 class Builder {
   public:
@@ -59,7 +80,10 @@ class Builder {
     bool Int64(std::int64_t value) { return add(Json(value)); }
     bool Uint64(std::uint64_t value) { return add(Json(value)); }
     bool Double(double value) { return add(Json(value)); }
-    bool RawNumber(const char* text, rapidjson::SizeType size, bool copy) { return String(text, size, copy); }
+    bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
+        std::optional<Json> number = number_of({text, size});
+        return number ? add(std::move(*number)) : refuse("number too big to be stored in double");
+    }
     bool String(const char* text, rapidjson::SizeType size, bool) {
         return check_text({text, size}) && add(Json(std::string(text, size)));
     }
@@ -290,7 +314,7 @@ std::string Json::dump_pretty() const {
 
 Json Json::parse(std::string_view text) {
     constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
-                               rapidjson::kParseFullPrecisionFlag;
+                               rapidjson::kParseNumbersAsStringsFlag;
     rapidjson::MemoryStream stream(text.data(), text.size());
     rapidjson::Reader reader;
     Builder builder;

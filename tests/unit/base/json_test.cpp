@@ -135,3 +135,29 @@ TEST_CASE("json fields name the whole path in errors") {
                          Message("argument a.b[1] is invalid: must be an object"));
     CHECK_THROWS_AS(JsonFields(Json(1)), svc::Error);
 }
+
+TEST_CASE("numbers of any length are read to the nearest double") {
+    const std::string ones(300, '1');
+    const auto read = [](const std::string& text) { return Json::parse(text).as_double(); };
+    CHECK(read("1." + ones + "e-400") == 0);
+    CHECK(read("1." + ones + "E-554") == 0);
+    CHECK(read(ones + "E-554") == 1.1111111111111111e-255);
+    CHECK(read("0." + std::string(400, '0') + "1e-554") == 0);
+    CHECK(read("-0." + std::string(400, '0') + "1") == 0);
+    CHECK(read("1." + ones + "e-2147483647") == 0);
+    CHECK(read("1." + ones + "e-" + ones) == 0);
+    CHECK(read("0." + std::string(300, '0') + "1e301") == 1);
+    CHECK(read("0.1") == 0.1);
+    CHECK(read("1.7976931348623157e308") == std::numeric_limits<double>::max());
+    CHECK(read("4.9406564584124654e-324") == std::numeric_limits<double>::denorm_min());
+    CHECK(read("18446744073709551616") == 18446744073709551616.0);
+    CHECK(Json::parse("18446744073709551615").is_integer());
+    CHECK(Json::parse("-9223372036854775808").as_int() == std::numeric_limits<std::int64_t>::min());
+    CHECK_FALSE(Json::parse("-9223372036854775809").is_integer());
+    CHECK(Json::parse("5000000000").as_int() == 5'000'000'000);
+    CHECK(Json::parse("-0").dump() == "0");
+    CHECK(Json::parse("[1,-2.5e1,0]").dump() == "[1,-25.0,0]");
+    for (const char* text : {"1e309", "1.8e308", "-1e999", "0.00018e312"})
+        CHECK_THROWS_WITH(Json::parse(text), Catch::Contains("number too big to be stored in double"));
+    CHECK_THROWS_AS(Json::parse(std::string(400, '9')), svc::Error);
+}
