@@ -63,10 +63,13 @@ class Crash(harness.DaemonTest):
         self.daemon.restart()
         client.communicate()
         self.assertEqual(client.returncode, 124)
-        execs = [o for records in self.daemon.api("GET", "/1.0/operations?recursion=1").metadata.values() for o in records
-                 if o["class"] == "websocket"]
-        self.assertEqual({(o["status"], o["err"]) for o in execs if "sleep 976431" in str(o)}, {("Failure", "service restarted")})
+        ended = {("Failure", "service restarted")}
+        self.assertTrue(self.daemon.eventually(lambda: self.execs("sleep 976431") == ended), self.execs("sleep 976431"))
         self.daemon.succeed(self.daemon.api("DELETE", f"/1.0/containers/{id}", {"force": True}))
+
+    def execs(self, command):
+        records = self.daemon.api("GET", "/1.0/operations?recursion=1").metadata.values()
+        return {(o["status"], o["err"]) for group in records for o in group if o["class"] == "websocket" and command in str(o)}
 
     def test_instance_that_died_meanwhile_is_told(self):
         id = self.daemon.launch()
