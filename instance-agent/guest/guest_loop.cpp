@@ -88,14 +88,15 @@ void GuestLoop::run() {
 }
 
 void GuestLoop::handle(const epoll_event& event) {
-    if (event.data.u64 == listener_id) return accept_some();
-    if (event.data.u64 == waker_id) {
+    const std::uint64_t source = event.data.u64;  // a copy: the struct is packed
+    if (source == listener_id) return accept_some();
+    if (source == waker_id) {
         for (const std::uint64_t id : share_->take_woken())
             if (const auto found = sessions_.find(id); found != sessions_.end())
                 handle_session(Session(found->second), EPOLLOUT);
         return;
     }
-    const auto found = sessions_.find(event.data.u64);
+    const auto found = sessions_.find(source);
     if (found != sessions_.end()) handle_session(Session(found->second), event.events);
 }
 
