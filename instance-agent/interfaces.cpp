@@ -46,13 +46,14 @@ bool is_automotive(const Options& options, const AgentSession& session) {
            std::filesystem::exists(options.session.parent_path() / "vhal/properties.json", ignored);
 }
 
-DeviceContext context_of(const Options& options, MetricsRegistry& metrics, Clock& clock) {
+DeviceContext context_of(const Options& options, bool in_instance, MetricsRegistry& metrics, Clock& clock) {
     const AgentSession session = session_of(options);
     return DeviceContext{paths_of(options),
                          options.api_socket.parent_path(),
                          options.vhal_config,
                          session.config.platform,
                          is_automotive(options, session),
+                         in_instance,
                          metrics,
                          clock};
 }
@@ -68,7 +69,7 @@ Interfaces::Interfaces(const Options& options, bool in_instance)
     : options_(options),
       links_(in_instance && options.api_socket == Options().api_socket),
       log_setting_(options.session.parent_path() / "state/log_level", options.log_level),
-      devices_(context_of(options_, metrics_, clock_)) {
+      devices_(context_of(options_, in_instance, metrics_, clock_)) {
     raise_descriptor_limit();
     try {
         restore();

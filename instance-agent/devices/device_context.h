@@ -15,7 +15,8 @@ struct DeviceContext {
     std::filesystem::path vhal_config;  // a file for the vehicle properties; "": the built-in table
     std::string platform;               // of the instance: "webrtc", "swrast", "null"; "" is the last one
     bool automotive = false;            // of the image: vehicle properties are served
-    MetricsRegistry& metrics;           // series are named runtime_*
+    bool in_instance = false;  // may leave names in the guest's /dev; a developer's machine is let be
+    MetricsRegistry& metrics;  // series are named runtime_*
     Clock& clock;
 
     // What a restarted agent finds again. May be absent; 0700 where a device makes it.

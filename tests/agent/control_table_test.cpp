@@ -371,7 +371,7 @@ std::set<std::string> served_routes() {
     agent::Paths paths;
     paths.data = directory.path() / "data";
     agent::LogSetting log_setting(directory.path() / "log_level", "info");
-    agent::AgentDevices devices({paths, directory.path(), {}, "webrtc", true, metrics, clock});
+    agent::AgentDevices devices({paths, directory.path(), {}, "webrtc", true, false, metrics, clock});
     std::vector<Route> routes =
         agent::root_routes([] { return std::vector<std::string>(); }, log_setting, metrics);
     for (Route& route : devices.routes()) routes.push_back(std::move(route));

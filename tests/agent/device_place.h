@@ -37,7 +37,7 @@ class DevicePlace {
     }
     std::filesystem::path sockets() const { return directory_.path() / "run"; }
     agent::DeviceContext context() {
-        return agent::DeviceContext{paths, sockets(), {}, platform, false, metrics, clock};
+        return agent::DeviceContext{paths, sockets(), {}, platform, false, true, metrics, clock};
     }
 
     agent::Paths paths;

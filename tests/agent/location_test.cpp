@@ -241,6 +241,17 @@ TEST_CASE("a reader that never reads does not hold up the feed, and gets whole s
     CHECK(text.size() < 5000 * 52);
 }
 
+TEST_CASE("outside of an instance nothing is put into /dev") {
+    DevicePlace world;
+    agent::DeviceContext context = world.context();
+    context.in_instance = false;
+    const auto name = context.paths.in_guest("/dev/gnss-nmea");
+    std::filesystem::create_directories(name.parent_path());
+    const agent::LocationDevice device(context, world.tracer);
+    CHECK(std::filesystem::is_symlink(world.sockets() / "gnss"));
+    CHECK_FALSE(std::filesystem::is_symlink(name));
+}
+
 TEST_CASE("links of the pseudo terminal come back, and go with it") {
     World world;
     const auto link = world.sockets() / "receiver", second = world.sockets() / "second";

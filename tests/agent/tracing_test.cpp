@@ -190,7 +190,7 @@ TEST_CASE("a trace for which the disk has no room leaves nothing behind") {
         agent::Paths paths = world.paths;
         paths.data = disk;
         agent::TracingDevice device(
-            agent::DeviceContext{paths, {}, {}, {}, false, world.metrics, world.clock}, world.tracer);
+            agent::DeviceContext{paths, {}, {}, {}, false, false, world.metrics, world.clock}, world.tracer);
         CHECK(DeviceCaller(device).outcome(Method::post, path, R"({"enable":false})") ==
               "500 Failed to write trace: No space left on device");
         CHECK(std::filesystem::is_empty(disk / "traces"));

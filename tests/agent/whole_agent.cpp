@@ -34,7 +34,7 @@ WholeAgent::~WholeAgent() {
 agent::DeviceContext WholeAgent::context() {
     make_directories(sockets(), 0755);
     if (!fs::exists(paths_.data)) make_directories(paths_.data);
-    return agent::DeviceContext{paths_, sockets(), {}, "webrtc", true, metrics, clock_};
+    return agent::DeviceContext{paths_, sockets(), {}, "webrtc", true, true, metrics, clock_};
 }
 
 std::string http_request(const std::string& method, const std::string& path, const std::string& body) {

@@ -21,7 +21,7 @@ struct World {
         Paths paths;
         paths.data = data();
         paths.guest = directory.path();
-        return DeviceContext{paths, directory.path(), {}, "webrtc", true, metrics, clock};
+        return DeviceContext{paths, directory.path(), {}, "webrtc", true, false, metrics, clock};
     }
     std::vector<Route> all_routes() {
         auto all = root_routes([this] { return devices.extensions(); }, setting, metrics);

@@ -36,7 +36,7 @@ struct World {
         Paths paths;
         paths.data = directory.path() / "data";
         paths.guest = directory.path();
-        return DeviceContext{paths, directory.path(), {}, "webrtc", true, metrics, clock};
+        return DeviceContext{paths, directory.path(), {}, "webrtc", true, false, metrics, clock};
     }
     TemporaryDirectory directory;
     MetricsRegistry metrics;

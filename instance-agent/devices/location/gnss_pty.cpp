@@ -73,13 +73,13 @@ GnssPty::GnssPty(std::filesystem::path link, std::filesystem::path second)
 }
 
 GnssPty::~GnssPty() {
-    if (points_to(second_, link_)) ::unlink(second_.c_str());
+    if (!second_.empty() && points_to(second_, link_)) ::unlink(second_.c_str());
     if (points_to(link_, device_)) ::unlink(link_.c_str());
 }
 
 void GnssPty::keep_links() const {
     if (!points_to(link_, device_)) replace_link(device_, link_);
-    if (!points_to(second_, link_) && is_free(second_)) replace_link(link_, second_);
+    if (!second_.empty() && !points_to(second_, link_) && is_free(second_)) replace_link(link_, second_);
 }
 
 bool GnssPty::has_reader() const {

@@ -11,7 +11,7 @@ namespace svc::agent {
 class GnssPty {
   public:
     // `link` is the device's name and replaces what was there; `second` is made where nothing else is in the
-    // way. Both are made anew when they vanish. Throws Error when there are no pseudo terminals.
+    // way, "" is none. Both are made anew when they vanish. Throws Error when there are no pseudo terminals.
     GnssPty(std::filesystem::path link, std::filesystem::path second);
     ~GnssPty();  // removes the links
     GnssPty(const GnssPty&) = delete;

@@ -55,7 +55,8 @@ LocationDevice::LocationDevice(const DeviceContext& context, Tracer& tracer)
 }
 
 void LocationDevice::open_pty(const DeviceContext& context) try {
-    pty_.emplace(context.sockets / "gnss", context.paths.in_guest("/dev/gnss-nmea"));
+    const auto in_dev = context.in_instance ? context.paths.in_guest("/dev/gnss-nmea") : "";
+    pty_.emplace(context.sockets / "gnss", in_dev);
     repeater_.start(pty_key, feed_interval, [this] { feed_pty(); });
 } catch (const Error& e) {
     log::warning("no device for gpsd", {{"error", e.what()}});
