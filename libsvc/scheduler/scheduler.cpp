@@ -7,64 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "libsvc/scheduler/fitness.h"
+
 namespace svc {
 
 namespace {
 
 constexpr std::size_t max_named_nodes = 10;
-// Sums of fractions of a processor carry rounding errors; bytes and slots are whole numbers and exact.
-constexpr double cpu_tolerance = 1e-6;
-
-// How much is missing; 0 when it fits. What is not asked for is never missing, even on an overcommitted node.
-double missing(double need, double total, double used, double tolerance = 0) {
-    if (need == 0) return 0;
-    const double over = used + need - total;
-    return over <= tolerance ? 0 : over;
-}
-
-double missing_cpus(const PlacementRequest& request, const NodeCapacity& node) {
-    return missing(request.needs.cpus, node.total.cpus, node.used.cpus, cpu_tolerance);
-}
-double missing_memory(const PlacementRequest& request, const NodeCapacity& node) {
-    return missing(request.needs.memory, node.total.memory, node.used.memory);
-}
-double missing_disk(const PlacementRequest& request, const NodeCapacity& node) {
-    return missing(request.needs.disk, node.total.disk, node.used.disk);
-}
-double missing_gpu_slots(const PlacementRequest& request, const NodeCapacity& node) {
-    return missing(request.needs.gpu_slots, node.total.gpu_slots, node.used.gpu_slots);
-}
-double missing_encoder_slots(const PlacementRequest& request, const NodeCapacity& node) {
-    return missing(request.needs.gpu_encoder_slots, node.total.gpu_encoder_slots,
-                   node.used.gpu_encoder_slots);
-}
-
-const std::string* missing_tag(const PlacementRequest& request, const NodeCapacity& node) {
-    for (const auto& tag : request.selector)
-        if (std::find(node.tags.begin(), node.tags.end(), tag) == node.tags.end()) return &tag;
-    return nullptr;
-}
-
-bool has_gpu_type(const PlacementRequest& request, const NodeCapacity& node) {
-    const bool wanted =
-        !request.gpu_type.empty() && (request.needs.gpu_slots > 0 || request.needs.gpu_encoder_slots > 0);
-    return !wanted ||
-           std::find(node.gpu_types.begin(), node.gpu_types.end(), request.gpu_type) != node.gpu_types.end();
-}
-
-bool accepts(const PlacementRequest& request, const NodeCapacity& node) {
-    return node.online && node.schedulable &&
-           (request.architecture.empty() || request.architecture == node.architecture) &&
-           missing_tag(request, node) == nullptr && has_gpu_type(request, node);
-}
-
-// NaN, wherever it came from, does not compare equal to 0 and so never fits.
-bool fits(const PlacementRequest& request, const NodeCapacity& node) {
-    return accepts(request, node) && missing_cpus(request, node) == 0 && missing_memory(request, node) == 0 &&
-           missing_disk(request, node) == 0 && missing_gpu_slots(request, node) == 0 &&
-           missing_encoder_slots(request, node) == 0 && node.free_addresses > 0 &&
-           request.ports <= node.free_ports;
-}
 
 // "2GB" for 1.2 GB: a shortage is rounded up, so that what it names would have been enough.
 std::string rounded_up_size(double bytes) {
@@ -97,28 +46,6 @@ void add(std::string& list, std::string_view separator, const std::string& item)
 double free_share(double need, double total, double used) {
     return total > 0 ? std::clamp((total - used - need) / total, 0.0, 1.0) : 0.0;
 }
-
-// Scores that differ by rounding errors alone are equal.
-std::int64_t comparable(double score) {
-    return std::llround(score * 1e9);
-}
-
-// The best node so far; compares as the strategy wants it.
-struct Best {
-    const NodeCapacity* node = nullptr;
-    std::int64_t score = 0;
-
-    void offer(const NodeCapacity& candidate, std::int64_t candidate_score) {
-        if (node != nullptr && !precedes(candidate, candidate_score)) return;
-        node = &candidate;
-        score = candidate_score;
-    }
-    bool precedes(const NodeCapacity& candidate, std::int64_t candidate_score) const {
-        if (candidate_score != score) return candidate_score > score;
-        if (candidate.instances != node->instances) return candidate.instances < node->instances;
-        return candidate.name < node->name;
-    }
-};
 
 std::string reason(const PlacementRequest& request, std::span<const NodeCapacity> nodes) {
     std::string list;
@@ -164,14 +91,15 @@ double score(const PlacementRequest& request, const NodeCapacity& node) {
 
 std::variant<Placement, NoPlacement> place(const PlacementRequest& request,
                                            std::span<const NodeCapacity> nodes, Strategy strategy) {
-    Best best;
+    BestNode best(strategy);
     for (const auto& node : nodes) {
         if ((!request.node.empty() && node.name != request.node) || !fits(request, node)) continue;
-        const std::int64_t free = comparable(score(request, node));
-        best.offer(node, strategy == Strategy::spread ? free : -free);
+        Shares left = free_shares(node) - taken_shares(request, node.total);
+        if (request.needs.gpu_slots > 0) left += free_gpu_shares(node);
+        best.offer(node, left);
     }
-    if (best.node == nullptr) return NoPlacement{reason(request, nodes)};
-    return Placement{best.node->name};
+    if (best.node() == nullptr) return NoPlacement{reason(request, nodes)};
+    return Placement{best.node()->name};
 }
 
 }  // namespace svc
