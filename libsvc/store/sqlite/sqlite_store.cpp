@@ -15,6 +15,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/base/log.h"
 #include "libsvc/store/sqlite/disk_reserve.h"
 #include "libsvc/store/sqlite/statement.h"
 #include "libsvc/store/watch_list.h"
@@ -27,6 +28,7 @@ constexpr int format_version = 1;
 constexpr std::size_t max_batches_per_transaction = 256;
 constexpr const char* in_memory = ":memory:";
 constexpr std::uint64_t reserved_bytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t log_bytes = std::uint64_t{9} << 19;  // SQLite begins the log again at 1,000 pages
 
 constexpr const char* schema_sql =
     "CREATE TABLE IF NOT EXISTS entries(key TEXT PRIMARY KEY, value BLOB NOT NULL, revision INTEGER NOT NULL)"
@@ -62,6 +64,17 @@ std::unique_ptr<SqliteConnection> open_reader(const std::filesystem::path& file)
     return connection;
 }
 
+// Syncing what is written over existing blocks takes the disk alone; a file that grows needs its inode and
+// the maps of its file system as well, which takes many times as long. Zeros end the log for whoever reads
+// it.
+void extend_log(const std::filesystem::path& log) try {
+    const FileDescriptor file = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
+    const std::uint64_t size = std::filesystem::file_size(log);
+    if (size < log_bytes) write_all(file.get(), std::string(log_bytes - size, '\0'));
+} catch (const std::exception& e) {
+    log::debug("the state database's log grows as it is written", {{"error", e.what()}});
+}
+
 SqliteConnection open_writer(const std::filesystem::path& file, bool durable) {
     if (durable) open_file(file, O_RDWR | O_CREAT);  // with mode 0600, which the WAL inherits
     SqliteConnection connection(file);
@@ -69,7 +82,10 @@ SqliteConnection open_writer(const std::filesystem::path& file, bool durable) {
     if (connection.query_int("PRAGMA user_version") > format_version)
         throw Error(ErrorCode::unsupported, "the state database was written by a newer version");
     connection.execute(schema_sql);
-    if (durable) sync_directory(file.has_parent_path() ? file.parent_path() : ".");
+    if (durable) {
+        extend_log(beside(file, "-wal"));
+        sync_directory(file.has_parent_path() ? file.parent_path() : ".");
+    }
     return connection;
 }
 
