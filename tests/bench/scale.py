@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""What many stored instances cost: a daemon of its own with the simulated runtime grows to 100,000 of them.
+
+usage: scale.py [SIZE ...]     (1000 10000 30000 100000; the first is what the others are compared with)
+
+At each size: the cost of a launch and of a deletion (the daemon's CPU time, which tells more than the clock on a machine
+that others use, too), lists, single reads, memory, and the time from start to ready.
+"""
+import argparse
+import os
+import random
+import shutil
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+import pathlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
+import burst
+import harness
+import results
+
+COMMAND = "tests/bench/scale.py"
+SAMPLE = 1000
+LAUNCH = {"image_id": "plain", "instance_type": "a2.3", "memory": 32 << 20, "disk_size": 64 << 20, "cpu": 1}
+GROWTH = 1.25
+
+
+class Cluster:
+    def __init__(self):
+        self.daemon = harness.Daemon("simulated", simulated_cpus=1_000_000, simulated_memory="1000TB").start()
+        with tempfile.TemporaryDirectory() as folder:
+            self.daemon.add_image("plain", harness.changed_image(folder, lambda rootfs: None))
+        self.ids, self.random = [], random.Random(1)
+
+    def cpu_seconds(self):
+        fields = pathlib.Path(f"/proc/{self.daemon.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def resident_kib(self):
+        status = pathlib.Path(f"/proc/{self.daemon.process.pid}/status").read_text()
+        return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
+
+    def timed(self, requests):
+        """The operations' records, microseconds of CPU and operations a second."""
+        count = len(requests)
+        cpu, begin = self.cpu_seconds(), time.monotonic()
+        records = burst.send_all(self.daemon.socket, requests)
+        return records, (self.cpu_seconds() - cpu) / count * 1e6, count / (time.monotonic() - begin)
+
+    def launch(self, count):
+        body = burst.request("POST", "/1.0/containers", LAUNCH)
+        records, cpu, rate = self.timed([body] * count)
+        self.ids += [record["resources"]["containers"][0].rsplit("/", 1)[1] for record in records]
+        return cpu, rate
+
+    def delete(self, count):
+        self.random.shuffle(self.ids)
+        gone, self.ids = self.ids[:count], self.ids[count:]
+        _, cpu, rate = self.timed([burst.request("DELETE", f"/1.0/containers/{id}", {"force": True}) for id in gone])
+        return cpu, rate
+
+    def close(self):
+        self.daemon.kill()
+        shutil.rmtree(self.daemon.dir)
+
+
+def milliseconds(work):
+    begin = time.monotonic()
+    work()
+    return (time.monotonic() - begin) * 1000
+
+
+def median_of(work, rounds=5):
+    return statistics.median(milliseconds(work) for _ in range(rounds))
+
+
+def single_gets(cluster, count=5000):
+    """The 99th percentile of reading one instance over one connection, in milliseconds."""
+    connection = harness.UnixConnection(cluster.daemon.socket)
+    connection.connect()
+    times = []
+    for id in cluster.random.choices(cluster.ids, k=count):
+        begin = time.monotonic()
+        connection.sock.sendall(burst.request("GET", f"/1.0/containers/{id}"))
+        received = connection.sock.recv(65536)
+        times.append((time.monotonic() - begin) * 1000)
+        assert received.startswith(b"HTTP/1.1 200"), received
+    connection.close()
+    return sorted(times)[int(count * 0.99)]
+
+
+def read_by_sqlite(cluster):
+    """Reading the same rows, without doing anything with them."""
+    database = next(cluster.daemon.state.glob("*.db"))
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    rows = connection.execute("SELECT key, value, revision FROM entries").fetchall()
+    connection.close()
+    return rows
+
+
+def measure(cluster, size):
+    cluster.launch(size - len(cluster.ids))
+    figures = {"size": size, "live": cluster.resident_kib()}
+    figures["delete"] = cluster.delete(min(SAMPLE, size))
+    figures["launch"] = cluster.launch(size - len(cluster.ids))
+    one = cluster.ids[size // 2]
+    get = lambda path: cluster.daemon.api("GET", path)
+    figures["list"] = median_of(lambda: get("/1.0/containers?recursion=1"))
+    figures["filter"] = median_of(lambda: get(f"/1.0/containers?recursion=1&name=svc-{one}"))
+    figures["page"] = median_of(lambda: get(f"/1.0/containers?recursion=1&offset={size // 2}&limit=100"))
+    figures["get"] = single_gets(cluster)
+    cluster.daemon.kill()
+    figures["start"] = milliseconds(cluster.daemon.start)
+    figures["stored"] = cluster.resident_kib()
+    figures["sqlite"] = median_of(lambda: read_by_sqlite(cluster), 3)
+    return figures
+
+
+def report(figure, ours, baseline=None, **more):
+    results.report(figure, ours, baseline, command=COMMAND, **more)
+
+
+def report_growth(figures, base, key, what):
+    """The CPU time of one operation, against that with few instances stored."""
+    size, ours, theirs = figures["size"], figures[key][0], base[key][0]
+    print(f"{what} at {size:,}: {figures[key][1]:,.0f} a second, {ours:.0f} us of CPU each", flush=True)
+    report(f"{what} with {size:,} stored: CPU each ({figures[key][1]:,.0f} /s)", ours, theirs, unit="us",
+           peer=f"with {base['size']:,} stored", mark=f"at most {GROWTH} x", met=ours <= GROWTH * theirs)
+
+
+def report_size(figures, base, idle):
+    size, per = figures["size"], lambda f, key: f[key] / f["size"] * 1000
+    for key, what in (("launch", "launch"), ("delete", "delete")):
+        report_growth(figures, base, key, what)
+    report(f"list of {size:,}, recursion=1: each", per(figures, "list"), per(base, "list"), unit="us",
+           peer=f"of {base['size']:,}", mark=f"at most {GROWTH} x", met=per(figures, "list") <= GROWTH * per(base, "list"))
+    report(f"list of one by name among {size:,}", figures["filter"], unit="ms")
+    report(f"list of a page of 100 among {size:,}", figures["page"], unit="ms")
+    report(f"GET of one among {size:,}, 99th percentile", figures["get"], base["get"], unit="ms", peer=f"among {base['size']:,}",
+           mark="1 ms", met=figures["get"] <= 1)
+    report(f"start to ready with {size:,} stored", figures["start"], figures["sqlite"], unit="ms",
+           peer="reading the rows alone, by SQLite", mark="100 ms and 25 us a record", met=figures["start"] <= 100 + 0.025 * size)
+    if size < 10_000:
+        return  # what idles weighs more than the records
+    for key, what in (("live", "since launched"), ("stored", "after a restart")):
+        each = (figures[key] - idle) / size
+        report(f"resident memory a record, {size:,} {what}", each, unit="KiB", mark="2 KiB beyond idle", met=each <= 2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sizes", nargs="*", type=int, default=[1000, 10_000, 30_000, 100_000])
+    options = parser.parse_args()
+    cluster, base = Cluster(), None
+    try:
+        idle = cluster.resident_kib()
+        print(f"idle: {idle / 1024:.1f} MiB resident", flush=True)
+        for size in options.sizes:
+            figures = measure(cluster, size)
+            base = base or figures
+            report_size(figures, base, idle)
+    finally:
+        cluster.close()
+
+
+if __name__ == "__main__":
+    main()
