@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <variant>
 
 #include "libsvc/base/error.h"
@@ -11,11 +12,15 @@ namespace svc {
 
 namespace {
 
-void append_number(std::string& out, double value) {
+template <class Number>
+void append_digits(std::string& out, Number value) {
     std::array<char, 32> buffer{};
     const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
     out.append(buffer.data(), result.ptr);
 }
+
+// As the other exporters write bounds, whose text is a label's value: 100000, 1e+06.
+constexpr double first_with_exponent = 1e6;
 
 // Backslash and line feed everywhere, quotes within label values alone.
 void append_escaped(std::string& out, std::string_view text, bool in_label) {
@@ -29,7 +34,8 @@ void append_escaped(std::string& out, std::string_view text, bool in_label) {
     }
 }
 
-// `a="x",b="y"`, without braces so that a histogram can add its bound.
+}  // namespace
+
 std::string render_labels(const Labels& labels) {
     std::string text;
     for (const auto& [name, value] : labels) {
@@ -41,6 +47,13 @@ std::string render_labels(const Labels& labels) {
     return text;
 }
 
+namespace {
+
+void append_head(std::string& out, std::string_view name, std::string_view help, std::string_view type) {
+    append_escaped(out.append("# HELP ").append(name).append(" "), help, false);
+    out.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+}
+
 void append_name(std::string& out, std::string_view name, std::string_view suffix, std::string_view labels) {
     out.append(name).append(suffix);
     if (!labels.empty()) out.append("{").append(labels).append("}");
@@ -48,6 +61,31 @@ void append_name(std::string& out, std::string_view name, std::string_view suffi
 }
 
 }  // namespace
+
+void append_number(std::string& out, double value) {
+    if (value == std::trunc(value) && std::abs(value) < first_with_exponent)
+        append_digits(out, static_cast<std::int64_t>(value));
+    else
+        append_digits(out, value);
+}
+
+MetricFamily::MetricFamily(std::string& out, std::string_view name, std::string_view help,
+                           std::string_view type)
+    : out_(out), name_(name) {
+    append_head(out_, name_, help, type);
+}
+
+void MetricFamily::add(std::string_view labels, double value) {
+    append_name(out_, name_, "", labels);
+    append_number(out_, value);
+    out_ += '\n';
+}
+
+void MetricFamily::add(std::string_view labels, std::uint64_t value) {
+    append_name(out_, name_, "", labels);
+    append_digits(out_, value);
+    out_ += '\n';
+}
 
 struct MetricsRegistry::Series {
     std::variant<std::monostate, Counter, Gauge, Histogram> value;
@@ -108,50 +146,65 @@ void MetricsRegistry::add_collector(std::function<void(std::string& out)> collec
     collectors_.push_back(std::move(collector));
 }
 
-void MetricsRegistry::append_histogram(std::string& out, std::string_view name, const std::string& labels,
+void MetricsRegistry::append_histogram(std::string& out, std::string_view name, std::string_view labels,
                                        const Histogram& histogram) {
     std::uint64_t count = 0;
     for (std::size_t i = 0; i <= histogram.bounds_.size(); ++i) {
         count += histogram.counts_[i].load(std::memory_order_relaxed);
-        std::string bucket = labels.empty() ? "le=\"" : labels + ",le=\"";
+        out.append(name).append("_bucket{").append(labels).append(labels.empty() ? "le=\"" : ",le=\"");
         if (i < histogram.bounds_.size())
-            append_number(bucket, histogram.bounds_[i]);
+            append_number(out, histogram.bounds_[i]);
         else
-            bucket += "+Inf";
-        append_name(out, name, "_bucket", bucket += '"');
-        out.append(std::to_string(count)).append("\n");
+            out += "+Inf";
+        append_digits(out += "\"} ", count);
+        out += '\n';
     }
     append_name(out, name, "_sum", labels);
     append_number(out, histogram.sum_.load(std::memory_order_relaxed));
     append_name(out += '\n', name, "_count", labels);
-    out.append(std::to_string(count)).append("\n");
+    append_digits(out, count);
+    out += '\n';
 }
 
-void MetricsRegistry::append_series(std::string& out, std::string_view name, const std::string& labels,
+void MetricsRegistry::append_series(std::string& out, std::string_view name, std::string_view labels,
                                     const Series& series) {
     if (const auto* histogram = std::get_if<Histogram>(&series.value)) {
         append_histogram(out, name, labels, *histogram);
         return;
     }
     append_name(out, name, "", labels);
-    if (const auto* counter = std::get_if<Counter>(&series.value)) out += std::to_string(counter->value());
-    if (const auto* gauge = std::get_if<Gauge>(&series.value)) out += std::to_string(gauge->value());
+    if (const auto* counter = std::get_if<Counter>(&series.value)) append_digits(out, counter->value());
+    if (const auto* gauge = std::get_if<Gauge>(&series.value)) append_digits(out, gauge->value());
     out += '\n';
 }
 
+// Families and series are never removed and do not move: their addresses stay good without the lock.
+std::vector<MetricsRegistry::Line> MetricsRegistry::lines() const {
+    std::lock_guard lock(mutex_);
+    std::vector<Line> lines;
+    for (const auto& [name, family] : families_)
+        for (const auto& [labels, series] : family.series)
+            lines.push_back({&name, &family, labels, series.get()});
+    return lines;
+}
+
 std::string MetricsRegistry::render() const {
+    const std::vector<Line> all = lines();
     std::string out;
+    out.reserve(last_size_.load(std::memory_order_relaxed));
+    const Family* family = nullptr;
+    for (const Line& line : all) {
+        if (line.family != family) append_head(out, *line.name, line.family->help, line.family->type);
+        family = line.family;
+        append_series(out, *line.name, line.labels, *line.series);
+    }
     std::vector<std::function<void(std::string&)>> collectors;
     {
         std::lock_guard lock(mutex_);
         collectors = collectors_;
-        for (const auto& [name, family] : families_) {
-            append_escaped(out.append("# HELP ").append(name).append(" "), family.help, false);
-            out.append("\n# TYPE ").append(name).append(" ").append(family.type).append("\n");
-            for (const auto& [labels, series] : family.series) append_series(out, name, labels, *series);
-        }
     }
-    for (const auto& collector : collectors) collector(out);  // unlocked: they may take locks of their own
+    for (const auto& collector : collectors) collector(out);
+    last_size_.store(out.size() + out.size() / 8, std::memory_order_relaxed);
     return out;
 }
 

@@ -48,6 +48,23 @@ class Histogram {
     std::atomic<double> sum_{0};
 };
 
+// `a="x",b="y"`, escaped, without braces.
+std::string render_labels(const Labels& labels);
+void append_number(std::string& out, double value);  // the shortest text that reads back the same
+
+// One family written by hand, for values that live elsewhere. `labels` as render_labels() makes them.
+class MetricFamily {
+  public:
+    // Writes the family's # lines. `type`: "counter", "gauge", "untyped".
+    MetricFamily(std::string& out, std::string_view name, std::string_view help, std::string_view type);
+    void add(std::string_view labels, double value);
+    void add(std::string_view labels, std::uint64_t value);
+
+  private:
+    std::string& out_;
+    std::string_view name_;
+};
+
 // Owns every series of a process. `type` is the text of the # TYPE line ("counter", "gauge", "histogram",
 // "untyped").
 class MetricsRegistry {
@@ -60,7 +77,7 @@ class MetricsRegistry {
     // Text that is computed at each scrape, for values that live elsewhere (whole families, with their #
     // lines).
     void add_collector(std::function<void(std::string& out)> collector);
-    std::string render() const;
+    std::string render() const;  // the lock is held while series are listed, not while they are written
 
   private:
     struct Series;
@@ -68,14 +85,22 @@ class MetricsRegistry {
         std::string help, type;
         std::map<std::string, std::shared_ptr<Series>> series;  // by rendered labels
     };
+    struct Line {
+        const std::string* name;
+        const Family* family;
+        std::string_view labels;
+        const Series* series;
+    };
     Family& family(std::string_view name, std::string_view help, std::string_view type);
-    static void append_histogram(std::string& out, std::string_view name, const std::string& labels,
+    std::vector<Line> lines() const;
+    static void append_histogram(std::string& out, std::string_view name, std::string_view labels,
                                  const Histogram& histogram);
-    static void append_series(std::string& out, std::string_view name, const std::string& labels,
+    static void append_series(std::string& out, std::string_view name, std::string_view labels,
                               const Series& series);
     mutable std::mutex mutex_;
     std::map<std::string, Family, std::less<>> families_;
     std::vector<std::function<void(std::string&)>> collectors_;
+    mutable std::atomic<std::size_t> last_size_{0};  // of what render() made
 };
 
 }  // namespace svc

@@ -30,3 +30,27 @@ TEST_CASE("a series is found again by its labels") {
     CHECK(&registry.counter("n", "h", {{"a", "1"}}) != &registry.counter("n", "h", {{"a", "2"}}));
     CHECK_THROWS_AS(registry.gauge("n", "h"), svc::Error);
 }
+
+TEST_CASE("bounds and values are written as other exporters write them") {
+    svc::MetricsRegistry registry;
+    registry.histogram("size_bytes", "h", {100, 1e5, 1e6}).observe(7);
+    const std::string text = registry.render();
+    for (const char* bound : {"le=\"100\"", "le=\"100000\"", "le=\"1e+06\"", "le=\"+Inf\""})
+        CHECK(text.find(bound) != std::string::npos);
+    std::string numbers;
+    for (const double number : {0.0, -3.0, 0.1, 1.5e-7, 12345678.0}) {
+        svc::append_number(numbers, number);
+        numbers += ' ';
+    }
+    CHECK(numbers == "0 -3 0.1 1.5e-07 12345678 ");
+}
+
+TEST_CASE("a family is written by hand") {
+    std::string out;
+    svc::MetricFamily family(out, "used_bytes", "what is used", "gauge");
+    family.add(svc::render_labels({{"id", "a\"b"}}), std::uint64_t{18446744073709551615U});
+    family.add("", 0.5);
+    CHECK(out ==
+          "# HELP used_bytes what is used\n# TYPE used_bytes gauge\n"
+          "used_bytes{id=\"a\\\"b\"} 18446744073709551615\nused_bytes 0.5\n");
+}
