@@ -24,11 +24,12 @@ def text_of(value, unit):
     return f"{value:,.{digits}f} {unit}".rstrip()
 
 
-def report(figure, ours, baseline=None, *, unit="", peer="", mark="", met=None, command=""):
-    """Prints one figure and appends its line. `ours` and `baseline` are numbers of `unit`; `peer` says what the baseline is."""
+def report(figure, ours, baseline=None, *, unit="", peer="", mark="", met=None, command="", note=""):
+    """Prints one figure and appends its line. `ours` and `baseline` are numbers of `unit`; `peer` says what the baseline is,
+    `note` what else is to be known of ours."""
     ratio = ours / baseline if baseline else None
     theirs = ", ".join(part for part in (text_of(baseline, unit), peer) if part)
-    line = {"figure": figure, "ours": text_of(ours, unit), "baseline": theirs,
+    line = {"figure": figure, "ours": text_of(ours, unit) + (f" ({note})" if note else ""), "baseline": theirs,
             "ratio": None if ratio is None else float(f"{ratio:.3g}"), "mark": mark, "met": met, "command": command}
     verdict = {True: "met", False: "MISSED", None: ""}[met]
     print(f"{figure:56} ours {line['ours']:>14}  baseline {theirs or '-':>30}  ratio {line['ratio'] or '-'!s:>6}"

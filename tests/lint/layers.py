@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = {
     "rapidjson/": ["libsvc/base"],
     "spdlog/": ["libsvc/base"],
-    "openssl/": ["libsvc/base", "libsvc/net", "tests/support"],
+    "openssl/": ["libsvc/base", "libsvc/net", "tests/support", "tests/bench"],
     "boost/": ["libsvc/net"],
     "httplib.h": ["libsvc/net"],
     "wslay/": ["libsvc/net"],
