@@ -14,6 +14,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/runtime/usage.h"
 
 namespace svc {
 
@@ -147,6 +148,7 @@ class Runtime {
     virtual void remove(std::string_view id) = 0;  // stops it first; leaves no file, mount, device or rule
     virtual std::optional<ContainerInfo> inspect(std::string_view id) = 0;
     virtual std::vector<ContainerInfo> list() = 0;
+    virtual std::vector<ContainerUsage> usage() = 0;  // of those that run, by id; waits for none of them
     virtual std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) = 0;
     virtual std::vector<LogFile> logs(std::string_view id) = 0;  // what there is to read
     virtual Capacity capacity() = 0;

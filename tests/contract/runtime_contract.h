@@ -108,6 +108,33 @@ void check_life(World& world) {
     world.layers().remove(contract_layer);
 }
 
+// Only of what runs; a limit that was set is told as it was set.
+template <class World>
+void check_usage(World& world) {
+    Runtime& runtime = world.runtime();
+    world.layers().add(contract_layer, world.package(), {});
+    ContainerSpec spec = contract_spec(world);
+    spec.memory_bytes = std::uint64_t{64} << 20U;
+    runtime.create(spec);
+    CHECK(runtime.usage().empty());
+    runtime.start(contract_id);
+    const std::vector<ContainerUsage> usages = runtime.usage();
+    REQUIRE(usages.size() == 1);
+    const ContainerUsage& usage = usages[0];
+    CHECK(usage.id == contract_id);
+    CHECK(usage.memory_limit_bytes == spec.memory_bytes);
+    CHECK(usage.memory_bytes.value_or(0) <= spec.memory_bytes);
+    CHECK(usage.disk_limit_bytes == spec.disk_bytes);
+    CHECK(usage.processes.value_or(0) > 0);
+    CHECK(usage.cpu_user_seconds.value_or(-1) >= 0);
+    REQUIRE(usage.network.size() == 1);
+    CHECK(usage.network[0].device == "eth0");
+    runtime.stop(contract_id, Duration::zero());
+    CHECK(runtime.usage().empty());
+    runtime.remove(contract_id);
+    world.layers().remove(contract_layer);
+}
+
 // A stopped instance gives its address back; it starts again with what is free then.
 template <class World>
 void check_new_specification(World& world) {
@@ -309,6 +336,9 @@ void check_runtime(World& world) {
     }
     SECTION("every call of a container's life can be repeated") {
         check_life(world);
+    }
+    SECTION("what runs tells what it uses") {
+        check_usage(world);
     }
     SECTION("a stopped container takes over a new specification") {
         check_new_specification(world);

@@ -62,6 +62,7 @@ class FakeRuntime final : public Runtime {
     }
     std::optional<ContainerInfo> inspect(std::string_view id) override { return inner_.inspect(id); }
     std::vector<ContainerInfo> list() override { return inner_.list(); }
+    std::vector<ContainerUsage> usage() override { return inner_.usage(); }
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override {
         obey("exec");
         return inner_.exec(id, spec);

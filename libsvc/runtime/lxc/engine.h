@@ -6,6 +6,7 @@
 #include <string>
 
 #include "libsvc/base/guarded.h"
+#include "libsvc/runtime/lxc/disk_usage.h"
 #include "libsvc/runtime/lxc/host.h"
 #include "libsvc/runtime/lxc/lxc_runtime.h"
 #include "libsvc/runtime/lxc/supervisor.h"
@@ -35,6 +36,7 @@ class LxcRuntime::Engine {
     void remove(const std::string& id);
     std::optional<ContainerInfo> inspect(const std::string& id);
     std::vector<ContainerInfo> list();
+    std::vector<ContainerUsage> usage();
     std::unique_ptr<ExecProcess> exec(const std::string& id, const ExecSpec& spec);
     std::vector<LogFile> logs(const std::string& id);
     void tear_down();
@@ -68,6 +70,8 @@ class LxcRuntime::Engine {
     void settle(const std::string& id, lxc::RunRecord run);
     void end_once(const std::string& id, LxcContainer& container);
     void stop_locked(const std::string& id, LxcContainer& container, Duration grace);
+    ContainerUsage usage_of(const std::string& id, LxcContainer& container,
+                            const std::map<std::string, NetworkUsage, std::less<>>& devices);
     ContainerInfo describe(const std::string& id, const LxcContainer& container);
 
     bool ended(const std::string& id);  // on the supervisor's thread
@@ -75,6 +79,7 @@ class LxcRuntime::Engine {
 
     const Clock& clock_;
     lxc::Host host_;
+    lxc::DiskUsage disk_usage_;
     Guarded<std::map<std::string, ContainerPtr>> containers_;
     Guarded<std::function<void(const RuntimeEvent&)>> listener_;
     lxc::Supervisor supervisor_;  // last: its thread calls into the rest

@@ -19,7 +19,9 @@
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/capture.h"
+#include "libsvc/runtime/lxc/cgroup_usage.h"
 #include "libsvc/runtime/lxc/host_setup.h"
+#include "libsvc/runtime/lxc/link_usage.h"
 #include "libsvc/runtime/lxc/links.h"
 #include "libsvc/runtime/lxc/overlay.h"
 #include "libsvc/runtime/lxc/rootfs.h"
@@ -312,6 +314,16 @@ bool Host::monitor_may_run(const std::string& id) const {
 std::uint32_t Host::choose_project(const ContainerSpec& spec) const {
     if (spec.disk_bytes == 0 || !quota_.enforced()) return 0;
     return quota_.choose_project(layout().container(spec.id).native());
+}
+
+ContainerUsage Host::usage(const std::string& id,
+                           const std::map<std::string, NetworkUsage, std::less<>>& devices) const {
+    ContainerUsage usage;
+    usage.id = id;
+    read_group_usage(context_.cgroups, cgroup_name(context_, id), usage);
+    if (const auto device = devices.find(device_name(layout(), id)); device != devices.end())
+        usage.network.push_back(other_end(device->second, "eth0"));
+    return usage;
 }
 
 Capacity Host::capacity() const {

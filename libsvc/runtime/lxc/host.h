@@ -1,5 +1,6 @@
 #pragma once
 // What a container needs of this machine, and its removal: folders, mounts, groups, devices, rules.
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -52,6 +53,10 @@ class Host {
     std::uint32_t choose_project(const ContainerSpec& spec) const;
     ForwardedContainer forwarded(const ContainerSpec& spec) const { return {spec.address, spec.forwards}; }
     Capacity capacity() const;
+    // What the kernel counts for a running container. `devices`: parse_devices() of this machine.
+    ContainerUsage usage(const std::string& id,
+                         const std::map<std::string, NetworkUsage, std::less<>>& devices) const;
+    std::optional<std::uint64_t> quota_usage(std::uint32_t project) const { return quota_.used(project); }
     void tear_down();
 
     const LxcOptions& options() const { return options_; }

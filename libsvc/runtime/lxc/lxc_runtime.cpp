@@ -43,6 +43,9 @@ std::optional<ContainerInfo> LxcRuntime::inspect(std::string_view id) {
 std::vector<ContainerInfo> LxcRuntime::list() {
     return engine_->list();
 }
+std::vector<ContainerUsage> LxcRuntime::usage() {
+    return engine_->usage();
+}
 std::vector<LogFile> LxcRuntime::logs(std::string_view id) {
     return engine_->logs(std::string(id));
 }

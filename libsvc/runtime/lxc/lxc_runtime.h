@@ -55,6 +55,7 @@ class LxcRuntime final : public Runtime {
     void remove(std::string_view id) override;
     std::optional<ContainerInfo> inspect(std::string_view id) override;
     std::vector<ContainerInfo> list() override;
+    std::vector<ContainerUsage> usage() override;
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override;
     std::vector<LogFile> logs(std::string_view id) override;
     Capacity capacity() override;

@@ -83,6 +83,14 @@ void Quota::limit(std::uint32_t project, const std::vector<std::filesystem::path
         throw system_error("cannot set a disk limit", errno);
 }
 
+std::optional<std::uint64_t> Quota::used(std::uint32_t project) const {
+    if (!enforced_ || project == 0) return std::nullopt;
+    const FileDescriptor fd(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if_dqblk usage{};
+    if (!fd || quota_call(fd.get(), Q_GETQUOTA, project, &usage) != 0) return std::nullopt;
+    return usage.dqb_curspace;
+}
+
 void Quota::release(std::uint32_t project) const {
     if (!enforced_ || project == 0) return;
     const FileDescriptor fd(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -2,6 +2,7 @@
 // Disk limits by project quota (ext4, xfs), where the file system of the state directory enforces it.
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ class Quota {
     // Puts empty `folders` and all that will be made in them under the project and limits it.
     void limit(std::uint32_t project, const std::vector<std::filesystem::path>& folders,
                std::uint64_t bytes) const;
+    std::optional<std::uint64_t> used(std::uint32_t project) const;  // bytes; nothing where nobody counts
     void release(std::uint32_t project) const;  // after the folders are gone; does not throw
 
   private:

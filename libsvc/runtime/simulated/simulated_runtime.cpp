@@ -16,6 +16,7 @@
 #include "libsvc/base/timer.h"
 #include "libsvc/runtime/simulated/simulated_command.h"
 #include "libsvc/runtime/simulated/simulated_layers.h"
+#include "libsvc/runtime/simulated/simulated_usage.h"
 
 namespace svc {
 
@@ -33,13 +34,18 @@ struct Container {
     std::optional<Time> started_at;
     std::uint64_t generation = 0;
     std::vector<std::string> layers;
+    SimulatedLimits limits;
     std::list<std::weak_ptr<SimulatedCommand>> commands;
 };
 
 Json to_json(const Container& container) {
     JsonArray layers(container.layers.begin(), container.layers.end());
     Json json = Json::object({{"state", enum_text<ContainerState>(state_names, container.state)},
-                              {"layers", Json::array(std::move(layers))}});
+                              {"layers", Json::array(std::move(layers))},
+                              {"cpus", container.limits.cpus},
+                              {"memory", container.limits.memory_bytes},
+                              {"disk", container.limits.disk_bytes},
+                              {"processes", container.limits.processes}});
     if (container.started_at) json.set("started_at", to_rfc3339(*container.started_at));
     return json;
 }
@@ -50,6 +56,11 @@ Container container_from_json(const Json& json) {
     container.state = enum_value<ContainerState>(state_names, fields.require_string("state"))
                           .value_or(ContainerState::stopped);
     container.layers = fields.strings("layers").value_or(std::vector<std::string>());
+    const auto count = [&](std::string_view key) {
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(0, fields.integer(key).value_or(0)));
+    };
+    container.limits = {fields.number("cpus").value_or(0), count("memory"), count("disk"),
+                        static_cast<std::uint32_t>(count("processes"))};
     if (const auto started = fields.string("started_at")) container.started_at = from_rfc3339(*started);
     return container;
 }
@@ -95,6 +106,7 @@ class SimulatedRuntime::Implementation {
         std::unique_lock lock(mutex_);
         Container& container = containers_[spec.id];
         const bool running = container.state == ContainerState::running;
+        container.limits = {spec.cpus, spec.memory_bytes, spec.disk_bytes, spec.processes};
         const auto dropped = running ? spec.layers : std::exchange(container.layers, spec.layers);
         save(spec.id, container);
         lock.unlock();
@@ -162,6 +174,18 @@ class SimulatedRuntime::Implementation {
         std::vector<ContainerInfo> all;
         all.reserve(containers_.size());
         for (const auto& [id, container] : containers_) all.push_back(to_info(id, container));
+        return all;
+    }
+
+    std::vector<ContainerUsage> usage() {
+        const Time now = clock_.now();
+        std::lock_guard lock(mutex_);
+        std::vector<ContainerUsage> all;
+        all.reserve(containers_.size());
+        for (const auto& [id, container] : containers_)
+            if (container.state == ContainerState::running)
+                all.push_back(
+                    simulated_usage(id, container.limits, now - container.started_at.value_or(now)));
         return all;
     }
 
@@ -339,6 +363,9 @@ std::optional<ContainerInfo> SimulatedRuntime::inspect(std::string_view id) {
 }
 std::vector<ContainerInfo> SimulatedRuntime::list() {
     return implementation_->list();
+}
+std::vector<ContainerUsage> SimulatedRuntime::usage() {
+    return implementation_->usage();
 }
 std::unique_ptr<ExecProcess> SimulatedRuntime::exec(std::string_view id, const ExecSpec& spec) {
     return implementation_->exec(id, spec);

@@ -43,6 +43,8 @@ class SimulatedRuntime final : public Runtime {
     void remove(std::string_view id) override;
     std::optional<ContainerInfo> inspect(std::string_view id) override;
     std::vector<ContainerInfo> list() override;
+    // Made of what the records say: limits as given, counters that grow with the time since the start.
+    std::vector<ContainerUsage> usage() override;
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override;
     std::vector<LogFile> logs(std::string_view id) override;
     Capacity capacity() override;
