@@ -6,6 +6,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/instance.h"
+#include "libsvc/model/metrics_server.h"
 #include "libsvc/model/names.h"
 #include "libsvc/model/size.h"
 
@@ -69,6 +70,8 @@ InstanceConfig read_config(const JsonFields& fields) {
     if (!config.boot_activity.empty())
         check_boot_activity(fields.path_of("boot_activity"), config.boot_activity);
     config.metrics_server = text_without_nul(fields, "metrics_server");
+    if (!config.metrics_server.empty())
+        MetricsServer::parse(fields.path_of("metrics_server"), config.metrics_server);
     config.features = text_without_nul(fields, "features");
     config.disable_watchdog = fields.boolean("disable_watchdog").value_or(false);
     config.devmode = fields.boolean("devmode").value_or(false);

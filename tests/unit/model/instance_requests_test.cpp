@@ -159,6 +159,8 @@ TEST_CASE("the configuration of a launch is checked") {
                                          {R"({"boot_activity":1})", "config.boot_activity"},
                                          {R"({"metrics_server":1})", "config.metrics_server"},
                                          {R"({"metrics_server":"a\u0000b"})", "config.metrics_server"},
+                                         {R"({"metrics_server":"host"})", "config.metrics_server"},
+                                         {R"({"metrics_server":"host:80,tls"})", "config.metrics_server"},
                                          {R"({"features":[]})", "config.features"},
                                          {R"({"disable_watchdog":"no"})", "config.disable_watchdog"},
                                          {R"({"devmode":0})", "config.devmode"}}));
