@@ -1,0 +1,105 @@
+#include "libsvc/formats/line_protocol.h"
+
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+
+using namespace svc;
+
+namespace {
+
+using Tags = std::vector<std::pair<std::string, std::string>>;
+using Fields = std::vector<std::pair<std::string, double>>;
+
+bool is_refused(const std::string& line) {
+    try {
+        parse_line(line);
+        return false;
+    } catch (const Error& e) {
+        return e.code() == ErrorCode::invalid_argument;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a_line_has_a_measurement_tags_fields_and_a_time") {
+    const LineSample sample = parse_line(
+        "webrtc,kind=video,app=greeter,ssrc=123 frames_encoded=900i,total_encode_time=4.25,relay_in_use=true "
+        "1700000000000000000");
+    CHECK(sample.measurement == "webrtc");
+    CHECK(sample.tags == Tags{{"app", "greeter"}, {"kind", "video"}, {"ssrc", "123"}});
+    CHECK(sample.fields == Fields{{"frames_encoded", 900}, {"total_encode_time", 4.25}, {"relay_in_use", 1}});
+    CHECK(sample.time == 1700000000000000000);
+}
+
+TEST_CASE("tags_and_time_may_be_absent_and_blanks_doubled") {
+    CHECK(parse_line("m a=1").tags.empty());
+    CHECK_FALSE(parse_line("m a=1").time);
+    CHECK_FALSE(parse_line("m  a=1  ").time);
+    CHECK(parse_line("m  a=-1e3  -5").time == -5);
+}
+
+TEST_CASE("backslashes_and_quotes_keep_separators") {
+    CHECK(parse_line(R"(m,t=a\ b\,c\=d\\e\f a=1)").tags == Tags{{"t", R"(a b,c=d\e\f)"}});
+    CHECK(parse_line(R"(m s="a, b=\"c\\",a=2u)").fields == Fields{{"a", 2}});
+    CHECK(parse_line("m,t=a=b a=F").tags == Tags{{"t", "a=b"}});
+}
+
+TEST_CASE("faulty_lines_are_refused") {
+    for (const char* line : {"",
+                             " ",
+                             "m",
+                             "m ",
+                             "m a",
+                             "m a=",
+                             "m =1",
+                             "m a=1,",
+                             "m a=x",
+                             "m a=1 x",
+                             "m a=1 1 2",
+                             "m a=1i2",
+                             "m a=1.5i",
+                             "m a=nan",
+                             "m a=inf",
+                             "m a=-inf",
+                             "m a=1e999",
+                             "m a=0x10",
+                             "m a=tr",
+                             "m a=\"x",
+                             "m,t a=1",
+                             "m,t= a=1",
+                             "m,=x a=1",
+                             "m,t=x,t=y a=1",
+                             ",t=x a=1",
+                             "m,t=x\ty a=1",
+                             "m,t=\xff a=1",
+                             "9m a=1",
+                             "m-n a=1",
+                             "m a-b=1",
+                             "m,a.b=1 c=1",
+                             "m a=1 99999999999999999999"}) {
+        INFO(line);
+        CHECK(is_refused(line));
+    }
+}
+
+TEST_CASE("each_length_of_a_line_has_a_limit") {
+    const std::string name(64, 'n'), value(128, 'v');
+    CHECK_FALSE(is_refused(name + "," + name + "=" + value + " " + name + "=1"));
+    CHECK(is_refused(name + "n a=1"));
+    CHECK(is_refused("m," + name + "n=1 a=1"));
+    CHECK(is_refused("m,t=" + value + "v a=1"));
+    CHECK(is_refused("m a=\"" + std::string(4096, 'x') + "\""));
+    std::string tags = "m", fields = " f=1";
+    for (int i = 0; i < 16; ++i) tags += ",t" + std::to_string(i) + "=x";
+    for (int i = 1; i < 64; ++i) fields += ",f=1";
+    CHECK_FALSE(is_refused(tags + fields));
+    CHECK(is_refused(tags + ",u=x" + fields));
+    CHECK(is_refused(tags + fields + ",f=1"));
+}
+
+TEST_CASE("batches_have_lines_comments_and_gaps") {
+    std::vector<std::string> lines;
+    for_each_line("a\n\n# comment\r\nb\r\nc", [&](std::string_view line) { lines.emplace_back(line); });
+    CHECK(lines == std::vector<std::string>{"a", "b", "c"});
+}
