@@ -97,22 +97,35 @@ FileDescriptor bind_unix(const std::filesystem::path& path, unsigned mode, int g
     return fd;
 }
 
-FileDescriptor bind_tcp(const std::string& address) {
+namespace {
+
+FileDescriptor bind_internet(const std::string& address, int type) {
     const auto [host, port] = split_address(address);
     const Addresses found = look_up(address, host, port);
-    const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0 && errno == EAFNOSUPPORT && host == "::") return bind_tcp("0.0.0.0:" + port);
+    const int fd = socket(found->ai_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 && errno == EAFNOSUPPORT && host == "::") return bind_internet("0.0.0.0:" + port, type);
     if (fd < 0) throw system_error("cannot make socket", errno);
     FileDescriptor owned(fd);
-    set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    if (type == SOCK_STREAM) set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (found->ai_family == AF_INET6) set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (bind(fd, found->ai_addr, found->ai_addrlen) != 0) {
         if (errno == EADDRINUSE) throw Error(ErrorCode::busy, "address " + quoted(address) + " is in use");
-        if (errno == EADDRNOTAVAIL && host == "::") return bind_tcp("0.0.0.0:" + port);
+        if (errno == EADDRNOTAVAIL && host == "::") return bind_internet("0.0.0.0:" + port, type);
         throw system_error("cannot bind address " + quoted(address), errno);
     }
-    listen_on(fd, "address " + quoted(address));
     return owned;
+}
+
+}  // namespace
+
+FileDescriptor bind_tcp(const std::string& address) {
+    FileDescriptor fd = bind_internet(address, SOCK_STREAM);
+    listen_on(fd.get(), "address " + quoted(address));
+    return fd;
+}
+
+FileDescriptor bind_udp(const std::string& address) {
+    return bind_internet(address, SOCK_DGRAM);
 }
 
 std::string local_address(int socket) {

@@ -1,5 +1,5 @@
 #pragma once
-// Listening sockets, not blocking.
+// Listening sockets, and one for datagrams; not blocking.
 #include <filesystem>
 #include <string>
 
@@ -11,6 +11,7 @@ namespace svc::net {
 // leaves the group alone.
 FileDescriptor bind_unix(const std::filesystem::path& path, unsigned mode, int group);
 FileDescriptor bind_tcp(const std::string& address);
+FileDescriptor bind_udp(const std::string& address);
 std::string local_address(int socket);  // "127.0.0.1:8444"
 
 }  // namespace svc::net

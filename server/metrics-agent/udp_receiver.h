@@ -1,0 +1,32 @@
+#pragma once
+// Datagrams, one by one.
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "libsvc/base/file.h"
+
+namespace svc::metrics_agent {
+
+// Begins at construction; `take` runs on a thread of its own until the destructor has joined it.
+class UdpReceiver {
+  public:
+    using Take = std::function<void(std::string_view datagram, std::string_view source)>;
+    UdpReceiver(const std::string& address, Take take);  // "0.0.0.0:8095"; throws busy when taken
+    ~UdpReceiver();
+    UdpReceiver(const UdpReceiver&) = delete;
+    UdpReceiver& operator=(const UdpReceiver&) = delete;
+
+  private:
+    void run(const std::stop_token& stop) const;
+    void receive_all(std::vector<char>& datagram) const;
+
+    FileDescriptor socket_;
+    FileDescriptor wake_;
+    Take take_;
+    std::jthread thread_;
+};
+
+}  // namespace svc::metrics_agent

@@ -1,0 +1,108 @@
+#include "server/metrics-agent/agent.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+#include "libsvc/net/client.h"
+#include "tests/support/manual_clock.h"
+
+namespace svc::metrics_agent {
+
+namespace {
+
+// The agent on free ports of the loopback.
+struct World {
+    test::ManualClock clock;
+    Agent agent{{"127.0.0.1:0", "127.0.0.1:0", {}}, clock};
+
+    static ClientReply call(const std::string& address, Method method, const std::string& path,
+                            const std::string& body = "") {
+        ClientRequest request;
+        request.method = method;
+        request.path = path;
+        request.body = body;
+        return HttpClient(Target::parse("http://" + address)).call(request);
+    }
+    ClientReply write(const std::string& batch) const {
+        return call(agent.write_address(), Method::post, "/write?db=streaming&precision=ns", batch);
+    }
+    std::string scrape(const std::string& path = "/metrics") const {
+        return call(agent.scrape_address(), Method::get, path).body;
+    }
+    void send(const std::string& datagram) const {
+        const std::string& address = agent.write_address();
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        REQUIRE(::sendto(socket.get(), datagram.data(), datagram.size(), 0, reinterpret_cast<sockaddr*>(&to),
+                         sizeof(to)) == static_cast<ssize_t>(datagram.size()));
+    }
+    // Datagrams have no answer: asks until the text is there.
+    bool await(const std::string& text) const {
+        for (int attempt = 0; attempt < 10'000; ++attempt)
+            if (scrape().find(text) != std::string::npos) return true;
+        return false;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("datagrams_become_series") {
+    const World world;
+    world.send("webrtc,instance=a,ssrc=1 frames_encoded=900i\nwebrtc,instance=a,ssrc=2 frames_encoded=1i\n");
+    CHECK(world.await("webrtc_frames_encoded{instance=\"a\",ssrc=\"1\"} 900\n"));
+    CHECK(world.await("webrtc_frames_encoded{instance=\"a\",ssrc=\"2\"} 1\n"));
+}
+
+TEST_CASE("hostile_datagrams_are_counted_and_nothing_else") {
+    const World world;
+    world.send(std::string(60'000, 'x'));
+    world.send(std::string("\0\xff,=\n,,,\n", 9));
+    world.send("webrtc,ssrc=1 pli_count=1i");
+    CHECK(world.await("webrtc_pli_count{ssrc=\"1\"} 1\n"));
+    CHECK(world.await("svc_metrics_refused_lines_total{reason=\"faulty\"} 3\n"));
+}
+
+TEST_CASE("batches_are_posted_and_answered") {
+    const World world;
+    CHECK(world.write("webrtc,ssrc=1 bytes_sent=7i 1\n").status == 204);
+    const ClientReply faulty = world.write("webrtc,ssrc=1\nwebrtc,ssrc=2 bytes_sent=8i");
+    CHECK(faulty.status == 400);
+    CHECK(faulty.body == "{\"error\":\"fields are missing\"}\n");
+    for (const char* path : {"/metrics", "/1.0/metrics"}) {
+        const std::string text = world.scrape(path);
+        CHECK(text.find("webrtc_bytes_sent{ssrc=\"1\"} 7\n") != std::string::npos);
+        CHECK(text.find("webrtc_bytes_sent{ssrc=\"2\"} 8\n") != std::string::npos);
+    }
+    CHECK(World::call(world.agent.write_address(), Method::get, "/ping").status == 204);
+}
+
+TEST_CASE("each_port_has_its_own_routes") {
+    const World world;
+    CHECK(World::call(world.agent.write_address(), Method::get, "/metrics").status == 404);
+    CHECK(World::call(world.agent.scrape_address(), Method::post, "/write", "webrtc a=1").status == 404);
+    CHECK(World::call(world.agent.write_address(), Method::get, "/write").status == 404);
+}
+
+TEST_CASE("a_batch_over_the_limit_is_refused") {
+    const World world;
+    CHECK(world.write(std::string((1U << 20U) + 1, '#')).status == 400);
+}
+
+TEST_CASE("an_address_in_use_is_told_with_its_flag") {
+    World world;
+    try {
+        Agent second({world.agent.write_address(), "127.0.0.1:0", {}}, world.clock);
+        FAIL("it took the same address");
+    } catch (const Error& e) {
+        CHECK(e.code() == ErrorCode::busy);
+        CHECK(std::string(e.what()).find("listen") != std::string::npos);
+    }
+}
+
+}  // namespace svc::metrics_agent
