@@ -22,6 +22,7 @@ inline constexpr std::string_view local_listener = "local";
 inline constexpr std::string_view agent_listener = "agent";
 inline constexpr std::string_view tls_listener = "tls";
 inline constexpr std::string_view metrics_listener = "metrics";
+inline constexpr std::string_view hypervisor_listener = "hypervisor";
 
 // Whether a client certificate is one the service trusts, at this moment: its dates are part of the question.
 // Called for each request, on I/O threads: must read memory only.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <unordered_map>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
@@ -28,54 +29,48 @@ bool holds_resources(const Instance& instance) {
            instance.status == InstanceStatus::running;
 }
 
-// One family of the text format. These are gauges though their given names end in `_total`: untyped, so that
-// no linter takes them for counters.
-class Family {
-  public:
-    Family(std::string& out, std::string_view name, std::string_view help) : out_(out), name_(name) {
-        out_.append("# HELP ").append(name).append(" ").append(help).append("\n");
-        out_.append("# TYPE ").append(name).append(" untyped\n");
-    }
-    void add(std::string_view label, std::string_view value, std::uint64_t number) {
-        out_.append(name_);
-        if (!label.empty()) out_.append("{").append(label).append("=\"").append(value).append("\"}");
-        out_.append(" ").append(std::to_string(number)).append("\n");
-    }
-
-  private:
-    std::string& out_;
-    std::string_view name_;
-};
-
 using InstanceList = std::vector<std::shared_ptr<const Instance>>;
 using ApplicationList = std::vector<std::shared_ptr<const Application>>;
 using NodeList = std::vector<std::shared_ptr<const Node>>;
 
+std::string label(std::string_view name, std::string_view value) {
+    return render_labels({{std::string(name), std::string(value)}});
+}
+
+// The specification's names end in `_total`; what they tell are gauges.
+MetricFamily gauge(std::string& out, std::string_view name, std::string_view help) {
+    return {out, name, help, "gauge"};
+}
+
 void write_counts(std::string& out, const NodeList& nodes, const InstanceList& instances) {
-    Family(out, "svc_cluster_nodes_total", "nodes").add("", "", nodes.size());
-    Family(out, "svc_cluster_containers_total", "instances").add("", "", instances.size());
+    gauge(out, "svc_cluster_nodes_total", "nodes").add("", nodes.size());
+    gauge(out, "svc_cluster_containers_total", "instances").add("", instances.size());
     std::map<InstanceStatus, std::uint64_t> by_status;
     for (const auto& instance : instances) ++by_status[instance->status];
-    Family per_status(out, "svc_cluster_containers_per_status_total", "instances of each status");
+    auto per_status = gauge(out, "svc_cluster_containers_per_status_total", "instances of each status");
     for (const InstanceStatus status : all_statuses)
-        per_status.add("status", to_text(status), by_status[status]);
+        per_status.add(label("status", to_text(status)), by_status[status]);
 }
 
 // A series for each application, also without instances. Instances of a removed one count nowhere.
 void write_applications(std::string& out, const ApplicationList& applications,
                         const InstanceList& instances) {
-    Family(out, "svc_cluster_applications_total", "applications").add("", "", applications.size());
-    std::map<std::string, std::uint64_t> by_application;
+    gauge(out, "svc_cluster_applications_total", "applications").add("", applications.size());
+    std::unordered_map<std::string_view, std::uint64_t> by_application;
     for (const auto& instance : instances) ++by_application[instance->app_id];
-    Family family(out, "svc_cluster_containers_per_application_total", "instances of each application");
-    for (const auto& application : applications)
-        family.add("application", application->name, by_application[application->id.str()]);
+    auto family = gauge(out, "svc_cluster_containers_per_application_total", "instances of each application");
+    for (const auto& application : applications) {
+        const auto found = by_application.find(application->id.str());
+        family.add(label("application", application->name),
+                   found == by_application.end() ? std::uint64_t{0} : found->second);
+    }
 }
 
-void write_resources(std::string& out, const NodeList& nodes, std::map<std::string, Used>& used) {
+void write_resources(std::string& out, const NodeList& nodes,
+                     std::unordered_map<std::string_view, Used>& used) {
     const auto write = [&](std::string_view name, std::string_view help, auto number) {
-        Family family(out, name, help);
-        for (const auto& node : nodes) family.add("node", node->name, number(*node));
+        auto family = gauge(out, name, help);
+        for (const auto& node : nodes) family.add(label("node", node->name), number(*node));
     };
     const auto scaled = [](double amount, double rate) { return static_cast<std::uint64_t>(amount * rate); };
     write("svc_cluster_available_cpu_total", "CPUs of the node times its allocation rate",
@@ -116,7 +111,7 @@ ClusterMetrics::ClusterMetrics(MetricsRegistry& registry, const NodeService& nod
 void ClusterMetrics::collect(std::string& out) const {
     const NodeList nodes = nodes_.list();
     const InstanceList instances = instances_.list();
-    std::map<std::string, Used> used;
+    std::unordered_map<std::string_view, Used> used;
     for (const auto& instance : instances) {
         if (!holds_resources(*instance)) continue;
         used[instance->node].cpus += instance->resources.cpus;

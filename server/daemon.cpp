@@ -17,9 +17,11 @@
 #include "server/api.h"
 #include "server/cluster_metrics.h"
 #include "server/guest_reports.h"
+#include "server/hypervisor_metrics.h"
 #include "server/jobs.h"
 #include "server/middleware.h"
 #include "server/programs.h"
+#include "server/routes/routes.h"
 #include "server/service_options.h"
 #include "server/state_directory.h"
 #include "server/wiring.h"
@@ -160,6 +162,7 @@ class Daemon::Parts {
     ExecService exec_service;
     BulkDeletion bulk;
     Authenticator authenticator;
+    HypervisorMetrics hypervisor_metrics;
     Services services;
     ClusterMetrics cluster_metrics;
     std::shared_ptr<TlsContext> tls;
@@ -168,12 +171,15 @@ class Daemon::Parts {
     HttpServer server;
     std::optional<Followers> followers;  // ends first of those that use services
     std::vector<std::string> addresses;
+    std::vector<std::string> api_addresses;  // those of TLS
     std::jthread first_reconciliation;
     std::unique_ptr<Periodic> periodic;
     bool stopped = false;
 
   private:
-    void listen_tls();
+    void make_tls();
+    void listen_api();
+    void listen_metrics();
     void disconnect_distrusted();
     ServerIdentity identity() const;
     std::string architecture() { return runtime.runtime->capacity().architecture; }
@@ -217,9 +223,10 @@ Daemon::Parts::Parts(Options given)
       authenticator([this](const ClientCertificate& certificate) {
           return certificate_service.trusts(certificate.der);
       }),
+      hypervisor_metrics(*runtime.runtime, instance_service, application_service),
       services{options,
                authenticator,
-               metrics,
+               hypervisor_metrics,
                events,
                *engine,
                *blobs,
@@ -240,7 +247,7 @@ Daemon::Parts::Parts(Options given)
       workers("request", options.workers, options.request_queue),
       middleware({authenticator, metrics, ids, clock, workers, host_name(), options.max_upload,
                   options.max_requests_per_second},
-                 api_routes(services)),
+                 api_routes(services), metrics_routes(services)),
       server(middleware, workers, options.limits, options.io_threads) {
     followers.emplace(config, image_sync, registry_service);
     wire({config, addon_service, image_service, application_service, registry_service, node_service,
@@ -257,8 +264,7 @@ void Daemon::Parts::disconnect_distrusted() {
 ServerIdentity Daemon::Parts::identity() const {
     ServerIdentity identity;
     if (tls) identity.fingerprint = tls->fingerprint();
-    for (const std::string& address : addresses)
-        if (address.starts_with("https://")) identity.addresses.push_back(address);
+    identity.addresses = api_addresses;
     return identity;
 }
 
@@ -273,27 +279,43 @@ Daemon::Parts::~Parts() {
     engine->join();
 }
 
-void Daemon::Parts::listen_tls() {
-    if (options.listen.empty()) return;
+void Daemon::Parts::make_tls() {
+    if (options.listen.empty() && options.hypervisor_listen.empty()) return;
     const Capacity capacity = runtime.runtime->capacity();
     std::vector<std::string> names{"127.0.0.1", "::1"};
     if (!capacity.address.empty()) names.push_back(capacity.address);
     ensure_key_pair(state.server_keys(), host_name(), {host_name(), "localhost"}, names, clock);
     tls = std::make_shared<TlsContext>(state.server_keys());
-    for (const std::string& address : options.listen)
-        addresses.push_back("https://" + server.listen_tcp(std::string(tls_listener), address, tls));
 }
 
-void Daemon::Parts::listen() {
+void Daemon::Parts::listen_api() {
     make_socket_folder(options.socket);
     server.listen_unix(std::string(local_listener), options.socket, 0660, socket_group());
     addresses.push_back("unix:" + options.socket.string());
     server.listen_unix(std::string(agent_listener), state.agent_sockets() / "server.unix", 0666);
-    listen_tls();
-    if (options.metrics_listen.empty()) return;
-    addresses.push_back(with_context("metrics_listen", [&] {
-        return "http://" + server.listen_tcp(std::string(metrics_listener), options.metrics_listen, nullptr);
-    }));
+    for (const std::string& address : options.listen)
+        api_addresses.push_back("https://" + server.listen_tcp(std::string(tls_listener), address, tls));
+    addresses.insert(addresses.end(), api_addresses.begin(), api_addresses.end());
+}
+
+void Daemon::Parts::listen_metrics() {
+    if (!options.metrics_listen.empty())
+        addresses.push_back(with_context("metrics_listen", [&] {
+            return "http://" +
+                   server.listen_tcp(std::string(metrics_listener), options.metrics_listen, nullptr);
+        }));
+    if (!options.hypervisor_listen.empty())
+        addresses.push_back(with_context("hypervisor_listen", [&] {
+            return "https://" +
+                   server.listen_tcp(std::string(hypervisor_listener), options.hypervisor_listen, tls) +
+                   "/1.0/metrics";  // tells it from the API
+        }));
+}
+
+void Daemon::Parts::listen() {
+    make_tls();
+    listen_api();
+    listen_metrics();
 }
 
 void Daemon::Parts::serve() {

@@ -39,22 +39,37 @@ HttpMetrics::Series HttpMetrics::make(const std::string& handler, const std::str
             registry_.histogram("svc_http_response_size_bytes", "bodies of responses", size_bounds, all)};
 }
 
-HttpMetrics::Series& HttpMetrics::series(const Request& request, std::string_view label) {
-    const std::string_view method = request.method == Method::other ? "OTHER" : to_text(request.method);
-    std::string handler(transport_name(request.peer->transport));
-    handler.append("_").append(label).append("_").append(method);
+std::size_t HttpMetrics::KeyHash::operator()(const Key& key) const noexcept {
+    const auto& [transport, method, label] = key;
+    return std::hash<const char*>()(label) * 31 + static_cast<std::size_t>(transport) * 8 +
+           static_cast<std::size_t>(method);
+}
+
+HttpMetrics::Series& HttpMetrics::series(Transport transport, std::string_view label, Method method) {
+    const auto found = announced_.find({transport, method, label.data()});
+    return found == announced_.end() ? find_or_make(transport, label, method) : *found->second;
+}
+
+HttpMetrics::Series& HttpMetrics::find_or_make(Transport transport, std::string_view label, Method method) {
+    const std::string_view word = method == Method::other ? "OTHER" : to_text(method);
+    std::string handler(transport_name(transport));
+    handler.append("_").append(label).append("_").append(word);
     std::lock_guard lock(mutex_);
     const auto found = series_.find(handler);
     if (found != series_.end()) return found->second;
-    return series_.emplace(handler, make(handler, to_lower(method))).first->second;
+    return series_.emplace(handler, make(handler, to_lower(word))).first->second;
+}
+
+void HttpMetrics::announce(Transport transport, std::string_view label, Method method) {
+    announced_[{transport, method, label.data()}] = &find_or_make(transport, label, method);
 }
 
 void HttpMetrics::begin(const Request& request, std::string_view label) {
-    series(request, label).in_flight.add(1);
+    series(request.peer->transport, label, request.method).in_flight.add(1);
 }
 
 void HttpMetrics::end(const Request& request, std::string_view label, const Done& done) {
-    Series& values = series(request, label);
+    Series& values = series(request.peer->transport, label, request.method);
     values.in_flight.add(-1);
     values.total.add();
     values.duration.observe(std::chrono::duration<double>(done.duration).count());

@@ -11,6 +11,8 @@ namespace svc::server {
 
 namespace {
 
+constexpr std::string_view not_found = "not_found";  // label of what no route is there for
+
 Response run(const Handler& handler, Request& request) {
     const log::Scope scope({"request", request.id});
     try {
@@ -46,21 +48,39 @@ bool is_upload(const Route& route, const Request& request) {
 
 std::vector<Route> scrape_routes(const MetricsRegistry& metrics) {
     return {{Method::get, "/internal/1.0/metrics", Access::everyone, Dispatch::on_pool, "metrics",
-             [&metrics](Request&) { return metrics_text(metrics); }}};
+             [&metrics](Request&) { return metrics_text(metrics.render()); }}};
 }
 
 }  // namespace
 
-Middleware::Middleware(MiddlewareParts parts, std::vector<Route> api)
+Middleware::Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> hypervisor)
     : parts_(std::move(parts)),
       http_metrics_(parts_.metrics, parts_.host),
       api_(std::move(api)),
       metrics_(scrape_routes(parts_.metrics)),
+      hypervisor_(std::move(hypervisor)),
       pacer_(parts_.clock, parts_.max_requests_per_second),
-      timer_(parts_.clock, "pace") {}
+      timer_(parts_.clock, "pace") {
+    announce_series();
+}
+
+// Rates are only right when a series is there, with zero, before its first request.
+void Middleware::announce_series() {
+    const auto announce = [this](Transport transport, const Router& router) {
+        for (const Route& route : router.routes())
+            http_metrics_.announce(transport, route.label, route.method);
+        for (const Method method : {Method::get, Method::post, Method::put, Method::patch, Method::delete_})
+            http_metrics_.announce(transport, not_found, method);
+    };
+    announce(Transport::unix_socket, api_);
+    announce(Transport::https, api_);
+    announce(Transport::https, hypervisor_);
+    announce(Transport::http, metrics_);
+}
 
 const Router& Middleware::router(const Request& request) const {
-    return request.peer->listener == metrics_listener ? metrics_ : api_;
+    if (request.peer->listener == metrics_listener) return metrics_;
+    return request.peer->listener == hypervisor_listener ? hypervisor_ : api_;
 }
 
 Router::Match Middleware::find(const Request& request) const {
@@ -72,7 +92,7 @@ Router::Match Middleware::find(const Request& request) const {
 
 std::string_view Middleware::label(const Request& request) const {
     const Router::Match match = router(request).match(request.method, request.path);
-    return match.route ? std::string_view(match.route->label) : "not_found";
+    return match.route ? std::string_view(match.route->label) : not_found;
 }
 
 RequestPlan Middleware::accepted(const Route& route) const {

@@ -25,16 +25,17 @@ struct MiddlewareParts {
     std::size_t max_requests_per_second = 1000;  // over TLS
 };
 
-// The API and, on its own listener, the metrics. Thread-safe.
+// The API and, on listeners of their own, the metrics of the service and of its hypervisor. Thread-safe.
 class Middleware final : public HttpService {
   public:
-    Middleware(MiddlewareParts parts, std::vector<Route> api);
+    Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> hypervisor);
     RequestPlan plan(Request& request) override;
     Response fault(const Request* request, const std::exception& error) override;
     void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
               std::chrono::nanoseconds duration) override;
 
   private:
+    void announce_series();
     const Router& router(const Request& request) const;
     Router::Match find(const Request& request) const;  // throws not_found and what the access rule throws
     RequestPlan accepted(const Route& route) const;
@@ -46,6 +47,7 @@ class Middleware final : public HttpService {
     HttpMetrics http_metrics_;
     Router api_;
     Router metrics_;
+    Router hypervisor_;
     Pacer pacer_;
     Timer timer_;
 };

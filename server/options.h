@@ -43,8 +43,9 @@ struct Options {
 
     std::filesystem::path state_dir = "/var/lib/svc";
     std::filesystem::path socket = "/run/svc/unix.socket";
-    std::vector<std::string> listen{"[::]:8444"};    // empty: off
-    std::string metrics_listen = "127.0.0.1:20002";  // "": off
+    std::vector<std::string> listen{"[::]:8444"};      // empty: off
+    std::string metrics_listen = "127.0.0.1:20002";    // "": off
+    std::string hypervisor_listen = "127.0.0.1:8443";  // "": off
     std::string runtime = "lxc";
     std::string store = "sqlite";
     log::Level log_level = log::Level::info;

@@ -43,10 +43,10 @@ Response async(const Operation& operation) {
     return response;
 }
 
-Response metrics_text(const MetricsRegistry& metrics) {
+Response metrics_text(std::string metrics) {
     Response response;
     response.headers.set("Content-Type", "text/plain; version=0.0.4");
-    response.body = metrics.render();
+    response.body = std::move(metrics);
     return response;
 }
 

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "libsvc/base/json.h"
-#include "libsvc/base/metrics.h"
 #include "libsvc/model/operation.h"
 #include "libsvc/net/request.h"
 #include "libsvc/net/response.h"
@@ -20,7 +19,7 @@ Response sync_page(std::string metadata, std::size_t total_size);
 Response sync_tagged(const Json& metadata, std::string_view etag);
 // 202 with the Location of the operation; the record has its secrets, being the creator's copy.
 Response async(const Operation& operation);
-Response metrics_text(const MetricsRegistry& metrics);
+Response metrics_text(std::string metrics);  // in the Prometheus text format
 // Error texts reach the client; anything else becomes "internal error". Logs what is our fault, with its
 // details.
 Response failure(const std::exception& error);

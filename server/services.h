@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "libsvc/base/metrics.h"
 #include "libsvc/blobs/blob_store.h"
 #include "libsvc/events/event_bus.h"
 #include "libsvc/operations/engine.h"
@@ -25,6 +24,8 @@
 
 namespace svc::server {
 
+class HypervisorMetrics;
+
 // How clients find and recognise this server over TLS; for invitations.
 struct ServerIdentity {
     std::string fingerprint;             // "" without TLS
@@ -35,7 +36,7 @@ struct ServerIdentity {
 struct Services {
     const Options& options;
     const Authenticator& authenticator;
-    const MetricsRegistry& metrics;
+    const HypervisorMetrics& hypervisor;
     EventBus& events;
     Engine& engine;
     BlobStore& blobs;

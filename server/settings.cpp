@@ -44,6 +44,8 @@ constexpr std::array flag_settings{
             [](Options& o, Key k, const Json& v) { o.listen = read_addresses(k, v); }},
     Setting{"metrics_listen", "HOST:PORT", "plain HTTP, /internal/1.0/metrics; none switches it off",
             [](Options& o, Key k, const Json& v) { o.metrics_listen = read_address(k, v); }},
+    Setting{"hypervisor_listen", "HOST:PORT", "TLS, /1.0/metrics: what instances use; none switches it off",
+            [](Options& o, Key k, const Json& v) { o.hypervisor_listen = read_address(k, v); }},
     Setting{"runtime", "NAME", "lxc: containers on this machine; simulated: none, for trials and scale tests",
             [](Options& o, Key k, const Json& v) {
                 o.runtime = read_one_of(k, v, {"lxc", "simulated"});

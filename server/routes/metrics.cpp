@@ -1,4 +1,5 @@
-// The metrics for who may use the API, beside their own listener.
+// What instances use, on the API's own listeners and on one for those who scrape.
+#include "server/hypervisor_metrics.h"
 #include "server/response.h"
 #include "server/routes/routes.h"
 
@@ -6,7 +7,7 @@ namespace svc::server {
 
 std::vector<Route> metrics_routes(const Services& services) {
     return {{Method::get, "/1.0/metrics", Access::trusted, Dispatch::on_pool, "metrics",
-             [services](Request&) { return metrics_text(services.metrics); }}};
+             [services](Request&) { return metrics_text(services.hypervisor.render()); }}};
 }
 
 }  // namespace svc::server

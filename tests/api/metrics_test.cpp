@@ -1,6 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "tests/support/application_package.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 
@@ -29,54 +32,170 @@ TEST_CASE("metrics_have_their_own_plain_listener") {
     CHECK(value(scrape.text, "svc_cluster_container_boot_time_seconds_count") == 0);
 }
 
-TEST_CASE("trusted_clients_read_the_metrics_beside_the_api") {
+TEST_CASE("trusted_clients_read_what_instances_use") {
     TestDaemon daemon;
-    const ApiReply scrape = daemon.api().get("/1.0/metrics");
-    CHECK(scrape.headers.get("Content-Type") == "text/plain; version=0.0.4");
-    CHECK(value(scrape.text, "svc_cluster_nodes_total") == 1);
-    CHECK(ApiCaller(daemon.tls_target()).get("/1.0/metrics").status == 403);
+    daemon.api().add_image("base", image_package());
+    const std::string id = daemon.api().launch("base");
+    const std::string labels = "{id=\"" + id + "\",application=\"\",type=\"regular\",node=\"node0\"";
+    const KeyPair identity = make_key_pair(daemon.path(), "client");
+    daemon.trust(identity);
+    for (const Target& target :
+         {daemon.local_target(), daemon.tls_target(identity), daemon.hypervisor_target(identity)}) {
+        const ApiReply scrape = ApiCaller(target).get("/1.0/metrics");
+        INFO(target.describe());
+        CHECK(scrape.status == 200);
+        CHECK(scrape.headers.get("Content-Type") == "text/plain; version=0.0.4");
+        CHECK(value(scrape.text, "svc_instance_memory_limit_bytes" + labels + "}") ==
+              double(std::uint64_t{3} << 30U));
+        CHECK(value(scrape.text, "svc_instance_memory_usage_bytes" + labels + "}") > 0);
+        CHECK(value(scrape.text, "svc_instance_processes" + labels + "}") > 0);
+        CHECK(value(scrape.text, "svc_instance_filesystem_usage_bytes" + labels + "}") > 0);
+        CHECK(value(scrape.text, "svc_instance_cpu_seconds_total" + labels + ",mode=\"user\"}") >= 0);
+        CHECK(value(scrape.text, "svc_instance_network_receive_bytes_total" + labels + ",device=\"eth0\"}") >=
+              0);
+        CHECK(scrape.text.find("# TYPE svc_instance_memory_oom_kills_total counter\n") != std::string::npos);
+        CHECK(scrape.text.find("svc_cluster_") == std::string::npos);
+    }
 }
 
-TEST_CASE("every_route_has_its_label") {
+TEST_CASE("instances_that_do_not_run_use_nothing") {
     TestDaemon daemon;
-    ApiCaller& api = daemon.api();
-    for (const char* path :
-         {"/1.0/addons", "/1.0/addons/x", "/1.0/applications", "/1.0/applications/x", "/1.0/applications/x/0",
-          "/1.0/applications/x/manifest", "/1.0/applications/x/0/manifest", "/1.0/config", "/1.0/nodes",
-          "/1.0/nodes/x", "/1.0/registry/applications", "/1.0/certificates", "/1.0/certificates/x",
-          "/1.0/artifacts", "/1.0/artifacts/x", "/1.0/tasks", "/1.0/version", "/1.0/openapi.json"})
-        api.get(path);
-    api.call(Method::post, "/1.0/registry/applications/x/push");
-    api.call(Method::post, "/1.0/registry/applications/x/pull");
-    api.remove("/1.0/registry/applications/x");
-    api.remove("/1.0/images/x/0");
-    const std::string text = api.get("/1.0/metrics").text;
-    for (const char* handler : {"addons_GET",
-                                "addon_GET",
-                                "applications_GET",
-                                "application_GET",
-                                "application_version_GET",
-                                "application_manifest_GET",
-                                "application_version_manifest_GET",
-                                "config_GET",
-                                "nodes_GET",
-                                "node_GET",
-                                "registry_applications_GET",
-                                "registry_application_push_POST",
-                                "registry_application_pull_POST",
-                                "registry_application_DELETE",
-                                "certificates_GET",
-                                "certificate_GET",
-                                "internal_artifacts_GET",
-                                "image_version_DELETE",
-                                "tasks_GET",
-                                "version_GET",
-                                "openapi_GET",
-                                "metrics_GET"}) {
+    daemon.api().add_image("base", image_package());
+    const std::string id = daemon.api().launch("base");
+    daemon.api().succeed(
+        daemon.api().patch("/1.0/containers/" + id, Json::object({{"desired_status", "stopped"}})));
+    const std::string text = daemon.api().get("/1.0/metrics").text;
+    CHECK(text.find(id) == std::string::npos);
+    CHECK(text.find("# TYPE svc_instance_cpu_seconds_total counter\n") != std::string::npos);
+}
+
+TEST_CASE("what_instances_use_is_for_trusted_certificates_alone") {
+    TestDaemon daemon;
+    const KeyPair identity = make_key_pair(daemon.path(), "client");
+    for (const Target& target : {daemon.tls_target(), daemon.tls_target(identity), daemon.hypervisor_target(),
+                                 daemon.hypervisor_target(identity)})
+        CHECK(ApiCaller(target).get("/1.0/metrics").status == 403);
+    daemon.trust(identity);
+    CHECK(ApiCaller(daemon.hypervisor_target(identity)).get("/1.0/metrics").status == 200);
+    for (const char* path : {"/", "/1.0", "/1.0/containers", "/internal/1.0/metrics"})
+        CHECK(ApiCaller(daemon.hypervisor_target(identity)).get(path).status == 404);
+}
+
+TEST_CASE("the_hypervisors_listener_works_without_the_api_over_tls") {
+    TestDaemon daemon([](server::Options& options) { options.listen.clear(); });
+    const KeyPair identity = make_key_pair(daemon.path(), "client");
+    daemon.trust(identity);
+    CHECK(ApiCaller(daemon.hypervisor_target(identity)).get("/1.0/metrics").status == 200);
+    // Nobody is invited to it.
+    const Json issued =
+        daemon.api().post("/1.0/certificates/tokens", Json::object({{"name", "x"}})).metadata();
+    const Json invitation = Json::parse(base64_decode(issued.at("token").as_string()));
+    CHECK(invitation.at("addresses").as_array().empty());
+}
+
+// The table of the specification, and of what facts add to it.
+TEST_CASE("every_route_is_counted_with_zero_before_anybody_asks") {
+    TestDaemon daemon;
+    const std::string text = ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text;
+    const auto is_zero = [&](const std::string& handler, const std::string& method) {
         INFO(handler);
-        CHECK(text.find("svc_http_in_flight_requests{handler=\"unix_" + std::string(handler) + "\"") !=
-              std::string::npos);
-    }
+        const std::string labels = "{handler=\"" + handler + "\",host=\"";
+        const std::string ending = "\",method=\"" + method + "\"";
+        for (const std::string family :
+             {"svc_http_requests_total", "svc_http_request_duration_seconds_count",
+              "svc_http_request_size_bytes_count", "svc_http_response_size_bytes_count"}) {
+            const std::size_t at = text.find("\n" + family + labels);
+            REQUIRE(at != std::string::npos);
+            const std::string line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+            CHECK(line.find(ending) != std::string::npos);
+            CHECK(line.ends_with("} 0"));
+        }
+        CHECK(text.find("\nsvc_http_in_flight_requests" + labels) != std::string::npos);
+    };
+    struct Row {
+        std::string object, methods;
+    };
+    const std::vector<Row> table{{"root", "GET"},
+                                 {"service", "GET"},
+                                 {"version", "GET"},
+                                 {"addons", "GET POST"},
+                                 {"addon", "GET PATCH DELETE"},
+                                 {"addon_version", "DELETE"},
+                                 {"applications", "GET POST DELETE"},
+                                 {"application", "GET PATCH DELETE"},
+                                 {"application_version", "GET PATCH DELETE"},
+                                 {"application_manifest", "GET"},
+                                 {"application_version_manifest", "GET"},
+                                 {"containers", "GET POST DELETE"},
+                                 {"container", "GET DELETE"},
+                                 {"container_exec", "POST"},
+                                 {"container_logs", "GET"},
+                                 {"container_log", "GET"},
+                                 {"internal_containers", "PATCH"},
+                                 {"instances", "GET POST DELETE"},
+                                 {"instance", "GET DELETE"},
+                                 {"instance_exec", "POST"},
+                                 {"instance_logs", "GET"},
+                                 {"instance_log", "GET"},
+                                 {"internal_instances", "PATCH"},
+                                 {"nodes", "GET POST"},
+                                 {"node", "GET PATCH DELETE"},
+                                 {"images", "GET POST"},
+                                 {"image", "GET PATCH DELETE"},
+                                 {"image_version", "DELETE"},
+                                 {"config", "GET PATCH"},
+                                 {"tasks", "GET"},
+                                 {"registry_applications", "GET"},
+                                 {"registry_application", "DELETE"},
+                                 {"registry_application_push", "POST"},
+                                 {"registry_application_pull", "POST"},
+                                 {"internal_artifacts", "GET"},
+                                 {"certificates", "GET POST"},
+                                 {"certificate", "GET DELETE"},
+                                 {"events", "GET"},
+                                 {"operations", "GET"},
+                                 {"operation", "GET DELETE"},
+                                 {"operation_wait", "GET"},
+                                 {"operation_websocket", "GET"},
+                                 {"metrics", "GET"},
+                                 {"not_found", "GET POST PUT PATCH DELETE"}};
+    for (const auto& [object, methods] : table)
+        for (const std::string& method : split(methods, ' '))
+            for (const char* transport : {"unix_", "https_"})
+                is_zero(transport + object + "_" + method, to_lower(method));
+    CHECK(text.find("svc_http_requests_total{handler=\"http_metrics_GET\"") != std::string::npos);
+}
+
+TEST_CASE("every_series_of_the_cluster_is_there_from_the_first_scrape") {
+    TestDaemon daemon;
+    const std::string text = ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text;
+    for (const char* status :
+         {"error", "unknown", "created", "prepared", "started", "running", "stopped", "deleted"})
+        CHECK(value(text,
+                    "svc_cluster_containers_per_status_total{status=\"" + std::string(status) + "\"}") == 0);
+    for (const char* series :
+         {"svc_cluster_applications_total", "svc_cluster_containers_total",
+          "svc_cluster_container_boot_time_seconds_sum", "svc_cluster_used_cpu_total{node=\"node0\"}",
+          "svc_cluster_used_memory_total{node=\"node0\"}"})
+        CHECK(value(text, series) == 0);
+    for (const char* bound : {"1", "2", "3", "5", "7.5", "10", "15", "20", "30", "45", "60", "90", "120",
+                              "180", "300", "600", "900", "+Inf"})
+        CHECK(value(text, "svc_cluster_container_boot_time_seconds_bucket{le=\"" + std::string(bound) +
+                              "\"}") == 0);
+    CHECK(text.find("# TYPE svc_cluster_containers_per_application_total gauge\n") != std::string::npos);
+}
+
+TEST_CASE("boot_times_are_those_of_regular_instances") {
+    TestDaemon daemon;
+    daemon.api().add_image("base", image_package());
+    daemon.api().add_application(application_package("greeter"));
+    const auto boots = [&] {
+        return value(ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text,
+                     "svc_cluster_container_boot_time_seconds_count");
+    };
+    CHECK(boots() == 0);
+    daemon.api().launch("base");
+    CHECK(boots() == 1);
 }
 
 TEST_CASE("cluster_metrics_follow_the_instances") {

@@ -186,7 +186,7 @@ class Daemon:
         config = os.path.join(directory, "svcd.yaml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(f"state_dir: {directory}/state\nsocket: {self.socket}\nlisten: '127.0.0.1:0'\n"
-                       "metrics_listen: none\nruntime: simulated\nnode_name: node0\nlog_level: warning\n")
+                       "metrics_listen: none\nhypervisor_listen: none\nruntime: simulated\nnode_name: node0\nlog_level: warning\n")
         self.process = subprocess.Popen([program, "--config", config], stderr=subprocess.PIPE, text=True)
         self.tls_port = self.wait_until_ready()
 

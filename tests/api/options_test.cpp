@@ -33,6 +33,7 @@ TEST_CASE_METHOD(Setup, "options_have_the_documented_defaults") {
     CHECK(options.socket == "/run/svc/unix.socket");
     CHECK(options.listen == std::vector<std::string>{"[::]:8444"});
     CHECK(options.metrics_listen == "127.0.0.1:20002");
+    CHECK(options.hypervisor_listen == "127.0.0.1:8443");
     CHECK(options.runtime == "lxc");
     CHECK(options.store == "sqlite");
     CHECK(options.lxc.bridge == "svcbr0");
@@ -51,9 +52,11 @@ TEST_CASE_METHOD(Setup, "flags_win_over_the_file") {
 }
 
 TEST_CASE_METHOD(Setup, "none_switches_a_listener_off") {
-    const Options options = read({"--listen", "none", "--metrics-listen", "none"});
+    const Options options =
+        read({"--listen", "none", "--metrics-listen", "none", "--hypervisor-listen", "none"});
     CHECK(options.listen.empty());
     CHECK(options.metrics_listen.empty());
+    CHECK(options.hypervisor_listen.empty());
     CHECK(test::code_of([&] {
               read({"--listen", "none", "--listen", "[::]:1"});
           }) == ErrorCode::invalid_argument);

@@ -20,8 +20,9 @@ struct Setup {
 
     std::vector<std::string> flags(std::vector<std::string> more = {}) const {
         std::vector<std::string> all{
-            "--runtime",         "simulated", "--state-dir", path / "state",     "--socket",
-            path / "svc.socket", "--listen",  "none",        "--metrics-listen", "none"};
+            "--runtime",           "simulated", "--state-dir", path / "state",     "--socket",
+            path / "svc.socket",   "--listen",  "none",        "--metrics-listen", "none",
+            "--hypervisor-listen", "none"};
         all.insert(all.end(), more.begin(), more.end());
         return all;
     }
@@ -158,9 +159,9 @@ TEST_CASE_METHOD(Setup, "a_taken_metrics_port_is_a_clear_failure") {
     const std::string& ready = first.ready_line();
     const std::string port = ready.substr(ready.rfind(':') + 1);
     std::filesystem::create_directories(path / "second");
-    const DaemonRun second =
-        run_svcd({"--runtime", "simulated", "--state-dir", path / "second/state", "--socket",
-                  path / "second/socket", "--listen", "none", "--metrics-listen", "127.0.0.1:" + port});
+    const DaemonRun second = run_svcd(
+        {"--runtime", "simulated", "--state-dir", path / "second/state", "--socket", path / "second/socket",
+         "--listen", "none", "--hypervisor-listen", "none", "--metrics-listen", "127.0.0.1:" + port});
     CHECK(second.status == 1);
     CHECK(second.output.find("metrics_listen") != std::string::npos);
     CHECK(second.output.find(port) != std::string::npos);

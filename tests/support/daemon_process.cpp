@@ -59,9 +59,9 @@ DaemonRun run_svcd(const std::vector<std::string>& flags) {
 DaemonProcess::DaemonProcess(const std::filesystem::path& directory, const std::vector<std::string>& settings)
     : socket_(directory / "svc.socket") {
     const auto config = directory / "svcd.yaml";
-    const std::string text = "state_dir: " + (directory / "state").string() +
-                             "\nsocket: " + socket_.string() +
-                             "\nlisten: none\nruntime: simulated\nnode_name: node0\nlog_level: error\n";
+    const std::string text =
+        "state_dir: " + (directory / "state").string() + "\nsocket: " + socket_.string() +
+        "\nlisten: none\nhypervisor_listen: none\nruntime: simulated\nnode_name: node0\nlog_level: error\n";
     const bool metrics = join(settings, "").find("metrics_listen") != std::string::npos;
     const std::string rest = join(settings, "\n") + (metrics ? "\n" : "\nmetrics_listen: none\n");
     write_file_atomically(config, text + rest);

@@ -11,6 +11,7 @@ server::Options test_options(const std::filesystem::path& directory) {
     options.socket = directory / "svc.socket";
     options.listen = {"127.0.0.1:0"};
     options.metrics_listen = "127.0.0.1:0";
+    options.hypervisor_listen = "127.0.0.1:0";
     options.runtime = "simulated";
     options.node_name = "node0";
     options.log_level = log::Level::error;
@@ -26,6 +27,8 @@ KeyPair make_key_pair(const std::filesystem::path& directory, const std::string&
     ensure_key_pair(files, name, {}, {}, clock);
     return files;
 }
+
+constexpr std::string_view hypervisor_path = "/1.0/metrics";  // at the end of that listener's address
 
 TestDaemon::TestDaemon(const std::function<void(server::Options&)>& change)
     : directory_(std::filesystem::temp_directory_path(), "svc-test-"),
@@ -52,7 +55,7 @@ void TestDaemon::stop() {
 
 std::string TestDaemon::address(std::string_view scheme) const {
     for (const std::string& address : daemon_->addresses())
-        if (address.starts_with(scheme)) return address;
+        if (address.starts_with(scheme) && !address.ends_with(hypervisor_path)) return address;
     throw Error(ErrorCode::not_found, "the daemon listens on no " + std::string(scheme));
 }
 
@@ -84,6 +87,17 @@ Target TestDaemon::tls_target(std::optional<KeyPair> identity) const {
     target.server_fingerprint = daemon_->tls_fingerprint();
     target.identity = std::move(identity);
     return target;
+}
+
+Target TestDaemon::hypervisor_target(std::optional<KeyPair> identity) const {
+    for (const std::string& address : daemon_->addresses()) {
+        if (!address.ends_with(hypervisor_path)) continue;
+        Target target = Target::parse(address.substr(0, address.size() - hypervisor_path.size()));
+        target.server_fingerprint = daemon_->tls_fingerprint();
+        target.identity = std::move(identity);
+        return target;
+    }
+    throw Error(ErrorCode::not_found, "the daemon has no listener for its hypervisor's metrics");
 }
 
 Target TestDaemon::metrics_target() const {

@@ -25,6 +25,7 @@ class TestDaemon {
     Target agent_target() const;                                              // the instances' socket
     Target tls_target(std::optional<KeyPair> identity = std::nullopt) const;  // pinned
     Target metrics_target() const;
+    Target hypervisor_target(std::optional<KeyPair> identity = std::nullopt) const;  // pinned
     void trust(const KeyPair& identity);  // as POST /1.0/certificates does
     std::vector<std::string> routes() const { return daemon_->routes(); }
     // What the agent of an instance sends: "bearer ...".
