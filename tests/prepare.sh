@@ -21,8 +21,28 @@ install_packages() {
     [[ $(id -u) == 0 ]] || fail "run as root: these packages are missing: ${missing[*]}"
     say "installing ${missing[*]}"
     apt-get update -qq >/dev/null
-    # The packages' own services are not wanted: no bridge of theirs, no firewall.
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    local status=0
+    forbid_services
+    trap allow_services EXIT
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null || status=$?
+    allow_services
+    trap - EXIT
+    # Nor at the next boot. Without systemd there is nothing to switch off.
+    for name in "${missing[@]}"; do
+        [[ $name != prometheus ]] || systemctl --quiet disable --now prometheus.service 2>/dev/null || true
+    done
+    return "$status"
+}
+
+# The packages' own services are not wanted: no bridge of theirs, no firewall, no Prometheus.
+service_policy=/usr/sbin/policy-rc.d
+forbid_services() {
+    [[ ! -e $service_policy ]] || return 0
+    printf '#!/bin/sh\n# made by %s\nexit 101\n' "${BASH_SOURCE[0]##*/}" >"$service_policy"
+    chmod 755 "$service_policy"
+}
+allow_services() {
+    ! grep -qs '^# made by prepare.sh$' "$service_policy" || rm -f "$service_policy"
 }
 
 # build_programs [MESON OPTION...]

@@ -27,6 +27,7 @@ LIBRARIES = {
     "CLI/": ["cli", "server"],
     "systemd/": ["server"],
     "catch2/": ["tests"],
+    "prometheus/": ["tests/bench"],
 }
 # Front-ends: what each may include of libsvc and of itself.
 FRONT_ENDS = {

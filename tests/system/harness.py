@@ -75,7 +75,12 @@ class Daemon:
         config = self.dir / "svcd.yaml"
         config.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in self.settings.items()) or "{}\n")
         return [SVCD, "--config", config, "--state-dir", self.state, "--socket", self.socket, "--listen", "127.0.0.1:0",
-                "--metrics-listen", "none", "--runtime", self.runtime, "--bridge", self.bridge, "--subnet", self.subnet]
+                *self.no_metrics(), "--runtime", self.runtime, "--bridge", self.bridge, "--subnet", self.subnet]
+
+    def no_metrics(self):
+        """Off, but for listeners that the settings ask for."""
+        return [word for key in ("metrics_listen", "hypervisor_listen") if key not in self.settings
+                for word in ("--" + key.replace("_", "-"), "none")]
 
     def start(self):
         self.process = subprocess.Popen(self.command(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
