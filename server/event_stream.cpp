@@ -1,9 +1,9 @@
 #include "server/event_stream.h"
 
-#include <deque>
 #include <memory>
 #include <string>
 
+#include "libsvc/base/fifo.h"
 #include "libsvc/base/guarded.h"
 #include "libsvc/net/websocket.h"
 
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t window_bytes = std::size_t{64} << 10U;  // handed to the connection at once
 
-// Events wait here and go to the connection a window at a time: the queue's length is exact, and each text is
-// held once for all subscribers.
+// Events wait here and go to the connection a window at a time, in its turn: the queue's length is exact,
+// each text is held once for all subscribers, and who publishes does not do the sending.
 class EventQueue {
   public:
     explicit EventQueue(EventQueueLimits limits) : limits_(limits) {}
@@ -22,9 +22,8 @@ class EventQueue {
     // False when the subscriber was too slow.
     bool push(const std::shared_ptr<const std::string>& text) {
         if (closed_) return false;
-        waiting_.push_back(text);
+        waiting_.push(text);
         bytes_ += text->size();
-        pump();
         if (bytes_ <= limits_.bytes && waiting_.size() <= limits_.messages) return true;
         close("too slow: " + std::to_string(waiting_.size()) + " messages queued");
         return false;
@@ -34,12 +33,19 @@ class EventQueue {
         if (!reason_.empty()) return socket_->close(CloseCode::try_again_later, reason_);
         pump();
     }
+    // As push(), and has it sent soon.
+    bool push_live(const std::shared_ptr<const std::string>& text) {
+        if (!push(text)) return false;
+        if (socket_) socket_->ask_for_turn();
+        return true;
+    }
     void pump() {
-        while (socket_ && !waiting_.empty() && socket_->queued_bytes() < window_bytes) {
-            bytes_ -= waiting_.front()->size();
-            const bool sent = socket_->send_text(*waiting_.front());
-            waiting_.pop_front();
-            if (!sent) return end();
+        if (!socket_ || waiting_.empty()) return;
+        for (std::size_t queued = socket_->queued_bytes(); queued < window_bytes && !waiting_.empty();) {
+            const auto text = waiting_.pop();
+            bytes_ -= text->size();
+            queued += text->size();
+            if (!socket_->send_shared_text(text)) return end();
         }
     }
     // What the connection can take besides what is waiting for it.
@@ -64,7 +70,7 @@ class EventQueue {
     }
 
     EventQueueLimits limits_;
-    std::deque<std::shared_ptr<const std::string>> waiting_;
+    Fifo<std::shared_ptr<const std::string>> waiting_;
     std::size_t bytes_ = 0;
     std::shared_ptr<WebSocket> socket_;
     std::string reason_;  // why it was closed before it opened
@@ -77,7 +83,7 @@ class EventSocket final : public WebSocketHandler {
                 std::optional<std::uint64_t> since)
         : queue_(EventQueue(limits)) {
         const auto receive = [this](const Event& event) {
-            return queue_.with([&](EventQueue& queue) { return queue.push(event.text); });
+            return queue_.with([&](EventQueue& queue) { return queue.push_live(event.text); });
         };
         if (since)
             replay_ = events.replay(std::move(types), receive, *since);
@@ -109,7 +115,12 @@ class EventSocket final : public WebSocketHandler {
             const std::size_t room = queue_.with([](const EventQueue& queue) { return queue.room(); });
             if (room == 0) return;
             const EventPage page = replay_->next(room);
-            for (const auto& text : page.texts) queue_.with([&](EventQueue& queue) { queue.push(text); });
+            queue_.with([&](EventQueue& queue) {
+                for (const auto& text : page.texts) {
+                    queue.push(text);
+                    queue.pump();
+                }
+            });
             if (page.live) subscription_ = std::move(replay_);
         }
     }

@@ -22,8 +22,17 @@ constexpr std::array<EnumName<EventType>, 3> type_names{{{EventType::operation, 
                                                          {EventType::logging, "logging"},
                                                          {EventType::lifecycle, "lifecycle"}}};
 
+unsigned bit(EventType type) {
+    return 1U << static_cast<unsigned>(type);
+}
+
 struct Subscriber {
-    std::set<EventType> types;
+    Subscriber(const std::set<EventType>& wanted, EventReceiver receiver) : receiver(std::move(receiver)) {
+        for (const EventType type : wanted) types |= bit(type);
+    }
+    bool wants(EventType type) const { return (types & bit(type)) != 0; }
+
+    unsigned types = 0;
     EventReceiver receiver;
     bool active = true;
 };
@@ -125,7 +134,7 @@ void EventBus::State::deliver(const Event& event) {
         subscribers.size();  // who subscribes from within a receiver gets the next event
     for (std::size_t i = 0; i < count; ++i) {
         Subscriber& subscriber = *subscribers[i];
-        if (!subscriber.active || !subscriber.types.contains(event.type)) continue;
+        if (!subscriber.active || !subscriber.wants(event.type)) continue;
         bool keep = false;
         try {
             keep = subscriber.receiver(event);
@@ -212,7 +221,7 @@ class EventBus::State::Reader final : public Replay {
         const std::uint64_t next = at == events.end() ? state_->window.last() + 1 : at->sequence;
         if (position_ + 1 != next) skip_to(page, next);
         for (std::size_t size = 0; at != events.end() && at->sequence == position_ + 1; ++at) {
-            const bool wanted = subscriber_->types.contains(at->type);
+            const bool wanted = subscriber_->wants(at->type);
             if (wanted && !page.texts.empty() && size + at->text->size() > bytes) return;
             position_ = at->sequence;
             if (!wanted) continue;
@@ -262,7 +271,7 @@ void EventBus::publish(EventType type, const Json& metadata) {
 }
 
 std::unique_ptr<EventBus::Handle> EventBus::subscribe(std::set<EventType> types, EventReceiver receiver) {
-    auto subscriber = std::make_shared<Subscriber>(Subscriber{std::move(types), std::move(receiver)});
+    auto subscriber = std::make_shared<Subscriber>(types, std::move(receiver));
     auto handle = std::make_unique<State::Registration>(state_, subscriber);
     const State::Turn turn(*state_);
     state_->add(subscriber);
@@ -271,7 +280,7 @@ std::unique_ptr<EventBus::Handle> EventBus::subscribe(std::set<EventType> types,
 
 std::unique_ptr<EventBus::Replay> EventBus::replay(std::set<EventType> types, EventReceiver receiver,
                                                    std::uint64_t since) {
-    auto subscriber = std::make_shared<Subscriber>(Subscriber{std::move(types), std::move(receiver)});
+    auto subscriber = std::make_shared<Subscriber>(types, std::move(receiver));
     return std::make_unique<State::Reader>(state_, std::move(subscriber), since);
 }
 

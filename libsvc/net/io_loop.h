@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -15,6 +16,7 @@
 namespace svc::net {
 
 class Connection;
+class Upgraded;
 
 // What the whole server shares. Thread-safe.
 struct ServerShare {
@@ -55,10 +57,22 @@ struct ServerShare {
     std::size_t connections_ = 0;
 };
 
+// Upgraded connections that asked for a turn. See turns.h.
+struct Turns {
+    explicit Turns(boost::asio::io_context& context) : pause(context) {}
+
+    Guarded<std::vector<std::weak_ptr<Upgraded>>> asking;
+    // What follows is touched by the I/O thread alone.
+    boost::asio::steady_timer pause;
+    std::chrono::steady_clock::time_point next{};  // no turn begins before that
+    std::vector<std::weak_ptr<Upgraded>> served;   // by the turn that is under way, from the back
+};
+
 // Held by shared_ptr: pool jobs and WebSockets post to it, perhaps after the server's end, when nothing runs
 // it.
 struct IoLoop {
     boost::asio::io_context context{1};
+    Turns turns{context};
     std::array<char, 64U << 10> scratch;  // for reads that do not know yet whether anything is there
     std::unordered_map<std::uint64_t, Connection*> connections;           // touched by the I/O thread alone
     Guarded<std::map<std::uint64_t, std::shared_ptr<const Peer>>> peers;  // the same ones, for other threads

@@ -13,7 +13,8 @@ namespace svc::net {
 struct SessionSettings {
     WebSocketLimits limits;
     bool pings = false;
-    std::function<void()> wake;  // any thread, any time: have the connection look at its session again
+    std::function<void()> wake;       // any thread, any time: have the connection look at its session again
+    std::function<void()> wake_soon;  // the same, together with others: take_turn() comes first
 };
 
 // All calls come on the connection's I/O thread.
@@ -24,6 +25,7 @@ class Session {
 
     virtual ~Session() = default;
     virtual void open() = 0;
+    virtual void take_turn() = 0;
     virtual Phase phase() = 0;
     virtual bool wants_input() const = 0;
     virtual void input(std::string_view data) = 0;

@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 
 #include "libsvc/base/log.h"
+#include "libsvc/net/turns.h"
 
 namespace svc::net {
 
@@ -66,9 +67,16 @@ SessionSettings Upgraded::settings() {
     settings.limits = connection_->share().limits.websocket;
     settings.pings = connection_->peer()->transport != Transport::unix_socket;
     settings.wake = [loop = connection_->shared_loop(), weak = weak_from_this()] {
+        if (loop->context.get_executor().running_in_this_thread()) {
+            const auto self = weak.lock();
+            if (!self || self->in_turn_) return;
+        }
         asio::post(loop->context, [weak] {
             if (const auto self = weak.lock()) self->pump();
         });
+    };
+    settings.wake_soon = [loop = connection_->shared_loop(), weak = weak_from_this()] {
+        ask_for_turn(*loop, weak);
     };
     return settings;
 }
@@ -77,11 +85,18 @@ void Upgraded::pump() {
     if (!self_) return;
     const auto keep = self_;
     guard([this] {
+        take_turn();
         write();
         if (self_) read();
         if (self_) write();
         if (self_) settle();
     });
+}
+
+void Upgraded::take_turn() {
+    in_turn_ = true;
+    session_->take_turn();
+    in_turn_ = false;
 }
 
 void Upgraded::settle() {

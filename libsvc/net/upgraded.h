@@ -16,12 +16,14 @@ class Upgraded : public std::enable_shared_from_this<Upgraded> {
     ~Upgraded();
     Upgraded(const Upgraded&) = delete;
     Upgraded& operator=(const Upgraded&) = delete;
+    // Moves what there is to move.
+    void pump();
 
   private:
     SessionSettings settings();
     template <class Work>
     void guard(Work&& work);
-    void pump();
+    void take_turn();
     void settle();
     void write();
     void read();
@@ -39,6 +41,7 @@ class Upgraded : public std::enable_shared_from_this<Upgraded> {
     std::shared_ptr<Upgraded> self_;  // until finish()
     bool wait_read_ = false, wait_write_ = false, timer_armed_ = false;
     bool lingering_ = false;
+    bool in_turn_ = false;  // what the session says now is written at once
     std::size_t discarded_ = 0;
     Connection::Instant linger_until_;
 };

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <utility>
 
+#include "libsvc/base/fifo.h"
 #include "libsvc/net/session.h"
 #include "libsvc/net/websocket_frames.h"
 
@@ -32,8 +32,18 @@ class WebSocketSession final : public WebSocket,
         next_ping_ = last_heard_ + std::chrono::seconds(settings_.limits.ping_seconds);
     }
 
-    bool send_text(std::string message) override { return enqueue(FrameKind::text, std::move(message)); }
-    bool send_binary(std::string message) override { return enqueue(FrameKind::binary, std::move(message)); }
+    bool send_text(std::string message) override {
+        return enqueue(FrameKind::text, std::make_shared<const std::string>(std::move(message)));
+    }
+    bool send_binary(std::string message) override {
+        return enqueue(FrameKind::binary, std::make_shared<const std::string>(std::move(message)));
+    }
+    bool send_shared_text(const std::shared_ptr<const std::string>& message) override {
+        return enqueue(FrameKind::text, message);
+    }
+    void ask_for_turn() override {
+        if (!turn_asked_ && !turn_asked_.exchange(true)) settings_.wake_soon();
+    }
     std::size_t queued_bytes() const override;
     void close(CloseCode code, std::string_view reason) override;
     void abort() override;
@@ -41,6 +51,7 @@ class WebSocketSession final : public WebSocket,
     void resume_reading() override;
 
     void open() override { handler_->on_open(shared_from_this()); }
+    void take_turn() override;
     Phase phase() override;
     bool wants_input() const override { return !paused_ || closing_; }
     void input(std::string_view data) override;
@@ -53,12 +64,12 @@ class WebSocketSession final : public WebSocket,
 
   private:
     struct Message {
-        FrameKind kind;
-        std::string data;
+        FrameKind kind{};
+        std::shared_ptr<const std::string> data;
     };
     // What other threads touch.
     struct Outbox {
-        std::deque<Message> queue;
+        Fifo<Message> queue;
         std::size_t bytes = 0;  // in `queue`
         bool refusing = false;  // close asked for, or gone
         bool close_wanted = false;
@@ -67,7 +78,7 @@ class WebSocketSession final : public WebSocket,
         std::string reason;
     };
 
-    bool enqueue(FrameKind kind, std::string message);
+    bool enqueue(FrameKind kind, std::shared_ptr<const std::string> message);
     void deliver(bool binary, std::string message);
     std::unique_ptr<net::FrameReader> make_reader();
     void note_close(const net::FrameReader::Close& close);
@@ -79,6 +90,7 @@ class WebSocketSession final : public WebSocket,
     std::shared_ptr<WebSocketHandler> handler_;
     const net::SessionSettings settings_;
     std::atomic<bool> paused_{false};
+    std::atomic<bool> turn_asked_{false};
     std::atomic<std::size_t> unsent_{0};  // in output_
     mutable std::mutex mutex_;
     Outbox outbox_;
@@ -97,14 +109,14 @@ class WebSocketSession final : public WebSocket,
     Instant close_deadline_ = Instant::max();
 };
 
-bool WebSocketSession::enqueue(FrameKind kind, std::string message) {
+bool WebSocketSession::enqueue(FrameKind kind, std::shared_ptr<const std::string> message) {
     bool first = false;
     {
         std::lock_guard lock(mutex_);
         if (outbox_.refusing) return false;
         first = outbox_.queue.empty();
-        outbox_.bytes += message.size();
-        outbox_.queue.push_back(Message{kind, std::move(message)});
+        outbox_.bytes += message->size();
+        outbox_.queue.push(Message{kind, std::move(message)});
     }
     if (first) settings_.wake();
     return true;
@@ -139,6 +151,10 @@ void WebSocketSession::abort() {
 
 void WebSocketSession::resume_reading() {
     if (paused_.exchange(false)) settings_.wake();
+}
+
+void WebSocketSession::take_turn() {
+    if (turn_asked_.exchange(false) && !finished_) handler_->on_sent();
 }
 
 net::Session::Phase WebSocketSession::phase() {
@@ -205,10 +221,9 @@ void WebSocketSession::refill() {
     {
         std::lock_guard lock(mutex_);
         while (!outbox_.queue.empty() && output_.size() < output_batch) {
-            const Message message = std::move(outbox_.queue.front());
-            outbox_.queue.pop_front();
-            outbox_.bytes -= message.data.size();
-            net::append_frame(output_, message.kind, message.data, false);
+            const Message message = outbox_.queue.pop();
+            outbox_.bytes -= message.data->size();
+            net::append_frame(output_, message.kind, *message.data, false);
             ++messages;
         }
         unsent_ = output_.size();

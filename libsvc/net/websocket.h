@@ -33,6 +33,13 @@ class WebSocket {
     // caller watches queued_bytes().
     virtual bool send_text(std::string message) = 0;
     virtual bool send_binary(std::string message) = 0;
+    // A text that many connections send is held once for all of them.
+    virtual bool send_shared_text(const std::shared_ptr<const std::string>& message) {
+        return send_text(*message);
+    }
+    // Has on_sent() called soon. Those who ask at about the same time get their turn together, so that each
+    // of many connections has several messages to send at once. Cheap when it was asked for already.
+    virtual void ask_for_turn() = 0;
     virtual std::size_t queued_bytes() const = 0;
     // Sends what is queued, then the close frame; the peer gets 5 s to answer. Idempotent.
     virtual void close(CloseCode code, std::string_view reason) = 0;
@@ -51,7 +58,7 @@ class WebSocketHandler {
     virtual ~WebSocketHandler() = default;
     virtual void on_open(std::shared_ptr<WebSocket> socket) = 0;
     virtual void on_message(bool binary, std::string message) = 0;
-    virtual void on_sent() {}  // the queue has become empty after it was not
+    virtual void on_sent() {}  // the queue has become empty after it was not, or a turn was asked for
     // The last call: the peer's close code (1005: it gave none), or ours after a fault of the peer, or 1006
     // when the connection broke. Drop the WebSocket here.
     virtual void on_close(std::uint16_t code, std::string_view reason) = 0;

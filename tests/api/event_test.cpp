@@ -28,11 +28,13 @@ class StuckSocket final : public WebSocket {
         code = given;
         reason = why;
     }
+    void ask_for_turn() override { ++turns_asked; }
     void abort() override {}
     void pause_reading() override {}
     void resume_reading() override {}
 
     std::size_t queued = std::size_t{1} << 30U;
+    int turns_asked = 0;
     bool counts = false;  // what is sent stays in `queued`
     std::vector<std::string> sent;
     CloseCode code = CloseCode::normal;
@@ -159,6 +161,9 @@ TEST_CASE("what_a_subscriber_has_missed_comes_first_as_fast_as_it_takes_it") {
     CHECK(rounds > 1);
     socket->queued = 0;
     bus.publish(EventType::logging, Json::object());
+    REQUIRE(socket->sent.size() == 201);
+    CHECK(socket->turns_asked == 1);
+    handler->on_sent();
     REQUIRE(socket->sent.size() == 202);
     for (std::size_t i = 0; i < 202; ++i)
         REQUIRE(Json::parse(socket->sent[i]).at("sequence") == Json(std::int64_t(101 + i)));

@@ -42,6 +42,25 @@ class EchoHandler : public WebSocketHandler {
     std::atomic<int> close_code{0};
 };
 
+// Sends numbers up to the one that is wanted when it has its turn.
+class CountingHandler : public WebSocketHandler {
+  public:
+    void on_open(std::shared_ptr<WebSocket> opened) override {
+        socket = std::move(opened);
+        open.set();
+    }
+    void on_message(bool, std::string) override {}
+    void on_sent() override {
+        while (sent < wanted)
+            socket->send_shared_text(std::make_shared<const std::string>(std::to_string(++sent)));
+    }
+    void on_close(std::uint16_t, std::string_view) override {}
+    std::shared_ptr<WebSocket> socket;
+    Signal open;
+    std::atomic<int> wanted{0};
+    int sent = 0;
+};
+
 struct WebSocketServer : TestServer {
     std::shared_ptr<EchoHandler> handler = std::make_shared<EchoHandler>();
     void run() {
@@ -341,4 +360,34 @@ TEST_CASE("one_websocket_too_many_is_refused") {
     WebSocketClient client(t.unix_target(), "/ws");
     REQUIRE(t.handler->open.wait());
     CHECK(ask(t.unix_target(), handshake).status == 503);
+}
+
+TEST_CASE("websockets_that_ask_for_a_turn_get_it_and_what_they_send_is_in_order") {
+    constexpr int connections = 100, messages = 50;
+    TestServer t;
+    std::vector<std::shared_ptr<CountingHandler>> handlers;
+    t.service.add("/count", [&](Request&) {
+        Response response;
+        response.websocket = handlers.emplace_back(std::make_shared<CountingHandler>());
+        return response;
+    });
+    t.start();
+    std::vector<std::unique_ptr<WebSocketClient>> clients;
+    for (int i = 0; i < connections; ++i) {
+        clients.push_back(std::make_unique<WebSocketClient>(t.unix_target(), "/count"));
+        REQUIRE(handlers.back()->open.wait());
+    }
+    for (int number = 1; number <= messages; ++number) {
+        for (const auto& handler : handlers) {
+            handler->wanted = number;
+            handler->socket->ask_for_turn();
+        }
+    }
+    for (const auto& client : clients) {
+        for (int number = 1; number <= messages; ++number) {
+            const auto message = client->receive(20s);
+            REQUIRE(message);
+            REQUIRE(message->data == std::to_string(number));
+        }
+    }
 }
