@@ -1,7 +1,5 @@
 #include "server/daemon.h"
 
-#include <grp.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include "server/guest_reports.h"
 #include "server/hypervisor_metrics.h"
 #include "server/jobs.h"
+#include "server/local_socket.h"
 #include "server/middleware.h"
 #include "server/programs.h"
 #include "server/routes/routes.h"
@@ -88,22 +87,6 @@ BuiltRuntime build_runtime(const Options& options, const StateDirectory& state, 
                            GuestReports& reports) {
     if (options.runtime == "simulated") return build_simulated(options, state, clock, reports);
     return built(build_lxc(options, state, clock));
-}
-
-// The group whose members may use the local API; root alone where it is missing.
-int socket_group() {
-    const group* entry = geteuid() == 0 ? getgrnam("svc") : nullptr;
-    return entry ? static_cast<int>(entry->gr_gid) : -1;
-}
-
-// Others must reach the socket, whose own mode says who may use it.
-void make_socket_folder(const std::filesystem::path& socket) {
-    const auto folder = std::filesystem::absolute(socket).parent_path();
-    std::error_code ignored;
-    if (std::filesystem::exists(folder, ignored)) return;
-    make_directories(folder, 0755);
-    if (chmod(folder.c_str(), 0755) != 0)
-        throw system_error("cannot set the mode of " + folder.string(), errno);
 }
 
 void publish_log(EventBus& events, log::Level level, std::string_view message, const log::Fields& fields) {
