@@ -21,6 +21,7 @@ struct Client {
     Stream stream;
     ReplyReader reader;
     bool ready = false, dead = false, served = false, waiting = false;
+    bool settled = false;    // has had its first reply, or was lost
     std::size_t unsent = 0;  // of the request
     Steady::time_point sent_at;
 };
@@ -38,7 +39,7 @@ class Load {
         const auto begin = Steady::now();
         end_ = begin + plan_.duration;
         for (const auto& client : clients_)
-            if (client->ready) begin_request(*client);
+            if (client->settled && !client->dead) begin_request(*client);
         while (Steady::now() < end_) poller_.wait(10ms, [this](Client& client) { serve(client); });
         result_.seconds = std::chrono::duration<double>(Steady::now() - begin).count();
         for (const auto& client : clients_) result_.served += client->served ? 1 : 0;
@@ -46,6 +47,8 @@ class Load {
     }
 
   private:
+    // Each connection's first request is not measured: servers cut those who connect and then say nothing for
+    // as long as many others need for their handshakes.
     void connect_all() {
         const auto deadline = Steady::now() + connect_patience;
         while (settled_ < plan_.connections && Steady::now() < deadline) {
@@ -54,22 +57,26 @@ class Load {
                 poller_.add(clients_.back()->stream.fd(), *clients_.back());
                 shake(*clients_.back());
             }
-            poller_.wait(settled_ < plan_.connections ? 10ms : 0ms, [this](Client& c) { shake(c); });
+            poller_.wait(10ms, [this](Client& client) {
+                shake(client);
+                serve(client);
+            });
         }
     }
 
     void shake(Client& client) {
         if (client.ready || client.dead) return;
         const Progress progress = client.stream.handshake();
-        if (progress == Progress::ended) return lose(client), void(++settled_);
+        if (progress == Progress::ended) return lose(client);
         if (progress != Progress::done) return;
         client.ready = true;
-        ++settled_;
         ++result_.connected;
+        begin_request(client);
     }
 
     void lose(Client& client) {
-        client.dead = true;
+        if (!client.settled) ++settled_;
+        client.dead = client.settled = true;
         ++result_.failures;
     }
 
@@ -109,6 +116,11 @@ class Load {
     void finish(Client& client) {
         const auto now = Steady::now();
         client.waiting = false;
+        if (!client.settled) {
+            client.settled = true;
+            ++settled_;
+            return;
+        }
         client.served = true;
         if (client.reader.status() == 200) {
             ++result_.requests;
@@ -125,7 +137,7 @@ class Load {
     std::vector<char> buffer_;
     Poller<Client> poller_;
     std::vector<std::unique_ptr<Client>> clients_;
-    unsigned settled_ = 0;  // connections made or failed
+    unsigned settled_ = 0;
     Steady::time_point end_;
     LoadResult result_;
 };
