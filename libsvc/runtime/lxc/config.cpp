@@ -33,10 +33,12 @@ std::string mount_field(const std::filesystem::path& path) {
     return field;
 }
 
+// Without the hooks that other packages add there (lxcfs): they need another PATH than liblxc has from us.
 std::string base_lines(const ConfigContext& context) {
     if (!context.common_config.empty())
-        return fmt::format("lxc.include = {}\nlxc.include = {}\nlxc.mount.auto =\n",
-                           context.common_config.native(), context.user_namespace_config.native());
+        return fmt::format(
+            "lxc.include = {}\nlxc.include = {}\nlxc.mount.auto =\nlxc.hook.mount =\nlxc.hook.post-stop =\n",
+            context.common_config.native(), context.user_namespace_config.native());
     // As the distributions' files have it for a user namespace: every capability, but only over what is its
     // own.
     return "lxc.pty.max = 1024\nlxc.tty.max = 4\n"

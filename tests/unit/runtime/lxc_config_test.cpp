@@ -48,6 +48,8 @@ TEST_CASE("lxc config of a container on version 1 control groups") {
         "lxc.include = /usr/share/lxc/config/common.conf\n"
         "lxc.include = /usr/share/lxc/config/userns.conf\n"
         "lxc.mount.auto =\n"
+        "lxc.hook.mount =\n"
+        "lxc.hook.post-stop =\n"
         "lxc.uts.name = svc-abc\n"
         "lxc.rootfs.path = dir:/state/lxc/containers/abc/rootfs\n"
         "lxc.idmap = u 0 100000 65536\n"
