@@ -1,4 +1,5 @@
 // svc-agent: runs inside every instance, beside its guest; before and after it where packages want that.
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -53,6 +54,7 @@ int run_beside_guest(const agent::Options& options) {
 }
 
 int run(const agent::Options& options) {
+    ::mallopt(M_ARENA_MAX, 2);  // a dozen threads that mostly wait: an arena each costs more than it helps
     log::set_level(options.log_level.empty() ? log::Level::info : agent::log_level_of(options.log_level));
     switch (options.phase) {
         case agent::Phase::before_guest:
