@@ -68,7 +68,7 @@ void LxcRuntime::Engine::create(const ContainerSpec& spec) {
     host_.make(stored);
     stored.spec.files.clear();
     container->stored = std::move(stored);
-    container->exists = true;
+    container->exists = container->fresh = true;
     undo.dismiss();
 }
 
@@ -92,8 +92,9 @@ void LxcRuntime::Engine::remove(const std::string& id) {
     if (!container) return;
     const Lock turn(container->turn);
     if (!container->exists) return;
-    stop_locked(id, *container, Duration::zero());
+    FileDescriptor mount = kill_locked(id, *container);
     host_.remove_files(container->stored);
+    host_.unmount_later(std::move(mount));
     host_.layers().release(container->stored.spec.layers);
     container->exists = false;
     drop(id, container);

@@ -19,6 +19,7 @@ struct LxcContainer {
     lxc::StoredSpec stored;
     bool exists = false;   // made and not removed
     bool started = false;  // ever
+    bool fresh = false;    // made by this daemon, and not started yet: nothing of it can run
     std::shared_ptr<lxc::Supervisor::Released>
         once;  // what run_once() has begun; whoever takes it away ends it
 };
@@ -69,9 +70,11 @@ class LxcRuntime::Engine {
              Duration grace);
     void settle(const std::string& id, lxc::RunRecord run);
     void end_once(const std::string& id, LxcContainer& container);
+    std::optional<lxc::Supervisor::Released> take_running(const std::string& id, LxcContainer& container);
     void stop_locked(const std::string& id, LxcContainer& container, Duration grace);
     ContainerUsage usage_of(const std::string& id, LxcContainer& container,
                             const std::map<std::string, NetworkUsage, std::less<>>& devices);
+    FileDescriptor kill_locked(const std::string& id, LxcContainer& container);
     ContainerInfo describe(const std::string& id, const LxcContainer& container);
 
     bool ended(const std::string& id);  // on the supervisor's thread

@@ -72,6 +72,7 @@ LxcRuntime::Engine::OncePtr LxcRuntime::Engine::begin_once(const std::string& id
     if (!container.exists) throw Error(ErrorCode::not_found, fmt::format("container '{}' not found", id));
     end_once(id, container);
     if (is_running(id, container)) throw Error(ErrorCode::busy, fmt::format("container '{}' is running", id));
+    container.fresh = false;
     RunRecord run;
     run.once = true;
     if (const auto before = host_.read_run(id)) run.started_at = before->started_at;

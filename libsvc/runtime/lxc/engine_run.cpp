@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <array>
 #include <chrono>
 
 #include "libsvc/base/error.h"
@@ -46,6 +47,7 @@ void LxcRuntime::Engine::start(const std::string& id) {
 // Sees through records that are out of date: an end not told yet, a start that outlived the daemon that began
 // it.
 bool LxcRuntime::Engine::is_running(const std::string& id, LxcContainer& container) {
+    if (container.fresh) return false;
     if (const auto run = supervisor_.find(id)) {
         if (is_alive(run->monitor)) return true;
         if (const auto left = supervisor_.forget(id)) end(id, *left, {}, Duration::zero());
@@ -75,6 +77,7 @@ std::optional<RunRecord> LxcRuntime::Engine::find_running(const std::string& id)
 }
 
 void LxcRuntime::Engine::launch(const std::string& id, LxcContainer& container) {
+    container.fresh = false;
     const ContainerSpec& spec = container.stored.spec;
     const bool agent = spec.run_agent && !host_.options().agent.empty();
     Rollback undo;
@@ -110,11 +113,16 @@ void LxcRuntime::Engine::stop(const std::string& id, Duration grace) {
     if (container->exists) stop_locked(id, *container, grace);
 }
 
-void LxcRuntime::Engine::stop_locked(const std::string& id, LxcContainer& container, Duration grace) {
+std::optional<lxc::Supervisor::Released> LxcRuntime::Engine::take_running(const std::string& id,
+                                                                          LxcContainer& container) {
     end_once(id, container);
-    auto running = supervisor_.forget(id);
-    if (!running)
-        if (const auto run = find_running(id)) running = released(*run);
+    if (auto running = supervisor_.forget(id)) return running;
+    if (const auto run = find_running(id)) return released(*run);
+    return std::nullopt;
+}
+
+void LxcRuntime::Engine::stop_locked(const std::string& id, LxcContainer& container, Duration grace) {
+    const auto running = take_running(id, container);
     if (!running) return host_.clean_up(id);
     lxc::HaltSignals halt;
     if (grace > Duration::zero()) {
@@ -125,6 +133,20 @@ void LxcRuntime::Engine::stop_locked(const std::string& id, LxcContainer& contai
         }
     }
     end(id, *running, halt, grace);
+}
+
+// For a container that goes for good. What its monitor would do first, step by step and waiting for the
+// kernel each time, goes along with the namespaces or is done here.
+FileDescriptor LxcRuntime::Engine::kill_locked(const std::string& id, LxcContainer& container) {
+    const auto running = take_running(id, container);
+    if (!running) return host_.clean_up(id), FileDescriptor();
+    if (host_.monitor_cleans_up()) return end(id, *running, {}, Duration::zero()), FileDescriptor();
+    const std::array<int, 2> processes = {running->monitor.get(), running->init.get()};
+    for (const int process : processes) lxc::send_signal(process, SIGKILL);
+    bool gone = true;
+    for (const int process : processes) gone = lxc::wait_for_end(process, kill_limit) && gone;
+    if (gone) return host_.clean_up_dead(id);
+    return host_.clean_up(id), FileDescriptor();
 }
 
 // Asks, waits, kills; then nothing of it is left but its folder.

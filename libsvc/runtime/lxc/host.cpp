@@ -30,6 +30,8 @@ namespace svc::lxc {
 
 namespace {
 
+constexpr std::size_t most_unmounts = 64;  // each holds a descriptor
+
 // Renamed into place but not synced: after a power failure no container runs, and what is half written is
 // swept.
 void replace_file(const std::filesystem::path& path, std::string_view content) {
@@ -80,7 +82,8 @@ Host::Host(LxcOptions options)
       network_(network_options(options_)),
       layers_(context_.layout, context_.id_base, context_.id_count),
       quota_(options_.state_dir),
-      pins_(usable_cores()) {}
+      pins_(usable_cores()),
+      unmounts_("lxc-unmounts", 1, most_unmounts) {}
 
 void Host::make(StoredSpec& stored) {
     const ContainerSpec& spec = stored.spec;
@@ -208,6 +211,23 @@ void Host::forward_ports(const ContainerSpec& spec) {
 }
 
 void Host::clean_up(const std::string& id) {
+    take_away(id);
+    remove_link(device_name(layout(), id));
+    unmount_overlay(layout().rootfs(id));
+}
+
+FileDescriptor Host::clean_up_dead(const std::string& id) {
+    take_away(id);
+    detach_link(context_.bridge, device_name(layout(), id));  // its address may be given to another now
+    return detach_overlay(layout().rootfs(id));
+}
+
+void Host::unmount_later(FileDescriptor mount) {
+    const auto shared = std::make_shared<FileDescriptor>(std::move(mount));
+    if (!unmounts_.post([shared] { shared->reset(); })) shared->reset();  // too many wait already
+}
+
+void Host::take_away(const std::string& id) {
     network_.remove(id);
     const std::string group = cgroup_name(context_, id);
     const std::string monitor = monitor_cgroup_name(context_, id);
@@ -215,8 +235,6 @@ void Host::clean_up(const std::string& id) {
     kill_group(context_.cgroups, monitor);
     remove_group(context_.cgroups, group);
     remove_group(context_.cgroups, monitor);
-    remove_link(device_name(layout(), id));
-    unmount_overlay(layout().rootfs(id));
     pins_.release(id);
 }
 

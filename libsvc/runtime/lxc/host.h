@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libsvc/base/thread_pool.h"
 #include "libsvc/runtime/lxc/config.h"
 #include "libsvc/runtime/lxc/core_pins.h"
 #include "libsvc/runtime/lxc/layers.h"
@@ -30,6 +31,12 @@ class Host {
     void forward_ports(const ContainerSpec& spec);
     // Ends what may still run and takes away all but the folder. Nothing to do is fine.
     void clean_up(const std::string& id);
+    // The same for one whose processes have all ended: its network link ends with their namespace. What was
+    // its root file system is for unmount_later(), best when its files are gone: nobody has to write them
+    // then.
+    FileDescriptor clean_up_dead(const std::string& id);
+    void unmount_later(FileDescriptor mount);
+    bool monitor_cleans_up() const { return context_.apparmor; }  // takes away the profile it has generated
     void remove_files(const StoredSpec& stored);
     // Moves what a container that does not run has changed into the layer `name`; see Capture.
     void capture(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out);
@@ -67,6 +74,7 @@ class Host {
 
   private:
     void place_files(StoredSpec& stored);
+    void take_away(const std::string& id);  // rules, processes, control groups
     void mount(const ContainerSpec& spec);
     void make_upper(const StoredSpec& stored);
     void complete_disk(const StoredSpec& stored);
@@ -80,6 +88,7 @@ class Host {
     CorePins pins_;
     mutable std::once_flag details_once_;  // they ask a program: not at start-up, and not each time
     mutable Json details_;
+    ThreadPool unmounts_;  // last: ends when all have been written
 };
 
 }  // namespace svc::lxc

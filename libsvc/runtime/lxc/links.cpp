@@ -129,6 +129,12 @@ void remove_bridge(const std::string& name) {
         throw system_error(fmt::format("cannot remove bridge '{}'", name), errno);
 }
 
+void detach_link(const std::string& bridge, const std::string& name) {
+    ifreq request = request_for(bridge);
+    request.ifr_ifindex = static_cast<int>(::if_nametoindex(name.c_str()));
+    if (request.ifr_ifindex != 0) ::ioctl(control_socket().get(), SIOCBRDELIF, &request);
+}
+
 void remove_link(const std::string& name) {
     LinkRequest request;
     request.link.ifi_index = static_cast<int>(::if_nametoindex(name.c_str()));

@@ -12,6 +12,8 @@ bool is_bridge(const std::string& name);
 // Makes what is missing: the bridge with a fixed hardware address, its IPv4 address, its MTU; sets it up.
 void ensure_bridge(const std::string& name, const Subnet& subnet, unsigned mtu);
 void remove_bridge(const std::string& name);  // absent is fine
-void remove_link(const std::string& name);    // absent is fine
+// Out of its bridge, which forgets what was behind it. One that is gone, or in no bridge, is fine.
+void detach_link(const std::string& bridge, const std::string& name);
+void remove_link(const std::string& name);  // absent is fine
 
 }  // namespace svc::lxc

@@ -91,6 +91,14 @@ void unmount_overlay(const std::filesystem::path& target) {
     }
 }
 
+FileDescriptor detach_overlay(const std::filesystem::path& target) {
+    if (!is_mount_point(target)) return {};
+    FileDescriptor mount = open_file(target, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (::umount2(target.c_str(), UMOUNT_NOFOLLOW | MNT_DETACH) != 0)
+        throw system_error("cannot unmount the container's root file system", errno);
+    return mount;
+}
+
 FileDescriptor mount_detached(const Layers& layers) {
     const FileDescriptor context(static_cast<int>(::syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC)));
     if (!context) return {};

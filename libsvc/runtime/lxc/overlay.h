@@ -17,6 +17,9 @@ bool is_mount_point(const std::filesystem::path& path);
 void mount_overlay(const Overlay& overlay);  // mounted already: fine
 // Waits a little for the last users; then detaches it, to go when they do.
 void unmount_overlay(const std::filesystem::path& target);
+// Takes it out of sight at once. What takes its time, writing all that the file system below has in memory,
+// is left to whoever closes the descriptor. Empty: nothing is mounted there.
+FileDescriptor detach_overlay(const std::filesystem::path& target);
 
 // The layers (lowest first) as one read-only tree that no path leads to: it goes away with the descriptor,
 // however this process ends. `scratch`: an empty folder of the caller's, used where the kernel cannot mount
