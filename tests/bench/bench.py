@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The figures of docs/performance.md. Each prints ours, the baseline's and the ratio, measured in turns in one run.
+"""Some figures of docs/performance.md. Each prints ours, the baseline's and the ratio, measured in turns in one run.
 
-usage: bench.py launch|idle|list|upload|all [--json FILE]     (build first; launch and upload need root)
+usage: bench.py idle|list|upload|all [--json FILE]     (build first; idle needs root for its second half)
 """
 import argparse
 import concurrent.futures
@@ -29,120 +29,10 @@ def report(name, ours, baseline, unit, mark):
           flush=True)
 
 
-class BareLxc:
-    """The same layer, overlay, id map, veth and limit, started by lxc-start alone."""
-
-    def __init__(self, daemon, layer):
-        self.daemon, self.layer, self.lxc_start = daemon, layer, shutil.which("lxc-start")
-        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="svc-bench-", dir="/var/tmp"))
-        os.chmod(self.dir, 0o711)
-        self.count = 1
-
-    def prepare(self):
-        self.count += 1
-        name = f"bare{self.count}"
-        folder = self.dir / name
-        for part in ("upper", "work", "rootfs"):
-            (folder / part).mkdir(parents=True)
-        os.chmod(folder, 0o711)
-        os.chown(folder / "upper", 100000, 100000)
-        prefix = self.daemon.subnet.rsplit(".", 1)[0]
-        (folder / "config").write_text(f"""
-lxc.include = /usr/share/lxc/config/common.conf
-lxc.include = /usr/share/lxc/config/userns.conf
-lxc.uts.name = {name}
-lxc.rootfs.path = dir:{folder}/rootfs
-lxc.idmap = u 0 100000 65536
-lxc.idmap = g 0 100000 65536
-lxc.net.0.type = veth
-lxc.net.0.link = {self.daemon.bridge}
-lxc.net.0.flags = up
-lxc.net.0.name = eth0
-lxc.net.0.ipv4.address = {prefix}.{100 + self.count}/24
-lxc.net.0.ipv4.gateway = {prefix}.1
-lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed
-lxc.apparmor.profile = unconfined
-lxc.cgroup.memory.limit_in_bytes = 268435456
-lxc.cgroup.pids.max = 4096
-lxc.console.logfile = {folder}/console.log
-""")
-        return name, folder
-
-    def start(self, prepared):
-        name, folder = prepared
-        subprocess.run(["mount", "-t", "overlay", "overlay", "-o",
-                        f"lowerdir={self.layer},upperdir={folder}/upper,workdir={folder}/work", f"{folder}/rootfs"], check=True)
-        # Without newuidmap in reach liblxc writes the id map itself, as root may; so does svcd. It is the faster way.
-        subprocess.run([self.lxc_start, "-P", self.dir, "-n", name, "-d", "-o", f"{folder}/log"], check=True,
-                       env={"PATH": "/nonexistent"})
-
-    def remove(self, prepared):
-        name, folder = prepared
-        subprocess.run(["lxc-stop", "-P", self.dir, "-n", name, "-k"], check=True)
-        subprocess.run(["umount", f"{folder}/rootfs"], check=True)
-
-    def close(self):
-        shutil.rmtree(self.dir, ignore_errors=True)
-
-
 def timed(work, *arguments):
     begin = time.monotonic()
     work(*arguments)
     return (time.monotonic() - begin) * 1000
-
-
-def plain_image(daemon):
-    """The demo image without a readiness check: `running` follows init at once, as in the baseline."""
-    with tempfile.TemporaryDirectory() as folder:
-        metadata = f"architecture: {os.uname().machine}\ncreation_date: 1\n"
-        daemon.add_image("plain", harness.changed_image(folder, lambda rootfs: None, metadata))
-    fingerprint = daemon.api("GET", "/1.0/images/plain").metadata["versions"][0]["fingerprint"]
-    return daemon.state / "lxc/layers" / fingerprint / "rootfs"
-
-
-def launch_one(daemon):
-    return daemon.launch("plain", memory=256 << 20, cpu=1, disk_size=64 << 20)
-
-
-def bench_launch(rounds=20, parallel=30, at_once=8):
-    daemon = harness.Daemon(cpu_allocation_rate=100).start()
-    bare = BareLxc(daemon, plain_image(daemon))
-    try:
-        launch_serial(daemon, bare, rounds)
-        launch_parallel(daemon, bare, parallel, at_once)
-    finally:
-        bare.close()
-        left = daemon.close()
-        assert not left, left
-
-
-def launch_serial(daemon, bare, rounds):
-    ours, theirs, deletions, bare_deletions = [], [], [], []
-    for _ in range(rounds):
-        ids = []
-        ours.append(timed(lambda: ids.append(launch_one(daemon))))
-        deletions.append(timed(lambda: daemon.succeed(daemon.api("DELETE", f"/1.0/containers/{ids[0]}", {"force": True}))))
-        prepared = bare.prepare()
-        theirs.append(timed(bare.start, prepared))
-        bare_deletions.append(timed(bare.remove, prepared))
-    report("launch one by one, POST to running (median)", statistics.median(ours), statistics.median(theirs), "ms",
-           "1.5 x bare + 10 ms")
-    report("delete one by one (median)", statistics.median(deletions), statistics.median(bare_deletions), "ms", "-")
-
-
-def launch_parallel(daemon, bare, count, at_once):
-    def in_parallel(work, items):
-        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-            return list(pool.map(work, items))
-
-    for _ in range(2):
-        ids = []
-        ours = timed(lambda: ids.extend(in_parallel(lambda _: launch_one(daemon), range(count))))
-        in_parallel(lambda id: daemon.succeed(daemon.api("DELETE", f"/1.0/containers/{id}", {"force": True})), ids)
-        prepared = [bare.prepare() for _ in range(count)]
-        theirs = timed(lambda: in_parallel(bare.start, prepared))
-        in_parallel(bare.remove, prepared)
-    report(f"launch {count}, {at_once} at a time, each", ours / count, theirs / count, "ms", "1.5 x bare")
 
 
 def resident(pid, key="VmRSS"):
@@ -255,7 +145,7 @@ def baseline_copy(package, copy):
     os.unlink(copy)
 
 
-BENCHES = {"launch": bench_launch, "idle": bench_idle, "list": bench_list, "upload": bench_upload}
+BENCHES = {"idle": bench_idle, "list": bench_list, "upload": bench_upload}
 
 
 def main():
