@@ -1,0 +1,174 @@
+#pragma once
+// Values that many records hold alike, in memory once.
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <mutex>
+#include <type_traits>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace svc {
+
+// Sorts values apart; equal ones must have equal numbers. Specialise it for a struct.
+template <class T>
+struct InternHash {
+    std::size_t operator()(const T& value) const { return std::hash<T>()(value); }
+};
+
+inline std::size_t mixed_hash(std::size_t a, std::size_t b) {
+    return a ^ (b + 0x9e3779b97f4a7c15ULL + (a << 6U) + (a >> 2U));
+}
+
+template <class T>
+struct InternHash<std::vector<T>> {
+    std::size_t operator()(const std::vector<T>& values) const {
+        std::size_t hash = values.size();
+        for (const T& value : values) hash = mixed_hash(hash, InternHash<T>()(value));
+        return hash;
+    }
+};
+
+template <class T>
+concept is_list = requires {
+    typename T::value_type;
+};
+
+// What a list in braces is of; nobody can name it where there is no such list.
+template <class T>
+struct ItemOf {
+    class type {
+        type();
+    };
+};
+template <is_list T>
+struct ItemOf<T> {
+    using type = typename T::value_type;
+};
+
+// Keeps each value that anybody holds once. Thread-safe. Internal to Interned.
+template <class T>
+class InternPool {
+  public:
+    struct Node {
+        T value;
+        std::size_t hash;
+        std::atomic<std::uint32_t> holders{1};
+    };
+
+    static Node* hold(T value) {
+        const std::size_t hash = InternHash<T>()(value);
+        Shard& shard = shard_of(hash);
+        std::lock_guard lock(shard.mutex);
+        const auto found = shard.nodes.find(Wanted{value, hash});
+        if (found != shard.nodes.end()) {
+            (*found)->holders.fetch_add(1, std::memory_order_relaxed);
+            return *found;
+        }
+        auto* const node = new Node{std::move(value), hash};
+        shard.nodes.insert(node);
+        return node;
+    }
+
+    static void release(Node* node) {
+        std::uint32_t holders = node->holders.load(std::memory_order_relaxed);
+        while (holders > 1)
+            if (node->holders.compare_exchange_weak(holders, holders - 1, std::memory_order_acq_rel)) return;
+        Shard& shard = shard_of(node->hash);
+        std::unique_lock lock(shard.mutex);  // the last one: unless hold() was faster
+        if (node->holders.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+        shard.nodes.erase(node);
+        lock.unlock();
+        delete node;
+    }
+
+  private:
+    struct Wanted {
+        const T& value;
+        std::size_t hash;
+    };
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(const Node* node) const { return node->hash; }
+        std::size_t operator()(const Wanted& wanted) const { return wanted.hash; }
+    };
+    struct Equal {
+        using is_transparent = void;
+        bool operator()(const Node* a, const Node* b) const { return a == b; }
+        bool operator()(const Wanted& a, const Node* b) const { return a.value == b->value; }
+        bool operator()(const Node* a, const Wanted& b) const { return a->value == b.value; }
+    };
+    struct Shard {
+        std::mutex mutex;
+        std::unordered_set<Node*, Hash, Equal> nodes;
+    };
+    static Shard& shard_of(std::size_t hash) {
+        static auto& shards = *new std::array<Shard, 16>;  // never ends: holders may be static, too
+        return shards[(hash >> 7U) % shards.size()];
+    }
+};
+
+// An immutable value the size of a pointer; equal ones share their memory, T{} has none. To be used where
+// values repeat: making one looks it up. Thread-safe as a shared_ptr is. Reads like a `const T`.
+template <class T>
+class Interned {
+  public:
+    Interned() = default;
+    template <class U>
+    requires(!std::is_same_v<std::remove_cvref_t<U>, Interned> && std::is_convertible_v<U, T>)
+        Interned(U&& value) {
+        T made(std::forward<U>(value));
+        if (!(made == empty_value())) node_ = InternPool<T>::hold(std::move(made));
+    }
+    Interned(std::initializer_list<typename ItemOf<T>::type> items) : Interned(T(items)) {}
+    Interned(const Interned& other) noexcept : node_(other.node_) {
+        if (node_ != nullptr) node_->holders.fetch_add(1, std::memory_order_relaxed);
+    }
+    Interned(Interned&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+    Interned& operator=(Interned other) noexcept {
+        std::swap(node_, other.node_);
+        return *this;
+    }
+    ~Interned() {
+        if (node_ != nullptr) InternPool<T>::release(node_);
+    }
+
+    const T& operator*() const { return node_ == nullptr ? empty_value() : node_->value; }
+    const T* operator->() const { return &**this; }
+    operator const T&() const { return **this; }
+
+    // Replaces it by a changed copy.
+    template <class Change>
+    void change(Change apply) {
+        T copy = **this;
+        apply(copy);
+        *this = std::move(copy);
+    }
+
+    auto begin() const requires is_list<T> { return (**this).begin(); }
+    auto end() const requires is_list<T> { return (**this).end(); }
+    std::size_t size() const requires is_list<T> { return (**this).size(); }
+    bool empty() const requires is_list<T> { return (**this).empty(); }
+    const auto& operator[](std::size_t index) const requires is_list<T> { return (**this)[index]; }
+
+    friend bool operator==(const Interned& a, const Interned& b) { return a.node_ == b.node_; }
+    template <class U>
+    requires(!std::is_same_v<U, Interned> &&
+             (std::is_convertible_v<const U&, T> || std::is_convertible_v<const T&, U>)) friend bool
+    operator==(const Interned& a, const U& b) {
+        return *a == b;
+    }
+
+  private:
+    static const T& empty_value() {
+        static const T& value = *new T{};
+        return value;
+    }
+    typename InternPool<T>::Node* node_ = nullptr;
+};
+
+}  // namespace svc
