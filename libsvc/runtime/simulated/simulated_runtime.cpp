@@ -1,7 +1,5 @@
 #include "libsvc/runtime/simulated/simulated_runtime.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
 #include <list>
@@ -12,9 +10,12 @@
 
 #include "libsvc/base/enum_table.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/interned.h"
+#include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/base/timer.h"
 #include "libsvc/runtime/simulated/simulated_command.h"
+#include "libsvc/runtime/simulated/simulated_journal.h"
 #include "libsvc/runtime/simulated/simulated_layers.h"
 #include "libsvc/runtime/simulated/simulated_usage.h"
 
@@ -28,12 +29,14 @@ constexpr std::array<EnumName<ContainerState>, 3> state_names{{{ContainerState::
                                                                {ContainerState::running, "running"},
                                                                {ContainerState::stopped, "stopped"}}};
 
+using Layers = Interned<std::vector<std::string>>;
+
 // A running guest does not run again: `generation` tells a late timer that its start is over.
 struct Container {
     ContainerState state = ContainerState::created;
     std::optional<Time> started_at;
     std::uint64_t generation = 0;
-    std::vector<std::string> layers;
+    Layers layers;
     SimulatedLimits limits;
     std::list<std::weak_ptr<SimulatedCommand>> commands;
 };
@@ -78,12 +81,9 @@ std::filesystem::path below(const std::filesystem::path& directory, std::string_
     return directory.empty() ? directory : directory / name;
 }
 
-// Small and often: not synced. After a crash of the machine the containers are gone anyway.
-void write_state(const std::filesystem::path& file, std::string_view text) {
-    const std::filesystem::path fresh = file.string() + ".new";
-    const FileDescriptor target = open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
-    write_all(target.get(), text);
-    std::filesystem::rename(fresh, file);
+std::filesystem::path journal_in(const std::filesystem::path& directory) {
+    if (!directory.empty()) make_directories(directory / "logs");
+    return below(directory, "containers.log");
 }
 
 }  // namespace
@@ -95,8 +95,9 @@ class SimulatedRuntime::Implementation {
           options_(std::move(options)),
           layers_(below(options_.state_dir, "layers"), options_.changed_bytes,
                   [this](std::string_view id) { require_idle(id); }),
+          journal_(journal_in(options_.state_dir)),
           timer_(clock, "simulated") {
-        if (!options_.state_dir.empty()) load();
+        load();
     }
 
     ~Implementation() { stopping_.request_stop(); }
@@ -107,7 +108,8 @@ class SimulatedRuntime::Implementation {
         Container& container = containers_[spec.id];
         const bool running = container.state == ContainerState::running;
         container.limits = {spec.cpus, spec.memory_bytes, spec.disk_bytes, spec.processes};
-        const auto dropped = running ? spec.layers : std::exchange(container.layers, spec.layers);
+        const Layers added = spec.layers;
+        const Layers dropped = running ? added : std::exchange(container.layers, added);
         save(spec.id, container);
         lock.unlock();
         layers_.drop(dropped);
@@ -292,43 +294,47 @@ class SimulatedRuntime::Implementation {
         return true;
     }
 
-    std::filesystem::path container_file(std::string_view id) const {
-        return below(below(options_.state_dir, "containers"), id);
-    }
     std::filesystem::path log_file(const std::string& id) const {
         return below(below(options_.state_dir, "logs"), id.empty() ? id : id + ".log");
     }
 
-    void save(std::string_view id, const Container& container) const {
-        if (!options_.state_dir.empty()) write_state(container_file(id), to_json(container).dump());
+    void save(std::string_view id, const Container& container) {
+        if (options_.state_dir.empty()) return;
+        journal_.put(id, to_json(container).dump());
+        if (!journal_.is_long(containers_.size())) return;
+        SimulatedJournal::Copy copy;
+        for (const auto& [each, its] : containers_) copy.put(each, to_json(its).dump());
+        journal_.replace(copy);
     }
 
     void write_log(const std::string& id, std::string_view text) const {
-        if (!options_.state_dir.empty()) write_state(log_file(id), text);
+        if (!options_.state_dir.empty()) write_file_atomically(log_file(id), text);
     }
 
-    void forget_files(const std::string& id) const {
-        if (options_.state_dir.empty()) return;
-        std::filesystem::remove(container_file(id));
-        std::filesystem::remove(log_file(id));
+    void forget_files(const std::string& id) {
+        journal_.remove(id);
+        if (!options_.state_dir.empty()) std::filesystem::remove(log_file(id));
     }
 
     void load() {
-        make_directories(options_.state_dir / "containers");
-        make_directories(options_.state_dir / "logs");
-        for (const auto& entry : std::filesystem::directory_iterator(options_.state_dir / "containers")) {
-            const std::string id = entry.path().filename().string();
-            if (entry.path().extension() == ".new") continue;
-            Container container = container_from_json(Json::parse(read_file(entry.path())));
+        journal_.read([this](const std::string& id, std::optional<std::string_view> stored) {
+            if (!stored) return void(containers_.erase(id));
+            try {
+                containers_.insert_or_assign(id, container_from_json(Json::parse(*stored)));
+            } catch (const Error& e) {  // cut off, with the power of the machine or the process
+                log::warning("simulated container cannot be read", {{"container", id}, {"error", e.what()}});
+            }
+        });
+        for (const auto& [id, container] : containers_) {
             layers_.hold(container.layers);
             if (container.state == ContainerState::running) report_later(id, container.generation);
-            containers_.emplace(id, std::move(container));
         }
     }
 
     Clock& clock_;
     const SimulatedOptions options_;
     SimulatedLayers layers_;
+    SimulatedJournal journal_;
     std::mutex mutex_;
     std::map<std::string, Container, std::less<>> containers_;
     std::mt19937_64 random_;  // always the same seed: runs repeat
