@@ -1,13 +1,16 @@
 #include "libsvc/services/port_pool.h"
 
+#include <algorithm>
+
 namespace svc {
 
 PortPool::PortPool(std::uint16_t first, std::uint16_t last)
     : first_(first), taken_(last >= first ? std::size_t{last} - first + 1 : 0), free_(taken_.size()) {}
 
 std::uint16_t PortPool::take(std::uint16_t count) {
+    while (lowest_ < taken_.size() && taken_[lowest_]) ++lowest_;
     std::size_t row = 0;
-    for (std::size_t i = 0; i < taken_.size(); ++i) {
+    for (std::size_t i = lowest_; i < taken_.size(); ++i) {
         row = taken_[i] ? 0 : row + 1;
         if (row < count) continue;
         const std::size_t start = i + 1 - count;
@@ -36,6 +39,7 @@ void PortPool::mark(std::size_t index, std::uint16_t count, bool taken) {
         if (taken_[i] != taken) free_ += taken ? -1 : 1;
         taken_[i] = taken;
     }
+    if (!taken && count > 0) lowest_ = std::min(lowest_, index);
 }
 
 }  // namespace svc

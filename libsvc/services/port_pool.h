@@ -19,6 +19,7 @@ class PortPool {
   private:
     void mark(std::size_t index, std::uint16_t count, bool taken);
     std::uint16_t first_;
+    std::size_t lowest_ = 0;  // nothing below is free
     std::vector<bool> taken_;
     std::uint64_t free_;
 };

@@ -42,6 +42,20 @@ TEST_CASE("the smallest subnet gives all but network, gateway and broadcast") {
     CHECK(addresses.take() == "192.168.100.2");
 }
 
+TEST_CASE("ports that were given back are taken again, lowest first") {
+    PortPool ports(100, 109);
+    for (std::uint16_t i = 100; i < 108; ++i) REQUIRE(ports.take(1) == i);
+    CHECK(ports.take(3) == 0);
+    CHECK(ports.take(2) == 108);
+    CHECK(ports.take(1) == 0);
+    ports.give_back(103, 2);
+    CHECK(ports.take(3) == 0);
+    CHECK(ports.take(1) == 103);
+    ports.give_back(101, 1);
+    CHECK(ports.take(1) == 101);
+    CHECK(ports.take(1) == 104);
+}
+
 TEST_CASE("addresses are taken lowest first, over the bounds of a word") {
     AddressPool addresses("10.0.0.1/24");
     for (int i = 2; i < 255; ++i) REQUIRE(addresses.take() == "10.0.0." + std::to_string(i));
