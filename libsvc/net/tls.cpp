@@ -76,6 +76,8 @@ ContextPtr make_context(const SSL_METHOD* method) {
                         SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                         SSL_MODE_RELEASE_BUFFERS);
+    // Else each record is read in two system calls.
+    SSL_CTX_set_read_ahead(context.get(), 1);
     return context;
 }
 
@@ -135,6 +137,8 @@ net::ContextPtr make_server_context(const KeyPair& files) {
     net::use_key_pair(context.get(), files);
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_cert_verify_callback(context.get(), net::accept_any_certificate, nullptr);
+    // One is enough to come back with; making a second one takes a seventh of the handshake's time.
+    SSL_CTX_set_num_tickets(context.get(), 1);
     // Without it OpenSSL refuses to resume sessions whose client certificate it asked for.
     static constexpr unsigned char session_id[] = "svc";
     SSL_CTX_set_session_id_context(context.get(), session_id, sizeof(session_id) - 1);

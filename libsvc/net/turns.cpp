@@ -14,8 +14,8 @@ namespace {
 
 // A turn of a thousand connections takes some milliseconds: meanwhile, and a little longer, messages for the
 // next one gather. A single connection does not notice.
-constexpr std::chrono::microseconds pause_each{20};
-constexpr std::chrono::microseconds longest_pause{20'000};
+constexpr std::chrono::microseconds pause_each{50};
+constexpr std::chrono::microseconds longest_pause{25'000};
 constexpr std::size_t served_at_once = 64;  // then others of the thread come first
 
 void serve(Turns& turns) {
