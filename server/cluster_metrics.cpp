@@ -57,7 +57,7 @@ void write_applications(std::string& out, const ApplicationList& applications,
                         const InstanceList& instances) {
     gauge(out, "svc_cluster_applications_total", "applications").add("", applications.size());
     std::unordered_map<std::string_view, std::uint64_t> by_application;
-    for (const auto& instance : instances) ++by_application[instance->app_id];
+    for (const auto& instance : instances) ++by_application[*instance->app_id];
     auto family = gauge(out, "svc_cluster_containers_per_application_total", "instances of each application");
     for (const auto& application : applications) {
         const auto found = by_application.find(application->id.str());
@@ -114,8 +114,8 @@ void ClusterMetrics::collect(std::string& out) const {
     std::unordered_map<std::string_view, Used> used;
     for (const auto& instance : instances) {
         if (!holds_resources(*instance)) continue;
-        used[instance->node].cpus += instance->resources.cpus;
-        used[instance->node].memory += instance->resources.memory;
+        used[*instance->node].cpus += instance->resources.cpus;
+        used[*instance->node].memory += instance->resources.memory;
     }
     write_counts(out, nodes, instances);
     write_applications(out, applications_.list(), instances);

@@ -22,10 +22,11 @@ class Wanted {
         for (const std::string& value : split(request.query_value(key), ','))
             values_.emplace_back(trim(value));
     }
+    bool given() const { return !values_.empty(); }
     bool any(std::string_view value) const {
         return values_.empty() || contains(values_, std::string(value));
     }
-    bool number(int value) const { return any(std::to_string(value)); }
+    bool number(int value) const { return values_.empty() || any(std::to_string(value)); }
     bool all(const Values& held) const {
         return std::all_of(values_.begin(), values_.end(),
                            [&held](const std::string& value) { return contains(held, value); });
@@ -87,12 +88,13 @@ struct InstanceFilter {
           tags(r, "tags") {}
 
     bool operator()(const Instance& i) const {
-        return id.any(i.id.str()) && name.any(i.name) && type.any(to_text(i.type)) &&
-               status.any(to_text(i.status)) && node.any(i.node) && source(i) && tags.all(i.tags);
+        return id.any(i.id.str()) && name_is_wanted(i) && type.any(to_text(i.type)) &&
+               status.any(to_text(i.status)) && node.any(*i.node) && source(i) && tags.all(i.tags);
     }
+    bool name_is_wanted(const Instance& i) const { return !name.given() || name.any(i.name()); }
     bool source(const Instance& i) const {
-        return app_id.any(i.app_id) && app_name.any(i.app_name) && app_version.number(i.app_version) &&
-               image_id.any(i.image_id) && image_version.number(i.image_version);
+        return app_id.any(*i.app_id) && app_name.any(*i.app_name) && app_version.number(i.app_version) &&
+               image_id.any(*i.image_id) && image_version.number(i.image_version);
     }
 
     Wanted id, name, type, status, node, app_id, app_name, app_version, image_id, image_version, tags;

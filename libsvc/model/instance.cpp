@@ -164,32 +164,58 @@ std::optional<InstanceResources> instance_type_resources(std::string_view name) 
     return std::nullopt;
 }
 
+std::size_t InternHash<InstanceConfig>::operator()(const InstanceConfig& config) const {
+    const std::hash<std::string> hash;
+    return mixed_hash(mixed_hash(hash(config.platform), hash(config.boot_package)),
+                      mixed_hash(hash(config.metrics_server), config.devmode ? 1 : 0));
+}
+
+std::size_t InternHash<AppSetup>::operator()(const AppSetup& app) const {
+    const std::hash<std::string> hash;
+    return mixed_hash(mixed_hash(hash(app.name), hash(app.boot_package)), hash(app.boot_activity));
+}
+
+std::size_t InternHash<ReadinessCheck>::operator()(const ReadinessCheck& ready) const {
+    const std::hash<std::string> hash;
+    return mixed_hash(mixed_hash(hash(ready.file), hash(ready.command)), ready.port);
+}
+
+std::size_t InternHash<PackageRef>::operator()(const PackageRef& package) const {
+    const std::hash<std::string> hash;
+    return mixed_hash(mixed_hash(hash(package.name), hash(package.fingerprint)), package.fetch ? 1 : 0);
+}
+
+std::string_view instance_id_in(std::string_view name) {
+    constexpr std::string_view prefix = "svc-";
+    return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
+}
+
 Json to_json(const Instance& instance) {
     Json result = Json::object({
         {"id", instance.id.str()},
-        {"name", instance.name},
+        {"name", instance.name()},
         {"type", to_text(instance.type)},
         {"status_code", static_cast<int>(instance.status)},
         {"status", to_text(instance.status)},
-        {"node", instance.node},
-        {"app_id", instance.app_id},
+        {"node", *instance.node},
+        {"app_id", *instance.app_id},
         {"app_version", instance.app_version},
-        {"image_id", instance.image_id},
+        {"image_id", *instance.image_id},
         {"image_version", instance.image_version},
         {"created_at", to_unix_seconds(instance.created_at)},
         {"address", instance.address},
-        {"public_address", instance.public_address},
+        {"public_address", *instance.public_address},
         {"services", services_to_json(instance.services)},
         {"stored_logs", instance.stored_logs.empty()
                             ? Json()
                             : Json(JsonArray(instance.stored_logs.begin(), instance.stored_logs.end()))},
-        {"error_message", instance.error_message},
+        {"error_message", *instance.error_message},
         {"config", config_to_json(instance.config)},
         {"resources", instance.resources.to_json()},
-        {"architecture", instance.architecture},
+        {"architecture", *instance.architecture},
         {"tags", JsonArray(instance.tags.begin(), instance.tags.end())},
     });
-    if (!instance.app_name.empty()) result.set("app_name", instance.app_name);
+    if (!instance.app_name.empty()) result.set("app_name", *instance.app_name);
     return result;
 }
 

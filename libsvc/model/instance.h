@@ -8,6 +8,7 @@
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/id.h"
+#include "libsvc/base/interned.h"
 #include "libsvc/base/json.h"
 #include "libsvc/model/image.h"
 #include "libsvc/model/package_ref.h"
@@ -55,6 +56,7 @@ struct InstanceConfig {
     std::string platform, boot_package, boot_activity, metrics_server, features;
     bool disable_watchdog = false;
     bool devmode = false;
+    bool operator==(const InstanceConfig&) const = default;
 };
 
 // What is reserved for an instance. 0: nothing (of gpu_slots: -1 is "not set").
@@ -81,56 +83,78 @@ struct AppSetup {
     std::string video_encoder;
     Json to_json() const;
     static AppSetup from_json(const Json& value);
+    bool operator==(const AppSetup&) const = default;
 };
 
+template <>
+struct InternHash<InstanceConfig> {
+    std::size_t operator()(const InstanceConfig& config) const;
+};
+template <>
+struct InternHash<AppSetup> {
+    std::size_t operator()(const AppSetup& app) const;
+};
+template <>
+struct InternHash<ReadinessCheck> {
+    std::size_t operator()(const ReadinessCheck& ready) const;
+};
+template <>
+struct InternHash<PackageRef> {
+    std::size_t operator()(const PackageRef& package) const;
+};
+
+// There may be a hundred thousand: what many have alike is interned.
 struct Instance {
     InstanceId id;
-    std::string name;  // svc-<id>
+    std::string name() const { return "svc-" + id.str(); }
     InstanceType type = InstanceType::regular;
     InstanceStatus status = InstanceStatus::created;
-    std::string node;
-    std::string app_id;
+    Interned<std::string> node;
+    Interned<std::string> app_id;
     int app_version = 0;
-    std::string image_id;
+    Interned<std::string> image_id;
     int image_version = 0;
     Time created_at{};
     std::string address;
-    std::string public_address;
+    Interned<std::string> public_address;
     std::vector<ServiceEntry> services;
     std::vector<std::string> stored_logs;
-    std::string error_message;
-    InstanceConfig config;
+    Interned<std::string> error_message;
+    Interned<InstanceConfig> config;
     InstanceResources resources;
-    std::string architecture;
-    std::vector<std::string> tags;
+    Interned<std::string> architecture;
+    Interned<std::vector<std::string>> tags;
 
     // Not on the wire:
-    std::string instance_type;
-    std::string app_name;
-    std::vector<std::string> layers;   // names in the LayerStore, lowest first
-    std::vector<PackageRef> packages;  // whose hooks run in it
-    AppSetup app;
-    std::vector<std::string> features;  // global, application's, launch's: merged, without doubles
-    std::vector<std::string> node_selector;
-    std::string gpu_type;              // of the GPUs it takes slots of; "": any
+    Interned<std::string> instance_type;
+    Interned<std::string> app_name;
+    Interned<std::vector<std::string>> layers;   // names in the LayerStore, lowest first
+    Interned<std::vector<PackageRef>> packages;  // whose hooks run in it
+    Interned<AppSetup> app;
+    Interned<std::vector<std::string>> features;  // global, application's, launch's: merged, without doubles
+    Interned<std::vector<std::string>> node_selector;
+    Interned<std::string> gpu_type;    // of the GPUs it takes slots of; "": any
     bool needs_gpu_encoder = false;    // video encoder `gpu`: placed only where an encoder slot is free
     bool prefers_gpu_encoder = false;  // `gpu-preferred`: takes an encoder slot if the node has one left
     int gpu_encoder_slots = 0;         // taken
     std::vector<int> gpus;             // ids of the node's GPUs given to it
     std::vector<std::string> notes;    // what the bootstrap has to say: see InstanceReport
-    std::string init;
-    std::string image_variant;  // see ImageMetadata
-    ReadinessCheck ready;
-    std::string user_data;
+    Interned<std::string> init;
+    Interned<std::string> image_variant;  // see ImageMetadata
+    Interned<ReadinessCheck> ready;
+    Interned<std::string> user_data;
     bool no_start = false;
     bool stop_requested = false;
     bool end_hooks_due = false;  // its guest was running: what comes after the guest is still to be run
-    std::string wanted_node;     // asked for in the request
-    Time start_requested_at{};   // boot time counts from here
+    Interned<std::string> wanted_node;  // asked for in the request
+    Time start_requested_at{};          // boot time counts from here
     Time stopped_at{};
     std::string task_id;
     std::string launch_operation;
 };
+
+// The id in the name of an instance; "": it is no such name.
+std::string_view instance_id_in(std::string_view name);
 
 Json to_json(const Instance& instance);  // the record of the API
 Json instance_to_store(const Instance& instance);

@@ -10,6 +10,28 @@ namespace {
 // 1: one `layer`. 2: `layers`, and what application instances are made with.
 constexpr int schema = 2;
 
+bool is_default(const Json& value) {
+    if (value.is_bool()) return !value.as_bool();
+    if (value.is_string()) return value.as_string().empty();
+    if (value.is_array()) return value.as_array().empty();
+    if (value.is_object()) return value.as_object().empty();
+    return value.is_null() || (value.is_integer() && value == Json(0));
+}
+
+// Most of most records is what reading makes of nothing: left out, it costs neither disk nor time.
+Json without_defaults(JsonMembers members) {
+    std::erase_if(members, [](const auto& member) { return is_default(member.second); });
+    return Json::object(std::move(members));
+}
+
+void append(Json& record, const Json& more) {
+    for (const auto& [key, value] : more.as_object()) record.set(key, value);
+}
+
+Json time_to_store(Time time) {
+    return time == Time{} ? Json() : Json(to_rfc3339(time));
+}
+
 Json strings_to_json(const std::vector<std::string>& items) {
     return JsonArray(items.begin(), items.end());
 }
@@ -21,24 +43,24 @@ Json services_to_store(const std::vector<ServiceEntry>& services) {
 }
 
 Json config_to_store(const InstanceConfig& config) {
-    return Json::object({{"platform", config.platform},
-                         {"boot_package", config.boot_package},
-                         {"boot_activity", config.boot_activity},
-                         {"metrics_server", config.metrics_server},
-                         {"features", config.features},
-                         {"disable_watchdog", config.disable_watchdog},
-                         {"devmode", config.devmode}});
+    return without_defaults({{"platform", config.platform},
+                             {"boot_package", config.boot_package},
+                             {"boot_activity", config.boot_activity},
+                             {"metrics_server", config.metrics_server},
+                             {"features", config.features},
+                             {"disable_watchdog", config.disable_watchdog},
+                             {"devmode", config.devmode}});
 }
 
 Json resources_to_store(const InstanceResources& resources) {
-    return Json::object({{"cpus", resources.cpus},
-                         {"memory", resources.memory},
-                         {"disk", resources.disk},
-                         {"gpu_slots", resources.gpu_slots}});
+    return without_defaults({{"cpus", resources.cpus},
+                             {"memory", resources.memory},
+                             {"disk", resources.disk},
+                             {"gpu_slots", resources.gpu_slots}});
 }
 
 Json ready_to_store(const ReadinessCheck& ready) {
-    return Json::object({{"file", ready.file}, {"command", ready.command}, {"port", int{ready.port}}});
+    return without_defaults({{"file", ready.file}, {"command", ready.command}, {"port", int{ready.port}}});
 }
 
 Json packages_to_store(const std::vector<PackageRef>& packages) {
@@ -129,7 +151,6 @@ InstanceType type_from_store(const std::string& name) {
 
 void read_identity(const JsonFields& fields, Instance& instance) {
     instance.id = InstanceId(fields.require_string("id"));
-    instance.name = fields.require_string("name");
     instance.type = type_from_store(fields.require_string("type"));
     instance.status =
         parse_instance_status(fields.require_string("status")).value_or(InstanceStatus::unknown);
@@ -175,7 +196,7 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.init = text(fields, "init");
     instance.image_variant = text(fields, "image_variant");
     if (const auto ready = fields.object("ready"))
-        instance.ready = {text(*ready, "file"), text(*ready, "command"), port(*ready, "port")};
+        instance.ready = ReadinessCheck{text(*ready, "file"), text(*ready, "command"), port(*ready, "port")};
     instance.user_data = text(fields, "user_data");
     instance.no_start = flag(fields, "no_start");
     instance.stop_requested = flag(fields, "stop_requested");
@@ -189,53 +210,55 @@ void read_internals(const JsonFields& fields, Instance& instance) {
 }  // namespace
 
 Json instance_to_store(const Instance& instance) {
-    return Json::object({
+    Json record = Json::object({
         {"schema", schema},
         {"id", instance.id.str()},
-        {"name", instance.name},
         {"type", to_text(instance.type)},
         {"status", to_text(instance.status)},
-        {"node", instance.node},
-        {"app_id", instance.app_id},
-        {"app_version", instance.app_version},
-        {"image_id", instance.image_id},
-        {"image_version", instance.image_version},
         {"created_at", to_rfc3339(instance.created_at)},
-        {"address", instance.address},
-        {"public_address", instance.public_address},
-        {"services", services_to_store(instance.services)},
-        {"stored_logs", strings_to_json(instance.stored_logs)},
-        {"error_message", instance.error_message},
-        {"config", config_to_store(instance.config)},
-        {"resources", resources_to_store(instance.resources)},
-        {"architecture", instance.architecture},
-        {"tags", strings_to_json(instance.tags)},
-        {"instance_type", instance.instance_type},
-        {"app_name", instance.app_name},
-        {"layers", strings_to_json(instance.layers)},
-        {"packages", packages_to_store(instance.packages)},
-        {"app", instance.app.to_json()},
-        {"features", strings_to_json(instance.features)},
-        {"notes", strings_to_json(instance.notes)},
-        {"init", instance.init},
-        {"image_variant", instance.image_variant},
-        {"ready", ready_to_store(instance.ready)},
-        {"user_data", instance.user_data},
-        {"no_start", instance.no_start},
-        {"stop_requested", instance.stop_requested},
-        {"end_hooks_due", instance.end_hooks_due},
-        {"wanted_node", instance.wanted_node},
-        {"node_selector", strings_to_json(instance.node_selector)},
-        {"gpu_type", instance.gpu_type},
-        {"needs_gpu_encoder", instance.needs_gpu_encoder},
-        {"prefers_gpu_encoder", instance.prefers_gpu_encoder},
-        {"gpu_encoder_slots", instance.gpu_encoder_slots},
-        {"gpus", JsonArray(instance.gpus.begin(), instance.gpus.end())},
-        {"start_requested_at", to_rfc3339(instance.start_requested_at)},
-        {"stopped_at", to_rfc3339(instance.stopped_at)},
-        {"task_id", instance.task_id},
-        {"launch_operation", instance.launch_operation},
     });
+    append(record, without_defaults({
+                       {"node", *instance.node},
+                       {"app_id", *instance.app_id},
+                       {"app_version", instance.app_version},
+                       {"image_id", *instance.image_id},
+                       {"image_version", instance.image_version},
+                       {"address", instance.address},
+                       {"public_address", *instance.public_address},
+                       {"services", services_to_store(instance.services)},
+                       {"stored_logs", strings_to_json(instance.stored_logs)},
+                       {"error_message", *instance.error_message},
+                       {"config", config_to_store(instance.config)},
+                       {"resources", resources_to_store(instance.resources)},
+                       {"architecture", *instance.architecture},
+                       {"tags", strings_to_json(instance.tags)},
+                       {"instance_type", *instance.instance_type},
+                       {"app_name", *instance.app_name},
+                       {"layers", strings_to_json(instance.layers)},
+                       {"packages", packages_to_store(instance.packages)},
+                       {"app", instance.app == AppSetup() ? Json() : instance.app->to_json()},
+                       {"features", strings_to_json(instance.features)},
+                       {"notes", strings_to_json(instance.notes)},
+                       {"init", *instance.init},
+                        {"image_variant", *instance.image_variant},
+                       {"ready", ready_to_store(instance.ready)},
+                       {"user_data", *instance.user_data},
+                       {"no_start", instance.no_start},
+                       {"stop_requested", instance.stop_requested},
+                       {"end_hooks_due", instance.end_hooks_due},
+                       {"wanted_node", *instance.wanted_node},
+                       {"node_selector", strings_to_json(instance.node_selector)},
+                       {"gpu_type", *instance.gpu_type},
+                       {"needs_gpu_encoder", instance.needs_gpu_encoder},
+                       {"prefers_gpu_encoder", instance.prefers_gpu_encoder},
+                       {"gpu_encoder_slots", instance.gpu_encoder_slots},
+                       {"gpus", JsonArray(instance.gpus.begin(), instance.gpus.end())},
+                       {"start_requested_at", time_to_store(instance.start_requested_at)},
+                       {"stopped_at", time_to_store(instance.stopped_at)},
+                       {"task_id", instance.task_id},
+                       {"launch_operation", instance.launch_operation},
+                   }));
+    return record;
 }
 
 Instance instance_from_store(const Json& stored) {

@@ -70,6 +70,11 @@ PackageRef PackageRef::from_json(const Json& value) {
     return package;
 }
 
+std::vector<PackageRef> all_there(std::vector<PackageRef> packages) {
+    for (PackageRef& package : packages) package.fetch = false;
+    return packages;
+}
+
 bool boots_with_agent(const std::vector<PackageRef>& packages, bool base) {
     const auto& hooks = base ? before_base : before_regular;
     return std::any_of(packages.begin(), packages.end(), [&hooks](const PackageRef& package) {

@@ -28,6 +28,9 @@ struct PackageRef {
     bool operator==(const PackageRef&) const = default;
 };
 
+// The same packages in an instance that has their files.
+std::vector<PackageRef> all_there(std::vector<PackageRef> packages);
+
 // What a phase of an instance runs. `base`: the instance bootstraps an application.
 bool boots_with_agent(const std::vector<PackageRef>& packages,
                       bool base);  // anything to fetch, or a hook before the guest

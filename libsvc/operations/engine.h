@@ -25,7 +25,7 @@ template <>
 struct RecordTraits<Operation> {
     static constexpr std::string_view noun = "operation";
     static constexpr std::string_view prefix = "operations/";
-    static std::string id(const Operation& o) { return o.id.str(); }
+    static const std::string& id(const Operation& o) { return o.id.str(); }
     static std::string name(const Operation&) { return ""; }
     static Json to_store(const Operation& o) { return operation_to_store(o); }
     static Operation from_store(const Json& j) { return operation_from_store(j); }

@@ -30,7 +30,7 @@ PortForward forward_of(const ServiceEntry& service) {
 ContainerSpec container_spec(const Instance& instance, const AgentSession& session, bool pin_cpus) {
     ContainerSpec spec;
     spec.id = instance.id.str();
-    spec.name = instance.name;
+    spec.name = instance.name();
     spec.layers = instance.layers;
     spec.cpus = instance.resources.cpus;
     spec.memory_bytes = instance.resources.memory;

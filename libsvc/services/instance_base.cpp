@@ -36,9 +36,11 @@ Instance InstanceService::Implementation::base_instance(const BaseLaunch& launch
     instance.init = launch.init;
     instance.image_variant = launch.image_variant;
     instance.ready = launch.ready;
-    instance.config.platform = "null";
-    instance.config.boot_package = launch.app.boot_package;
-    instance.config.boot_activity = launch.app.boot_activity;
+    InstanceConfig config;
+    config.platform = "null";
+    config.boot_package = launch.app.boot_package;
+    config.boot_activity = launch.app.boot_activity;
+    instance.config = std::move(config);
     give_identity(instance);
     return instance;
 }

@@ -138,7 +138,7 @@ OperationResult InstanceService::Implementation::fail_base(const Ptr& instance, 
             changed.error_message = reason;
             changed.stored_logs = logs;
             changed.end_hooks_due = false;
-            changed.layers.clear();
+            changed.layers = {};
             clear_reservation(changed);
             return true;
         },

@@ -149,7 +149,7 @@ AgentSession InstanceService::Implementation::session_for(const Instance& planne
     session.gpus = planned.gpus;
     session.gpu_type = config.text("gpu.type");
     if (session.gpu_type == "none" && !planned.gpus.empty())
-        session.gpu_type = gpu_type(*parts_.nodes.get(planned.node), planned.gpus.front());
+        session.gpu_type = gpu_type(*parts_.nodes.get(*planned.node), planned.gpus.front());
     return session;
 }
 
@@ -172,7 +172,7 @@ void InstanceService::Implementation::commit_started(const Instance& planned, co
     parts_.instances.update(id, [&](Instance& record) {
         take_plan(planned, InstanceStatus::started, record);
         record.stop_requested = record.end_hooks_due = false;
-        record.error_message.clear();
+        record.error_message = {};
         record.stored_logs.clear();
     });
     if (!planned.stored_logs.empty()) logs_.remove(id);
@@ -231,7 +231,7 @@ OperationResult InstanceService::Implementation::mark_running(const std::string&
             if (instance.status != InstanceStatus::started) return false;
             instance.status = InstanceStatus::running;
             instance.end_hooks_due = ends_with_hooks(instance.packages, instance.type == InstanceType::base);
-            for (PackageRef& package : instance.packages) package.fetch = false;  // its files are there now
+            instance.packages = all_there(instance.packages);
             return true;
         },
         "container-running", requestor);

@@ -26,7 +26,7 @@ void InstanceService::Implementation::report(std::string_view id, std::string_vi
     if (take_end_report(instance->id.str(), report)) return;
     if (!report.status || instance->status == InstanceStatus::deleted) return;
     if (*report.status == "running") return report_running(instance);
-    if (instance->config.devmode) {
+    if (instance->config->devmode) {
         log::warning("container is kept: development mode",
                      {{"container", instance->id.str()}, {"reported", *report.status}});
         return;

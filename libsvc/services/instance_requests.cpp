@@ -45,7 +45,7 @@ Started InstanceService::Implementation::launch_once(const InstanceCreate& reque
     undo.add("holding layers", [&] { parts_.content.drop_layers(chosen.instance.layers); });
     // Held now: what is still there cannot lose its layers any more.
     Instance instance = find_launch_source(pinned(request, chosen), records, config).instance;
-    if (!instance.wanted_node.empty()) parts_.nodes.check_wanted(instance.wanted_node);
+    if (!instance.wanted_node.empty()) parts_.nodes.check_wanted(*instance.wanted_node);
     give_identity(instance);
     auto spec = spec_for("instance.launch", "Creating container",
                          {.instance = instance.id.str(), .no_wait = no_wait}, word, requestor);
@@ -59,7 +59,6 @@ Started InstanceService::Implementation::launch_once(const InstanceCreate& reque
 
 void InstanceService::Implementation::give_identity(Instance& instance) const {
     if (instance.id.str().empty()) instance.id = InstanceId(parts_.ids.object_id());
-    instance.name = "svc-" + instance.id.str();
     instance.task_id = parts_.ids.object_id();
     instance.launch_operation = parts_.ids.uuid();
     instance.created_at = instance.start_requested_at = parts_.clock.now();

@@ -85,10 +85,10 @@ std::vector<PackageRef> addon_packages(const std::vector<std::string>& names, co
 
 // What the request alone decides.
 void take_request(const InstanceCreate& request, const ConfigValues& config, Instance& instance) {
-    instance.config = request.config;
-    if (instance.config.platform.empty())
-        instance.config.platform = config.text("container.default_platform");
-    if (instance.config.platform.empty()) instance.config.platform = "null";
+    InstanceConfig wanted = request.config;
+    if (wanted.platform.empty()) wanted.platform = config.text("container.default_platform");
+    if (wanted.platform.empty()) wanted.platform = "null";
+    instance.config = std::move(wanted);
     instance.user_data = request.user_data;
     instance.tags = request.tags;
     instance.no_start = request.no_start;
@@ -131,15 +131,17 @@ std::uint64_t root_bytes(const ApplicationVersion& version, const Images& images
 
 // The launch's own words win over the manifest's.
 void take_manifest(const ApplicationManifest& manifest, Instance& instance) {
-    InstanceConfig& config = instance.config;
+    InstanceConfig config = instance.config;
     if (config.boot_package.empty()) config.boot_package = manifest.boot_package;
     if (config.boot_activity.empty()) config.boot_activity = manifest.boot_activity;
-    AppSetup& app = instance.app;
+    instance.config = std::move(config);
+    AppSetup app = instance.app;
     app.name = instance.app_name;
     app.required_permissions = manifest.required_permissions;
     app.watchdog_disabled = manifest.watchdog.disabled;
     app.watchdog_allowed_packages = manifest.watchdog.allowed_packages;
     app.video_encoder = to_text(manifest.video_encoder);
+    instance.app = std::move(app);
     instance.needs_gpu_encoder = manifest.video_encoder == VideoEncoder::gpu;
     instance.prefers_gpu_encoder = manifest.video_encoder == VideoEncoder::gpu_preferred;
 }
@@ -160,8 +162,7 @@ LaunchSource from_application(const InstanceCreate& request, const LaunchRecords
     instance.image_id = version.parent_image_id;
     instance.image_version = version.parent_image_version;
     instance.layers = version.layers();
-    instance.packages = version.packages;
-    for (PackageRef& package : instance.packages) package.fetch = false;
+    instance.packages = all_there(version.packages);
     instance.architecture = version.architecture;
     instance.init = version.init;
     instance.image_variant = version.image_variant;
@@ -192,10 +193,12 @@ LaunchSource find_launch_source(const InstanceCreate& request, const LaunchRecor
                                 const ConfigValues& config) {
     LaunchSource source = request.app_id.empty() ? from_image(request, records, config)
                                                  : from_application(request, records, config);
-    AppSetup& app = source.instance.app;
-    app.boot_package = source.instance.config.boot_package;
-    app.boot_activity = source.instance.config.boot_activity;
-    app.watchdog_disabled = app.watchdog_disabled || source.instance.config.disable_watchdog;
+    const InstanceConfig& wanted = source.instance.config;
+    source.instance.app.change([&](AppSetup& app) {
+        app.boot_package = wanted.boot_package;
+        app.boot_activity = wanted.boot_activity;
+        app.watchdog_disabled = app.watchdog_disabled || wanted.disable_watchdog;
+    });
     check_disk(source);
     return source;
 }

@@ -5,10 +5,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "libsvc/scheduler/node_table.h"
 #include "libsvc/services/node_ledger.h"
 #include "libsvc/services/node_service.h"
 
@@ -41,12 +43,14 @@ class NodeService::Implementation {
                            std::string requestor) const;
 
     // node_reservations.cpp; `mutex_` is held
-    std::string choose(const Instance& instance, const std::vector<Ptr>& nodes) const;
+    std::string choose(const Instance& instance);
+    NodeTable& table();
+    bool table_is_current() const;
+    void count(const std::string& node);
     PlacementRequest request_for(const Instance& instance) const;
     Strategy strategy() const;
     GpuMode gpu_mode() const;
-    [[noreturn]] void throw_shortage(const NoPlacement& refusal, PlacementRequest request,
-                                     std::vector<NodeCapacity> candidates) const;
+    [[noreturn]] void throw_shortage(const NoPlacement& refusal, PlacementRequest request);
 
     // node_removal.cpp
     OperationResult run_removal(const Operation& operation);
@@ -57,6 +61,12 @@ class NodeService::Implementation {
     std::function<void(const std::string& node)> remove_instances_;
     mutable std::mutex mutex_;  // spans choosing and reserving
     std::map<std::string, NodeLedger, std::less<>> ledgers_;
+    struct Table {
+        std::uint64_t changes;  // of the nodes when it was made
+        std::string gpu_type;
+        NodeTable nodes;
+    };
+    std::optional<Table> table_;  // made again when what it was made of has changed
 };
 
 }  // namespace svc

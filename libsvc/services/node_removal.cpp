@@ -52,6 +52,7 @@ OperationResult NodeService::Implementation::run_removal(const Operation& operat
         {
             std::lock_guard lock(mutex_);
             ledgers_.erase(name);
+            table_.reset();
         }
         log::info("node removed", {{"node", name}});
     };

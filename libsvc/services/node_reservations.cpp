@@ -57,37 +57,45 @@ bool holds_nothing(const Instance& instance) {
 void NodeService::Implementation::adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {
     const auto nodes = list();
     std::lock_guard lock(mutex_);
+    std::map<std::string_view, const Node*> by_name;
+    for (const auto& node : nodes) by_name.emplace(node->name, node.get());
     for (const auto& instance : instances) {
-        const auto ledger = ledgers_.find(instance->node);
-        if (ledger == ledgers_.end() || holds_nothing(*instance)) continue;
-        for (const auto& node : nodes)
-            if (node->name == instance->node)
-                ledger->second.adopt(*instance, *node, holds_disk_only(*instance));
+        const auto ledger = ledgers_.find(*instance->node);
+        const auto node = by_name.find(*instance->node);
+        if (ledger == ledgers_.end() || node == by_name.end() || holds_nothing(*instance)) continue;
+        ledger->second.adopt(*instance, *node->second, holds_disk_only(*instance));
     }
+    table_.reset();
 }
 
 Reservation NodeService::Implementation::reserve(const Instance& instance) {
     const GpuMode mode = gpu_mode();
     std::lock_guard lock(mutex_);
-    const auto nodes = list();
-    const std::string name = choose(instance, nodes);
-    for (const auto& node : nodes) {
-        if (node->name != name) continue;
-        auto taken = ledgers_.at(name).take(instance, *node, mode);
-        return {name,
-                std::move(taken.address),
-                node->public_address,
-                std::move(taken.services),
-                taken.gpu_encoder_slots,
-                std::move(taken.gpus)};
-    }
-    throw Error(ErrorCode::internal, "node " + name + " is gone");
+    const std::string name = choose(instance);
+    const Ptr node = get(name);
+    auto taken = [&] {
+        try {
+            return ledgers_.at(name).take(instance, *node, mode);
+        } catch (const Error&) {
+            count(name);  // what it held before is given back
+            throw;
+        }
+    }();
+    count(name);
+    return {name,
+            std::move(taken.address),
+            node->public_address,
+            std::move(taken.services),
+            taken.gpu_encoder_slots,
+            std::move(taken.gpus)};
 }
 
 void NodeService::Implementation::release(const Instance& instance, bool keep_disk) {
     std::lock_guard lock(mutex_);
-    const auto ledger = ledgers_.find(instance.node);
-    if (ledger != ledgers_.end()) ledger->second.release(instance.id.str(), keep_disk);
+    const auto ledger = ledgers_.find(*instance.node);
+    if (ledger == ledgers_.end()) return;
+    ledger->second.release(instance.id.str(), keep_disk);
+    count(instance.node);
 }
 
 Strategy NodeService::Implementation::strategy() const {
@@ -106,7 +114,7 @@ PlacementRequest NodeService::Implementation::request_for(const Instance& instan
     request.selector = instance.node_selector;
     request.gpu_type = instance.gpu_type;
     request.node = instance.wanted_node;
-    const auto ledger = ledgers_.find(instance.node);
+    const auto ledger = ledgers_.find(*instance.node);
     if (ledger != ledgers_.end() && ledger->second.holds(instance.id.str())) {
         request.node = instance.node;  // its files are there, and their disk is counted already
         request.needs.disk = 0;
@@ -114,24 +122,45 @@ PlacementRequest NodeService::Implementation::request_for(const Instance& instan
     return request;
 }
 
-std::string NodeService::Implementation::choose(const Instance& instance,
-                                                const std::vector<Ptr>& nodes) const {
-    std::vector<NodeCapacity> candidates;
-    for (const auto& node : nodes) {
+std::string NodeService::Implementation::choose(const Instance& instance) {
+    const PlacementRequest request = request_for(instance);
+    const auto placed = table().place(request);
+    if (const auto* placement = std::get_if<Placement>(&placed)) return placement->node;
+    throw_shortage(std::get<NoPlacement>(placed), request);
+}
+
+bool NodeService::Implementation::table_is_current() const {
+    return table_ && table_->changes == parts_.nodes.changes() && table_->nodes.strategy() == strategy() &&
+           table_->gpu_type == parts_.config.text("gpu.type");
+}
+
+NodeTable& NodeService::Implementation::table() {
+    if (table_is_current()) return table_->nodes;
+    const std::uint64_t changes = parts_.nodes.changes();  // before they are read: at worst made once more
+    const std::string gpu_type = parts_.config.text("gpu.type");
+    std::vector<NodeCapacity> capacities;
+    for (const auto& node : list()) {
         const auto ledger = ledgers_.find(node->name);
         if (ledger == ledgers_.end()) continue;
-        candidates.push_back(capacity_of(*node, ledger->second));
-        candidates.back().gpu_types = gpu_types(*node, parts_.config.text("gpu.type"));
+        capacities.push_back(capacity_of(*node, ledger->second));
+        capacities.back().gpu_types = gpu_types(*node, gpu_type);
     }
-    PlacementRequest request = request_for(instance);
-    const auto placed = place(request, candidates, strategy());
-    if (const auto* placement = std::get_if<Placement>(&placed)) return placement->node;
-    throw_shortage(std::get<NoPlacement>(placed), request, std::move(candidates));
+    table_.emplace(Table{changes, gpu_type, NodeTable(strategy(), std::move(capacities))});
+    return table_->nodes;
+}
+
+// What is reserved on the node has changed.
+void NodeService::Implementation::count(const std::string& node) {
+    if (!table_) return;
+    const NodeLedger& ledger = ledgers_.at(node);
+    table_->nodes.set_usage(
+        node, {ledger.used(), ledger.instances(), ledger.free_addresses(), ledger.free_ports()});
 }
 
 // Addresses and ports have texts of their own: what is short shows once the others are left out.
-void NodeService::Implementation::throw_shortage(const NoPlacement& refusal, PlacementRequest request,
-                                                 std::vector<NodeCapacity> candidates) const {
+void NodeService::Implementation::throw_shortage(const NoPlacement& refusal, PlacementRequest request) {
+    const auto nodes = table().nodes();
+    std::vector<NodeCapacity> candidates(nodes.begin(), nodes.end());
     const auto fits = [&] {
         return std::holds_alternative<Placement>(place(request, candidates, Strategy::spread));
     };

@@ -1,7 +1,7 @@
 // Compares records with what the runtime has, and repairs both ways. All repairs are operations, so they
 // claim their instance like everything else and look again once they hold it.
+#include <algorithm>
 #include <charconv>
-#include <map>
 #include <utility>
 
 #include "libsvc/base/error.h"
@@ -29,6 +29,11 @@ int exit_code_of(const RuntimeEvent& event) {
     const int number = last_number(reason);
     if (number <= 0 || number > 255) return 1;
     return reason.find("signal") == std::string::npos ? number : 128 + number;
+}
+
+// Of nearly all instances nothing more needs to be asked.
+bool agree(InstanceStatus status, bool runs) {
+    return (status == InstanceStatus::running && runs) || (status == InstanceStatus::stopped && !runs);
 }
 
 }  // namespace
@@ -69,14 +74,15 @@ void InstanceService::Implementation::check_later(const std::string& id) {
 }
 
 void InstanceService::Implementation::reconcile() {
-    const auto containers = parts_.runtime.list();
+    auto containers = parts_.runtime.list();
     remove_strangers(containers);
-    std::map<std::string, Found> all;
-    for (const ContainerInfo& container : containers)
-        all[container.id] = {true, container.state == ContainerState::running};
+    std::ranges::sort(containers, {}, &ContainerInfo::id);
     for (const auto& instance : parts_.instances.list()) {
-        const auto found = all.find(instance->id.str());
-        repair(instance->id.str(), found == all.end() ? Found() : found->second);
+        const std::string& id = instance->id.str();
+        const auto at = std::ranges::lower_bound(containers, id, {}, &ContainerInfo::id);
+        const bool exists = at != containers.end() && at->id == id;
+        const bool runs = exists && at->state == ContainerState::running;
+        if (!agree(instance->status, runs)) repair(id, {exists, runs});
     }
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 // Collection<T>: the only way to records. Keeps every record decoded in memory (written through, followed by
 // watch where others write too), unique names as index keys in the same batch as the record.
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -20,8 +23,11 @@ namespace svc {
 // What a noun tells its collection; specialise for each record type:
 //   static constexpr std::string_view noun;           "image", for messages
 //   static constexpr std::string_view prefix;         "images/", of its keys
-//   static std::string id(const T&);
+//   static const std::string& id(const T&);
 //   static std::string name(const T&);                "" when it has no unique name
+//   static std::string_view id_in(std::string_view);  may be absent: the id that a name says; "": it says
+//   none.
+//                                                     name() is "" then: no two can have the same
 //   static Json to_store(const T&);                   with a "schema" number
 //   static T from_store(const Json&);                 upgrades older schemas
 template <class T>
@@ -42,6 +48,7 @@ class Collection {
     Ptr find(std::string_view id_or_name) const;  // null when absent; ids first, then names
     std::vector<Ptr> list() const;                // ordered by id
     std::size_t size() const;
+    std::uint64_t changes() const { return changes_; }  // grows with every change of a record
 
     // Commits a new record. Throws conflict "<noun> already exists" when id or name is taken.
     // `together` holds further changes of the same commit (an operation's record).
@@ -59,9 +66,18 @@ class Collection {
 
   private:
     struct Slot {
-        Ptr record;
-        Revision revision = 0;
+        mutable Ptr record;  // one of the same id may take its place
+        mutable Revision revision = 0;
     };
+    struct ById {
+        using is_transparent = void;
+        bool operator()(const Slot& a, const Slot& b) const {
+            return Traits::id(*a.record) < Traits::id(*b.record);
+        }
+        bool operator()(const Slot& a, std::string_view b) const { return Traits::id(*a.record) < b; }
+        bool operator()(std::string_view a, const Slot& b) const { return a < Traits::id(*b.record); }
+    };
+    using Slots = std::set<Slot, ById>;
     static std::string record_key(std::string_view id);
     static std::string name_key(std::string_view name);
     static void stage_replace(Batch& batch, std::string_view id, const Slot& before, const T& record);
@@ -70,15 +86,18 @@ class Collection {
     std::optional<Slot> slot(std::string_view id) const;
     Slot require_slot(std::string_view id) const;  // throws not_found
     bool name_is_taken(std::string_view id, const std::string& name) const;
+    typename Slots::const_iterator named(std::string_view name) const;
+    void drop_name(const T& record, const std::string& kept);
     Ptr committed(std::string_view id, T&& record) const;
-    void replace(const std::string& id, Ptr& record,
+    void replace(std::string_view id, Ptr& record,
                  Revision revision);  // `record` is what was there, afterwards
     void apply(const std::vector<WatchEvent>& events);
 
     Store& store_;
     mutable std::shared_mutex mutex_;
-    std::map<std::string, Slot, std::less<>> records_;
+    Slots records_;
     std::map<std::string, std::string, std::less<>> ids_by_name_;
+    std::atomic<std::uint64_t> changes_{0};
     std::unique_ptr<Subscription> watch_;  // last: ends before the maps go
 };
 

@@ -32,13 +32,12 @@ Collection<T>::Collection(Store& store) : store_(store) {
     // forward.
     std::unique_lock lock(mutex_);
     watch_ = store_.watch(std::string(Traits::prefix), [this](const auto& events) { apply(events); });
-    for (const Entry& entry : store_.list(Traits::prefix)) {
+    store_.scan(Traits::prefix, [this](const Entry& entry) {
         Ptr record = detail::decode_record<T>(entry.key, entry.value);
-        std::string id = entry.key.substr(Traits::prefix.size());
         if (std::string name = Traits::name(*record); !name.empty())
-            ids_by_name_.insert_or_assign(std::move(name), id);
-        records_.emplace_hint(records_.end(), std::move(id), Slot{std::move(record), entry.revision});
-    }
+            ids_by_name_.insert_or_assign(std::move(name), Traits::id(*record));
+        records_.insert(records_.end(), Slot{std::move(record), entry.revision});
+    });
 }
 
 template <class T>
@@ -55,11 +54,15 @@ template <class T>
 typename Collection<T>::Ptr Collection<T>::find(std::string_view id_or_name) const {
     std::shared_lock lock(mutex_);
     auto found = records_.find(id_or_name);
-    if (found == records_.end()) {
-        const auto named = ids_by_name_.find(id_or_name);
-        if (named != ids_by_name_.end()) found = records_.find(named->second);
-    }
-    return found == records_.end() ? nullptr : found->second.record;
+    if (found == records_.end()) found = named(id_or_name);
+    return found == records_.end() ? nullptr : found->record;
+}
+
+template <class T>
+typename Collection<T>::Slots::const_iterator Collection<T>::named(std::string_view name) const {
+    if constexpr (requires { Traits::id_in(name); }) return records_.find(Traits::id_in(name));
+    const auto id = ids_by_name_.find(name);
+    return id == ids_by_name_.end() ? records_.end() : records_.find(id->second);
 }
 
 template <class T>
@@ -73,7 +76,7 @@ std::vector<typename Collection<T>::Ptr> Collection<T>::list() const {
     std::vector<Ptr> all;
     std::shared_lock lock(mutex_);
     all.reserve(records_.size());
-    for (const auto& [id, slot] : records_) all.push_back(slot.record);
+    for (const Slot& slot : records_) all.push_back(slot.record);
     return all;
 }
 
@@ -87,7 +90,7 @@ template <class T>
 std::optional<typename Collection<T>::Slot> Collection<T>::slot(std::string_view id) const {
     std::shared_lock lock(mutex_);
     const auto found = records_.find(id);
-    return found == records_.end() ? std::nullopt : std::optional(found->second);
+    return found == records_.end() ? std::nullopt : std::optional(*found);
 }
 
 template <class T>
@@ -237,28 +240,37 @@ void Collection<T>::apply(const std::vector<WatchEvent>& events) {
     }
     std::unique_lock lock(mutex_);
     for (auto& [event, record] : decoded)  // leaves the previous one in `record`, to be freed after the lock
-        replace(event->key.substr(Traits::prefix.size()), record, event->revision);
+        replace(std::string_view(event->key).substr(Traits::prefix.size()), record, event->revision);
+    ++changes_;
     lock.unlock();
 }
 
 template <class T>
-void Collection<T>::replace(const std::string& id, Ptr& record, Revision revision) {
+void Collection<T>::replace(std::string_view id, Ptr& record, Revision revision) {
     const auto found = records_.find(id);
-    if (found != records_.end() && found->second.revision > revision) return;  // loaded newer already
+    if (found != records_.end() && found->revision > revision) return;  // loaded newer already
     const std::string name = record ? Traits::name(*record) : std::string();
-    if (found != records_.end()) {
-        const auto named = ids_by_name_.find(Traits::name(*found->second.record));
-        if (named != ids_by_name_.end() && named->first != name && named->second == id)
-            ids_by_name_.erase(named);
-    }
-    if (!name.empty()) ids_by_name_.insert_or_assign(name, id);
+    if (found != records_.end()) drop_name(*found->record, name);
+    if (!name.empty()) ids_by_name_.insert_or_assign(name, std::string(id));
     if (found == records_.end()) {
-        if (record) records_.emplace(id, Slot{std::move(record), revision});
+        if (record) records_.insert(Slot{std::move(record), revision});
         return;
     }
-    std::swap(found->second.record, record);
-    found->second.revision = revision;
-    if (!found->second.record) records_.erase(found);
+    if (!record) {
+        record = found->record;
+        records_.erase(found);
+        return;
+    }
+    std::swap(found->record, record);
+    found->revision = revision;
+}
+
+// Unless another record has taken it since.
+template <class T>
+void Collection<T>::drop_name(const T& record, const std::string& kept) {
+    const auto named = ids_by_name_.find(Traits::name(record));
+    if (named != ids_by_name_.end() && named->first != kept && named->second == Traits::id(record))
+        ids_by_name_.erase(named);
 }
 
 }  // namespace svc

@@ -51,4 +51,8 @@ Batch& Batch::append(Batch other) {
     return *this;
 }
 
+void Store::scan(std::string_view prefix, const std::function<void(Entry)>& take) {
+    for (Entry& entry : list(prefix)) take(std::move(entry));
+}
+
 }  // namespace svc

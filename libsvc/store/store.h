@@ -64,6 +64,9 @@ class Store {
     virtual ~Store() = default;
     virtual std::optional<Entry> get(std::string_view key) = 0;
     virtual std::vector<Entry> list(std::string_view prefix) = 0;
+    // The same, one at a time: for what is too much to be held twice. `take` must not use the store; what it
+    // throws ends the reading.
+    virtual void scan(std::string_view prefix, const std::function<void(Entry)>& take);
     // Returns when the batch is on disk. Throws conflict when an expectation does not hold (nothing was
     // changed), exhausted when the disk is full, unavailable when the store cannot be reached. A batch
     // without changes writes nothing: it checks the expectations and returns the newest revision.

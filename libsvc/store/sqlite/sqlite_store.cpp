@@ -203,7 +203,7 @@ class SqliteStore::Implementation {
     Implementation& operator=(const Implementation&) = delete;
 
     std::optional<Entry> get(std::string_view key);
-    std::vector<Entry> list(std::string_view prefix);
+    void scan(std::string_view prefix, const std::function<void(Entry)>& take);
     Revision commit(const Batch& batch);
     WatchList& watches() { return watches_; }
 
@@ -241,17 +241,15 @@ std::optional<Entry> SqliteStore::Implementation::get(std::string_view key) {
     return Entry{std::string(key), get_.column_text(0), get_.column_int(1)};
 }
 
-std::vector<Entry> SqliteStore::Implementation::list(std::string_view prefix) {
-    std::vector<Entry> entries;
+void SqliteStore::Implementation::scan(std::string_view prefix, const std::function<void(Entry)>& take) {
     std::lock_guard lock(read_mutex_);
     const StatementScope scope(list_);
     list_.bind(1, prefix);
     while (list_.step()) {
         std::string key = list_.column_text(0);
         if (!key.starts_with(prefix)) break;
-        entries.push_back({std::move(key), list_.column_text(1), list_.column_int(2)});
+        take({std::move(key), list_.column_text(1), list_.column_int(2)});
     }
-    return entries;
 }
 
 Revision SqliteStore::Implementation::commit(const Batch& batch) {
@@ -329,7 +327,12 @@ std::optional<Entry> SqliteStore::get(std::string_view key) {
     return implementation_->get(key);
 }
 std::vector<Entry> SqliteStore::list(std::string_view prefix) {
-    return implementation_->list(prefix);
+    std::vector<Entry> entries;
+    scan(prefix, [&](Entry entry) { entries.push_back(std::move(entry)); });
+    return entries;
+}
+void SqliteStore::scan(std::string_view prefix, const std::function<void(Entry)>& take) {
+    implementation_->scan(prefix, take);
 }
 Revision SqliteStore::commit(const Batch& batch) {
     return implementation_->commit(batch);

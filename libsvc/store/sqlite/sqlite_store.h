@@ -16,6 +16,7 @@ class SqliteStore final : public Store {
     ~SqliteStore() override;
     std::optional<Entry> get(std::string_view key) override;
     std::vector<Entry> list(std::string_view prefix) override;
+    void scan(std::string_view prefix, const std::function<void(Entry)>& take) override;
     Revision commit(const Batch& batch) override;
     std::unique_ptr<Subscription> watch(std::string prefix, OnChange on_change) override;
 

@@ -16,7 +16,6 @@ using enum InstanceStatus;
 Instance sample() {
     Instance instance;
     instance.id = InstanceId("c5pvhr3fbn40000000b0");
-    instance.name = "svc-c5pvhr3fbn40000000b0";
     instance.status = running;
     instance.node = "node0";
     instance.image_id = "c5pvhr3fbn40000000a0";
@@ -28,7 +27,7 @@ Instance sample() {
                          {"media", 100, 109, 10001, 10010, {"tcp", "udp"}, false}};
     instance.stored_logs = {"console.log"};
     instance.error_message = "hook failed";
-    instance.config = {
+    instance.config = InstanceConfig{
         "webrtc", "com.example.app", ".Main", "influxdb:10.0.0.1:8086,raw", "enable_wifi", true, true};
     instance.resources = {2, 3ULL << 30, 21ULL << 30, 1};
     instance.architecture = "x86_64";
@@ -37,7 +36,7 @@ Instance sample() {
     instance.layers = {std::string(64, 'a'), "v0"};
     instance.init = "/sbin/init";
     instance.image_variant = "android";
-    instance.ready = {"/run/ready", "true", 80};
+    instance.ready = ReadinessCheck{"/run/ready", "true", 80};
     instance.user_data = "secret data";
     instance.no_start = true;
     instance.stop_requested = true;
@@ -53,7 +52,7 @@ TEST_CASE("the record of an instance") {
     check_golden("unit/model/golden/instance.json", to_json(sample()));
     Instance fresh;
     fresh.id = InstanceId("c5pvhr3fbn40000000b0");
-    fresh.config.platform = "null";
+    fresh.config.change([](InstanceConfig& config) { config.platform = "null"; });
     check_golden("unit/model/golden/instance_created.json", to_json(fresh));
 }
 
@@ -86,8 +85,11 @@ TEST_CASE("an instance made from an application is stored whole") {
     package.hooks = {"pre-start"};
     package.fetch = true;
     instance.packages = {package};
-    instance.app_name = instance.app.name = "candy";
-    instance.app.watchdog_allowed_packages = {"*"};
+    instance.app_name = "candy";
+    instance.app.change([](AppSetup& app) {
+        app.name = "candy";
+        app.watchdog_allowed_packages = {"*"};
+    });
     instance.features = {"a", "b"};
     instance.node_selector = {"fast"};
     instance.gpu_type = "intel";
@@ -105,7 +107,7 @@ TEST_CASE("an instance made from an application is stored whole") {
 }
 
 TEST_CASE("a stored instance is checked member by member") {
-    test::check_members(instance_to_store(sample()), {"id", "name", "type", "status", "created_at"}, {},
+    test::check_members(instance_to_store(sample()), {"id", "type", "status", "created_at"}, {},
                         instance_from_store);
 }
 

@@ -222,7 +222,6 @@ TEST_CASE_METHOD(AddonFixture,
     const auto addon = add();
     Instance instance;
     instance.id = InstanceId(ids.object_id());
-    instance.name = "svc-" + instance.id.str();
     instance.packages = {addon->package(addon->versions[0], true)};
     life->instances.create(instance);
     CHECK(message_of([&] { addons().remove("ssh", "test"); }) == "addon is in use");

@@ -70,7 +70,7 @@ TEST_CASE("a base container gets the packages to fetch and what the manifest ask
     CHECK(base->packages[2].hooks == std::vector<std::string>{"post-start"});
     CHECK(base->packages[2].hook_timeout_seconds == 600);
     for (const PackageRef& package : base->packages) CHECK(package.fetch);
-    CHECK(base->app.name == "candy");
+    CHECK(base->app->name == "candy");
 }
 
 TEST_CASE("packages that do not hold what they should are refused") {

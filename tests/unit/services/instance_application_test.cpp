@@ -83,7 +83,7 @@ TEST_CASE_METHOD(LaunchFixture, "the request overlays what the application has")
     CHECK(instance->services[0].port == 22);
     CHECK(instance->services[1].port == 8080);
     CHECK(instance->services[2].name == "more");
-    CHECK(instance->config.features == "c, b");
+    CHECK(instance->config->features == "c, b");
     const AgentSession session = last_session();
     CHECK(session.features == Texts{"g", "a", "b", "c"});
     CHECK(session.config.boot_package == "com.example.app");
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     const std::string id = launched();
     const AgentSession session = last_session();
     CHECK(session.config.platform == "webrtc");
-    CHECK(instances().get(id)->config.platform == "webrtc");
+    CHECK(instances().get(id)->config->platform == "webrtc");
     CHECK(session.service_urls == Texts{"https://lb.example.com", "https://10.0.0.1:8443"});
     CHECK(session.network_proxy == "http://proxy:3128");
     CHECK(session.apt_mirror == "http://mirror/debian");

@@ -52,7 +52,7 @@ TEST_CASE_METHOD(InstanceFixture, "a launch tells each state once, in order, and
     CHECK(wait(started)->status == OperationStatus::success);
     const auto instance = instances().get(id);
     CHECK(instance->status == InstanceStatus::running);
-    CHECK(instance->name == "svc-" + id);
+    CHECK(instance->name() == "svc-" + id);
     CHECK(instance->address == "10.0.0.2");
     CHECK(instance->node == "node0");
     CHECK(told(id) == Actions{"created", "scheduled", "started", "running"});
@@ -387,7 +387,6 @@ TEST_CASE_METHOD(InstanceFixture, "a launch of which only the record was stored 
     end_life();
     Instance instance;
     instance.id = InstanceId(ids.object_id());
-    instance.name = "svc-" + instance.id.str();
     instance.layers = {Images(store).get("base")->versions[0].layer()};
     instance.architecture = "x86_64";
     instance.start_requested_at = clock.now();

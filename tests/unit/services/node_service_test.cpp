@@ -281,7 +281,7 @@ TEST_CASE_METHOD(Fixture, "gpu slots are a number where no GPU shows, by type or
     change.gpu_slots = 0;
     patch(change);
     CHECK(service.get("node0")->gpu_slots == 0);
-    wanting.node.clear();
+    wanting.node = {};
     CHECK(code_of([&] { service.reserve(wanting); }) == ErrorCode::exhausted);
     change.gpu_slots.reset();
     change.gpus = {{0, 1, 1}};

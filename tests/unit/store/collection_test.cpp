@@ -19,7 +19,7 @@ template <>
 struct RecordTraits<Thing> {
     static constexpr std::string_view noun = "thing";
     static constexpr std::string_view prefix = "things/";
-    static std::string id(const Thing& thing) { return thing.id; }
+    static const std::string& id(const Thing& thing) { return thing.id; }
     static std::string name(const Thing& thing) { return thing.name; }
     static Json to_store(const Thing& thing) {
         return Json::object({{"schema", 1}, {"id", thing.id}, {"name", thing.name}, {"count", thing.count}});
@@ -28,6 +28,24 @@ struct RecordTraits<Thing> {
         const JsonFields fields(json);
         return {fields.require_string("id"), fields.string("name").value_or(""), fields.require_int("count")};
     }
+};
+
+// Named after its id, so that no name needs to be kept.
+struct Part {
+    std::string id;
+};
+
+template <>
+struct RecordTraits<Part> {
+    static constexpr std::string_view noun = "part";
+    static constexpr std::string_view prefix = "parts/";
+    static const std::string& id(const Part& part) { return part.id; }
+    static std::string name(const Part&) { return ""; }
+    static std::string_view id_in(std::string_view name) {
+        return name.starts_with("p-") ? name.substr(2) : std::string_view();
+    }
+    static Json to_store(const Part& part) { return Json::object({{"schema", 1}, {"id", part.id}}); }
+    static Part from_store(const Json& json) { return {JsonFields(json).require_string("id")}; }
 };
 
 namespace {
@@ -56,6 +74,30 @@ TEST_CASE_METHOD(Fixture, "an id is found before a name") {
     things.create(thing("1", "2"));
     things.create(thing("2"));
     CHECK(things.get("2")->id == "2");
+}
+
+TEST_CASE_METHOD(Fixture, "a name that says the id needs no key of its own") {
+    Collection<Part> parts(store);
+    const auto part = parts.create({"1"});
+    CHECK(parts.find("p-1") == part);
+    CHECK(parts.find("1") == part);
+    CHECK(parts.find("p-2") == nullptr);
+    CHECK(parts.find("p-") == nullptr);
+    CHECK(store.list("").size() == 1);
+    parts.remove("1");
+    CHECK(parts.find("p-1") == nullptr);
+}
+
+TEST_CASE_METHOD(Fixture, "every change of a record is counted") {
+    const auto before = things.changes();
+    things.create(thing("1"));
+    const auto created = things.changes();
+    CHECK(created > before);
+    things.update("1", [](Thing& thing) { thing.count = 5; });
+    const auto updated = things.changes();
+    CHECK(updated > created);
+    things.remove("1");
+    CHECK(things.changes() > updated);
 }
 
 TEST_CASE_METHOD(Fixture, "a taken id or name is a conflict and changes nothing") {
