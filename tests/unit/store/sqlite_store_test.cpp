@@ -44,6 +44,16 @@ TEST_CASE_METHOD(Fixture, "a reopened store has its entries and never repeats a 
     CHECK(store.commit(Batch().put("new", "1")) == last + 1);
 }
 
+TEST_CASE_METHOD(Fixture, "the log is laid out when a store is opened, and does not grow with commits") {
+    SqliteStore store(file);
+    const auto size = [&] { return fs::file_size(file.native() + "-wal"); };
+    const auto laid_out = size();
+    CHECK(laid_out > std::uintmax_t{1000} * 4096);
+    for (int i = 0; i < 50; ++i) store.commit(Batch().put("key", std::to_string(i)));
+    CHECK(size() == laid_out);
+    CHECK(store.get("key")->value == "49");
+}
+
 TEST_CASE_METHOD(Fixture, "a second store on the same file is refused while the first lives") {
     {
         const SqliteStore first(file);
