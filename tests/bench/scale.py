@@ -81,6 +81,14 @@ class Cluster:
         self.settle()
         return {"live": live, "stored": self.resident_kib()}
 
+    def list_cost(self, size):
+        """Microseconds of CPU a record, and milliseconds of the whole."""
+        rounds = max(3, 50_000 // size)
+        cpu, begin = self.cpu_seconds(), time.monotonic()
+        for _ in range(rounds):
+            self.daemon.api("GET", "/1.0/containers?recursion=1")
+        return (self.cpu_seconds() - cpu) / rounds / size * 1e6, (time.monotonic() - begin) / rounds * 1000
+
     def close(self):
         self.daemon.kill()
         shutil.rmtree(self.daemon.dir)
@@ -131,7 +139,7 @@ def measure(cluster, size):
     figures["live"] = cluster.resident_kib()
     one = cluster.ids[size // 2]
     get = lambda path: cluster.daemon.api("GET", path)
-    figures["list"] = median_of(lambda: get("/1.0/containers?recursion=1"))
+    figures["list"] = cluster.list_cost(size)
     figures["filter"] = median_of(lambda: get(f"/1.0/containers?recursion=1&name=svc-{one}"))
     figures["page"] = median_of(lambda: get(f"/1.0/containers?recursion=1&offset={size // 2}&limit=100"))
     figures["get"] = single_gets(cluster)
@@ -157,11 +165,11 @@ def report_growth(figures, base, key, what):
 
 
 def report_size(figures, base, idle):
-    size, per = figures["size"], lambda f, key: f[key] / f["size"] * 1000
+    size, listed, least = figures["size"], figures["list"], base["list"]
     for key, what in (("launch", "launch"), ("delete", "delete")):
         report_growth(figures, base, key, what)
-    report(f"list of {size:,}, recursion=1: each", per(figures, "list"), per(base, "list"), unit="us",
-           peer=f"of {base['size']:,}", mark=f"at most {GROWTH} x", met=per(figures, "list") <= GROWTH * per(base, "list"))
+    report(f"list of {size:,}, recursion=1: CPU a record ({listed[1]:.0f} ms in all)", listed[0], least[0], unit="us",
+           peer=f"of {base['size']:,}", mark=f"at most {GROWTH} x", met=listed[0] <= GROWTH * least[0])
     report(f"list of one by name among {size:,}", figures["filter"], unit="ms")
     report(f"list of a page of 100 among {size:,}", figures["page"], unit="ms")
     report(f"GET of one among {size:,}, 99th percentile", figures["get"], base["get"], unit="ms", peer=f"among {base['size']:,}",
