@@ -240,7 +240,7 @@ Json instance_to_store(const Instance& instance) {
                        {"features", strings_to_json(instance.features)},
                        {"notes", strings_to_json(instance.notes)},
                        {"init", *instance.init},
-                        {"image_variant", *instance.image_variant},
+                       {"image_variant", *instance.image_variant},
                        {"ready", ready_to_store(instance.ready)},
                        {"user_data", *instance.user_data},
                        {"no_start", instance.no_start},
