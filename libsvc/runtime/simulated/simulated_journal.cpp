@@ -26,7 +26,7 @@ SimulatedJournal::SimulatedJournal(std::filesystem::path file) : file_(std::move
     if (!file_.empty()) open_ = open_journal(file_);
 }
 
-// What a killed process left of its last line does not count.
+// What a killed process left of its last line does not count, and goes: the next line begins a line.
 void SimulatedJournal::read(const Take& take) {
     if (file_.empty()) return;
     const std::string text = read_file(file_, std::numeric_limits<std::size_t>::max());
@@ -39,7 +39,7 @@ void SimulatedJournal::read(const Take& take) {
              space == std::string_view::npos ? std::nullopt : std::optional(line.substr(space + 1)));
         ++lines_;
     }
-    if (!rest.empty()) append("\n");
+    if (!rest.empty()) std::filesystem::resize_file(file_, text.size() - rest.size());
 }
 
 void SimulatedJournal::put(std::string_view key, std::string_view value) {
