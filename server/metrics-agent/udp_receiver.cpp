@@ -14,6 +14,7 @@ namespace svc::metrics_agent {
 namespace {
 
 constexpr std::size_t largest_datagram = 65'536;
+constexpr int received_at_once = 64;  // then it is asked whether to stop: a flood may have no end
 
 std::string name_of(const sockaddr_storage& from, socklen_t size) {
     std::array<char, NI_MAXHOST> host{};
@@ -38,12 +39,12 @@ void UdpReceiver::run(const std::stop_token& stop) const {
     std::vector<char> datagram(largest_datagram);
     std::array<pollfd, 2> waited{{{socket_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
     while (!stop.stop_requested())
-        if (::poll(waited.data(), waited.size(), -1) > 0 && waited[0].revents != 0) receive_all(datagram);
+        if (::poll(waited.data(), waited.size(), -1) > 0 && waited[0].revents != 0) receive_some(datagram);
 }
 
 // Errors of earlier packets that a socket reports are nobody's here.
-void UdpReceiver::receive_all(std::vector<char>& datagram) const {
-    for (;;) {
+void UdpReceiver::receive_some(std::vector<char>& datagram) const {
+    for (int i = 0; i < received_at_once; ++i) {
         sockaddr_storage from{};
         socklen_t size = sizeof(from);
         const ssize_t length = ::recvfrom(socket_.get(), datagram.data(), datagram.size(), 0,

@@ -21,7 +21,7 @@ class UdpReceiver {
 
   private:
     void run(const std::stop_token& stop) const;
-    void receive_all(std::vector<char>& datagram) const;
+    void receive_some(std::vector<char>& datagram) const;
 
     FileDescriptor socket_;
     FileDescriptor wake_;
