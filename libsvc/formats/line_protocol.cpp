@@ -83,6 +83,8 @@ class Reader {
         if (!take('=')) refuse("a tag has no value");
         std::string value = word(" ,", limits_.value);
         if (value.empty() || !is_printable(value)) refuse("a tag's value is empty or not printable");
+        tag_bytes_ += key.size() + value.size();
+        if (tag_bytes_ > limits_.all_tags) refuse("the tags are too long");
         sample.tags.emplace_back(std::move(key), std::move(value));
     }
 
@@ -128,7 +130,7 @@ class Reader {
 
     std::string_view rest_;
     const LineLimits& limits_;
-    std::size_t fields_ = 0;
+    std::size_t fields_ = 0, tag_bytes_ = 0;
 };
 
 }  // namespace

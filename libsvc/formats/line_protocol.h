@@ -21,6 +21,7 @@ struct LineSample {
 struct LineLimits {
     std::size_t line = 4096;  // bytes
     std::size_t tags = 16;
+    std::size_t all_tags = 512;  // bytes of their names and values
     std::size_t fields = 64;
     std::size_t name = 64;    // bytes of a measurement's, tag's or field's name
     std::size_t value = 128;  // bytes of a tag's value

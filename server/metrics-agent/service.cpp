@@ -7,7 +7,8 @@ namespace svc::metrics_agent {
 
 namespace {
 
-constexpr std::uint64_t max_batch = std::uint64_t{1} << 20U;
+// Every connection may hold one: together they must not be more than the unit may use.
+constexpr std::uint64_t max_batch = std::uint64_t{64} << 10U;
 
 Response failure(int status, std::string_view message) {
     Response response;

@@ -90,6 +90,11 @@ TEST_CASE("each_length_of_a_line_has_a_limit") {
     CHECK(is_refused("m," + name + "n=1 a=1"));
     CHECK(is_refused("m,t=" + value + "v a=1"));
     CHECK(is_refused("m a=\"" + std::string(4096, 'x') + "\""));
+    std::string long_tags = "m,t=" + std::string(123, 'v');
+    for (const char* key : {"k1", "k2", "k3"})
+        long_tags += "," + std::string(key) + "=" + std::string(126, 'v');
+    CHECK_FALSE(is_refused(long_tags + " a=1"));
+    CHECK(is_refused(long_tags + ",u=xxxx a=1"));
     std::string tags = "m", fields = " f=1";
     for (int i = 0; i < 16; ++i) tags += ",t" + std::to_string(i) + "=x";
     for (int i = 1; i < 64; ++i) fields += ",f=1";
