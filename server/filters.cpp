@@ -1,6 +1,7 @@
 #include "server/filters.h"
 
 #include <algorithm>
+#include <array>
 
 #include "libsvc/base/strings.h"
 #include "server/query.h"
@@ -23,6 +24,9 @@ class Wanted {
             values_.emplace_back(trim(value));
     }
     bool given() const { return !values_.empty(); }
+    std::optional<std::string> sole() const {
+        return values_.size() == 1 ? std::optional(values_.front()) : std::nullopt;
+    }
     bool any(std::string_view value) const {
         return values_.empty() || contains(values_, std::string(value));
     }
@@ -73,8 +77,8 @@ struct ApplicationFilter {
         addons, tags;
 };
 
-struct InstanceFilter {
-    explicit InstanceFilter(const Request& r)
+struct InstanceWanted {
+    explicit InstanceWanted(const Request& r)
         : id(r, "id"),
           name(r, "name"),
           type(r, "type"),
@@ -86,6 +90,13 @@ struct InstanceFilter {
           image_id(r, "image_id"),
           image_version(r, "image_version"),
           tags(r, "tags") {}
+
+    bool given() const {
+        const std::array all{&id,       &name,        &type,     &status,        &node, &app_id,
+                             &app_name, &app_version, &image_id, &image_version, &tags};
+        return std::any_of(all.begin(), all.end(), [](const Wanted* wanted) { return wanted->given(); });
+    }
+    std::optional<std::string> only() const { return id.sole() ? id.sole() : name.sole(); }
 
     bool operator()(const Instance& i) const {
         return id.any(i.id.str()) && name_is_wanted(i) && type.any(to_text(i.type)) &&
@@ -106,8 +117,10 @@ std::function<bool(const Application&)> application_filter(const Request& reques
     return ApplicationFilter(request);
 }
 
-std::function<bool(const Instance&)> instance_filter(const Request& request) {
-    return InstanceFilter(request);
+InstanceFilter instance_filter(const Request& request) {
+    const InstanceWanted wanted(request);
+    if (!wanted.given()) return {};
+    return {wanted, wanted.only()};
 }
 
 }  // namespace svc::server

@@ -2,6 +2,8 @@
 // Filters of the lists of applications and instances: ?status=ready,error&tags=game. A list of values means
 // any of them; of `tags` and `addons`, which are lists themselves, all of them. Other query keys say nothing.
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "libsvc/model/application.h"
 #include "libsvc/model/instance.h"
@@ -9,8 +11,13 @@
 
 namespace svc::server {
 
-// Throw invalid_argument for a flag that is neither true nor false.
+// Throws invalid_argument for a flag that is neither true nor false.
 std::function<bool(const Application&)> application_filter(const Request& request);
-std::function<bool(const Instance&)> instance_filter(const Request& request);
+
+struct InstanceFilter {
+    std::function<bool(const Instance&)> wanted;  // empty: all of them
+    std::optional<std::string> only;              // id or name of the one that may pass; absent: more may
+};
+InstanceFilter instance_filter(const Request& request);
 
 }  // namespace svc::server

@@ -21,19 +21,34 @@ struct Page {
     static Page of(const Request& request);  // throws invalid_argument; a limit of -1 is none
 };
 
-// `render(item)` gives the Json of one item.
 template <class Items, class Render>
-Response sync_list(const Request& request, const Items& items, Render render) {
-    const Page page = Page::of(request);
-    const std::size_t begin = std::min(page.offset, items.size());
-    const std::size_t end = begin + std::min(page.limit, items.size() - begin);
+std::string rendered(const Items& items, std::size_t begin, std::size_t end, Render render) {
     std::string text = "[";
     for (std::size_t i = begin; i < end; ++i) {
         if (text.size() > 1) text += ',';
         text += Json(render(*items[i])).dump();
     }
     text += ']';
+    return text;
+}
+
+// `render(item)` gives the Json of one item.
+template <class Items, class Render>
+Response sync_list(const Request& request, const Items& items, Render render) {
+    const Page page = Page::of(request);
+    const std::size_t begin = std::min(page.offset, items.size());
+    const std::size_t end = begin + std::min(page.limit, items.size() - begin);
+    std::string text = rendered(items, begin, end, render);
     return page.given ? sync_page(std::move(text), items.size()) : sync_rendered(std::move(text));
+}
+
+// The whole list of a service, of which a page costs no more than the page.
+template <class Service, class Render>
+Response sync_list_of(const Request& request, const Service& service, Render render) {
+    const Page page = Page::of(request);
+    if (!page.given) return sync_list(request, service.list(), render);
+    const auto window = service.window(page.offset, page.limit);
+    return sync_page(rendered(window.records, 0, window.records.size(), render), window.total);
 }
 
 // The items that `wanted` says true of.

@@ -220,8 +220,16 @@ std::shared_ptr<const Instance> InstanceService::get(std::string_view id_or_name
     return implementation_->instances().get(id_or_name);
 }
 
+std::shared_ptr<const Instance> InstanceService::find(std::string_view id_or_name) const {
+    return implementation_->instances().find(id_or_name);
+}
+
 std::vector<std::shared_ptr<const Instance>> InstanceService::list() const {
     return implementation_->instances().list();
+}
+
+Instances::Window InstanceService::window(std::size_t offset, std::size_t limit) const {
+    return implementation_->instances().window(offset, limit);
 }
 
 std::vector<std::string> InstanceService::logs(std::string_view id) const {

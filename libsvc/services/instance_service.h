@@ -104,8 +104,10 @@ class InstanceService {
     void report(std::string_view id, std::string_view token_instance, const InstanceReport& report);
 
     std::shared_ptr<const Instance> get(std::string_view id_or_name) const;
+    std::shared_ptr<const Instance> find(std::string_view id_or_name) const;  // null when absent
     std::vector<std::shared_ptr<const Instance>> list() const;
-    std::vector<std::string> logs(std::string_view id) const;  // stored ones
+    Instances::Window window(std::size_t offset, std::size_t limit) const;  // part of the list
+    std::vector<std::string> logs(std::string_view id) const;               // stored ones
     std::filesystem::path log(std::string_view id,
                               std::string_view name) const;  // throws not_found "log not found"
 

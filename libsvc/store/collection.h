@@ -47,6 +47,13 @@ class Collection {
     Ptr get(std::string_view id_or_name) const;   // throws not_found "<noun> not found"
     Ptr find(std::string_view id_or_name) const;  // null when absent; ids first, then names
     std::vector<Ptr> list() const;                // ordered by id
+    // Part of the list, and how long the list was at that moment. Of records it looks only at those of the
+    // part.
+    struct Window {
+        std::vector<Ptr> records;
+        std::size_t total = 0;
+    };
+    Window window(std::size_t offset, std::size_t limit) const;
     std::size_t size() const;
     std::uint64_t changes() const { return changes_; }  // grows with every change of a record
 

@@ -1,5 +1,8 @@
 #pragma once
 // The bodies of Collection<T>; included by collection.h alone.
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "libsvc/base/log.h"
@@ -78,6 +81,21 @@ std::vector<typename Collection<T>::Ptr> Collection<T>::list() const {
     all.reserve(records_.size());
     for (const Slot& slot : records_) all.push_back(slot.record);
     return all;
+}
+
+template <class T>
+typename Collection<T>::Window Collection<T>::window(std::size_t offset, std::size_t limit) const {
+    std::shared_lock lock(mutex_);
+    const std::size_t total = records_.size();
+    offset = std::min(offset, total);
+    limit = std::min(limit, total - offset);
+    Window window{{}, total};
+    window.records.reserve(limit);
+    // Steps are what it costs: from the end that is nearer.
+    auto next = offset <= total / 2 ? std::next(records_.begin(), static_cast<std::ptrdiff_t>(offset))
+                                    : std::prev(records_.end(), static_cast<std::ptrdiff_t>(total - offset));
+    for (; window.records.size() < limit; ++next) window.records.push_back(next->record);
+    return window;
 }
 
 template <class T>

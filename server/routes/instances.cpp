@@ -14,12 +14,21 @@ std::string url(PathWord word, std::string_view id) {
     return "/1.0/" + std::string(to_text(word)) + "/" + std::string(id);
 }
 
+// Those that the filter need be asked about.
+std::vector<std::shared_ptr<const Instance>> candidates(const InstanceService& instances,
+                                                        const InstanceFilter& filter) {
+    if (!filter.only) return instances.list();
+    const auto found = instances.find(*filter.only);
+    return found ? std::vector{found} : std::vector<std::shared_ptr<const Instance>>();
+}
+
 Response list_instances(const Services& services, const Request& request, PathWord word) {
-    const bool records = wants_records(request);
-    return sync_list(request, filtered(services.instances.list(), instance_filter(request)),
-                     [records, word](const Instance& instance) {
-                         return records ? to_json(instance) : Json(url(word, instance.id.str()));
-                     });
+    const auto render = [records = wants_records(request), word](const Instance& instance) {
+        return records ? to_json(instance) : Json(url(word, instance.id.str()));
+    };
+    const InstanceFilter filter = instance_filter(request);
+    if (!filter.wanted) return sync_list_of(request, services.instances, render);
+    return sync_list(request, filtered(candidates(services.instances, filter), filter.wanted), render);
 }
 
 Response launch(const Services& services, const Request& request, PathWord word) {

@@ -10,7 +10,7 @@ namespace {
 // Objects with and without recursion: a task has no URL of its own.
 Response list_tasks(const Services& services, const Request& request) {
     wants_records(request);
-    return sync_list(request, services.instances.list(), task_of);
+    return sync_list_of(request, services.instances, task_of);
 }
 
 }  // namespace

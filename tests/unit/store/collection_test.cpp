@@ -116,6 +116,29 @@ TEST_CASE_METHOD(Fixture, "a list is ordered by id") {
     CHECK((list[0]->id == "a" && list[1]->id == "b" && list[2]->id == "c"));
 }
 
+TEST_CASE_METHOD(Fixture, "a window is what the list has there, from either end and at its bounds") {
+    for (const auto* id : {"c", "a", "e", "b", "d"}) things.create(thing(id));
+    const auto list = things.list();
+    for (const std::size_t offset : {0, 1, 2, 3, 4, 5, 6})
+        for (const std::size_t limit :
+             {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{5}, SIZE_MAX}) {
+            CAPTURE(offset, limit);
+            const auto window = things.window(offset, limit);
+            const std::size_t begin = std::min<std::size_t>(offset, 5);
+            const std::size_t end = begin + std::min(limit, 5 - begin);
+            CHECK(window.total == 5);
+            CHECK(std::equal(window.records.begin(), window.records.end(), list.begin() + begin,
+                             list.begin() + end));
+        }
+    CHECK(things.window(3, SIZE_MAX).records == std::vector{list[3], list[4]});
+    CHECK(things.window(SIZE_MAX, SIZE_MAX).records.empty());
+}
+
+TEST_CASE_METHOD(Fixture, "an empty collection has an empty window") {
+    CHECK(things.window(0, 1).records.empty());
+    CHECK(things.window(1, SIZE_MAX).total == 0);
+}
+
 TEST_CASE_METHOD(Fixture, "an update changes the record and keeps what was handed out before") {
     const auto before = things.create(thing("1"));
     const auto after = things.update("1", [](Thing& thing) { thing.count = 5; });
