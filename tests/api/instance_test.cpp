@@ -55,6 +55,49 @@ TEST_CASE_METHOD(Setup, "both_words_name_the_same_instances_and_urls_use_the_one
     CHECK(api.get("/1.0/instances/" + id + "/logs/console.log").error() == "log not found");
 }
 
+TEST_CASE_METHOD(Setup, "one_instance_is_listed_by_name_or_id_if_all_filters_pass") {
+    const std::string id = api.launch("base");
+    api.launch("base");
+    const auto list = [&](const std::string& query) {
+        return api.get("/1.0/containers?" + query).metadata();
+    };
+    const Json one = Json::array({"/1.0/containers/" + id});
+    CHECK(list("name=svc-" + id) == one);
+    CHECK(list("name=nothing,svc-" + id) == one);
+    CHECK(list("id=" + id) == one);
+    CHECK(list("id=" + id + "&name=svc-" + id + "&status=running") == one);
+    CHECK(list("id=" + id + "&status=stopped") == Json::array());
+    CHECK(list("id=" + id + "&name=svc-nothing") == Json::array());
+    CHECK(list("name=" + id) == Json::array());    // an id is no name,
+    CHECK(list("id=svc-" + id) == Json::array());  // nor the other way round
+    CHECK(list("name=svc-nothing") == Json::array());
+    CHECK(list("id=") == list(""));
+    const Json page = api.get("/1.0/containers?offset=1&name=svc-" + id).json();
+    CHECK(page.at("metadata") == Json::array());
+    CHECK(page.at("total_size") == Json(1));
+}
+
+TEST_CASE_METHOD(Setup, "pages_of_instances_and_tasks_end_with_the_list") {
+    for (int i = 0; i < 3; ++i) api.launch("base");
+    for (const std::string url :
+         {"/1.0/containers?recursion=1", "/1.0/instances?recursion=0", "/1.0/tasks?"}) {
+        const JsonArray all = api.get(url).metadata().as_array();
+        REQUIRE(all.size() == 3);
+        const auto page = [&](const std::string& query) {
+            const Json reply = api.get(url + "&" + query).json();
+            CHECK(reply.at("total_size") == Json(3));
+            return reply.at("metadata");
+        };
+        CHECK(page("limit=2") == Json::array({all[0], all[1]}));
+        CHECK(page("offset=2&limit=2") == Json::array({all[2]}));
+        CHECK(page("offset=3&limit=1") == Json::array());
+        CHECK(page("offset=4") == Json::array());
+        CHECK(page("limit=0") == Json::array());
+        CHECK(page("offset=1&limit=-1&status=running") == Json::array({all[1], all[2]}));
+        CHECK(api.get(url + "&limit=x").status == 400);
+    }
+}
+
 TEST_CASE_METHOD(Setup, "faulty_launches_are_refused") {
     const auto refusal = [&](const char* text) {
         return api.call(Method::post, "/1.0/containers", text).status;
