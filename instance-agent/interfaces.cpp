@@ -108,16 +108,20 @@ void Interfaces::restore() {
     if (links_) link_for_user(options_.api_socket.parent_path());
 }
 
+void Interfaces::refresh() {
+    const std::lock_guard lock(refreshing_);
+    try {
+        restore();
+        told_.clear();
+    } catch (const std::exception& e) {
+        if (told_ != e.what()) log::warning("sockets are not as they should be", {{"error", e.what()}});
+        told_ = e.what();
+    }
+}
+
 void Interfaces::keep(std::stop_token stop) {
-    std::string told;
     while (!stop.stop_requested()) {
-        try {
-            restore();
-            told.clear();
-        } catch (const std::exception& e) {
-            if (told != e.what()) log::warning("sockets are not as they should be", {{"error", e.what()}});
-            told = e.what();
-        }
+        refresh();
         clock_.wait(stop, look_interval);
     }
 }

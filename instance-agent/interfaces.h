@@ -1,7 +1,9 @@
 #pragma once
 // The agent's two sockets with the devices between them.
 #include <memory>
+#include <mutex>
 #include <stop_token>
+#include <string>
 
 #include "instance-agent/agent_devices.h"
 #include "instance-agent/control/control_server.h"
@@ -22,15 +24,18 @@ class Interfaces {
     // Until `stop`: makes anew what vanished, for guests mount file systems over /run and /run/user/1000
     // while they boot.
     void keep(std::stop_token stop);
-    // Once: what keep() does again and again.
-    void restore();
+    // Once: what keep() does again and again. Thread-safe; what fails is logged.
+    void refresh();
 
   private:
+    void restore();
     void serve_control();
     void serve_guests();
 
     const Options options_;
     const bool links_;
+    std::mutex refreshing_;
+    std::string told_;  // the last failure
     MetricsRegistry metrics_;
     SystemClock clock_;
     LogSetting log_setting_;

@@ -47,7 +47,12 @@ int run_beside_guest(const agent::Options& options) {
     std::jthread keeper([&](const std::stop_token& stop) { interfaces.keep(stop); });
     std::jthread announcer([&](const std::stop_token& stop) {
         SystemClock clock;
-        if (session) agent::announce_guest(*session, paths, clock, call_directly, stop);
+        // Who hears that the guest runs finds the sockets, whatever the guest has mounted over them.
+        const agent::Call report = [&](const Target& target, const ClientRequest& request) {
+            interfaces.refresh();
+            return call_directly(target, request);
+        };
+        if (session) agent::announce_guest(*session, paths, clock, report, stop);
     });
     wait_for_signal(signals);
     return 0;

@@ -79,7 +79,7 @@ TEST_CASE("sockets that a guest's boot has hidden are made anew") {
     Place place;
     agent::Interfaces interfaces(place.options, false);
     std::filesystem::remove_all(place.path() / "run");
-    interfaces.restore();
+    interfaces.refresh();
     CHECK(place.ask() == 200);
     CHECK(GuestClient(place.options.guest_socket).hello().at("ok").as_bool());
 }
@@ -89,7 +89,7 @@ TEST_CASE("a guest keeps its connection while nothing vanishes") {
     agent::Interfaces interfaces(place.options, false);
     GuestClient client(place.options.guest_socket);
     client.hello();
-    interfaces.restore();
+    interfaces.refresh();
     CHECK_FALSE(client.ask(R"({"id":2,"op":"nope"})").at("ok").as_bool());
 }
 
