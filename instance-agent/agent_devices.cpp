@@ -67,6 +67,10 @@ std::vector<GuestFeature> AgentDevices::features() {
     return traced(std::move(all), tracer_);
 }
 
+void AgentDevices::refresh() {
+    for (const auto& device : devices_) device->refresh();
+}
+
 std::vector<std::string> AgentDevices::extensions() const {
     std::vector<std::string> all{"metrics", "log_level"};
     for (const auto& device : devices_)

@@ -15,6 +15,7 @@ class AgentDevices {
 
     std::vector<Route> routes();
     std::vector<GuestFeature> features();
+    void refresh();  // of each device
     // What works now, in the order of the API's description; what that does not name comes last.
     std::vector<std::string> extensions() const;
 

@@ -106,6 +106,7 @@ void Interfaces::restore() {
     if (!control_ || !is_there(options_.api_socket)) serve_control();
     if (!guests_ || !is_there(options_.guest_socket)) serve_guests();
     if (links_) link_for_user(options_.api_socket.parent_path());
+    devices_.refresh();
 }
 
 void Interfaces::refresh() {

@@ -17,6 +17,8 @@ class Device {
     virtual std::vector<Route> routes() = 0;
     virtual GuestFeature guest_feature() = 0;                 // empty ops: none
     virtual std::vector<std::string> extensions() const = 0;  // names for api_extensions that work now
+    // Makes anew what it keeps in the guest's file system and the guest's boot has hidden. Any thread.
+    virtual void refresh() {}
 };
 
 }  // namespace svc::agent

@@ -80,6 +80,7 @@ TEST_CASE("sockets that a guest's boot has hidden are made anew") {
     agent::Interfaces interfaces(place.options, false);
     std::filesystem::remove_all(place.path() / "run");
     interfaces.refresh();
+    CHECK(std::filesystem::is_symlink(place.path() / "run/gnss"));
     CHECK(place.ask() == 200);
     CHECK(GuestClient(place.options.guest_socket).hello().at("ok").as_bool());
 }

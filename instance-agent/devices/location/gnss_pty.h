@@ -7,7 +7,7 @@
 
 namespace svc::agent {
 
-// One thread at a time.
+// One thread at a time, but for keep_links().
 class GnssPty {
   public:
     // `link` is the device's name and replaces what was there; `second` is made where nothing else is in the
@@ -21,10 +21,10 @@ class GnssPty {
     // Never blocks: lines that a reader has no room for are dropped, but never part of one. What readers
     // write is thrown away.
     void feed(std::string_view lines);
-    void idle();  // instead of feed() when there is nothing to tell
+    void idle();              // instead of feed() when there is nothing to tell
+    void keep_links() const;  // makes them anew when they have vanished; any thread
 
   private:
-    void keep_links() const;
     void flush_pending();
     void drain();
 

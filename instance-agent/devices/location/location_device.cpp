@@ -62,6 +62,10 @@ void LocationDevice::open_pty(const DeviceContext& context) try {
     log::warning("no device for gpsd", {{"error", e.what()}});
 }
 
+void LocationDevice::refresh() {
+    if (pty_) pty_->keep_links();
+}
+
 std::vector<Route> LocationDevice::routes() {
     const std::string path = "/1.0/location";
     return {{Method::get, path, Access::everyone, Dispatch::on_io_thread, "location",

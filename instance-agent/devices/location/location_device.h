@@ -21,6 +21,7 @@ class LocationDevice final : public Device {
     std::vector<Route> routes() override;
     GuestFeature guest_feature() override;
     std::vector<std::string> extensions() const override { return {"location_support"}; }
+    void refresh() override;
 
   private:
     using Subscribers = std::map<std::uint64_t, GuestSessionPtr>;
@@ -37,7 +38,7 @@ class LocationDevice final : public Device {
     StateFile state_file_;
     FixSource source_;
     Tracer& tracer_;
-    std::optional<GnssPty> pty_;  // of the repeater's thread
+    std::optional<GnssPty> pty_;  // of the repeater's thread, but for its links
     Guarded<Subscribers> subscribers_;
     Guarded<bool> stored_;  // held while the switch is thrown, so that file and state agree
     Repeater repeater_;     // last: its calls use the others
