@@ -41,7 +41,7 @@ def machine():
              f"SQLite {version('dpkg-query', '-Wf', '${Version}', 'libsqlite3-0')}", version("gcc", "--version")]
     system = platform.freedesktop_os_release()["PRETTY_NAME"]
     return (f"Measured on {time.strftime('%Y-%m-%d')}: {system}, {os.cpu_count()} cores, {memory} GiB, kernel "
-            f"{platform.release()}; {', '.join(peers)}.")
+            f"{platform.release().partition('-')[0]}; {', '.join(peers)}.")
 
 
 def main():
