@@ -93,7 +93,17 @@ class Servers:
         ours, peer = self.urls(transport)
         arguments = ["http", "--target", ours, "--path", path, "--connections", connections, "--seconds", seconds,
                      "--rounds", rounds, *self.certificate.arguments()]
-        return svc_bench(*arguments, *(["--peer", peer, "--peer-path", peer_path] if peer else []))[0]
+        try:
+            return svc_bench(*arguments, *(["--peer", peer, "--peer-path", peer_path] if peer else []))[0]
+        except RuntimeError as error:
+            raise RuntimeError(f"{error} {self.fate()}") from error
+
+    def fate(self):
+        """Which of the two is gone, and its last words."""
+        states = [f"svcd: {self.daemon.process.poll()}"]
+        if self.lxd:
+            states.append(f"lxd: {self.lxd.process.poll()}: {(self.lxd.dir / 'daemon.log').read_text()[-2000:]}")
+        return f"(exit status, none while it runs: {'; '.join(states)})"
 
     def close(self):
         if self.lxd:
@@ -119,7 +129,7 @@ def report_load(figure, command, measured):
     met = ours["served"] == connections and not ours["failures"]
     mark = "all served" + (", at least 4 x" if peer else "")
     if peer:
-        met = met and measured["ratio"] >= 4
+        met = met and ours["per_second"] >= 4 * peer["per_second"]
     if connections == 64 and command.split()[-1] != "list":  # 64 lists of a megabyte are work for longer than that
         mark, met = mark + ", p99 < 5 ms", met and ours["p99_ms"] < 5
     theirs = f"LXD (p99 {milliseconds(peer['p99_ms'])}{served(peer, connections)})" if peer else ""
@@ -133,19 +143,23 @@ def bench_calls(what, options):
              "object": ("GET of one instance", lambda s: (f"/1.0/containers/{s.id}", "/1.0/instances/c0")),
              "list": (f"List of {INSTANCES:,}, recursion=1",
                       lambda s: ("/1.0/containers?recursion=1", "/1.0/instances?recursion=1"))}
-    servers = Servers(INSTANCES if set(what) & {"object", "list"} else 0)
-    try:
-        for name in what:
-            figure, paths = calls[name]
-            for transport in ("Unix", "TLS"):
-                for connections in options.connections:
-                    # So many lists take longer: each connection needs the time to get one.
-                    patient = name == "list" and connections > 500
-                    measured = servers.load(transport, *paths(servers), connections, 20 if patient else options.seconds,
-                                            1 if patient else options.rounds)
-                    report_load(f"{figure}, {transport}", f"tests/bench/api.py {name}", measured)
-    finally:
-        servers.close()
+    for name in what:
+        for transport in ("Unix", "TLS"):
+            # New ones: LXD works on for a long time after clients who asked for lists have gone.
+            servers = Servers(0 if name == "root" else INSTANCES)
+            try:
+                bench_call(name, *calls[name], servers, transport, options)
+            finally:
+                servers.close()
+
+
+def bench_call(name, figure, paths, servers, transport, options):
+    for connections in options.connections:
+        # So many lists take longer: each connection needs the time to get one.
+        patient = name == "list" and connections > 500
+        measured = servers.load(transport, *paths(servers), connections, 20 if patient else options.seconds,
+                                1 if patient else options.rounds)
+        report_load(f"{figure}, {transport}", f"tests/bench/api.py {name}", measured)
 
 
 def bench_events(options):
