@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "libsvc/base/file.h"
 
@@ -73,21 +74,25 @@ void DiskUsage::begin_round() {
     state_.with([&](State& state) {
         std::erase_if(state.results, [&](const auto& item) { return item.second.round < state.round; });
         ++state.round;
+        state.from = std::exchange(state.spent, {});
         state.round_began = clock_.steady_now();
     });
 }
 
-bool DiskUsage::is_due(const State& state, const Result& result) const {
+bool DiskUsage::is_due(State& state, const std::string& id, const Result& result) const {
     const SteadyTime now = clock_.steady_now();
     const bool old = result.measured == SteadyTime{} || now - result.measured >= limits_.keep;
-    return old && now - state.round_began < limits_.budget;
+    if (!old || id < state.from) return false;
+    if (now - state.round_began < limits_.budget) return true;
+    if (state.spent.empty()) state.spent = id;
+    return false;
 }
 
 std::optional<std::uint64_t> DiskUsage::bytes(const std::string& id, const std::filesystem::path& folder) {
     const auto [due, known] = state_.with([&](State& state) {
         Result& result = state.results[id];
         result.round = state.round;
-        return std::pair(is_due(state, result), result.bytes);
+        return std::pair(is_due(state, id, result), result.bytes);
     });
     if (!due) return known;
     const auto measured = measure_tree(folder, limits_.entries);

@@ -26,8 +26,8 @@ class DiskUsage {
   public:
     explicit DiskUsage(const Clock& clock, DiskUsageLimits limits = {}) : clock_(clock), limits_(limits) {}
 
-    // A round begins; trees measured in it share its budget. What is not asked for in two rounds is
-    // forgotten.
+    // A round begins; trees measured in it share its budget. Where that ends, the next round goes on, so ask
+    // in the order of ids. What is not asked for in two rounds is forgotten.
     void begin_round();
     // The newest result, which is old when the budget is spent; nothing when there is none.
     std::optional<std::uint64_t> bytes(const std::string& id, const std::filesystem::path& folder);
@@ -42,8 +42,10 @@ class DiskUsage {
         std::map<std::string, Result> results;
         std::uint64_t round = 0;
         SteadyTime round_began{};
+        std::string from;   // the first id whose turn it is
+        std::string spent;  // the first one that the budget did not reach
     };
-    bool is_due(const State& state, const Result& result) const;
+    bool is_due(State& state, const std::string& id, const Result& result) const;
 
     const Clock& clock_;
     const DiskUsageLimits limits_;

@@ -186,6 +186,26 @@ TEST_CASE("a_round_of_measuring_has_a_budget") {
     CHECK(usage.bytes("id", tree.directory.path() / "upper"));
 }
 
+TEST_CASE("measuring_goes_on_where_the_budget_ended") {
+    const Tree tree;
+    test::ManualClock clock;
+    DiskUsage usage(clock);
+    const auto first = tree.directory.path() / "first", second = tree.directory.path() / "second";
+    tree.write("first/one", "x");
+    tree.write("second/one", "x");
+    usage.begin_round();
+    const auto small = usage.bytes("first", first);
+    clock.advance(std::chrono::milliseconds(100));
+    CHECK_FALSE(usage.bytes("second", second));
+    clock.advance(std::chrono::minutes(1));
+    tree.write("first/two", std::string(100'000, 'x'));
+    usage.begin_round();
+    CHECK(usage.bytes("first", first) == small);
+    CHECK(usage.bytes("second", second));
+    usage.begin_round();
+    CHECK(usage.bytes("first", first) > small);
+}
+
 TEST_CASE("a_simulated_guest_stays_within_its_limits_and_its_counters_grow") {
     const SimulatedLimits limits{2, 32 * mib, 8 * mib, 10};
     const ContainerUsage usage = simulated_usage("x", limits, std::chrono::seconds(100));
