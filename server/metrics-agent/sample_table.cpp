@@ -78,7 +78,8 @@ void SampleTable::render(std::string& out) {
         sweep(state, now);
         for (std::size_t place = 0; place < stream_metrics.size(); ++place) {
             const StreamMetric& metric = stream_metrics[place];
-            MetricFamily family(out, metric.name, metric.help, metric.type);
+            const std::string name = std::string(stream_measurement) + "_" + std::string(metric.field);
+            MetricFamily family(out, name, metric.help, metric.type);
             for (const auto& [labels, stream] : state.streams)
                 if (const Cell& cell = stream.cells[place]; !is_over(cell, now))
                     family.add(labels, cell.value);
