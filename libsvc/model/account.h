@@ -1,0 +1,29 @@
+#pragma once
+// Service accounts of the stream gateway (facts 6.1).
+#include <string>
+#include <string_view>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/json.h"
+
+namespace svc {
+
+struct Account {
+    std::string name;  // [a-z0-9][a-z0-9-]{0,62}
+    Time created_at{};
+    Time expires_at{};
+    std::string token_digest;  // SHA-256 of its one valid token, hex; never on the wire
+};
+
+Json to_json(const Account& account);  // {name, created_at, expires_at}
+Json account_to_store(const Account& account);
+Account account_from_store(const Json& stored);
+
+// Body of POST /1.0/accounts.
+struct AccountCreate {
+    std::string name;
+    std::string expiry;  // "720h" or RFC 3339; "": one year
+    static AccountCreate from_json(const Json& body);
+};
+
+}  // namespace svc

@@ -1,0 +1,83 @@
+#pragma once
+// Streaming sessions of the gateway (specification: Stream gateway routes; facts 3.3, 3.4).
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/json.h"
+
+namespace svc {
+
+enum class SessionStatus { created, active, error, terminating, terminated };
+std::string_view to_text(SessionStatus status);
+std::optional<SessionStatus> parse_session_status(std::string_view text);
+bool may_move(SessionStatus from, SessionStatus to);  // facts 3.4 as a table
+
+// Pixels, dots per inch, frames per second.
+struct Screen {
+    int width = 1280, height = 720, density = 240, fps = 60;
+    static Screen from_json(const JsonFields& fields);  // odd sizes are raised by one; throws invalid_argument
+    Json to_json() const;
+    bool operator==(const Screen&) const = default;
+};
+
+struct StreamSession {
+    std::string id;  // an object id
+    std::string account;
+    std::string app;
+    std::optional<int> app_version;  // nothing: the last published one
+    std::string region;
+    std::string container_id;  // "": none yet, or gone
+    bool joinable = false;
+    int idle_time_min = 0;  // minutes without a client; 0: no limit
+    bool ephemeral = true;
+    Json extra_data;  // any JSON
+    Screen screen;
+    SessionStatus status = SessionStatus::created;
+    std::string status_message;
+    Time created_at{};
+    Time changed_at{};    // of status
+    Time client_left_at{};  // since when nobody watches; created_at until the first client came
+    bool client_connected = false;  // media flows: what the instance said last
+    bool had_client = false;
+};
+
+Json to_json(const StreamSession& session);  // the record of the API
+Json session_to_store(const StreamSession& session);
+StreamSession session_from_store(const Json& stored);
+
+// Body of POST /1.0/sessions. Unknown fields are ignored.
+struct SessionCreate {
+    std::string app;
+    std::optional<int> app_version;
+    std::string region;
+    bool joinable = false;
+    std::optional<int> idle_time_min;
+    bool ephemeral = true;
+    Json extra_data;
+    Screen screen;
+    static SessionCreate from_json(const Json& body);
+};
+
+// Body of POST /1.0/sessions/<id>/join; may be absent (null).
+struct SessionJoin {
+    std::optional<Screen> screen;
+    static SessionJoin from_json(const Json& body);
+};
+
+// Query of GET /1.0/sessions.
+struct SessionQuery {
+    std::optional<SessionStatus> status;
+    bool recursion = false;
+    std::optional<std::size_t> limit;
+    std::size_t offset = 0;
+    std::string sort_by = "created_at";
+    bool descending = false;
+    static SessionQuery from_query(const std::map<std::string, std::string>& query);  // throws invalid_argument
+};
+
+}  // namespace svc

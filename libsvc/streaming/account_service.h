@@ -1,0 +1,45 @@
+#pragma once
+// The rules of accounts (facts 6.1).
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/model/account.h"
+#include "libsvc/store/collection.h"
+#include "libsvc/streaming/tokens.h"
+
+namespace svc {
+
+template <>
+struct RecordTraits<Account> {
+    static constexpr std::string_view noun = "account";
+    static constexpr std::string_view prefix = "accounts/";
+    static const std::string& id(const Account& account) { return account.name; }
+    static std::string name(const Account&) { return ""; }
+    static Json to_store(const Account& account) { return account_to_store(account); }
+    static Account from_store(const Json& stored) { return account_from_store(stored); }
+};
+
+// Thread-safe.
+class AccountService {
+  public:
+    AccountService(Store& store, const TokenMint& mint, const Clock& clock);
+
+    struct Created {
+        Account account;
+        std::string token;  // told once, kept nowhere
+    };
+    Created create(const AccountCreate& request);  // throws conflict "account already exists"
+    std::vector<Account> list() const;
+    void remove(std::string_view name);  // throws not_found; its token is worth nothing from now on
+    // The account's name; throws unauthenticated "Authorization failed".
+    std::string authenticate(std::string_view token) const;
+    std::size_t size() const { return accounts_.size(); }
+
+  private:
+    Collection<Account> accounts_;
+    const TokenMint& mint_;
+    const Clock& clock_;
+};
+
+}  // namespace svc

@@ -1,0 +1,59 @@
+#pragma once
+// A management service as the gateway uses it: the seam to interface A. Implementations: ManagementClient
+// (libsvc/client), and a fake in tests/support.
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/json.h"
+
+namespace svc {
+
+struct StreamLaunch {
+    std::string session;
+    std::string app;
+    std::optional<int> app_version;
+    Json user_data;  // object; the instance finds it as its user data
+};
+
+// An instance that carries the tag `session=<id>`.
+struct StreamInstance {
+    std::string id;
+    std::string session;
+    std::string status;  // of the management service: "running", "error", "stopped", ...; "deleted": it is gone
+    std::string error_message;
+};
+
+struct RegionLoad {
+    int cpus = 0;  // of all nodes that take instances
+};
+
+// Thread-safe. Calls block and throw Error: `unavailable` when the service does not answer, else what it said.
+class Management {
+  public:
+    virtual ~Management() = default;
+    virtual std::vector<std::string> applications() = 0;  // names of those that are ready and published
+    virtual RegionLoad load() = 0;
+    // Returns the instance's id as soon as it is known; the launch goes on. Platform is `webrtc`, the tag
+    // session=<id> is set.
+    virtual std::string launch(const StreamLaunch& launch) = 0;
+    virtual std::vector<StreamInstance> instances() = 0;      // those with a session's tag
+    virtual std::optional<StreamInstance> instance(const std::string& id) = 0;  // nothing: it is gone
+    // Returns when the instance is gone, or throws. Absent is fine.
+    virtual void remove(const std::string& id, bool force) = 0;
+    // Calls `changed` with the id of each instance that may have changed (and once with "" when what happened
+    // before is not known: look at all), until `stop` or the connection breaks (throws unavailable).
+    virtual void follow(std::stop_token stop, const std::function<void(const std::string& id)>& changed) = 0;
+};
+
+struct RegionConfig {
+    std::string name, url, certificate, key, server_fingerprint;
+    std::string metrics_server;  // for the instances' streaming metrics; "": none
+};
+std::unique_ptr<Management> make_management_client(const RegionConfig& config);
+
+}  // namespace svc

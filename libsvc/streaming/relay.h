@@ -1,0 +1,75 @@
+#pragma once
+// Signalling: passes messages between an instance (master) and its present client (slave), in order, none
+// lost, without looking inside (specification: sockets/master, sockets/slave; facts 3.6, 3.7). Memory only.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/json.h"
+#include "libsvc/base/metrics.h"
+#include "libsvc/model/stream_session.h"
+#include "libsvc/net/websocket.h"
+
+namespace svc {
+
+// What the relay learns. Called on I/O threads without a lock held: must only hand over and return.
+class RelayEvents {
+  public:
+    virtual ~RelayEvents() = default;
+    virtual void instance_registered(const std::string& session) = 0;
+    virtual void instance_lost(const std::string& session) = 0;  // its socket closed, or it missed its pings
+    virtual void instance_status(const std::string& session, bool error, const std::string& message) = 0;
+    virtual void stream_changed(const std::string& session, bool active) = 0;  // media flows, or not any more
+    virtual void client_connected(const std::string& session) = 0;    // on the signalling socket
+    virtual void client_disconnected(const std::string& session) = 0; // of the client that is present
+};
+
+struct RelayLimits {
+    std::size_t queued_messages = 64;        // of a client, until the instance registers
+    std::size_t queued_bytes = 1U << 20;
+    std::size_t message_bytes = 256U << 10;  // of one message; more ends the connection with 1009
+    std::size_t client_messages_per_minute = 3000;  // more ends the client's connection with 1008
+    Duration ping = std::chrono::seconds(20);  // 3 missed: the instance is lost
+};
+
+// A client that may connect, once. `id` is in its token.
+struct RelayClient {
+    std::string id;
+    Json stun_servers;  // array, of the instance's side
+    std::optional<Screen> screen;
+};
+
+// Thread-safe. Sessions it does not know are not_found, "session not found".
+class Relay {
+  public:
+    Relay(const Clock& clock, RelayLimits limits = {});
+    ~Relay();
+    void listen(RelayEvents& events);  // before anything else; outlives the relay's last call
+
+    void open(const std::string& session);  // known from now on; harmless when it is
+    // The newest client takes the place of the one before: that one gets close 1000 "replaced", and the
+    // instance is told when the new one connects. A client that never connects replaces nobody.
+    void expect(const std::string& session, RelayClient client);
+    // Sends ctl:terminate to the instance; the client gets an `error` with the reason; closes both sockets.
+    void close(const std::string& session, std::string_view reason);
+    // The client gets {"type":"error","message":reason} and is disconnected; the session stays.
+    void fail_client(const std::string& session, std::string_view reason);
+
+    // Handlers of the upgraded connections. The client's grant counts once: a second call with the same
+    // client, or one that was never expected, throws forbidden "token was used already".
+    std::shared_ptr<WebSocketHandler> master(const std::string& session);
+    std::shared_ptr<WebSocketHandler> slave(const std::string& session, const std::string& client);
+
+    bool is_registered(const std::string& session) const;
+    std::size_t sessions() const;
+    void tick();  // every second: pings, instances that are lost, queues
+
+  private:
+    class Implementation;
+    std::shared_ptr<Implementation> implementation_;
+};
+
+}  // namespace svc

@@ -1,0 +1,47 @@
+#pragma once
+// Tokens of the gateway: macaroons, binary format version 2, URL-safe base64 without padding (facts 6.1).
+// libmacaroons stays inside tokens.cpp.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "libsvc/base/clock.h"
+
+namespace svc {
+
+enum class SocketRole { master, slave };  // instance, client
+std::string_view to_text(SocketRole role);
+
+// What the token in a socket's URL allows.
+struct SocketGrant {
+    std::string session;
+    SocketRole role = SocketRole::slave;
+    std::string client;  // of a slave: the one connection it is for; "" for masters
+};
+
+// Thread-safe.
+class TokenMint {
+  public:
+    explicit TokenMint(std::string secret);  // 64 random bytes
+    // The secret in `file` (0600), made when it is absent.
+    static std::string load_secret(const std::string& file);
+
+    std::string account_token(const std::string& account, Time expires) const;
+    struct AccountToken {
+        std::string account;
+        Time expires{};
+    };
+    // Throws unauthenticated "Authorization failed" unless it is ours and not over.
+    AccountToken read_account_token(std::string_view token, Time now) const;
+
+    std::string socket_token(const SocketGrant& grant, std::optional<Time> expires) const;
+    // Throws forbidden when it is not ours, over, or of another kind.
+    SocketGrant read_socket_token(std::string_view token, Time now) const;
+
+  private:
+    std::string secret_;
+};
+
+std::string token_digest(std::string_view token);  // SHA-256, hex: what a store keeps of a token
+
+}  // namespace svc

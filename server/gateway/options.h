@@ -1,0 +1,40 @@
+#pragma once
+// What svc-gateway is told: flags and a YAML file (docs/streaming.md, docs/svc-gateway.md).
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/log.h"
+#include "libsvc/streaming/session_service.h"
+
+namespace svc::gateway {
+
+struct Options {
+    std::filesystem::path state_dir = "/var/lib/svc-gateway";
+    std::filesystem::path socket = "/run/svc-gateway/unix.socket";  // 0600: everything, accounts included
+    std::string listen = "[::]:4000";                               // TLS 1.3
+    std::string metrics_listen = "127.0.0.1:9105";                  // TLS; "none": off
+    std::string metrics_user, metrics_password;  // both needed for metrics to be served
+    std::string public_url;    // "https://gw.example:4000", of clients; "": as the request's Host says
+    std::string instance_url;  // of instances; "": https://<first address of this machine>:<port of listen>
+    std::string location = "stream-gateway";
+    bool tls12 = false;
+    std::filesystem::path tls_certificate, tls_key;  // "": made in state_dir
+    std::vector<RegionConfig> regions;
+    IceConfig ice;
+    SessionLimits limits;
+    std::vector<std::string> allowed_origins{"*"};  // CORS
+    log::Level log_level = log::Level::info;
+    bool check_only = false;
+};
+
+struct Invocation {
+    Options options;
+    bool finished = false;  // --help, --version
+    int exit_status = 0;
+};
+// Throws invalid_argument naming flag, or file, line and key.
+Invocation read_options(int argc, const char* const* argv);
+
+}  // namespace svc::gateway
