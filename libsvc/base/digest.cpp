@@ -2,6 +2,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -33,6 +34,15 @@ bool is_space(char c) noexcept {
 
 [[noreturn]] void throw_bad_base64() {
     throw Error(ErrorCode::invalid_argument, "text is not valid base64");
+}
+
+std::string hmac(const EVP_MD* algorithm, std::string_view key, std::string_view data) {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    if (!HMAC(algorithm, key.data(), static_cast<int>(key.size()),
+              reinterpret_cast<const unsigned char*>(data.data()), data.size(), digest.data(), &size))
+        throw Error(ErrorCode::internal, "cannot compute a keyed hash");
+    return {reinterpret_cast<const char*>(digest.data()), size};
 }
 
 }  // namespace
@@ -73,6 +83,14 @@ std::string sha256_hex(std::string_view data) {
 
 bool is_sha256_hex(std::string_view text) noexcept {
     return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::string hmac_sha1(std::string_view key, std::string_view data) {
+    return hmac(EVP_sha1(), key, data);
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view data) {
+    return hmac(EVP_sha256(), key, data);
 }
 
 std::string to_hex(std::string_view bytes) {
@@ -117,6 +135,23 @@ std::string base64_decode(std::string_view text) {
     const unsigned unused = padding == 2 ? 15U : padding == 1 ? 3U : 0U;
     if (symbols % 4 != 0 || padding > 2 || (bits & unused) != 0) throw_bad_base64();
     return bytes;
+}
+
+std::string base64url_encode(std::string_view bytes) {
+    std::string text = base64_encode(bytes);
+    while (text.ends_with('=')) text.pop_back();
+    std::replace(text.begin(), text.end(), '+', '-');
+    std::replace(text.begin(), text.end(), '/', '_');
+    return text;
+}
+
+std::string base64url_decode(std::string_view text) {
+    if (text.find_first_of("+/= \n\r\t") != std::string_view::npos) throw_bad_base64();
+    std::string standard(text);
+    std::replace(standard.begin(), standard.end(), '-', '+');
+    std::replace(standard.begin(), standard.end(), '_', '/');
+    standard.append((4 - standard.size() % 4) % 4, '=');
+    return base64_decode(standard);
 }
 
 bool equal_constant_time(std::string_view a, std::string_view b) noexcept {

@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256, hexadecimal and base64, comparison in constant time.
+// SHA-256, keyed hashes, hexadecimal and base64, comparison in constant time.
 #include <array>
 #include <memory>
 #include <string>
@@ -24,9 +24,16 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view data);
 bool is_sha256_hex(std::string_view text) noexcept;
+// Keyed hashes (RFC 2104): 20 and 32 raw bytes.
+std::string hmac_sha1(std::string_view key, std::string_view data);
+std::string hmac_sha256(std::string_view key, std::string_view data);
 std::string to_hex(std::string_view bytes);
 std::string base64_encode(std::string_view bytes);
 std::string base64_decode(std::string_view text);  // throws invalid_argument
+// The alphabet of URLs (RFC 4648 section 5), without padding.
+std::string base64url_encode(std::string_view bytes);
+std::string base64url_decode(
+    std::string_view text);  // throws invalid_argument; the one form of each value alone
 bool equal_constant_time(std::string_view a, std::string_view b) noexcept;
 std::string random_bytes(std::size_t count);
 

@@ -24,6 +24,7 @@ LIBRARIES = {
     "lxc/": ["libsvc/runtime/lxc"],
     "nftables/": ["libsvc/runtime/lxc"],
     "jwt.h": ["libsvc/services"],
+    "macaroons.h": ["libsvc/streaming"],
     "CLI/": ["cli", "server"],
     "systemd/": ["server"],
     "catch2/": ["tests"],

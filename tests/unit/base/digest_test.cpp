@@ -38,3 +38,22 @@ TEST_CASE("comparison in constant time compares") {
     CHECK(svc::to_hex(std::string_view("\x00\xAB", 2)) == "00ab");
     CHECK(svc::random_bytes(32) != svc::random_bytes(32));
 }
+
+// RFC 2202 test case 2, RFC 4231 test case 2.
+TEST_CASE("keyed hashes are those of their standards") {
+    const std::string data = "what do ya want for nothing?";
+    CHECK(svc::to_hex(svc::hmac_sha1("Jefe", data)) == "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
+    CHECK(svc::to_hex(svc::hmac_sha256("Jefe", data)) ==
+          "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST_CASE("base64 of URLs has its own alphabet and no padding") {
+    CHECK(svc::base64url_encode("\xfb\xff\xfe") == "-__-");
+    CHECK(svc::base64url_encode("a") == "YQ");
+    CHECK(svc::base64url_decode("-__-") == "\xfb\xff\xfe");
+    CHECK(svc::base64url_decode("YQ") == "a");
+    for (const char* bad : {"+//+", "YQ==", "YR", "Y", "Y Q", "a\nbc"}) {
+        INFO(bad);
+        CHECK_THROWS_AS(svc::base64url_decode(bad), svc::Error);
+    }
+}
