@@ -29,6 +29,7 @@ LIBRARIES = {
     "systemd/": ["server"],
     "catch2/": ["tests"],
     "prometheus/": ["tests/bench"],
+    "gst/": ["instance-agent/streamer/media", "tests/streamer"],
 }
 # Front-ends: what each may include of libsvc and of itself.
 FRONT_ENDS = {
