@@ -8,6 +8,7 @@
 #include "instance-agent/devices/location/location_device.h"
 #include "instance-agent/devices/platform/platform_device.h"
 #include "instance-agent/devices/sensors/sensors_device.h"
+#include "instance-agent/devices/stream/stream_device.h"
 #include "instance-agent/devices/tracing/traced.h"
 #include "instance-agent/devices/tracing/tracing_device.h"
 #include "instance-agent/devices/vehicle/vehicle.h"
@@ -36,14 +37,17 @@ std::size_t place_of(const std::string& extension) {
 }
 
 // In the order they depend on each other. One line each.
-std::vector<std::unique_ptr<Device>> make_devices(const DeviceContext& context, Tracer& tracer) {
+std::vector<std::unique_ptr<Device>> make_devices(const DeviceContext& context, Tracer& tracer,
+                                                  StreamLink& link) {
     std::vector<std::unique_ptr<Device>> devices;
     devices.push_back(std::make_unique<LocationDevice>(context, tracer));
-    devices.push_back(std::make_unique<SensorsDevice>(context, tracer));
+    devices.push_back(std::make_unique<SensorsDevice>(context, tracer, link));
     auto display = std::make_unique<DisplayDevice>();
-    devices.push_back(std::make_unique<CameraDevice>(context, tracer, display->screen()));
+    devices.push_back(std::make_unique<CameraDevice>(context, tracer, display->screen(), link));
     devices.push_back(std::make_unique<TracingDevice>(context, tracer));
-    devices.push_back(std::make_unique<PlatformDevice>(context));
+    auto platform = std::make_unique<PlatformDevice>(context, link);
+    devices.push_back(std::make_unique<StreamDevice>(link, *platform, context.automotive));
+    devices.push_back(std::move(platform));
     devices.push_back(make_vehicle(context));
     devices.push_back(std::move(display));
     return devices;
@@ -52,7 +56,7 @@ std::vector<std::unique_ptr<Device>> make_devices(const DeviceContext& context, 
 }  // namespace
 
 AgentDevices::AgentDevices(DeviceContext context)
-    : context_(std::move(context)), devices_(make_devices(context_, tracer_)) {}
+    : context_(std::move(context)), devices_(make_devices(context_, tracer_, link_)) {}
 
 std::vector<Route> AgentDevices::routes() {
     std::vector<Route> all;

@@ -4,6 +4,7 @@
 
 #include "instance-agent/devices/device.h"
 #include "instance-agent/devices/device_context.h"
+#include "instance-agent/devices/stream/stream_link.h"
 #include "instance-agent/devices/tracing/tracer.h"
 
 namespace svc::agent {
@@ -22,6 +23,7 @@ class AgentDevices {
   private:
     DeviceContext context_;
     Tracer tracer_;
+    StreamLink link_;
     std::vector<std::unique_ptr<Device>> devices_;
 };
 

@@ -127,7 +127,7 @@ struct CameraPlace : DevicePlace {
         if (memory != nullptr) ::munmap(memory, memory_bytes);
     }
     void start() {
-        device = std::make_unique<agent::CameraDevice>(context(), tracer, display.screen());
+        device = std::make_unique<agent::CameraDevice>(context(), tracer, display.screen(), link);
         caller = std::make_unique<DeviceCaller>(*device);
         feature = device->guest_feature();
     }

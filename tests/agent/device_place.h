@@ -5,6 +5,7 @@
 #include "instance-agent/control/envelope.h"
 #include "instance-agent/devices/device.h"
 #include "instance-agent/devices/device_context.h"
+#include "instance-agent/devices/stream/stream_link.h"
 #include "instance-agent/devices/tracing/tracer.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -45,6 +46,7 @@ class DevicePlace {
     MetricsRegistry metrics;
     ManualClock clock;
     agent::Tracer tracer{64U << 10};
+    agent::StreamLink link;
 
   private:
     TemporaryDirectory directory_;

@@ -15,7 +15,7 @@ struct World : DevicePlace {
         restart();
     }
     void restart() {
-        device = std::make_unique<agent::PlatformDevice>(context());
+        device = std::make_unique<agent::PlatformDevice>(context(), link);
         caller.emplace(*device);
     }
     Json item(const std::string& name) const { return caller->metadata(path).at("config").at(name); }

@@ -11,7 +11,7 @@ namespace {
 const std::string path = "/1.0/sensors";
 
 struct World : DevicePlace {
-    World() : device(context(), tracer), caller(device) {}
+    World() : device(context(), tracer, link), caller(device) {}
     void enable() const { REQUIRE(caller.outcome(Method::post, path, R"({"enable":true})") == "200"); }
     std::string patch(const std::string& body) const { return caller.outcome(Method::patch, path, body); }
     Json active() const { return caller.metadata(path).at("active_sensors"); }

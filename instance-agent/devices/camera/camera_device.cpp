@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::uint64_t most_image_bytes = 32U << 20;
 constexpr std::size_t waiting_images = 4;
-constexpr const char* camera_id = "0";
 constexpr int most_rate = 60;
 constexpr std::int64_t default_rate = 30;
 
@@ -26,7 +25,7 @@ Json list_resolutions() {
 
 GuestAnswer list_cameras() {
     Json camera = Json::object({{"id", camera_id},
-                                {"facing", "rear"},
+                                {"facing", camera_facing},
                                 {"resolutions", list_resolutions()},
                                 {"fps", most_rate},
                                 {"formats", Json::array({"rgba"})}});
@@ -67,11 +66,12 @@ std::optional<std::uint32_t> read_slot(std::string_view payload) {
 
 }  // namespace
 
-CameraDevice::CameraDevice(const DeviceContext& context, Tracer& tracer, std::shared_ptr<const Screen> screen)
+CameraDevice::CameraDevice(const DeviceContext& context, Tracer& tracer, std::shared_ptr<const Screen> screen,
+                           StreamLink& link)
     : sockets_(context.sockets),
       state_file_(context.state() / "camera.json", this_start(context.paths)),
       tracer_(tracer),
-      feed_(context.clock, context.metrics, std::move(screen)),
+      feed_(context.clock, context.metrics, std::move(screen), link),
       decoder_("camera-image", 1, waiting_images) {
     VideoSocket::sweep(sockets_);
     if (state_file_.load() == Json::object({{"enabled", true}})) restore();

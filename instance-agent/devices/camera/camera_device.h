@@ -15,7 +15,8 @@ namespace svc::agent {
 
 class CameraDevice final : public Device {
   public:
-    CameraDevice(const DeviceContext& context, Tracer& tracer, std::shared_ptr<const Screen> screen);
+    CameraDevice(const DeviceContext& context, Tracer& tracer, std::shared_ptr<const Screen> screen,
+                 StreamLink& link);
 
     std::vector<Route> routes() override;
     GuestFeature guest_feature() override;

@@ -30,9 +30,11 @@ Repeater::Key key_of(std::uint16_t handle) {
 
 }  // namespace
 
-CameraFeed::CameraFeed(Clock& clock, MetricsRegistry& metrics, std::shared_ptr<const Screen> screen)
+CameraFeed::CameraFeed(Clock& clock, MetricsRegistry& metrics, std::shared_ptr<const Screen> screen,
+                       StreamLink& link)
     : screen_(std::move(screen)),
       frames_(metrics.counter("runtime_camera_frames_total", "Camera frames told to guests")),
+      link_(link),
       repeater_(clock, "camera") {}
 
 void CameraFeed::show(PicturePtr picture) {
@@ -99,6 +101,7 @@ GuestAnswer CameraFeed::open(const GuestSessionPtr& session, Resolution size, un
         state.fitted.reset();
         repeater_.start(key_of(state.last_handle), Duration(std::chrono::seconds(1)) / rate,
                         [this] { deliver(); });
+        link_.camera_opened({state.last_handle, camera_id, camera_facing, size.width, size.height, rate});
         return answer;
     });
 }
@@ -106,6 +109,7 @@ GuestAnswer CameraFeed::open(const GuestSessionPtr& session, Resolution size, un
 std::optional<CameraFeed::Opened> CameraFeed::shut(State& state) {
     if (!state.opened) return std::nullopt;
     repeater_.stop(key_of(state.opened->handle));
+    link_.camera_closed(state.opened->handle);
     state.live.set_frames(camera_resolutions[0], nullptr);
     state.fitted.reset();
     return std::exchange(state.opened, std::nullopt);

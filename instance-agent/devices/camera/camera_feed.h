@@ -7,14 +7,20 @@
 #include "instance-agent/devices/camera/live_stream.h"
 #include "instance-agent/devices/display/display_device.h"
 #include "instance-agent/devices/repeater.h"
+#include "instance-agent/devices/stream/stream_link.h"
 #include "instance-agent/guest/guest_server.h"
 
 namespace svc::agent {
 
+// There is one camera.
+inline constexpr const char* camera_id = "0";
+inline constexpr const char* camera_facing = "rear";
+
 // Thread-safe. Never waits for a guest or a writer.
 class CameraFeed {
   public:
-    CameraFeed(Clock& clock, MetricsRegistry& metrics, std::shared_ptr<const Screen> screen);
+    CameraFeed(Clock& clock, MetricsRegistry& metrics, std::shared_ptr<const Screen> screen,
+               StreamLink& link);
 
     void show(PicturePtr picture);  // null: none
 
@@ -67,6 +73,7 @@ class CameraFeed {
 
     const std::shared_ptr<const Screen> screen_;
     Counter& frames_;
+    StreamLink& link_;  // told which camera a guest has open
     Guarded<State> state_;
     Repeater repeater_;  // last: its calls use the others
 };

@@ -22,10 +22,11 @@ BitrateRange bitrates_in(const Paths& paths) {
 
 }  // namespace
 
-PlatformDevice::PlatformDevice(const DeviceContext& context)
+PlatformDevice::PlatformDevice(const DeviceContext& context, StreamLink& link)
     : name_(context.platform.empty() ? "null" : context.platform),
       items_(items_of_platform(name_, bitrates_in(context.paths))),
-      state_file_(context.state() / "platform.json") {
+      state_file_(context.state() / "platform.json"),
+      link_(link) {
     state_.with([&](State& state) { state.values = restore_items(items_, state_file_.load()); });
 }
 
@@ -52,18 +53,45 @@ Response PlatformDevice::info() const {
 }
 
 Json PlatformDevice::value(std::string_view item) const {
-    return state_.with([&](const State& state) {
-        for (const PlatformItem& known : items_)
-            if (known.name == item) return read(state, known);
-        return Json();
-    });
+    return state_.with([&](const State& state) { return read(state, item); });
+}
+
+Json PlatformDevice::read(const State& state, std::string_view item) const {
+    for (const PlatformItem& known : items_)
+        if (known.name == item) return read(state, known);
+    return {};
+}
+
+Json PlatformDevice::stream_items() const {
+    return state_.with([&](const State& state) { return stream_items(state); });
+}
+
+// A platform without these items: nothing is logged, and the bitrates are the streamer's own.
+Json PlatformDevice::stream_items(const State& state) const {
+    const auto number = [&](std::string_view item) {
+        const Json value = read(state, item);
+        return value.is_integer() ? value : Json(0);
+    };
+    return Json::object({{"rtc_log", read(state, "rtc_log") == Json(true)},
+                         {"bitrate_min_kbps", number("stream_video_bitrate_min_kbps")},
+                         {"bitrate_max_kbps", number("stream_video_bitrate_max_kbps")}});
 }
 
 void PlatformDevice::set_stream_active(bool active) {
     state_.with([&](State& state) { state.stream_active = active; });
 }
 
-// Written before it counts: what is answered with success is kept.
+// Written before it counts: what is answered with success is kept. Told under the lock: in the order of the
+// changes.
+void PlatformDevice::set(State& state, ItemValues values) {
+    keep(values);
+    state.values = std::move(values);
+    Json event = Json::object({{"event", "stream.items"}});
+    const Json items = stream_items(state);
+    for (const auto& [name, value] : items.as_object()) event.set(name, value);
+    link_.send(event);
+}
+
 void PlatformDevice::keep(const ItemValues& values) const {
     Json stored = Json::object();
     for (const auto& [name, value] : values) stored.set(name, value);
@@ -75,8 +103,7 @@ Response PlatformDevice::change(const Request& request) {
     state_.with([&](State& state) {
         ItemValues values = read_item_changes(items_, state.values, body);
         values.insert(state.values.begin(), state.values.end());
-        keep(values);
-        state.values = std::move(values);
+        set(state, std::move(values));
     });
     return success();
 }
@@ -86,8 +113,7 @@ Response PlatformDevice::reset(const Request& request) {
     state_.with([&](State& state) {
         ItemValues values = state.values;
         for (const std::string& name : read_item_resets(items_, values, body)) values.erase(name);
-        keep(values);
-        state.values = std::move(values);
+        set(state, std::move(values));
     });
     return success();
 }

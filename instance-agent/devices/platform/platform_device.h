@@ -4,6 +4,7 @@
 #include "instance-agent/devices/device_context.h"
 #include "instance-agent/devices/platform/platform_items.h"
 #include "instance-agent/devices/state_file.h"
+#include "instance-agent/devices/stream/stream_link.h"
 #include "libsvc/base/guarded.h"
 
 namespace svc::agent {
@@ -11,13 +12,14 @@ namespace svc::agent {
 // What is set is kept for as long as the instance exists.
 class PlatformDevice final : public Device {
   public:
-    explicit PlatformDevice(const DeviceContext& context);
+    PlatformDevice(const DeviceContext& context, StreamLink& link);
 
     std::vector<Route> routes() override;
     GuestFeature guest_feature() override { return {}; }
     std::vector<std::string> extensions() const override { return {"platform_support"}; }
 
-    Json value(std::string_view item) const;  // for who streams; null: the platform has no such item
+    Json value(std::string_view item) const;  // null: the platform has no such item
+    Json stream_items() const;                // as the streamer is told
     void set_stream_active(bool active);      // by who streams
 
   private:
@@ -31,10 +33,14 @@ class PlatformDevice final : public Device {
     Response reset(const Request& request);
     void keep(const ItemValues& values) const;
     Json read(const State& state, const PlatformItem& item) const;
+    Json read(const State& state, std::string_view item) const;
+    Json stream_items(const State& state) const;
+    void set(State& state, ItemValues values);
 
     const std::string name_;
     const PlatformItems items_;
     const StateFile state_file_;
+    StreamLink& link_;  // told what the items are now
     Guarded<State> state_;
 };
 

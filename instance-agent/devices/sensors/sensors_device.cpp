@@ -45,9 +45,10 @@ Json event_of(std::size_t sensor, const SensorValues& values) {
 
 }  // namespace
 
-SensorsDevice::SensorsDevice(const DeviceContext& context, Tracer& tracer)
+SensorsDevice::SensorsDevice(const DeviceContext& context, Tracer& tracer, StreamLink& link)
     : state_file_(context.state() / "sensors.json", this_start(context.paths)),
       tracer_(tracer),
+      link_(link),
       repeater_(context.clock, "sensors") {
     const bool enabled = state_file_.load() == Json::object({{"enabled", true}});
     state_.with([&](State& state) { state.enabled = enabled; });
@@ -126,13 +127,17 @@ GuestAnswer SensorsDevice::activate(const GuestSessionPtr& session, const Json& 
     }
     state_.with([&](State& state) {
         state.board.switch_on(sensor, session, delay);
+        link_.sensor(sensor_types[sensor].name, true);
         if (state.board.last(sensor)) begin({session, delay}, sensor, true);
     });
     return {};
 }
 
 void SensorsDevice::switch_off(const GuestSession& session, std::size_t sensor) {
-    state_.with([&](State& state) { state.board.switch_off(sensor, session.id()); });
+    state_.with([&](State& state) {
+        state.board.switch_off(sensor, session.id());
+        if (!state.board.is_active(sensor)) link_.sensor(sensor_types[sensor].name, false);
+    });
     repeater_.stop(key_of(session, sensor));
 }
 

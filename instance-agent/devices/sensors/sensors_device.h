@@ -5,13 +5,14 @@
 #include "instance-agent/devices/repeater.h"
 #include "instance-agent/devices/sensors/sensor_board.h"
 #include "instance-agent/devices/state_file.h"
+#include "instance-agent/devices/stream/stream_link.h"
 #include "instance-agent/devices/tracing/tracer.h"
 
 namespace svc::agent {
 
 class SensorsDevice final : public Device {
   public:
-    SensorsDevice(const DeviceContext& context, Tracer& tracer);
+    SensorsDevice(const DeviceContext& context, Tracer& tracer, StreamLink& link);
 
     std::vector<Route> routes() override;
     GuestFeature guest_feature() override;
@@ -33,6 +34,7 @@ class SensorsDevice final : public Device {
 
     const StateFile state_file_;
     Tracer& tracer_;
+    StreamLink& link_;  // told which sensors guests use
     Guarded<State> state_;
     Guarded<bool> switching_;  // held while the switch is thrown, so that file and state agree
     Repeater repeater_;        // last: its calls use the others
