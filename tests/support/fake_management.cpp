@@ -1,0 +1,200 @@
+#include "tests/support/fake_management.h"
+
+#include <algorithm>
+
+#include "libsvc/base/error.h"
+
+namespace svc::test {
+
+class FakeManagement::Connection final : public Management {
+  public:
+    explicit Connection(FakeManagement& service) : service_(service) {}
+
+    std::vector<std::string> applications() override {
+        std::lock_guard lock(service_.mutex_);
+        service_.require_answers();
+        return service_.applications_;
+    }
+    RegionLoad load() override {
+        std::lock_guard lock(service_.mutex_);
+        service_.require_answers();
+        return {service_.cpus_};
+    }
+    std::string launch(const StreamLaunch& launch) override { return service_.launch(launch); }
+    std::vector<StreamInstance> instances() override {
+        std::lock_guard lock(service_.mutex_);
+        service_.require_answers();
+        std::vector<StreamInstance> result;
+        for (const auto& [id, instance] : service_.instances_) result.push_back(instance);
+        return result;
+    }
+    std::optional<StreamInstance> instance(const std::string& id) override {
+        std::lock_guard lock(service_.mutex_);
+        service_.require_answers();
+        const auto found = service_.instances_.find(id);
+        return found == service_.instances_.end() ? std::nullopt : std::optional(found->second);
+    }
+    void remove(const std::string& id, bool force) override { service_.remove(id, force); }
+    void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) override {
+        service_.follow(stop, changed);
+    }
+
+  private:
+    FakeManagement& service_;
+};
+
+std::unique_ptr<Management> FakeManagement::connect() {
+    return std::make_unique<Connection>(*this);
+}
+
+void FakeManagement::require_answers() const {
+    if (!answers_) throw Error(ErrorCode::unavailable, "the management service does not answer");
+}
+
+void FakeManagement::set_applications(std::vector<std::string> names) {
+    std::lock_guard lock(mutex_);
+    applications_ = std::move(names);
+}
+
+void FakeManagement::set_cpus(int cpus) {
+    std::lock_guard lock(mutex_);
+    cpus_ = cpus;
+}
+
+void FakeManagement::set_answers(bool answers) {
+    std::lock_guard lock(mutex_);
+    answers_ = answers;
+    changed_.notify_all();
+}
+
+void FakeManagement::on_launch(std::function<void(const StreamLaunch&)> hook) {
+    std::lock_guard lock(mutex_);
+    on_launch_ = std::move(hook);
+}
+
+void FakeManagement::on_remove(std::function<void(const std::string&, bool)> hook) {
+    std::lock_guard lock(mutex_);
+    on_remove_ = std::move(hook);
+}
+
+void FakeManagement::tell_all(const std::string& id) {
+    for (Follower* follower : followers_) follower->told.push_back(id);
+    changed_.notify_all();
+}
+
+void FakeManagement::add(StreamInstance instance) {
+    std::lock_guard lock(mutex_);
+    const std::string id = instance.id;
+    instances_[id] = std::move(instance);
+    tell_all(id);
+}
+
+void FakeManagement::move(const std::string& id, const std::string& status,
+                          const std::string& error_message) {
+    std::lock_guard lock(mutex_);
+    StreamInstance& instance = instances_.at(id);
+    instance.status = status;
+    instance.error_message = error_message;
+    tell_all(id);
+}
+
+void FakeManagement::vanish(const std::string& id) {
+    std::lock_guard lock(mutex_);
+    instances_.erase(id);
+    tell_all(id);
+}
+
+void FakeManagement::tell(const std::string& id) {
+    std::lock_guard lock(mutex_);
+    tell_all(id);
+}
+
+std::string FakeManagement::instance_of(const std::string& session) const {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, instance] : instances_)
+        if (instance.session == session) return id;
+    return "";
+}
+
+std::vector<StreamLaunch> FakeManagement::launches() const {
+    std::lock_guard lock(mutex_);
+    return launches_;
+}
+
+std::vector<std::string> FakeManagement::removals() const {
+    std::lock_guard lock(mutex_);
+    return removals_;
+}
+
+std::size_t FakeManagement::instances() const {
+    std::lock_guard lock(mutex_);
+    return instances_.size();
+}
+
+template <class Test>
+void FakeManagement::await(Test test) const {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, std::chrono::seconds(20), test))
+        throw Error(ErrorCode::internal, "what the test waits for did not happen");
+}
+
+void FakeManagement::await_launches(std::size_t count) const {
+    await([&] { return launches_.size() >= count; });
+}
+
+void FakeManagement::await_removals(std::size_t count) const {
+    await([&] { return removals_.size() >= count; });
+}
+
+void FakeManagement::await_followers(std::size_t count) const {
+    await([&] { return followers_.size() >= count; });
+}
+
+std::string FakeManagement::launch(const StreamLaunch& launch) {
+    std::unique_lock lock(mutex_);
+    require_answers();
+    if (const auto hook = on_launch_) {
+        lock.unlock();
+        hook(launch);
+        lock.lock();
+        require_answers();
+    }
+    launches_.push_back(launch);
+    const std::string id = "instance-" + std::to_string(launches_.size());
+    instances_[id] = {id, launch.session, "created", ""};
+    tell_all(id);
+    return id;
+}
+
+void FakeManagement::remove(const std::string& id, bool force) {
+    std::unique_lock lock(mutex_);
+    require_answers();
+    if (const auto hook = on_remove_) {
+        lock.unlock();
+        hook(id, force);
+        lock.lock();
+        require_answers();
+    }
+    removals_.push_back(id);
+    instances_.erase(id);
+    tell_all(id);
+}
+
+void FakeManagement::follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) {
+    std::unique_lock lock(mutex_);
+    require_answers();
+    Follower follower;
+    followers_.insert(&follower);
+    changed_.notify_all();
+    while (answers_ && changed_.wait(lock, stop, [&] { return !follower.told.empty() || !answers_; })) {
+        std::vector<std::string> told;
+        told.swap(follower.told);
+        lock.unlock();
+        for (const auto& id : told) changed(id);
+        lock.lock();
+    }
+    followers_.erase(&follower);
+    if (!answers_) throw Error(ErrorCode::unavailable, "the management service is gone");
+}
+
+}  // namespace svc::test

@@ -1,0 +1,71 @@
+#pragma once
+// A management service that a test plays: it records what it is asked, and its instances move when the test
+// says so.
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "libsvc/streaming/management.h"
+
+namespace svc::test {
+
+// Thread-safe. Outlives its connections. What waits gives up after 20 s with an Error.
+class FakeManagement {
+  public:
+    // One client of it; any number of them may follow at the same time.
+    std::unique_ptr<Management> connect();
+
+    void set_applications(std::vector<std::string> names);  // at first: "app"
+    void set_cpus(int cpus);                                // at first: 4
+    // False: calls throw unavailable, and who follows is disconnected.
+    void set_answers(bool answers);
+    // Called without a lock before a launch or a removal is done: may block, or throw what is to be answered.
+    void on_launch(std::function<void(const StreamLaunch&)> hook);
+    void on_remove(std::function<void(const std::string& id, bool force)> hook);
+
+    // Of instances. Each of these tells those that follow.
+    void add(StreamInstance instance);  // that nobody here launched
+    void move(const std::string& id, const std::string& status, const std::string& error_message = "");
+    void vanish(const std::string& id);  // deleted by somebody else
+    void tell(const std::string& id);    // "changed", although it was not; "": look at all
+    std::string instance_of(const std::string& session) const;  // the id; "": none
+
+    std::vector<StreamLaunch> launches() const;
+    std::vector<std::string> removals() const;  // ids, in their order
+    std::size_t instances() const;
+    void await_launches(std::size_t count) const;
+    void await_removals(std::size_t count) const;
+    void await_followers(std::size_t count) const;
+
+  private:
+    class Connection;
+    struct Follower {
+        std::vector<std::string> told{""};
+    };
+    void require_answers() const;  // with the lock held
+    void tell_all(const std::string& id);
+    template <class Test>
+    void await(Test test) const;
+    std::string launch(const StreamLaunch& launch);
+    void remove(const std::string& id, bool force);
+    void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed);
+
+    mutable std::mutex mutex_;
+    mutable std::condition_variable_any changed_;
+    std::vector<std::string> applications_{"app"};
+    int cpus_ = 4;
+    bool answers_ = true;
+    std::function<void(const StreamLaunch&)> on_launch_;
+    std::function<void(const std::string&, bool)> on_remove_;
+    std::map<std::string, StreamInstance> instances_;
+    std::vector<StreamLaunch> launches_;
+    std::vector<std::string> removals_;
+    std::set<Follower*> followers_;
+};
+
+}  // namespace svc::test
