@@ -87,6 +87,11 @@ void check_node_name(std::string_view field, std::string_view name) {
         throw_invalid(field, "only letters, digits and - are allowed, - neither first nor last");
 }
 
+void check_account_name(std::string_view field, std::string_view name) {
+    if (name.empty()) throw_invalid(field, "must not be empty");
+    check_service_name(field, name);
+}
+
 void check_service_name(std::string_view field, std::string_view name) {
     if (name.empty()) return;
     const auto allowed = [](char c) { return is_lower(c) || is_digit(c) || c == '-'; };

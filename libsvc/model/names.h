@@ -13,6 +13,7 @@ void check_addon_name(std::string_view field, std::string_view name);
 void check_node_name(std::string_view field,
                      std::string_view name);  // ^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$
 void check_service_name(std::string_view field, std::string_view name);  // "" or ^[a-z0-9][a-z0-9-]{0,62}$
+void check_account_name(std::string_view field, std::string_view name);  // ^[a-z0-9][a-z0-9-]{0,62}$
 void check_boot_package(std::string_view field, std::string_view name);
 void check_boot_activity(std::string_view field, std::string_view name);
 void check_tag(std::string_view field,

@@ -9,6 +9,8 @@
 
 namespace svc {
 
+struct Macaroon;
+
 enum class SocketRole { master, slave };  // instance, client
 std::string_view to_text(SocketRole role);
 
@@ -22,7 +24,8 @@ struct SocketGrant {
 // Thread-safe.
 class TokenMint {
   public:
-    explicit TokenMint(std::string secret);  // 64 random bytes
+    // `secret`: 64 random bytes; `location`: the gateway's name, told in each token.
+    explicit TokenMint(std::string secret, std::string location = "stream-gateway");
     // The secret in `file` (0600), made when it is absent.
     static std::string load_secret(const std::string& file);
 
@@ -39,7 +42,10 @@ class TokenMint {
     SocketGrant read_socket_token(std::string_view token, Time now) const;
 
   private:
+    std::string signed_text(Macaroon token) const;
+
     std::string secret_;
+    std::string location_;
 };
 
 std::string token_digest(std::string_view token);  // SHA-256, hex: what a store keeps of a token
