@@ -20,9 +20,17 @@ bool may_move(SessionStatus from, SessionStatus to);  // facts 3.4 as a table
 // Pixels, dots per inch, frames per second.
 struct Screen {
     int width = 1280, height = 720, density = 240, fps = 60;
-    static Screen from_json(const JsonFields& fields);  // odd sizes are raised by one; throws invalid_argument
+    static Screen from_json(
+        const JsonFields& fields);  // odd sizes are raised by one; throws invalid_argument
     Json to_json() const;
     bool operator==(const Screen&) const = default;
+};
+
+// What a join says of the screen: the rest stays as it is. The frame rate is the session's.
+struct ScreenPatch {
+    std::optional<int> width, height, density;
+    static ScreenPatch from_json(const JsonFields& fields);  // checks as Screen's; throws invalid_argument
+    Screen applied_to(Screen screen) const;
 };
 
 struct StreamSession {
@@ -40,10 +48,17 @@ struct StreamSession {
     SessionStatus status = SessionStatus::created;
     std::string status_message;
     Time created_at{};
-    Time changed_at{};    // of status
-    Time client_left_at{};  // since when nobody watches; created_at until the first client came
+    Time changed_at{};              // of status
+    Time client_left_at{};          // since when nobody watches; created_at until the first client came
     bool client_connected = false;  // media flows: what the instance said last
     bool had_client = false;
+
+    // Of the gateway's work, not on the wire:
+    std::string worker;   // which service object may launch and delete its instance; "": none has begun
+    Time worker_until{};  // others may take the work over after that
+    bool removal_due =
+        false;               // its instance is to be deleted, also when that took too long and it is in error
+    bool forgotten = false;  // deleted by force: shown to nobody, kept until its instance is known to be gone
 };
 
 Json to_json(const StreamSession& session);  // the record of the API
@@ -60,12 +75,13 @@ struct SessionCreate {
     bool ephemeral = true;
     Json extra_data;
     Screen screen;
+    int idle_minutes() const;  // unless given: 30 of a joinable session, else 0
     static SessionCreate from_json(const Json& body);
 };
 
 // Body of POST /1.0/sessions/<id>/join; may be absent (null).
 struct SessionJoin {
-    std::optional<Screen> screen;
+    std::optional<ScreenPatch> screen;
     static SessionJoin from_json(const Json& body);
 };
 
@@ -77,7 +93,8 @@ struct SessionQuery {
     std::size_t offset = 0;
     std::string sort_by = "created_at";
     bool descending = false;
-    static SessionQuery from_query(const std::map<std::string, std::string>& query);  // throws invalid_argument
+    static SessionQuery from_query(
+        const std::map<std::string, std::string>& query);  // throws invalid_argument
 };
 
 }  // namespace svc
