@@ -1,0 +1,181 @@
+// Keyboard, mouse, wheel and touch on an element, as messages of the control channel.
+import { imeText, keyCode } from './keys.js';
+
+const buttons = { 0: 1, 1: 2, 2: 3, 3: 4, 4: 5 };  // of PointerEvent.button
+const touchSlots = 10;
+const wheelStep = 40;  // pixels that make one step
+
+// Leaves the capture of keys, for those who have no mouse: Control + Alt + Escape.
+export function isLeaveChord(event) {
+    return event.ctrlKey && event.altKey && event.code === 'Escape';
+}
+
+export class Input {
+    // `element` has the focus and the events; `video` lies in it, letterboxed; `send(type, data)`.
+    constructor({ element, video, send, onLeave = () => element.blur() }) {
+        this.video = video;
+        this.element = element;
+        this.send = (type, data) => send(`input::${type}`, data);
+        this.onLeave = onLeave;
+        this.keys = new Map();  // KeyboardEvent.code -> our code, of what is down
+        this.buttons = new Set();
+        this.touches = new Map();  // pointerId -> slot
+        this.wheel = { x: 0, y: 0 };
+        this.abort = new AbortController();
+        this.listen();
+    }
+
+    listen() {
+        const on = (target, name, handler, passive = false) =>
+            target.addEventListener(name, handler.bind(this), { signal: this.abort.signal, passive });
+        on(this.element, 'keydown', this.keyDown);
+        on(this.element, 'keyup', this.keyUp);
+        on(this.element, 'pointerdown', this.pointerDown);
+        on(this.element, 'pointermove', this.pointerMove);
+        on(this.element, 'pointerup', this.pointerUp);
+        on(this.element, 'pointercancel', this.pointerUp);
+        on(this.element, 'wheel', this.wheelTurned);
+        on(this.element, 'contextmenu', (event) => event.preventDefault());
+        on(this.element, 'blur', this.releaseAll);
+        on(window, 'blur', this.releaseAll);
+        on(document, 'visibilitychange', () => document.hidden && this.releaseAll());
+    }
+
+    close() {
+        this.releaseAll();
+        this.abort.abort();
+    }
+
+    // Pixels of the guest's display under a point of the page, inside the display; nothing before the first picture.
+    toDisplay(clientX, clientY) {
+        const { videoWidth: width, videoHeight: height } = this.video;
+        if (!width || !height) return undefined;
+        const box = this.video.getBoundingClientRect();
+        const scale = Math.min(box.width / width, box.height / height);
+        const left = box.left + (box.width - width * scale) / 2;
+        const top = box.top + (box.height - height * scale) / 2;
+        const within = (value, size) => Math.min(Math.max(value, 0), size - 1);
+        return { x: within((clientX - left) / scale, width), y: within((clientY - top) / scale, height), scale };
+    }
+
+    keyDown(event) {
+        if (isLeaveChord(event)) {
+            event.preventDefault();
+            this.releaseAll();
+            this.onLeave();
+            return;
+        }
+        if (event.isComposing) return;
+        event.preventDefault();
+        const code = keyCode(event.code);
+        if (code === undefined) this.character(event);
+        else if (!this.keys.has(event.code)) this.key(event.code, code, true);
+    }
+
+    // Keys without a code of their own still have a letter.
+    character(event) {
+        if ([...event.key].length === 1 && !event.ctrlKey && !event.metaKey) this.text(event.key);
+    }
+
+    text(text) {
+        this.send('ime-event', { type: imeText, data: { text } });
+    }
+
+    keyUp(event) {
+        const code = this.keys.get(event.code);
+        if (code === undefined) return;
+        event.preventDefault();
+        this.key(event.code, code, false);
+    }
+
+    key(name, code, pressed) {
+        if (pressed) this.keys.set(name, code);
+        else this.keys.delete(name);
+        this.send('key', { code, pressed });
+    }
+
+    pointerDown(event) {
+        const at = this.toDisplay(event.clientX, event.clientY);
+        if (!at) return;
+        event.preventDefault();
+        this.element.focus({ preventScroll: true });
+        if (event.isTrusted) this.element.setPointerCapture(event.pointerId);
+        if (event.pointerType === 'touch') this.touchStart(event, at);
+        else this.button(event, at, true);
+    }
+
+    pointerMove(event) {
+        const at = this.toDisplay(event.clientX, event.clientY);
+        if (!at) return;
+        if (event.pointerType === 'touch') this.touchMove(event, at);
+        else {
+            this.mouseMove(event, at);
+            // A further button that goes down or up while one is down comes as a move.
+            if (event.button >= 0) this.button(event, at, !this.buttons.has(buttons[event.button]));
+        }
+    }
+
+    pointerUp(event) {
+        if (event.pointerType === 'touch') this.touchEnd(event);
+        else this.button(event, this.toDisplay(event.clientX, event.clientY), false);
+    }
+
+    mouseMove(event, at) {
+        const movement = { rx: Math.round(event.movementX), ry: Math.round(event.movementY) };
+        const locked = document.pointerLockElement === this.element;
+        this.send('mouse-move', locked ? movement : { ...movement, x: at.x, y: at.y });
+    }
+
+    button(event, at, pressed) {
+        const button = buttons[event.button];
+        if (button === undefined || pressed === this.buttons.has(button)) return;
+        event.preventDefault();
+        if (pressed) this.mouseMove(event, at);
+        this.setButton(button, pressed);
+    }
+
+    setButton(button, pressed) {
+        if (pressed) this.buttons.add(button);
+        else this.buttons.delete(button);
+        this.send('mouse-button', { button, pressed });
+    }
+
+    wheelTurned(event) {
+        event.preventDefault();
+        const pixels = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : wheelStep;
+        this.wheel.x += event.deltaX * pixels;
+        this.wheel.y += event.deltaY * pixels;
+        const step = (sum) => (Math.abs(sum) < wheelStep ? 0 : Math.sign(sum));
+        const steps = { x: step(this.wheel.x), y: -step(this.wheel.y) };
+        if (!steps.x && !steps.y) return;
+        this.wheel = { x: 0, y: 0 };
+        this.send('mouse-wheel', { x: steps.x, y: steps.y || 0 });
+    }
+
+    touchStart(event, { x, y }) {
+        const used = new Set(this.touches.values());
+        const slot = Array.from({ length: touchSlots }, (_, index) => index).find((index) => !used.has(index));
+        if (slot === undefined) return;
+        this.touches.set(event.pointerId, slot);
+        this.send('touch-start', { id: slot, x, y });
+    }
+
+    touchMove(event, { x, y }) {
+        const slot = this.touches.get(event.pointerId);
+        if (slot !== undefined) this.send('touch-move', { id: slot, x, y });
+    }
+
+    touchEnd(event) {
+        const slot = this.touches.get(event.pointerId);
+        if (slot === undefined) return;
+        this.touches.delete(event.pointerId);
+        this.send('touch-end', { id: slot, last: this.touches.size === 0 });
+    }
+
+    // Nothing stays down in the guest when the events go elsewhere.
+    releaseAll() {
+        for (const [name, code] of [...this.keys]) this.key(name, code, false);
+        for (const button of [...this.buttons]) this.setButton(button, false);
+        for (const pointerId of [...this.touches.keys()]) this.touchEnd({ pointerId });
+    }
+}
