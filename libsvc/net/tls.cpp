@@ -132,8 +132,9 @@ struct TlsContext::Holder {
 
 namespace {
 
-net::ContextPtr make_server_context(const KeyPair& files) {
+net::ContextPtr make_server_context(const KeyPair& files, TlsVersion least) {
     auto context = net::make_context(TLS_server_method());
+    if (least == TlsVersion::tls13) SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
     net::use_key_pair(context.get(), files);
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_cert_verify_callback(context.get(), net::accept_any_certificate, nullptr);
@@ -147,7 +148,8 @@ net::ContextPtr make_server_context(const KeyPair& files) {
 
 }  // namespace
 
-TlsContext::TlsContext(KeyPair files) : files_(std::move(files)), holder_(std::make_unique<Holder>()) {
+TlsContext::TlsContext(KeyPair files, TlsVersion least)
+    : files_(std::move(files)), least_(least), holder_(std::make_unique<Holder>()) {
     reload();
 }
 
@@ -155,7 +157,7 @@ TlsContext::~TlsContext() = default;
 
 void TlsContext::reload() {
     auto state = std::make_shared<State>();
-    state->context = make_server_context(files_);
+    state->context = make_server_context(files_, least_);
     state->fingerprint = net::fingerprint_of(SSL_CTX_get0_certificate(state->context.get()));
     holder_->state.with([&](auto& current) { current = std::move(state); });
 }

@@ -26,11 +26,13 @@ void ensure_key_pair(const KeyPair& files, std::string_view common_name,
 ClientCertificate parse_certificate(std::string_view pem_or_der);
 std::string to_pem(const ClientCertificate& certificate);
 
-// A server's TLS settings: 1.2 and 1.3, client certificate requested and never required, any accepted here.
-// Thread-safe; reload() switches new connections to changed files.
+enum class TlsVersion { tls12, tls13 };
+
+// A server's TLS settings: from version `least` on, client certificate requested and never required, any
+// accepted here. Thread-safe; reload() switches new connections to changed files.
 class TlsContext {
   public:
-    explicit TlsContext(KeyPair files);
+    explicit TlsContext(KeyPair files, TlsVersion least = TlsVersion::tls12);
     ~TlsContext();
     void reload();                    // throws and keeps the old key when the files are bad
     std::string fingerprint() const;  // of the certificate now served
@@ -39,6 +41,7 @@ class TlsContext {
 
   private:
     KeyPair files_;
+    TlsVersion least_;
     struct Holder;
     std::unique_ptr<Holder> holder_;
 };

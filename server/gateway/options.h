@@ -15,7 +15,7 @@ struct Options {
     std::filesystem::path socket = "/run/svc-gateway/unix.socket";  // 0600: everything, accounts included
     std::string listen = "[::]:4000";                               // TLS 1.3
     std::string metrics_listen = "127.0.0.1:9105";                  // TLS; "none": off
-    std::string metrics_user, metrics_password;  // both needed for metrics to be served
+    std::string metrics_user, metrics_password;                     // both needed for metrics to be served
     std::string public_url;    // "https://gw.example:4000", of clients; "": as the request's Host says
     std::string instance_url;  // of instances; "": https://<first address of this machine>:<port of listen>
     std::string location = "stream-gateway";
@@ -34,7 +34,9 @@ struct Invocation {
     bool finished = false;  // --help, --version
     int exit_status = 0;
 };
-// Throws invalid_argument naming flag, or file, line and key.
-Invocation read_options(int argc, const char* const* argv);
+// Throws invalid_argument naming flag, or file, line and key. `default_config` is read where it exists and no
+// other file is named.
+Invocation read_options(int argc, const char* const* argv,
+                        const std::filesystem::path& default_config = "/etc/svc/svc-gateway.yaml");
 
 }  // namespace svc::gateway

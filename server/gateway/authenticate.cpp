@@ -1,0 +1,63 @@
+#include "server/gateway/authenticate.h"
+
+#include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+
+namespace svc::gateway {
+
+namespace {
+
+struct Authorization {
+    std::string_view scheme, value;
+};
+
+Authorization parse_authorization(std::string_view header) {
+    header = trim(header);
+    const std::size_t space = header.find(' ');
+    if (space == std::string_view::npos) return {header, {}};
+    return {header.substr(0, space), trim(header.substr(space + 1))};
+}
+
+}  // namespace
+
+std::optional<std::string> Authenticator::account_token(const Request& request) {
+    constexpr std::string_view root = "root=";
+    if (const std::string* header = request.headers.find("Authorization")) {
+        const Authorization authorization = parse_authorization(*header);
+        if (iequals(authorization.scheme, "macaroon"))
+            return authorization.value.starts_with(root)
+                       ? std::string(authorization.value.substr(root.size()))
+                       : std::string();
+    }
+    const auto found = request.query.find("api_token");
+    return found == request.query.end() ? std::nullopt : std::optional(found->second);
+}
+
+SessionOwner Authenticator::owner(const Request& request) const {
+    if (is_local(request)) return "";
+    const auto token = account_token(request);
+    if (!token) throw Error(ErrorCode::unauthenticated, "Authorization failed");
+    return accounts_.authenticate(*token);
+}
+
+void Authenticator::check(Access access, const Request& request) const {
+    if (access == Access::everyone) return;
+    if (access == Access::trusted && !is_local(request)) throw Error(ErrorCode::not_found, "not found");
+    owner(request);
+}
+
+BasicCredentials::BasicCredentials(std::string_view user, std::string_view password)
+    : digest_(sha256_hex(std::string(user) + ":" + std::string(password))) {}
+
+bool BasicCredentials::match(const Request& request) const {
+    const Authorization authorization = parse_authorization(request.headers.get("Authorization"));
+    if (!iequals(authorization.scheme, "basic")) return false;
+    try {
+        return equal_constant_time(sha256_hex(base64_decode(authorization.value)), digest_);
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+}  // namespace svc::gateway

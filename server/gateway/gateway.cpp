@@ -1,0 +1,196 @@
+#include "server/gateway/gateway.h"
+
+#include <atomic>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/periodic.h"
+#include "libsvc/net/server.h"
+#include "libsvc/store/sqlite/sqlite_store.h"
+#include "libsvc/streaming/account_service.h"
+#include "server/gateway/addresses.h"
+#include "server/gateway/client_url.h"
+#include "server/gateway/middleware.h"
+#include "server/gateway/routes/routes.h"
+#include "server/gateway/service_metrics.h"
+#include "server/gateway/state_directory.h"
+#include "server/local_socket.h"
+
+namespace svc::gateway {
+
+namespace {
+
+constexpr std::chrono::seconds last_responses{2};  // what a stopping gateway gives running requests
+constexpr std::size_t request_workers = 8, patient_workers = 16, most_queued = 10'000;
+
+std::vector<Regions::Member> members(const Options& options, const Seams& seams) {
+    std::vector<Regions::Member> members;
+    for (const RegionConfig& region : options.regions)
+        members.push_back(
+            {region.name, with_context("region " + region.name, [&] { return seams.management(region); })});
+    return members;
+}
+
+std::shared_ptr<TlsContext> make_tls(const Options& options, const StateDirectory& state,
+                                     const Clock& clock) {
+    KeyPair files{options.tls_certificate, options.tls_key};
+    if (files.certificate.empty()) {
+        files = state.server_keys();
+        std::vector<std::string> addresses = machine_addresses();
+        addresses.insert(addresses.begin(), {"127.0.0.1", "::1"});
+        ensure_key_pair(files, host_name(), {host_name(), "localhost"}, addresses, clock);
+    }
+    return std::make_shared<TlsContext>(files, options.tls12 ? TlsVersion::tls12 : TlsVersion::tls13);
+}
+
+ServerLimits server_limits() {
+    ServerLimits limits;
+    limits.max_connections = 24'000;
+    limits.max_websockets = 20'000;
+    limits.websocket.max_message = RelayLimits{}.message_bytes;
+    return limits;
+}
+
+}  // namespace
+
+class Gateway::Parts {
+  public:
+    Parts(Options given, const Seams& seams);
+    ~Parts() { stop(); }
+    Parts(const Parts&) = delete;
+    Parts& operator=(const Parts&) = delete;
+    void serve();
+    void stop();
+
+    const Options options;
+    SystemClock system_clock;
+    Clock& clock;
+    SystemIdSource ids{clock};
+    StateDirectory state;
+    MetricsRegistry metrics;
+    SqliteStore store;
+    std::shared_ptr<TlsContext> tls;
+    TokenMint mint;
+    AccountService accounts;
+    Regions regions;
+    Relay relay;
+    std::unique_ptr<SessionService> sessions;  // is told where instances find us, which listening decides
+    ThreadPool workers{"request", request_workers, most_queued};
+    ThreadPool patient{"deletion", patient_workers, most_queued};
+    Authenticator authenticator{accounts};
+    BasicCredentials credentials;
+    Cors cors;
+    HttpMetrics http_metrics{metrics, host_name()};
+    std::atomic<Phase> phase = Phase::starting;
+    RouteContext context{authenticator, accounts, regions, patient, options.public_url};
+    Middleware middleware;
+    HttpServer server;
+    std::unique_ptr<Periodic> periodic;
+    std::vector<std::string> addresses;
+
+  private:
+    void listen();
+    void make_sessions();
+};
+
+Gateway::Parts::Parts(Options given, const Seams& seams)
+    : options(std::move(given)),
+      clock(seams.clock ? *seams.clock : system_clock),
+      state(options.state_dir),
+      store(state.database()),
+      tls(make_tls(options, state, clock)),
+      mint(TokenMint::load_secret(state.token_secret().string()), options.location),
+      accounts(store, mint, clock),
+      regions(members(options, seams), clock, seams.region_interval),
+      relay(clock),
+      credentials(options.metrics_user, options.metrics_password),
+      cors(options.allowed_origins),
+      middleware({authenticator, cors, http_metrics, ids, phase}, api_routes(context),
+                 metrics_routes(metrics, credentials)),
+      server(middleware, workers, server_limits()) {}
+
+void Gateway::Parts::listen() {
+    server::make_socket_folder(options.socket);
+    server.listen_unix(std::string(local_listener), options.socket, 0600);
+    addresses.push_back("unix:" + options.socket.string());
+    const std::string address = server.listen_tcp(std::string(api_listener), options.listen, tls);
+    addresses.push_back("https://" + address);
+    context.instance_url = options.instance_url.empty() ? own_url(address) : options.instance_url;
+    if (options.metrics_listen.empty() || options.metrics_user.empty()) return;
+    addresses.push_back(with_context("metrics_listen", [&] {
+        return "https://" + server.listen_tcp(std::string(metrics_listener), options.metrics_listen, tls) +
+               "/internal/1.0/metrics";
+    }));
+}
+
+void Gateway::Parts::make_sessions() {
+    SessionServiceConfig config;
+    config.ice = options.ice;
+    config.instance_url = websocket_url(context.instance_url, "");
+    if (config.instance_url.starts_with("wss://")) config.fingerprint = tls->fingerprint();
+    config.limits = options.limits;
+    sessions = std::make_unique<SessionService>(
+        SessionService::Parts{store, clock, ids, regions, relay, mint}, std::move(config));
+    context.sessions = sessions.get();
+    add_service_metrics(metrics, *sessions, accounts, regions);
+}
+
+// The sockets answer from the beginning, with 503 until the sessions are there.
+void Gateway::Parts::serve() {
+    listen();
+    make_sessions();
+    server.start();
+    relay.listen(*sessions);
+    regions.start(*sessions);
+    sessions->start();
+    const auto second = [] { return Duration(std::chrono::seconds(1)); };
+    periodic = std::make_unique<Periodic>(
+        clock,
+        std::vector<PeriodicJob>{{"relay", second, [this](const std::stop_token&) { relay.tick(); }},
+                                 {"sessions", second, [this](const std::stop_token&) { sessions->tick(); }}});
+    phase = Phase::serving;
+}
+
+// Sessions first: that the sockets close is no event in their lives.
+void Gateway::Parts::stop() {
+    if (phase.exchange(Phase::stopping) == Phase::stopping) return;
+    periodic.reset();
+    if (sessions) sessions->stop();
+    regions.stop();
+    server.stop(last_responses);
+    patient.stop();
+    workers.stop();
+}
+
+Gateway::Gateway(Options options, Seams seams) : parts_(std::make_unique<Parts>(std::move(options), seams)) {
+    parts_->serve();
+}
+
+Gateway::~Gateway() {
+    stop();
+}
+
+const std::vector<std::string>& Gateway::addresses() const {
+    return parts_->addresses;
+}
+
+std::vector<std::string> Gateway::routes() const {
+    std::vector<std::string> routes;
+    for (const Route& route : api_routes(parts_->context))
+        routes.push_back(std::string(to_text(route.method)) + " " + route.path);
+    return routes;
+}
+
+std::string Gateway::fingerprint() const {
+    return parts_->tls->fingerprint();
+}
+
+void Gateway::reload(log::Level level) {
+    log::set_level(level);
+    parts_->tls->reload();
+}
+
+void Gateway::stop() {
+    parts_->stop();
+}
+
+}  // namespace svc::gateway

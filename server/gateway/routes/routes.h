@@ -1,0 +1,36 @@
+#pragma once
+// The tables of routes, a file per noun.
+#include <string>
+#include <vector>
+
+#include "libsvc/base/metrics.h"
+#include "libsvc/base/thread_pool.h"
+#include "libsvc/net/router.h"
+#include "libsvc/streaming/account_service.h"
+#include "libsvc/streaming/regions.h"
+#include "libsvc/streaming/session_service.h"
+#include "server/gateway/authenticate.h"
+
+namespace svc::gateway {
+
+// What handlers work with. Outlives them.
+struct RouteContext {
+    const Authenticator& authenticator;
+    AccountService& accounts;
+    const Regions& regions;
+    ThreadPool& patient;                 // for requests that wait long
+    std::string public_url;              // "": as the request's Host says
+    std::string instance_url = "";       // what a client on the local socket is told then
+    SessionService* sessions = nullptr;  // there before the first request
+};
+
+std::vector<Route> status_routes(const RouteContext& context);
+std::vector<Route> session_routes(const RouteContext& context);
+std::vector<Route> socket_routes(const RouteContext& context);
+std::vector<Route> account_routes(const RouteContext& context);
+std::vector<Route> region_routes(const RouteContext& context);  // and applications
+std::vector<Route> page_routes();
+std::vector<Route> api_routes(const RouteContext& context);  // all of them
+std::vector<Route> metrics_routes(const MetricsRegistry& metrics, const BasicCredentials& credentials);
+
+}  // namespace svc::gateway

@@ -1,0 +1,163 @@
+// Sessions: create, list, show, join, delete one or many.
+#include <algorithm>
+
+#include "libsvc/base/error.h"
+#include "libsvc/model/api.h"
+#include "server/gateway/client_url.h"
+#include "server/gateway/response.h"
+#include "server/gateway/routes/routes.h"
+#include "server/query.h"
+
+namespace svc::gateway {
+
+namespace {
+
+constexpr std::uint64_t max_session_body = 64U << 10;
+constexpr std::uint64_t max_ids_body = 1U << 20;
+constexpr std::size_t max_ids = 10'000;
+
+const std::string& session_id(const Request& request) {
+    const std::string& id = request.params.at("id");
+    if (!is_object_id(id)) throw Error(ErrorCode::invalid_argument, "session id is invalid");
+    return id;
+}
+
+std::string url_of(const RouteContext& context, const Request& request, const SessionGrant& grant) {
+    return websocket_url(client_base(request, context.public_url, context.instance_url), grant.path);
+}
+
+// A Host header that cannot be used is told before there is a session.
+void check_base(const RouteContext& context, const Request& request) {
+    client_base(request, context.public_url, context.instance_url);
+}
+
+Response create_session(const RouteContext& context, const Request& request) {
+    check_base(context, request);
+    const SessionOwner owner = context.authenticator.owner(request);
+    const SessionGrant grant =
+        context.sessions->create(owner, SessionCreate::from_json(server::json_body(request)));
+    return success(201, Json::object({{"id", grant.session.id},
+                                      {"region", grant.session.region},
+                                      {"status", to_text(grant.session.status)},
+                                      {"joinable", grant.session.joinable},
+                                      {"url", url_of(context, request, grant)},
+                                      {"stun_servers", grant.stun_servers}}));
+}
+
+Response join_session(const RouteContext& context, const Request& request) {
+    check_base(context, request);
+    const SessionOwner owner = context.authenticator.owner(request);
+    const Json body = request.body.empty() ? Json() : Json::parse(request.body);
+    const SessionGrant grant =
+        context.sessions->join(owner, session_id(request), SessionJoin::from_json(body));
+    return success(200, Json::object({{"id", grant.session.id},
+                                      {"url", url_of(context, request, grant)},
+                                      {"stun_servers", grant.stun_servers}}));
+}
+
+Response list_sessions(const RouteContext& context, const Request& request) {
+    const SessionQuery query = SessionQuery::from_query(request.query);
+    const SessionService::Page found = context.sessions->list(context.authenticator.owner(request), query);
+    Json list = Json::array();
+    for (const StreamSession& session : found.sessions)
+        list.push_back(query.recursion ? to_json(session) : Json(session.id));
+    return page(list, found.total);
+}
+
+Response show_session(const RouteContext& context, const Request& request) {
+    const SessionOwner owner = context.authenticator.owner(request);
+    return success(200, to_json(context.sessions->get(owner, session_id(request))));
+}
+
+SessionService::Deletion deletion_of(const Request& request) {
+    return {server::query_flag(request, "force"), server::query_flag(request, "sync")};
+}
+
+// On threads of its own where it waits for instances to go: the others must not wait with it.
+Response patiently(const RouteContext& context, bool patient, std::function<Response()> work) {
+    if (!patient) return work();
+    Response response;
+    response.later = [&context, work = std::move(work)](const Responder& respond) {
+        const auto answer = [work, respond] {
+            try {
+                respond(work());
+            } catch (const std::exception& e) {
+                respond(failure(e));
+            }
+        };
+        if (!context.patient.post(answer))
+            respond(failure(Error(ErrorCode::exhausted, "too many deletions at once")));
+    };
+    return response;
+}
+
+Response delete_session(const RouteContext& context, const Request& request) {
+    const SessionOwner owner = context.authenticator.owner(request);
+    const SessionService::Deletion how = deletion_of(request);
+    return patiently(context, how.sync, [&context, owner, id = session_id(request), how] {
+        context.sessions->remove(owner, id, how);
+        return success();
+    });
+}
+
+std::vector<std::string> ids_of(const Request& request) {
+    const Json body = server::json_body(request);
+    const auto ids = JsonFields(body).strings("ids");
+    if (!ids || ids->empty()) throw Error(ErrorCode::invalid_argument, "ids is required");
+    if (ids->size() > max_ids) throw_invalid("ids", "must not be more than " + std::to_string(max_ids));
+    for (const std::string& id : *ids)
+        if (!is_object_id(id)) throw Error(ErrorCode::invalid_argument, "session id is invalid");
+    return *ids;
+}
+
+Json to_json(const SessionDeletions& deletions) {
+    Json deleted = Json::array();
+    for (const std::string& id : deletions.deleted) deleted.push_back(id);
+    Json errors = Json::array();
+    for (const SessionDeletionError& error : deletions.errors)
+        errors.push_back(Json::object({{"session_id", error.id},
+                                       {"error_message", error.message},
+                                       {"status_code", http_status(error.code)}}));
+    return Json::object({{"deleted_sessions", deleted}, {"errors", errors}});
+}
+
+// One status for all that failed alike, 207 where some did.
+Response answer_of(const SessionDeletions& deletions, bool waited) {
+    const auto& errors = deletions.errors;
+    if (errors.empty()) return success(waited ? 200 : 202, to_json(deletions));
+    const bool alike = std::all_of(errors.begin(), errors.end(),
+                                   [&](const auto& error) { return error.code == errors.front().code; });
+    if (deletions.deleted.empty() && alike)
+        return refusal(http_status(errors.front().code), errors.front().message, to_json(deletions));
+    return success(207, to_json(deletions));
+}
+
+Response delete_sessions(const RouteContext& context, const Request& request) {
+    const SessionOwner owner = context.authenticator.owner(request);
+    const SessionService::Deletion how = deletion_of(request);
+    return patiently(context, how.sync, [&context, owner, ids = ids_of(request), how] {
+        return answer_of(context.sessions->remove_all(owner, ids, how), how.sync);
+    });
+}
+
+}  // namespace
+
+std::vector<Route> session_routes(const RouteContext& context) {
+    const auto with = [&context](Response (*handle)(const RouteContext&, const Request&)) {
+        return [&context, handle](Request& request) { return handle(context, request); };
+    };
+    return {
+        {Method::post, "/1.0/sessions", Access::token, Dispatch::on_pool, "create_new_session",
+         with(create_session), max_session_body},
+        {Method::get, "/1.0/sessions", Access::token, Dispatch::on_pool, "get_sessions", with(list_sessions)},
+        {Method::get, "/1.0/sessions/{id}", Access::token, Dispatch::on_pool, "get_session",
+         with(show_session)},
+        {Method::delete_, "/1.0/sessions/{id}", Access::token, Dispatch::on_pool, "delete_session",
+         with(delete_session)},
+        {Method::delete_, "/1.0/sessions", Access::token, Dispatch::on_pool, "delete_sessions",
+         with(delete_sessions), max_ids_body},
+        {Method::post, "/1.0/sessions/{id}/join", Access::token, Dispatch::on_pool, "join_session",
+         with(join_session), max_session_body}};
+}
+
+}  // namespace svc::gateway

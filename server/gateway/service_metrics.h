@@ -1,0 +1,14 @@
+#pragma once
+// stream_gateway_*: what there is, counted at each scrape.
+#include "libsvc/base/metrics.h"
+#include "libsvc/streaming/account_service.h"
+#include "libsvc/streaming/regions.h"
+#include "libsvc/streaming/session_service.h"
+
+namespace svc::gateway {
+
+// The registry must not be read after the services have gone.
+void add_service_metrics(MetricsRegistry& registry, const SessionService& sessions,
+                         const AccountService& accounts, const Regions& regions);
+
+}  // namespace svc::gateway

@@ -1,0 +1,246 @@
+#include "server/gateway/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/net/target.h"
+#include "server/setting_values.h"
+
+namespace svc::gateway {
+
+namespace {
+
+using namespace svc::server;
+using Key = std::string_view;
+
+struct Member {
+    std::string_view name;
+    std::function<void(Key path, const Json& value)> read;
+};
+
+// Each member of an object by its reader; what goes wrong is told with the member's path.
+void read_members(Key key, const Json& value, const std::vector<Member>& known) {
+    if (!value.is_object()) throw_invalid(key, "must be a map of keys to values");
+    for (const auto& [name, item] : value.as_object()) {
+        const std::string path = std::string(key) + "." + name;
+        const auto member =
+            std::find_if(known.begin(), known.end(), [&](const Member& m) { return m.name == name; });
+        if (member == known.end()) throw Fault{path, "unknown key " + quoted(path)};
+        if (item.is_null()) continue;
+        try {
+            member->read(path, item);
+        } catch (const Error& e) {
+            throw Fault{path, e.what()};
+        }
+    }
+}
+
+std::vector<std::string> read_texts(Key key, const Json& value) {
+    std::vector<std::string> texts;
+    for (const Json& item : value.is_array() ? value.as_array() : JsonArray{value})
+        texts.push_back(read_text(key, item));
+    return texts;
+}
+
+std::string read_url(Key key, const Json& value, bool remote_only) {
+    std::string url = read_text(key, value);
+    if (url.empty()) return url;
+    try {
+        if (!Target::parse(url).unix_path.empty() && remote_only)
+            throw_invalid(key, "must begin with https:// or http://");
+    } catch (const Error& e) {
+        throw Error(ErrorCode::invalid_argument, std::string(key) + ": " + e.what());
+    }
+    if (url.ends_with('/')) url.pop_back();
+    return url;
+}
+
+std::string read_file_name(Key key, const Json& value) {
+    std::string path = read_path(key, value);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) throw_invalid(key, quoted(path) + " is no file");
+    return path;
+}
+
+std::string read_fingerprint(Key key, const Json& value) {
+    std::string text = to_lower(read_text(key, value));
+    std::erase(text, ':');
+    if (!text.empty() && !is_sha256_hex(text)) throw_invalid(key, "must be 64 hexadecimal digits");
+    return text;
+}
+
+std::string read_region_name(Key key, const Json& value) {
+    std::string name = read_text(key, value);
+    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+    });
+    if (name.empty() || name.size() > 63 || !plain)
+        throw_invalid(key, "must be 1 to 63 letters, digits, '-', '_' or '.'");
+    return name;
+}
+
+bool read_bool(Key key, const Json& value) {
+    if (value.is_bool()) return value.as_bool();
+    return read_one_of(key, value, {"true", "false"}) == "true";
+}
+
+void check_region(const std::string& path, const RegionConfig& region) {
+    if (region.name.empty()) throw Fault{path, path + ".name is required"};
+    if (region.url.empty()) throw Fault{path, path + ".url is required"};
+    const Target target = Target::parse(region.url);
+    if (region.certificate.empty() != region.key.empty())
+        throw Fault{path, path + ": certificate and key go together"};
+    if (target.unix_path.empty() && region.certificate.empty())
+        throw Fault{path, path + ".certificate is required: the service knows its clients by certificates"};
+}
+
+RegionConfig read_region(const std::string& path, const Json& value) {
+    RegionConfig region;
+    read_members(
+        path, value,
+        {{"name", [&](Key k, const Json& v) { region.name = read_region_name(k, v); }},
+         {"url", [&](Key k, const Json& v) { region.url = read_url(k, v, false); }},
+         {"certificate", [&](Key k, const Json& v) { region.certificate = read_file_name(k, v); }},
+         {"key", [&](Key k, const Json& v) { region.key = read_file_name(k, v); }},
+         {"server_fingerprint",
+          [&](Key k, const Json& v) { region.server_fingerprint = read_fingerprint(k, v); }},
+         {"metrics_server", [&](Key k, const Json& v) { region.metrics_server = read_text(k, v); }}});
+    check_region(path, region);
+    return region;
+}
+
+void apply_regions(Options& options, Key key, const Json& value) {
+    if (!value.is_array()) throw_invalid(key, "must be a list");
+    options.regions.clear();
+    for (const Json& item : value.as_array()) {
+        const std::string path = std::string(key) + "[" + std::to_string(options.regions.size()) + "]";
+        RegionConfig region = read_region(path, item);
+        for (const RegionConfig& other : options.regions)
+            if (other.name == region.name)
+                throw Fault{path, "region " + quoted(region.name) + " is there twice"};
+        options.regions.push_back(std::move(region));
+    }
+}
+
+void apply_metrics(Options& options, Key key, const Json& value) {
+    read_members(key, value,
+                 {{"listen", [&](Key k, const Json& v) { options.metrics_listen = read_address(k, v); }},
+                  {"user", [&](Key k, const Json& v) { options.metrics_user = read_text(k, v); }},
+                  {"password", [&](Key k, const Json& v) { options.metrics_password = read_text(k, v); }}});
+    if (options.metrics_user.empty() != options.metrics_password.empty())
+        throw Fault{std::string(key), "metrics.user and metrics.password go together"};
+    if (options.metrics_user.find(':') != std::string::npos)
+        throw Fault{"metrics.user", "argument metrics.user is invalid: must not have a colon"};
+}
+
+void apply_stun(Options& options, Key key, const Json& value) {
+    read_members(key, value,
+                 {{"urls", [&](Key k, const Json& v) { options.ice.stun_urls = read_texts(k, v); }}});
+    options.ice.check();
+}
+
+void apply_turn(Options& options, Key key, const Json& value) {
+    read_members(key, value,
+                 {{"urls", [&](Key k, const Json& v) { options.ice.turn_urls = read_texts(k, v); }},
+                  {"secret", [&](Key k, const Json& v) { options.ice.turn_secret = read_text(k, v); }},
+                  {"ttl", [&](Key k, const Json& v) { options.ice.turn_ttl = read_duration(k, v); }}});
+    if (!options.ice.turn_urls.empty() && options.ice.turn_secret.empty())
+        throw Fault{std::string(key), "turn.secret is required: it makes the credentials"};
+    if (options.ice.turn_ttl < std::chrono::minutes(1))
+        throw Fault{"turn.ttl", "argument turn.ttl is invalid: must be a minute or longer"};
+    options.ice.check();
+}
+
+Duration read_limit(Key key, const Json& value) {
+    const Duration duration = read_duration(key, value);
+    if (duration < std::chrono::seconds(1)) throw_invalid(key, "must be a second or longer");
+    return duration;
+}
+
+void apply_limits(Options& options, Key key, const Json& value) {
+    SessionLimits& limits = options.limits;
+    read_members(
+        key, value,
+        {{"launch", [&](Key k, const Json& v) { limits.launch = read_limit(k, v); }},
+         {"deletion", [&](Key k, const Json& v) { limits.deletion = read_limit(k, v); }},
+         {"keep", [&](Key k, const Json& v) { limits.keep = read_duration(k, v); }},
+         {"client_token", [&](Key k, const Json& v) { limits.client_token = read_limit(k, v); }},
+         {"sessions", [&](Key k, const Json& v) { limits.sessions = read_count(k, v, 1, 10'000'000); }},
+         {"creations_per_minute",
+          [&](Key k, const Json& v) { limits.creations_per_minute = read_count(k, v, 0, 1'000'000); }}});
+}
+
+// "https://app.example" without a path, or "*".
+std::string read_origin(Key key, const std::string& text) {
+    if (text == "*") return text;
+    try {
+        if (!Target::parse(text).unix_path.empty() || text.ends_with('/'))
+            throw Error(ErrorCode::invalid_argument, "no origin");
+    } catch (const Error&) {
+        throw_invalid(key, quoted(text) + " is neither * nor an origin like https://app.example");
+    }
+    return text;
+}
+
+void apply_cors(Options& options, Key key, const Json& value) {
+    read_members(key, value, {{"origins", [&](Key k, const Json& v) {
+                                   options.allowed_origins.clear();
+                                   for (const std::string& text : read_texts(k, v))
+                                       options.allowed_origins.push_back(read_origin(k, text));
+                               }}});
+}
+
+constexpr std::array all_settings{
+    Setting{"state_dir", "DIR", "sessions, accounts, the secret of tokens, the certificate made at first",
+            [](Options& o, Key k, const Json& v) { o.state_dir = read_path(k, v); }},
+    Setting{"socket", "PATH", "local API for accounts, mode 0600: sees everything, asks for no token",
+            [](Options& o, Key k, const Json& v) { o.socket = read_path(k, v); }},
+    Setting{"listen", "HOST:PORT", "API and page, TLS 1.3; port 0 picks a free one",
+            [](Options& o, Key k, const Json& v) {
+                o.listen = read_address(k, v);
+                if (o.listen.empty()) throw_invalid(k, "must be HOST:PORT");
+            }},
+    Setting{"metrics_listen", "HOST:PORT", "TLS, /internal/1.0/metrics; none switches it off",
+            [](Options& o, Key k, const Json& v) { o.metrics_listen = read_address(k, v); }},
+    Setting{"public_url", "URL", "where clients find this gateway; default: as their request's Host says",
+            [](Options& o, Key k, const Json& v) { o.public_url = read_url(k, v, true); }},
+    Setting{"instance_url", "URL", "where instances find it; default: this machine's first address",
+            [](Options& o, Key k, const Json& v) { o.instance_url = read_url(k, v, true); }},
+    Setting{"location", "TEXT", "the gateway's name in the tokens it makes",
+            [](Options& o, Key k, const Json& v) { o.location = read_text(k, v); }},
+    Setting{"tls_certificate", "FILE", "PEM; default: made in the state directory",
+            [](Options& o, Key k, const Json& v) { o.tls_certificate = read_file_name(k, v); }},
+    Setting{"tls_key", "FILE", "PEM, of that certificate",
+            [](Options& o, Key k, const Json& v) { o.tls_key = read_file_name(k, v); }},
+    Setting{"tls12", "", "TLS 1.2 as well",
+            [](Options& o, Key k, const Json& v) { o.tls12 = read_bool(k, v); }},
+    Setting{"log_level", "LEVEL", "debug, info, warning or error",
+            [](Options& o, Key k, const Json& v) {
+                o.log_level = log::parse_level(read_one_of(k, v, {"debug", "info", "warning", "error"}));
+            }},
+    Setting{"regions", "", "the management services that run the instances", apply_regions},
+    Setting{"metrics", "", "who may read the metrics, and where", apply_metrics},
+    Setting{"stun", "", "servers that tell clients their address", apply_stun},
+    Setting{"turn", "", "relays of media, with the secret they share with the gateway", apply_turn},
+    Setting{"limits", "", "of sessions", apply_limits},
+    Setting{"cors", "", "pages of other origins that may use the API", apply_cors},
+};
+
+}  // namespace
+
+std::span<const Setting> settings() {
+    return all_settings;
+}
+
+const Setting* find_setting(std::string_view key) {
+    for (const Setting& setting : all_settings)
+        if (setting.key == key) return &setting;
+    return nullptr;
+}
+
+}  // namespace svc::gateway
