@@ -78,7 +78,8 @@ JsonArray items(const Json& metadata) {
 using client::item;
 using client::items;
 
-ApiClient::ApiClient(Target target) : http_(std::move(target)) {}
+ApiClient::ApiClient(Target target, std::chrono::milliseconds timeout)
+    : http_(std::move(target)), timeout_(timeout) {}
 
 Json ApiClient::send(const ClientRequest& request) {
     const ClientReply reply = http_.call(request);
@@ -89,6 +90,7 @@ Json ApiClient::call(Method method, const std::string& path, const Json* body) {
     ClientRequest request;
     request.method = method;
     request.path = path;
+    request.timeout = timeout_;
     if (body != nullptr) {
         request.headers.set("Content-Type", "application/json");
         request.body = body->dump();

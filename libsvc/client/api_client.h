@@ -24,7 +24,8 @@ namespace svc {
 // service answered, with its own text (never `unavailable`). Ids may be names where the API allows it.
 class ApiClient {
   public:
-    explicit ApiClient(Target target);
+    // `timeout`: of a call without uploads, without a byte moving.
+    explicit ApiClient(Target target, std::chrono::milliseconds timeout = std::chrono::seconds(60));
     const Target& target() const { return http_.target(); }
 
     Json server();                 // GET /1.0
@@ -113,6 +114,7 @@ class ApiClient {
                          std::function<void(std::string_view)> sink);
 
     HttpClient http_;
+    std::chrono::milliseconds timeout_;
 };
 
 // Of operation records.

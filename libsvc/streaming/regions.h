@@ -1,6 +1,6 @@
 #pragma once
-// Regions: the configured management services. One thread each asks it every few seconds and follows its
-// events.
+// Regions: the configured management services. Of each, one thread asks it every few seconds and one follows
+// its events.
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,7 +32,7 @@ class Regions {
         std::unique_ptr<Management> management;
     };
     Regions(std::vector<Member> members, Clock& clock, Duration interval = std::chrono::seconds(5));
-    ~Regions();  // stops the threads
+    ~Regions();                        // stops the threads
     void start(RegionEvents& events);  // once; events outlive stop()
     void stop();
 

@@ -1,0 +1,116 @@
+#include <algorithm>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/client/api_client.h"
+#include "libsvc/client/event_stream.h"
+#include "libsvc/streaming/management.h"
+#include "libsvc/streaming/management_records.h"
+
+namespace svc {
+
+namespace {
+
+// A region that takes longer is not a good place for a session; asked again and again, it must not hold up
+// the end of the process either.
+constexpr std::chrono::seconds ask_timeout{10};
+constexpr std::chrono::seconds work_timeout{30};
+constexpr std::chrono::seconds removal_step{10};
+constexpr std::chrono::minutes removal_limit{5};
+constexpr std::chrono::milliseconds stop_check{250};
+
+Target target_of(const RegionConfig& config) {
+    return with_context("region " + quoted(config.name), [&] {
+        Target target = Target::parse(config.url);
+        target.server_fingerprint = config.server_fingerprint;
+        if (!config.certificate.empty()) target.identity = KeyPair{config.certificate, config.key};
+        return target;
+    });
+}
+
+// Over libsvc/client: pooled connections for calls, a WebSocket for each follow().
+class ManagementClient final : public Management {
+  public:
+    explicit ManagementClient(const RegionConfig& config)
+        : asking_(target_of(config), ask_timeout),
+          working_(target_of(config), work_timeout),
+          metrics_server_(config.metrics_server) {}
+
+    std::vector<std::string> applications() override {
+        return launchable_applications(asking_.applications());
+    }
+    RegionLoad load() override { return region_load(asking_.nodes()); }
+    std::string launch(const StreamLaunch& launch) override;
+    std::vector<StreamInstance> instances() override;
+    std::optional<StreamInstance> instance(const std::string& id) override;
+    void remove(const std::string& id, bool force) override;
+    void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) override;
+
+  private:
+    void await_removal(const std::string& operation);
+
+    ApiClient asking_, working_;
+    std::string metrics_server_;
+    SystemClock clock_;
+};
+
+std::string ManagementClient::launch(const StreamLaunch& launch) {
+    const Json operation = working_.launch(launch_payload(launch, metrics_server_));
+    const std::string id = resource_id(operation, {"containers", "instances"});
+    if (id.empty()) throw Error(ErrorCode::internal, "the launch named no instance");
+    return id;
+}
+
+std::vector<StreamInstance> ManagementClient::instances() {
+    std::vector<StreamInstance> found;
+    for (const Json& record : working_.instances())
+        if (auto instance = stream_instance(record); !instance.session.empty())
+            found.push_back(std::move(instance));
+    return found;
+}
+
+std::optional<StreamInstance> ManagementClient::instance(const std::string& id) {
+    try {
+        return stream_instance(working_.instance(id));
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found) throw;
+        return std::nullopt;
+    }
+}
+
+void ManagementClient::remove(const std::string& id, bool force) {
+    try {
+        await_removal(working_.delete_instance(id, force).at("id").as_string());
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found && (e.code() == ErrorCode::unavailable || instance(id))) throw;
+    }
+}
+
+void ManagementClient::await_removal(const std::string& operation) {
+    const SteadyTime end = clock_.steady_now() + removal_limit;
+    Json record;
+    do {
+        record = working_.wait_operation(operation, removal_step);
+    } while (!operation_is_final(record) && clock_.steady_now() < end);
+    if (!operation_is_final(record)) throw Error(ErrorCode::busy, "the instance is still being deleted");
+    require_success(record);
+}
+
+void ManagementClient::follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) {
+    EventStream events(working_.target(), "lifecycle,operation");
+    changed("");
+    while (!stop.stop_requested()) {
+        const auto event = events.next(stop_check);
+        if (!event) continue;
+        for (const auto& id : instances_in_event(*event)) changed(id);
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Management> make_management_client(const RegionConfig& config) {
+    return std::make_unique<ManagementClient>(config);
+}
+
+}  // namespace svc

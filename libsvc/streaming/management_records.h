@@ -1,0 +1,19 @@
+#pragma once
+// What the gateway reads out of a management service's records and events, and the payload it launches with.
+// Pure.
+#include <string>
+#include <vector>
+
+#include "libsvc/base/json.h"
+#include "libsvc/streaming/management.h"
+
+namespace svc {
+
+Json launch_payload(const StreamLaunch& launch, const std::string& metrics_server);
+std::vector<std::string> launchable_applications(const JsonArray& applications);
+RegionLoad region_load(const JsonArray& nodes);
+StreamInstance stream_instance(const Json& record);  // `session` is "" when no tag names one
+// Ids of the instances that an event is about; "" stands for all of them.
+std::vector<std::string> instances_in_event(const Json& event);
+
+}  // namespace svc

@@ -1,0 +1,297 @@
+#include "libsvc/streaming/regions.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/guarded.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
+
+namespace svc {
+
+namespace {
+
+constexpr std::chrono::seconds patience{15};  // without an answer a region is unresponsive
+constexpr std::chrono::seconds first_retry{1};
+constexpr std::chrono::seconds last_retry{30};
+
+// 1, 2, 4 ... 30 s.
+class Backoff {
+  public:
+    void reset() { next_ = first_retry; }
+    Duration next() {
+        const Duration now = next_;
+        next_ = std::min<Duration>(next_ * 2, last_retry);
+        return now;
+    }
+
+  private:
+    Duration next_ = first_retry;
+};
+
+// What a region said last.
+struct Knowledge {
+    std::optional<SteadyTime> answered;  // nothing: never
+    bool failing = false;                // the last question
+    std::vector<std::string> applications;
+    int cpus = 0;
+};
+
+// One region and its two threads: one asks, one follows its events.
+class Region {
+  public:
+    Region(Regions::Member member, Clock& clock, Duration interval)
+        : name_(std::move(member.name)),
+          management_(std::move(member.management)),
+          clock_(clock),
+          interval_(interval) {}
+
+    void start(RegionEvents& events) {
+        events_ = &events;
+        threads_.emplace_back([this](std::stop_token stop) { ask_on(stop); });
+        threads_.emplace_back([this](std::stop_token stop) { follow_on(stop); });
+    }
+    void request_stop() {
+        for (auto& thread : threads_) thread.request_stop();
+    }
+    void stop() { threads_.clear(); }
+
+    const std::string& name() const { return name_; }
+    Management& management() const { return *management_; }
+    Knowledge knowledge() const {
+        return knowledge_.with([](const Knowledge& known) { return known; });
+    }
+    bool answers(const Knowledge& known) const {
+        return known.answered && clock_.steady_now() - *known.answered <= patience;
+    }
+
+  private:
+    void ask_on(const std::stop_token& stop);
+    bool ask();  // false: no answer
+    void note_answer(std::vector<std::string> applications, int cpus);
+    void note_failure(const Error& reason);
+    void follow_on(const std::stop_token& stop);
+    void follow(const std::stop_token& stop, Backoff& backoff);
+    template <class Call>
+    void tell(Call call);
+
+    const std::string name_;
+    const std::unique_ptr<Management> management_;
+    Clock& clock_;
+    const Duration interval_;
+    RegionEvents* events_ = nullptr;
+    Guarded<Knowledge> knowledge_;
+    std::mutex telling_;
+    std::vector<std::jthread> threads_;  // last: end before the rest goes
+};
+
+void Region::ask_on(const std::stop_token& stop) {
+    Backoff backoff;
+    Duration pause{0};
+    while (clock_.wait(stop, pause)) {
+        if (ask()) {
+            backoff.reset();
+            pause = interval_;
+        } else {
+            pause = backoff.next();
+        }
+    }
+}
+
+bool Region::ask() {
+    try {
+        auto applications = management_->applications();
+        const int cpus = management_->load().cpus;
+        note_answer(std::move(applications), cpus);
+        return true;
+    } catch (const Error& e) {
+        note_failure(e);
+        return false;
+    }
+}
+
+void Region::note_answer(std::vector<std::string> applications, int cpus) {
+    const bool again = knowledge_.with([&](Knowledge& known) {
+        const bool was_away = known.failing || !answers(known);
+        known = {clock_.steady_now(), false, std::move(applications), cpus};
+        return was_away;
+    });
+    if (!again) return;
+    log::info("region answers", {{"region", name_}});
+    tell([&] { events_->region_answers(name_); });
+}
+
+void Region::note_failure(const Error& reason) {
+    const bool new_to_us =
+        knowledge_.with([](Knowledge& known) { return !std::exchange(known.failing, true); });
+    if (new_to_us) log::warning("region does not answer", {{"region", name_}, {"error", reason.what()}});
+}
+
+// The threads of a region never tell two things at once, and outlive what the listener throws.
+template <class Call>
+void Region::tell(Call call) {
+    std::lock_guard lock(telling_);
+    try {
+        call();
+    } catch (const Error& e) {
+        log::error("cannot take in what a region tells", {{"region", name_}, {"error", e.what()}});
+    }
+}
+
+void Region::follow_on(const std::stop_token& stop) {
+    Backoff backoff;
+    do {
+        follow(stop, backoff);
+    } while (clock_.wait(stop, backoff.next()));
+}
+
+void Region::follow(const std::stop_token& stop, Backoff& backoff) {
+    try {
+        management_->follow(stop, [&](const std::string& id) {
+            backoff.reset();
+            tell([&] { id.empty() ? events_->region_answers(name_) : events_->instance_changed(name_, id); });
+        });
+    } catch (const Error& e) {
+        log::debug("a region's events have ended", {{"region", name_}, {"error", e.what()}});
+    }
+}
+
+struct Candidate {
+    const Region* region;
+    bool failing;
+    std::size_t sessions;
+    std::size_t cpus;
+};
+
+// Those of which the last answer is known come first, then those with fewer sessions per CPU.
+bool better(const Candidate& a, const Candidate& b) {
+    if (a.failing != b.failing) return b.failing;
+    return a.sessions * b.cpus < b.sessions * a.cpus;
+}
+
+[[noreturn]] void throw_no_host() {
+    throw Error(ErrorCode::not_found, "No agent available to host the session");
+}
+
+}  // namespace
+
+class Regions::Implementation {
+  public:
+    Implementation(std::vector<Member> members, Clock& clock, Duration interval) {
+        for (auto& member : members)
+            regions_.push_back(std::make_unique<Region>(std::move(member), clock, interval));
+        std::ranges::sort(regions_, {}, [](const auto& region) { return region->name(); });
+    }
+    ~Implementation() { stop(); }
+
+    void start(RegionEvents& events) {
+        for (auto& region : regions_) region->start(events);
+    }
+    void stop() {
+        for (auto& region : regions_) region->request_stop();
+        for (auto& region : regions_) region->stop();
+    }
+    const Region* find(std::string_view name) const {
+        const auto found =
+            std::ranges::find_if(regions_, [&](const auto& region) { return region->name() == name; });
+        return found == regions_.end() ? nullptr : found->get();
+    }
+    const std::vector<std::unique_ptr<Region>>& all() const { return regions_; }
+
+    std::vector<Candidate> candidates(std::string_view app, std::string_view wanted) const;
+    const Region& best(std::vector<Candidate> candidates) const;
+
+  private:
+    std::vector<std::unique_ptr<Region>> regions_;  // by name
+    mutable Guarded<std::minstd_rand> chance_{std::minstd_rand(std::random_device()())};
+};
+
+// Throws when there is none.
+std::vector<Candidate> Regions::Implementation::candidates(std::string_view app,
+                                                           std::string_view wanted) const {
+    std::vector<Candidate> found;
+    bool some_answered = false;
+    bool app_is_known = false;
+    for (const auto& region : regions_) {
+        const Knowledge known = region->knowledge();
+        const bool lists_it = std::ranges::find(known.applications, app) != known.applications.end();
+        some_answered = some_answered || known.answered;
+        app_is_known = app_is_known || lists_it;
+        if (lists_it && region->answers(known) && (wanted.empty() || wanted == region->name()))
+            found.push_back(
+                {region.get(), known.failing, 0, static_cast<std::size_t>(std::max(known.cpus, 1))});
+    }
+    // While no region has ever answered, nobody can say that there is no such application.
+    if (some_answered && !app_is_known)
+        throw Error(ErrorCode::invalid_argument, "application " + quoted(app) + " is unknown");
+    if (found.empty()) throw_no_host();
+    return found;
+}
+
+const Region& Regions::Implementation::best(std::vector<Candidate> candidates) const {
+    chance_.with([&](auto& chance) { std::shuffle(candidates.begin(), candidates.end(), chance); });
+    return *std::ranges::min_element(candidates, better)->region;
+}
+
+Regions::Regions(std::vector<Member> members, Clock& clock, Duration interval)
+    : implementation_(std::make_unique<Implementation>(std::move(members), clock, interval)) {}
+Regions::~Regions() = default;
+
+void Regions::start(RegionEvents& events) {
+    implementation_->start(events);
+}
+
+void Regions::stop() {
+    implementation_->stop();
+}
+
+std::vector<std::string> Regions::names() const {
+    std::vector<std::string> names;
+    for (const auto& region : implementation_->all())
+        if (region->answers(region->knowledge())) names.push_back(region->name());
+    return names;
+}
+
+std::vector<std::string> Regions::applications() const {
+    std::vector<std::string> names;
+    for (const auto& region : implementation_->all()) {
+        const Knowledge known = region->knowledge();
+        if (region->answers(known))
+            names.insert(names.end(), known.applications.begin(), known.applications.end());
+    }
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+RegionCounts Regions::counts() const {
+    RegionCounts counts;
+    for (const auto& region : implementation_->all())
+        ++(region->answers(region->knowledge()) ? counts.active : counts.unresponsive);
+    return counts;
+}
+
+bool Regions::answers(std::string_view name) const {
+    const Region* region = implementation_->find(name);
+    return region != nullptr && region->answers(region->knowledge());
+}
+
+std::string Regions::choose(std::string_view app, std::string_view wanted,
+                            const std::function<std::size_t(const std::string&)>& sessions) const {
+    auto candidates = implementation_->candidates(app, wanted);
+    for (auto& candidate : candidates) candidate.sessions = sessions(candidate.region->name());
+    return implementation_->best(std::move(candidates)).name();
+}
+
+Management& Regions::management(std::string_view name) const {
+    const Region* region = implementation_->find(name);
+    if (region == nullptr) throw Error(ErrorCode::not_found, "region " + quoted(name) + " is not configured");
+    return region->management();
+}
+
+}  // namespace svc

@@ -1,0 +1,77 @@
+#include "libsvc/streaming/management_records.h"
+
+#include <catch2/catch.hpp>
+
+using namespace svc;
+using Names = std::vector<std::string>;
+
+namespace {
+
+Json application(std::string_view status, bool published, std::string_view version_status) {
+    return Json::object(
+        {{"name", "candy"},
+         {"status", status},
+         {"versions", Json::array({Json::object(
+                          {{"number", 0}, {"published", published}, {"status", version_status}})})}});
+}
+
+Names launchable(const Json& record) {
+    return launchable_applications({record});
+}
+
+}  // namespace
+
+TEST_CASE("a session's launch names application, platform, tag and user data") {
+    StreamLaunch launch{"s1", "candy", 3, Json::object({{"fps", 60}})};
+    CHECK(launch_payload(launch, "influxdb:http://10.0.0.1:8086").dump() ==
+          R"({"app_id":"candy","user_data":"{\"fps\":60}","config":{"platform":"webrtc",)"
+          R"("metrics_server":"influxdb:http://10.0.0.1:8086"},"tags":["session=s1"],"app_version":3})");
+    launch.app_version.reset();
+    CHECK(launch_payload(launch, "").find("app_version") == nullptr);
+    CHECK(launch_payload(launch, "").at("config").find("metrics_server") == nullptr);
+}
+
+TEST_CASE("applications are listed that have a published version which is ready") {
+    CHECK(launchable(application("ready", true, "active")) == Names{"candy"});
+    CHECK(launchable(application("initializing", true, "active")) == Names{"candy"});
+    CHECK(launchable(application("ready", false, "active")).empty());
+    CHECK(launchable(application("error", true, "error")).empty());
+    CHECK(launchable(application("deleted", true, "active")).empty());
+    CHECK(launchable(Json::object({{"name", "new"}, {"status", "ready"}, {"versions", Json()}})).empty());
+}
+
+TEST_CASE("nodes that take no instances do not count") {
+    const auto node = [](std::string_view status, bool closed) {
+        return Json::object({{"status", status}, {"unschedulable", closed}, {"cpus", 4}});
+    };
+    CHECK(region_load(
+              {node("online", false), node("online", true), node("offline", false), node("online", false)})
+              .cpus == 8);
+    CHECK(region_load({}).cpus == 0);
+}
+
+TEST_CASE("an instance's session is in its tag") {
+    const auto record =
+        Json::parse(R"({"id":"i1","status":"error","error_message":"no room","tags":["a","session=s1"]})");
+    const auto instance = stream_instance(record);
+    CHECK(instance.id == "i1");
+    CHECK(instance.session == "s1");
+    CHECK(instance.status == "error");
+    CHECK(instance.error_message == "no room");
+    CHECK(stream_instance(Json::parse(R"({"id":"i2","status":"running","tags":null})")).session.empty());
+}
+
+TEST_CASE("events name the instances they are about") {
+    const auto ids = [](const char* text) { return instances_in_event(Json::parse(text)); };
+    CHECK(
+        ids(R"({"type":"lifecycle","metadata":{"action":"container-running","source":"/1.0/containers/i1"}})") ==
+        Names{"i1"});
+    CHECK(ids(R"({"type":"operation","metadata":{"status_code":400,"resources":
+              {"containers":["/1.0/containers/i1"],"instances":["/1.0/instances/i1"]}}})") == Names{"i1"});
+    CHECK(ids(R"({"type":"operation","metadata":{"status_code":103,"resources":
+              {"instances":["/1.0/instances/i1"]}}})")
+              .empty());
+    CHECK(ids(R"({"type":"operation","metadata":{"status_code":200,"resources":null}})").empty());
+    CHECK(ids(R"({"type":"gap","metadata":{"since":1,"first":5,"last":9}})") == Names{""});
+    CHECK(ids(R"({"type":"logging","metadata":{"message":"x"}})").empty());
+}

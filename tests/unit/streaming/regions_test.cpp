@@ -1,0 +1,191 @@
+#include "libsvc/streaming/regions.h"
+
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+
+#include "tests/support/error_code.h"
+#include "tests/support/fake_management.h"
+#include "tests/support/manual_clock.h"
+
+using namespace svc;
+using svc::test::code_of;
+using svc::test::FakeManagement;
+using Names = std::vector<std::string>;
+
+namespace {
+
+// Keeps what regions tell; what waits gives up after 20 s.
+class Listener final : public RegionEvents {
+  public:
+    void region_answers(const std::string& region) override { note(region + " answers"); }
+    void instance_changed(const std::string& region, const std::string& id) override {
+        note(region + " " + id);
+    }
+
+    bool await(const std::string& text, std::size_t times = 1) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return told_.count(text) >= times; });
+    }
+    std::size_t count(const std::string& text) {
+        std::lock_guard lock(mutex_);
+        return told_.count(text);
+    }
+
+  private:
+    void note(const std::string& text) {
+        std::lock_guard lock(mutex_);
+        told_.insert(text);
+        changed_.notify_all();
+    }
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::multiset<std::string> told_;
+};
+
+struct World {
+    test::ManualClock clock;
+    FakeManagement north, south;
+    Listener listener;
+    Regions regions{members(), clock};
+
+    // Both threads of each answering region have done their first round: askers wait, followers follow.
+    void start() {
+        regions.start(listener);
+        clock.await_waiters(2);
+        north.await_followers(1);
+        south.await_followers(1);
+    }
+    std::vector<Regions::Member> members() {
+        std::vector<Regions::Member> members;
+        members.push_back({"south", south.connect()});
+        members.push_back({"north", north.connect()});
+        return members;
+    }
+    // Lets that time pass in the steps of the askers.
+    void pass(std::chrono::seconds time) {
+        for (; time.count() > 0; time -= std::chrono::seconds(1)) {
+            clock.await_waiters(2);
+            clock.advance(std::chrono::seconds(1));
+        }
+        clock.await_waiters(2);
+    }
+    std::string choose(std::string_view app, std::string_view wanted = "", std::size_t in_north = 0,
+                       std::size_t in_south = 0) {
+        return regions.choose(
+            app, wanted, [&](const std::string& region) { return region == "north" ? in_north : in_south; });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("regions that answer are named with what they have") {
+    World world;
+    world.north.set_applications({"candy", "app"});
+    world.start();
+    CHECK(world.regions.names() == Names{"north", "south"});
+    CHECK(world.regions.applications() == Names{"app", "candy"});
+    CHECK(world.regions.counts().active == 2);
+    CHECK(world.regions.answers("north"));
+    CHECK_FALSE(world.regions.answers("west"));
+}
+
+TEST_CASE("before anybody has answered no session can be placed") {
+    World world;
+    CHECK(world.regions.counts().unresponsive == 2);
+    CHECK(world.regions.names().empty());
+    CHECK_THROWS_WITH(world.choose("app"), "No agent available to host the session");
+}
+
+TEST_CASE("a region that is silent for more than 15 seconds is unresponsive until it answers again") {
+    World world;
+    world.start();
+    const auto before = world.listener.count("north answers");
+    world.north.set_answers(false);
+    world.pass(std::chrono::seconds(15));
+    world.clock.advance(std::chrono::seconds(5));
+    CHECK(world.regions.counts().unresponsive == 1);
+    CHECK_FALSE(world.regions.answers("north"));
+    CHECK(world.regions.names() == Names{"south"});
+    world.north.set_answers(true);
+    world.pass(std::chrono::seconds(35));
+    CHECK(world.regions.answers("north"));
+    CHECK(world.listener.await("north answers", before + 1));
+}
+
+TEST_CASE("a new answer brings new applications") {
+    World world;
+    world.start();
+    world.south.set_applications({"later"});
+    world.pass(std::chrono::seconds(6));
+    CHECK(world.choose("later") == "south");
+}
+
+TEST_CASE("changes of instances are told as the service tells them") {
+    World world;
+    world.start();
+    CHECK(world.listener.await("north answers"));
+    world.north.add({"i1", "s1", "created", ""});
+    CHECK(world.listener.await("north i1"));
+    world.north.move("i1", "running");
+    CHECK(world.listener.await("north i1", 2));
+    CHECK(world.listener.count("south i1") == 0);
+}
+
+TEST_CASE("events are followed again after they broke, and all is looked at then") {
+    World world;
+    world.start();
+    CHECK(world.listener.await("south answers", 2));  // the first answer, the first following
+    world.south.set_answers(false);
+    world.clock.await_waiters(3);  // the follower has seen the end
+    world.south.set_answers(true);
+    world.clock.advance(std::chrono::seconds(31));
+    CHECK(world.listener.await("south answers", 3));
+}
+
+TEST_CASE("the region with fewest sessions per CPU is chosen") {
+    World world;
+    world.north.set_cpus(8);
+    world.start();
+    CHECK(world.choose("app", "", 3, 2) == "north");
+    CHECK(world.choose("app", "", 5, 2) == "south");
+    CHECK(world.choose("app", "north", 100, 0) == "north");
+}
+
+TEST_CASE("chance decides among equals") {
+    World world;
+    world.start();
+    std::set<std::string> chosen;
+    for (int i = 0; i < 200; ++i) chosen.insert(world.choose("app", "", 1, 1));
+    CHECK(chosen.size() == 2);
+}
+
+TEST_CASE("a region that has just failed to answer is the second choice") {
+    World world;
+    world.start();
+    world.north.set_answers(false);
+    world.pass(std::chrono::seconds(6));
+    CHECK(world.regions.answers("north"));
+    for (int i = 0; i < 50; ++i) CHECK(world.choose("app", "", 0, 9) == "south");
+    CHECK(world.choose("app", "north") == "north");
+}
+
+TEST_CASE("applications and regions that nobody has are told apart") {
+    World world;
+    world.north.set_applications({"candy"});
+    world.start();
+    CHECK(code_of([&] { world.choose("nothing"); }) == ErrorCode::invalid_argument);
+    CHECK(code_of([&] { world.choose("candy", "south"); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { world.choose("candy", "west"); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { world.regions.management("west"); }) == ErrorCode::not_found);
+    CHECK(world.regions.management("south").applications() == Names{"app"});
+}
+
+TEST_CASE("regions end at once, whatever they wait for") {
+    World world;
+    world.start();
+    world.regions.stop();
+    world.north.add({"i1", "s1", "created", ""});
+    CHECK(world.listener.count("north i1") == 0);
+}
