@@ -15,7 +15,9 @@
 
 namespace svc {
 
-// What the relay learns. Called on I/O threads without a lock held: must only hand over and return.
+// What the relay learns. Called on I/O threads and that of tick(), without a lock held and in the order of
+// what happened to the session: must only hand over and return. What the owner asks for itself (close,
+// fail_client) is not told.
 class RelayEvents {
   public:
     virtual ~RelayEvents() = default;
@@ -23,16 +25,17 @@ class RelayEvents {
     virtual void instance_lost(const std::string& session) = 0;  // its socket closed, or it missed its pings
     virtual void instance_status(const std::string& session, bool error, const std::string& message) = 0;
     virtual void stream_changed(const std::string& session, bool active) = 0;  // media flows, or not any more
-    virtual void client_connected(const std::string& session) = 0;    // on the signalling socket
-    virtual void client_disconnected(const std::string& session) = 0; // of the client that is present
+    virtual void client_connected(const std::string& session) = 0;             // on the signalling socket
+    virtual void client_disconnected(const std::string& session) = 0;  // of the client that is present
 };
 
 struct RelayLimits {
-    std::size_t queued_messages = 64;        // of a client, until the instance registers
-    std::size_t queued_bytes = 1U << 20;
-    std::size_t message_bytes = 256U << 10;  // of one message; more ends the connection with 1009
-    std::size_t client_messages_per_minute = 3000;  // more ends the client's connection with 1008
-    Duration ping = std::chrono::seconds(20);  // 3 missed: the instance is lost
+    std::size_t queued_messages = 64;     // of a client, until the instance registers; more ends it with 1013
+    std::size_t queued_bytes = 1U << 20;  // likewise; and a peer that leaves more unread is ended
+    std::size_t message_bytes = 256U << 10;             // of one message; more ends the connection with 1009
+    std::size_t client_messages_per_minute = 3000;      // more ends the client's connection with 1008
+    std::size_t instance_messages_per_minute = 30'000;  // likewise
+    Duration ping = std::chrono::seconds(20);           // 3 missed: the instance is lost
 };
 
 // A client that may connect, once. `id` is in its token.
@@ -42,7 +45,8 @@ struct RelayClient {
     std::optional<Screen> screen;
 };
 
-// Thread-safe. Sessions it does not know are not_found, "session not found".
+// Thread-safe. Sessions it does not know are not_found, "session not found". Its calls do not block, so they
+// may be made with a lock held.
 class Relay {
   public:
     Relay(const Clock& clock, RelayLimits limits = {});
@@ -55,7 +59,8 @@ class Relay {
     void expect(const std::string& session, RelayClient client);
     // Sends ctl:terminate to the instance; the client gets an `error` with the reason; closes both sockets.
     void close(const std::string& session, std::string_view reason);
-    // The client gets {"type":"error","message":reason} and is disconnected; the session stays.
+    // The client gets {"type":"error","message":reason} and is disconnected; the session stays. One that is
+    // expected gets it when it comes, unless the instance registers before.
     void fail_client(const std::string& session, std::string_view reason);
 
     // Handlers of the upgraded connections. The client's grant counts once: a second call with the same
@@ -63,7 +68,7 @@ class Relay {
     std::shared_ptr<WebSocketHandler> master(const std::string& session);
     std::shared_ptr<WebSocketHandler> slave(const std::string& session, const std::string& client);
 
-    bool is_registered(const std::string& session) const;
+    bool is_registered(const std::string& session) const;  // false for one it does not know
     std::size_t sessions() const;
     void tick();  // every second: pings, instances that are lost, queues
 

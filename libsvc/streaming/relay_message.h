@@ -1,0 +1,31 @@
+#pragma once
+// Internal to this folder: one signalling message, checked, and the `client_id` that the gateway puts in and
+// takes out. The rest of its text stays as it was written. Pure.
+#include <string>
+#include <string_view>
+
+#include "libsvc/base/json.h"
+
+namespace svc {
+
+class RelayMessage {
+  public:
+    // Throws invalid_argument unless it is a JSON object with a text as `type`.
+    explicit RelayMessage(std::string text);
+    const std::string& type() const { return body_.at("type").as_string(); }
+    bool is_control() const { return type().starts_with("ctl:"); }
+    const Json& body() const { return body_; }
+
+    const std::string& client() const;  // throws invalid_argument when there is none
+    // Towards the instance: `client` is the first member, whatever the text said itself.
+    std::string with_client(std::string_view client) const;
+    std::string without_client() const;  // towards the client
+
+    static std::string error(std::string_view reason);  // {"type":"error","message":reason}
+
+  private:
+    std::string text_;
+    Json body_;
+};
+
+}  // namespace svc

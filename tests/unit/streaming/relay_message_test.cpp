@@ -1,0 +1,62 @@
+#include "libsvc/streaming/relay_message.h"
+
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+
+using namespace svc;
+using Texts = std::pair<std::string, std::string>;
+
+TEST_CASE("client_id_is_put_in_front_and_the_rest_stays_as_written") {
+    CHECK(RelayMessage(R"({"type":"discover"})").with_client("c1") ==
+          R"({"client_id":"c1","type":"discover"})");
+    CHECK(RelayMessage(R"( { "n":1.50, "type" : "x","u":"\u00e9" } )").with_client("c1") ==
+          R"({"client_id":"c1", "n":1.50, "type" : "x","u":"\u00e9" } )");
+    CHECK(RelayMessage(R"({"type":"x"})").with_client("a\"b") == R"({"client_id":"a\"b","type":"x"})");
+}
+
+TEST_CASE("client_id_of_a_client_is_not_trusted") {
+    for (const auto& [said, passed] : {
+             Texts{R"({"client_id":"other","type":"x"})", R"({"client_id":"me","type":"x"})"},
+             Texts{R"({"type":"x","client_id":"other"})", R"({"client_id":"me","type":"x"})"},
+             Texts{R"({"type":"x", "client_id" : {"client_id":["}",{}]} , "a":1})",
+                   R"({"client_id":"me","type":"x",  "a":1})"},
+             Texts{R"({"type":"x","client\u005fid":7})", R"({"client_id":"me","type":"x"})"},
+             Texts{R"({"type":"x","a":{"client_id":"stays"}})",
+                   R"({"client_id":"me","type":"x","a":{"client_id":"stays"}})"},
+             Texts{R"({"type":"x","a":"\",\"client_id\":\"no"})",
+                   R"({"client_id":"me","type":"x","a":"\",\"client_id\":\"no"})"},
+         })
+        CHECK(RelayMessage(said).with_client("me") == passed);
+}
+
+TEST_CASE("client_id_is_cut_out_towards_the_client") {
+    for (const auto& [said, passed] : {
+             Texts{R"({"client_id":"c1","type":"offer","sdp":"x"})", R"({"type":"offer","sdp":"x"})"},
+             Texts{R"({"type":"offer","client_id":"c1","sdp":"x"})", R"({"type":"offer","sdp":"x"})"},
+             Texts{R"({"type":"offer","sdp":"x","client_id":"c1"})", R"({"type":"offer","sdp":"x"})"},
+             Texts{"{\"a\":[1,-2e5,true,null,\"]\\\"\"],\n\"cl\\u0069ent_id\" : \"c1\",\n\"type\":\"x\"}",
+                   "{\"a\":[1,-2e5,true,null,\"]\\\"\"],\n\n\"type\":\"x\"}"},
+         }) {
+        const RelayMessage message(said);
+        CHECK(message.client() == "c1");
+        CHECK(message.without_client() == passed);
+        CHECK(Json::parse(message.without_client()).find("client_id") == nullptr);
+    }
+}
+
+TEST_CASE("messages_that_are_none_are_refused_with_a_reason") {
+    using Catch::Contains;
+    CHECK_THROWS_WITH(RelayMessage("{\"type\":"), Contains("malformed JSON"));
+    CHECK_THROWS_WITH(RelayMessage(""), Contains("malformed JSON"));
+    CHECK_THROWS_WITH(RelayMessage("[1]"), "message is not a JSON object");
+    CHECK_THROWS_WITH(RelayMessage("{}"), "message has no type");
+    CHECK_THROWS_WITH(RelayMessage(R"({"type":5})"), "message has no type");
+    CHECK_THROWS_WITH(RelayMessage(R"({"type":"x","client_id":"a","client\u005fid":"b"})"),
+                      Contains("two members of one name"));
+    CHECK_THROWS_WITH(RelayMessage(R"({"type":"offer"})").client(),
+                      "message of type 'offer' does not say which client it is for");
+    CHECK_THROWS_AS(RelayMessage(R"({"type":"offer","client_id":3})").client(), Error);
+    CHECK_THROWS_WITH(RelayMessage(R"({"type":"x","a":)" + std::string(100'000, '[')),
+                      Contains("nested too deeply"));
+}
