@@ -186,12 +186,18 @@ void FakeManagement::follow(std::stop_token stop, const std::function<void(const
     Follower follower;
     followers_.insert(&follower);
     changed_.notify_all();
-    while (answers_ && changed_.wait(lock, stop, [&] { return !follower.told.empty() || !answers_; })) {
-        std::vector<std::string> told;
-        told.swap(follower.told);
-        lock.unlock();
-        for (const auto& id : told) changed(id);
-        lock.lock();
+    try {
+        while (answers_ && changed_.wait(lock, stop, [&] { return !follower.told.empty() || !answers_; })) {
+            std::vector<std::string> told;
+            told.swap(follower.told);
+            lock.unlock();
+            for (const auto& id : told) changed(id);
+            lock.lock();
+        }
+    } catch (...) {
+        if (!lock.owns_lock()) lock.lock();
+        followers_.erase(&follower);
+        throw;
     }
     followers_.erase(&follower);
     if (!answers_) throw Error(ErrorCode::unavailable, "the management service is gone");
