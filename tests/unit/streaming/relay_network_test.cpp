@@ -1,0 +1,295 @@
+// The relay behind a real server: threads, sockets that are slow, connections that break.
+#include <poll.h>
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "libsvc/base/error.h"
+#include "libsvc/net/websocket_client.h"
+#include "libsvc/streaming/relay.h"
+#include "tests/unit/net/test_server.h"
+
+using namespace svc;
+using namespace svc::test;
+using namespace std::chrono_literals;
+using Kind = WebSocketMessage::Kind;
+
+namespace {
+
+class NoEvents final : public RelayEvents {
+  public:
+    void instance_registered(const std::string&) override { ++told; }
+    void instance_lost(const std::string&) override { ++told; }
+    void instance_status(const std::string&, bool, const std::string&) override { ++told; }
+    void stream_changed(const std::string&, bool) override { ++told; }
+    void client_connected(const std::string&) override { ++told; }
+    void client_disconnected(const std::string&) override { ++told; }
+    std::atomic<int> told{0};
+};
+
+// /master?session=S and /slave?session=S&client=C, the latter once for each expect().
+struct RelayServer : TestServer {
+    explicit RelayServer(RelayLimits relay_limits = no_rate()) : relay(clock, relay_limits) {
+        relay.listen(events);
+        with_tls = true;
+        limits.websocket.max_message = relay_limits.message_bytes;
+        service.add("/master", [this](Request& request) {
+            return upgrade(relay.master(request.query_value("session")));
+        });
+        service.add("/slave", [this](Request& request) {
+            return upgrade(relay.slave(request.query_value("session"), request.query_value("client")));
+        });
+    }
+    static RelayLimits no_rate() {
+        RelayLimits limits;
+        limits.client_messages_per_minute = limits.instance_messages_per_minute = 10'000'000;
+        return limits;
+    }
+    static Response upgrade(std::shared_ptr<WebSocketHandler> handler) {
+        Response response;
+        response.websocket = std::move(handler);
+        return response;
+    }
+    WebSocketClient instance(const std::string& session, const Target& target) const {
+        WebSocketClient instance(target, "/master?session=" + session);
+        instance.send_text(R"({"type":"ctl:register","session_id":")" + session + "\"}");
+        return instance;
+    }
+    WebSocketClient client(const std::string& session, const std::string& id, const Target& target) {
+        relay.expect(session, RelayClient{id, Json::array(), {}});
+        return {target, "/slave?session=" + session + "&client=" + id};
+    }
+    SystemClock clock;
+    NoEvents events;
+    Relay relay;
+};
+
+Json next(WebSocketClient& socket) {
+    const auto message = socket.receive(20s);
+    if (!message) throw Error(ErrorCode::unavailable, "no message came");
+    if (message->kind != Kind::text) throw Error(ErrorCode::unavailable, "closed: " + message->data);
+    return Json::parse(message->data);
+}
+
+std::string type_of(const Json& message) {
+    return message.at("type").as_string();
+}
+
+std::string numbered(int number, std::string_view client = "", std::size_t padding = 0) {
+    Json message = Json::object({{"type", "n"}, {"n", number}});
+    if (!client.empty()) message.set("client_id", client);
+    if (padding > 0) message.set("padding", std::string(padding, 'x'));
+    return message.dump();
+}
+
+// Numbers in order until `end`; other messages are passed over.
+int count_numbers(WebSocketClient& socket, int end) {
+    int in_order = 0;
+    while (in_order < end) {
+        const Json message = next(socket);
+        if (type_of(message) != "n") continue;
+        if (message.at("n").as_int() != in_order) break;
+        ++in_order;
+    }
+    return in_order;
+}
+
+WebSocketMessage last_of(WebSocketClient& socket, std::vector<std::string>* types = nullptr) {
+    for (;;) {
+        const auto message = socket.receive(20s);
+        if (!message) throw Error(ErrorCode::unavailable, "no end came");
+        if (message->kind == Kind::closed) return *message;
+        if (types != nullptr) types->push_back(type_of(Json::parse(message->data)));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("signalling_under_load_keeps_order_both_ways_in_every_session") {
+    constexpr int sessions = 8, messages = 1000;
+    RelayServer t;
+    t.start();
+    std::atomic<int> right{0};
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < sessions; ++i) {
+        const std::string id = "s" + std::to_string(i);
+        const Target target = i % 2 == 0 ? t.tls_target() : t.unix_target();
+        t.relay.open(id);
+        threads.emplace_back([&t, &right, id, target] {
+            auto instance = t.instance(id, target);
+            auto client = t.client(id, "c", target);
+            std::jthread sender([&] {
+                for (int n = 0; n < messages; ++n) client.send_text(numbered(n));
+            });
+            std::jthread back([&] {
+                for (int n = 0; n < messages; ++n) instance.send_text(numbered(n, "c"));
+            });
+            std::jthread reader([&] { right += count_numbers(client, messages); });
+            right += count_numbers(instance, messages);
+        });
+    }
+    threads.clear();
+    CHECK(right == 2 * sessions * messages);
+}
+
+TEST_CASE("an_instance_that_reconnects_gets_what_was_said_meanwhile") {
+    RelayServer t;
+    t.start();
+    t.relay.open("s");
+    auto client = t.client("s", "c", t.tls_target());
+    int sent = 0;
+    const auto say_some = [&] {
+        for (int i = 0; i < 20; ++i) client.send_text(numbered(sent++));
+    };
+    int seen = 0;
+    const auto read_some = [&](WebSocketClient& instance) {
+        while (seen < sent) {
+            const Json message = next(instance);
+            if (type_of(message) == "n") CHECK(message.at("n").as_int() == seen++);
+        }
+    };
+    say_some();
+    for (int round = 0; round < 5; ++round) {
+        auto instance = t.instance("s", t.tls_target());
+        read_some(instance);
+        say_some();
+        read_some(instance);
+        instance.close();
+        CHECK(last_of(instance).close_code == 1000);
+        say_some();
+    }
+    auto instance = t.instance("s", t.tls_target());
+    read_some(instance);
+    instance.send_text(R"({"type":"offer","client_id":"c"})");
+    CHECK(type_of(next(client)) == "offer");
+}
+
+TEST_CASE("a_second_client_takes_over_and_a_grant_cannot_be_used_again") {
+    RelayServer t;
+    t.start();
+    t.relay.open("s");
+    auto instance = t.instance("s", t.tls_target());
+    auto first = t.client("s", "a", t.tls_target());
+    CHECK(type_of(next(instance)) == "ctl:client-joined");
+    auto second = t.client("s", "b", t.tls_target());
+    const auto end = last_of(first);
+    CHECK(end.close_code == 1000);
+    CHECK(end.data == "replaced");
+    CHECK(next(instance).at("reason") == Json("replaced"));
+    CHECK(next(instance).at("client_id") == Json("b"));
+    CHECK_THROWS_WITH(WebSocketClient(t.tls_target(), "/slave?session=s&client=b"), Catch::Contains("400"));
+    second.send_text(R"({"type":"discover"})");
+    CHECK(type_of(next(instance)) == "discover");
+}
+
+TEST_CASE("a_client_that_floods_or_sends_too_much_at_once_is_ended") {
+    RelayLimits limits;
+    limits.client_messages_per_minute = 100;
+    limits.message_bytes = 10'000;
+    RelayServer t(limits);
+    t.start();
+    t.relay.open("s");
+    auto instance = t.instance("s", t.tls_target());
+    auto client = t.client("s", "c", t.tls_target());
+    std::vector<std::string> types;
+    SECTION("flood") {
+        for (int n = 0; n < 101; ++n) client.send_text(numbered(n));
+        CHECK(count_numbers(instance, 100) == 100);
+        const auto end = last_of(client, &types);
+        CHECK(end.close_code == 1008);
+        CHECK(end.data == "too many messages");
+        CHECK(types == std::vector<std::string>{"error"});
+    }
+    SECTION("huge") {
+        client.send_text(numbered(0, "", 20'000));
+        CHECK(last_of(client).close_code == 1009);
+        CHECK(type_of(next(instance)) == "ctl:client-joined");
+    }
+    SECTION("not text") {
+        client.send_text("\xff\xfe");
+        CHECK(last_of(client).close_code != 1000);
+        CHECK(type_of(next(instance)) == "ctl:client-joined");
+    }
+    CHECK(type_of(next(instance)) == "ctl:client-left");
+}
+
+TEST_CASE("a_client_that_stalls_is_ended_and_the_instance_hears_of_it") {
+    RelayServer t;
+    t.start();
+    t.relay.open("s");
+    auto instance = t.instance("s", t.tls_target());
+    auto client = t.client("s", "c", t.unix_target());
+    CHECK(type_of(next(instance)) == "ctl:client-joined");
+    std::jthread sender([&](std::stop_token stop) {
+        for (int n = 0; !stop.stop_requested(); ++n) instance.send_text(numbered(n, "c", 50'000));
+    });
+    const Json left = next(instance);
+    sender.request_stop();
+    CHECK(left.at("reason") == Json("timeout"));
+    CHECK(t.relay.is_registered("s"));
+}
+
+TEST_CASE("an_instance_that_stalls_holds_its_client_back_and_loses_nothing") {
+    constexpr int messages = 200;
+    RelayServer t;
+    t.start();
+    t.relay.open("s");
+    auto instance = t.instance("s", t.unix_target());
+    auto client = t.client("s", "c", t.unix_target());
+    CHECK(type_of(next(instance)) == "ctl:client-joined");
+    std::atomic<int> sent{0};
+    std::jthread sender([&] {
+        for (; sent < messages; ++sent) client.send_text(numbered(sent, "", 50'000));
+    });
+    pollfd writable{client.descriptor(), POLLOUT, 0};
+    while (poll(&writable, 1, 0) > 0) std::this_thread::yield();
+    CHECK(sent < messages);
+    CHECK(count_numbers(instance, messages) == messages);
+    CHECK(t.relay.is_registered("s"));
+}
+
+TEST_CASE("clients_and_instances_that_come_and_go_at_once_do_no_harm") {
+    constexpr int rounds = 20;
+    RelayServer t;
+    t.start();
+    t.relay.open("s");
+    const auto try_often = [&](auto&& once) {
+        return std::jthread([&t, once](std::stop_token) {
+            for (int i = 0; i < rounds; ++i) {
+                try {
+                    once(t, i);
+                } catch (const Error&) {
+                    continue;  // ended by somebody else: that is what this is about
+                }
+            }
+        });
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (const std::string name : {"a", "b"})
+            threads.push_back(try_often([name](RelayServer& server, int i) {
+                auto client = server.client("s", name + std::to_string(i), server.unix_target());
+                for (int n = 0; n < 10; ++n) client.send_text(numbered(n));
+            }));
+        for (int i = 0; i < 2; ++i)
+            threads.push_back(try_often([](RelayServer& server, int) {
+                auto instance = server.instance("s", server.unix_target());
+                for (int n = 0; n < 10; ++n) instance.send_text(numbered(n, "a1"));
+                instance.receive(1ms);
+            }));
+        threads.push_back(try_often([](RelayServer& server, int) { server.relay.tick(); }));
+        threads.push_back(
+            try_often([](RelayServer& server, int) { server.relay.fail_client("s", "tried"); }));
+    }
+    auto instance = t.instance("s", t.unix_target());
+    auto client = t.client("s", "last", t.unix_target());
+    client.send_text(R"({"type":"discover"})");
+    while (type_of(next(instance)) != "discover") continue;
+    t.relay.close("s", "done");
+    std::vector<std::string> types;
+    CHECK(last_of(client, &types).close_code == 1000);
+    CHECK(types == std::vector<std::string>{"error"});
+    CHECK(last_of(instance, &types).close_code == 1000);
+    CHECK(types.back() == "ctl:terminate");
+    CHECK(t.relay.sessions() == 0);
+}
