@@ -5,6 +5,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/client/api_client.h"
 #include "libsvc/client/event_stream.h"
+#include "libsvc/model/metrics_server.h"
 #include "libsvc/streaming/management.h"
 #include "libsvc/streaming/management_records.h"
 
@@ -24,6 +25,7 @@ Target target_of(const RegionConfig& config) {
     return with_context("region " + quoted(config.name), [&] {
         Target target = Target::parse(config.url);
         target.server_fingerprint = config.server_fingerprint;
+        if (!config.metrics_server.empty()) MetricsServer::parse("metrics_server", config.metrics_server);
         if (!config.certificate.empty()) target.identity = KeyPair{config.certificate, config.key};
         return target;
     });

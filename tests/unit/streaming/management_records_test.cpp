@@ -23,9 +23,9 @@ Names launchable(const Json& record) {
 
 TEST_CASE("a session's launch names application, platform, tag and user data") {
     StreamLaunch launch{"s1", "candy", 3, Json::object({{"fps", 60}})};
-    CHECK(launch_payload(launch, "influxdb:http://10.0.0.1:8086").dump() ==
+    CHECK(launch_payload(launch, "influxdb:10.0.0.1:8095,raw").dump() ==
           R"({"app_id":"candy","user_data":"{\"fps\":60}","config":{"platform":"webrtc",)"
-          R"("metrics_server":"influxdb:http://10.0.0.1:8086"},"tags":["session=s1"],"app_version":3})");
+          R"("metrics_server":"influxdb:10.0.0.1:8095,raw"},"tags":["session=s1"],"app_version":3})");
     launch.app_version.reset();
     CHECK(launch_payload(launch, "").find("app_version") == nullptr);
     CHECK(launch_payload(launch, "").at("config").find("metrics_server") == nullptr);
