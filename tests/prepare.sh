@@ -63,6 +63,11 @@ prepare_validator() {
     python3 "$root/tests/lint/openapi_valid.py" --prepare "$build/npm" >&2 || true
 }
 
+# What drives Chromium, likewise.
+prepare_browser() {
+    SVC_BUILD_DIR=$build python3 "$root/tests/browser/chromium.py" --prepare >&2 || true
+}
+
 # The system tests' Debian, from its mirror into the build folder: takes minutes, most of them waiting. [SUITE...]
 prepare_debian_image() {
     [[ $# == 0 || " $* " == *" system "* ]] || return 0

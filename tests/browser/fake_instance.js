@@ -1,0 +1,67 @@
+// Runs in a page: an instance as the client sees it. It offers a canvas whose corners have colours, answers what the test
+// told it to, and notes what it hears.
+window.startInstance = ({ codecs, vhal = {}, camera = false } = {}) => {
+    const canvas = document.createElement('canvas');
+    Object.assign(canvas, { width: 320, height: 180 });
+    document.body.append(canvas);
+    const paint = canvas.getContext('2d');
+    const draw = () => {
+        ['#f00', '#0f0', '#00f', '#ff0'].forEach((colour, index) => {
+            paint.fillStyle = colour;
+            paint.fillRect((index % 2) * 160, Math.floor(index / 2) * 90, 160, 90);
+        });
+        requestAnimationFrame(draw);
+    };
+    draw();
+
+    const heard = [], channels = [], signals = [];
+    const pc = new RTCPeerConnection();
+    const send = (message) => window.toClient(JSON.stringify(message));
+    const stream = canvas.captureStream(30);
+    const sound = new AudioContext().createMediaStreamDestination().stream.getAudioTracks()[0];
+
+    const answers = {
+        'vhal::get-all-prop-configs': () => ['vhal-prop-configs', [{ prop: 1 }]],
+        'vhal::get': ({ prop }) => ['vhal-get-answer', vhal[prop] ?? { prop, error: 'no such property' }],
+    };
+    const listen = (channel) => {
+        channels.push({ label: channel.label, id: channel.id, ordered: channel.ordered, protocol: channel.protocol });
+        channel.binaryType = 'arraybuffer';
+        channel.onmessage = ({ data }) => {
+            if (channel.label !== 'control') return channel.send(data);  // an echo
+            const message = JSON.parse(data);
+            heard.push(message);
+            const answer = answers[message.type]?.(message.data);
+            if (answer) channel.send(JSON.stringify({ type: answer[0], data: JSON.stringify(answer[1]) }));
+            return undefined;
+        };
+        if (channel.label === 'control') window.instance.control = channel;
+    };
+    pc.ondatachannel = ({ channel }) => listen(channel);
+    pc.onicecandidate = ({ candidate }) => candidate?.candidate && send({
+        type: 'candidate', candidate: btoa(candidate.candidate), sdpMid: candidate.sdpMid, sdpMLineIndex: candidate.sdpMLineIndex,
+    });
+
+    const offer = async (settings) => {
+        if (settings.enable_speaker) pc.addTransceiver(sound, { direction: settings.enable_microphone ? 'sendrecv' : 'sendonly', streams: [stream] });
+        if (camera) pc.addTransceiver('video', { direction: 'recvonly' });
+        pc.addTransceiver(stream.getVideoTracks()[0], { direction: 'sendonly', streams: [stream] });
+        pc.createDataChannel('bootstrap');
+        const description = await pc.createOffer();
+        if (codecs) description.sdp = codecs(description.sdp);
+        else await pc.setLocalDescription(description);
+        send({ type: 'offer', sdp: btoa(description.sdp) });
+    };
+    window.fromClient = async (text) => {
+        const message = JSON.parse(text);
+        signals.push(message);
+        if (message.type === 'discover') send({ type: 'resp:discover', max_api_version: 2, fps: 60, capabilities: Object.keys(vhal).length ? ['vhal'] : [] });
+        if (message.type === 'settings') await offer(message);
+        if (message.type === 'answer') await pc.setRemoteDescription({ type: 'answer', sdp: atob(message.sdp) });
+        if (message.type === 'candidate') {
+            const candidate = { candidate: atob(message.candidate), sdpMid: message.sdpMid, sdpMLineIndex: message.sdpMLineIndex };
+            await pc.addIceCandidate(candidate).catch(() => {});
+        }
+    };
+    window.instance = { pc, heard, channels, signals };
+};
