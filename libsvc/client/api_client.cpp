@@ -3,7 +3,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/client/api_paths.h"
-#include "libsvc/model/api.h"
+#include "libsvc/client/envelope.h"
 #include "libsvc/model/operation.h"
 
 namespace svc {
@@ -12,32 +12,6 @@ namespace {
 // An upload must be answered within this time after its last byte: the service checks the whole package
 // first.
 constexpr std::chrono::seconds upload_timeout{300};
-
-[[noreturn]] void throw_refusal(int status, std::string_view text) {
-    const ErrorCode code = error_code_of_status(status);
-    // `unavailable` is kept for services that did not answer at all.
-    throw Error(code == ErrorCode::unavailable ? ErrorCode::internal : code, std::string(text));
-}
-
-// The metadata of an envelope; errors become exceptions.
-Json open_envelope(int status, std::string_view body) {
-    Json envelope;
-    try {
-        envelope = Json::parse(body);
-    } catch (const Error&) {
-        throw_refusal(status,
-                      "the service answered HTTP status " + std::to_string(status) + " without a JSON body");
-    }
-    const Json* type = envelope.find("type");
-    if (status >= 400 || (type != nullptr && type->is_string() && type->as_string() == "error")) {
-        const Json* text = envelope.find("error");
-        throw_refusal(status, text != nullptr && text->is_string() && !text->as_string().empty()
-                                  ? text->as_string()
-                                  : "Failure");
-    }
-    const Json* metadata = envelope.find("metadata");
-    return metadata == nullptr ? Json() : *metadata;
-}
 
 std::string image_request_header(const ImageRequest& request) {
     Json header = Json::object();
@@ -77,6 +51,7 @@ JsonArray items(const Json& metadata) {
 
 using client::item;
 using client::items;
+using client::open_envelope;
 
 ApiClient::ApiClient(Target target, std::chrono::milliseconds timeout)
     : http_(std::move(target)), timeout_(timeout) {}
