@@ -1,0 +1,141 @@
+// New sessions, and the clients of those there are.
+#include <algorithm>
+#include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/streaming/session_implementation.h"
+
+namespace svc {
+
+namespace {
+
+constexpr std::size_t max_user_data = 10'240;  // bytes, of the management service
+constexpr std::chrono::minutes creation_window{1};
+
+std::string socket_path(const std::string& id, SocketRole role, const std::string& token) {
+    const std::string name = role == SocketRole::master ? "master" : "slave";
+    return "/1.0/sessions/" + id + "/sockets/" + name + "?token=" + token;
+}
+
+}  // namespace
+
+// Of one account; the local socket is not limited.
+void SessionService::Implementation::admit(const SessionOwner& owner) {
+    const SessionLimits& limits = config_.limits;
+    if (records_.size() >= limits.sessions) throw Error(ErrorCode::invalid_argument, "Too many sessions");
+    if (limits.creations_per_minute == 0 || owner.empty()) return;
+    const SteadyTime now = clock_.steady_now();
+    creations_.with([&](auto& accounts) {
+        std::deque<SteadyTime>& times = accounts[owner];
+        while (!times.empty() && now - times.front() >= creation_window) times.pop_front();
+        if (times.size() >= limits.creations_per_minute)
+            throw Error(ErrorCode::invalid_argument, "Too many requests");
+        times.push_back(now);
+    });
+}
+
+SessionGrant SessionService::Implementation::create(const SessionOwner& owner, const SessionCreate& request) {
+    if (stopping_) throw Error(ErrorCode::unavailable, "the gateway is stopping");
+    admit(owner);
+    const StreamSession session = new_session(owner, request);
+    if (user_data(session).dump().size() > max_user_data)
+        throw_invalid("extra_data", "the instance's user data would be larger than 10 KiB");
+    if (!session.joinable)
+        deserted_.with(
+            [&](auto& sessions) { sessions[session.id] = session.created_at + config_.limits.client_token; });
+    const Ptr record = records_.create(session);
+    relay_.open(session.id);
+    SessionGrant granted = grant(*record, std::nullopt);
+    duties_.with([&](auto& duties) { duties[session.id].fresh = true; });
+    schedule(session.id);
+    return granted;
+}
+
+StreamSession SessionService::Implementation::new_session(const SessionOwner& owner,
+                                                          const SessionCreate& request) {
+    StreamSession session;
+    session.region = regions_.choose(request.app, request.region, [this](const std::string& region) {
+        const auto all = records_.list();
+        return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&region](const Ptr& other) {
+            return other->region == region && other->status != SessionStatus::terminated;
+        }));
+    });
+    session.id = ids_.object_id();
+    session.account = owner;
+    session.app = request.app;
+    session.app_version = request.app_version;
+    session.joinable = request.joinable;
+    session.idle_time_min = request.idle_minutes();
+    session.ephemeral = request.ephemeral;
+    session.extra_data = request.extra_data;
+    session.screen = request.screen;
+    session.created_at = session.changed_at = session.client_left_at = clock_.now();
+    session.worker = self_;  // the launch is ours from the first commit on
+    session.worker_until = session.created_at + claim_time;
+    return session;
+}
+
+SessionGrant SessionService::Implementation::join(const SessionOwner& owner, std::string_view id,
+                                                  const SessionJoin& request) {
+    Ptr session = find_owned(owner, id);
+    if (session->status != SessionStatus::active)
+        throw Error(ErrorCode::invalid_argument, "Session is not active");
+    if (!session->joinable) throw Error(ErrorCode::invalid_argument, "Session is not joinable");
+    std::optional<Screen> screen;
+    if (request.screen) {
+        screen = request.screen->applied_to(session->screen);
+        change(id, [&](StreamSession& record) { return std::exchange(record.screen, *screen) != *screen; });
+    }
+    return grant(*find_owned(owner, id), screen);
+}
+
+SessionGrant SessionService::Implementation::grant(const StreamSession& session,
+                                                   std::optional<Screen> screen) {
+    const Time now = clock_.now();
+    const Json servers = ice_servers(config_.ice, session.id, now);
+    const std::string client = ids_.object_id();
+    relay_.expect(session.id, {client, servers, screen});
+    const std::string token =
+        mint_.socket_token({session.id, SocketRole::slave, client}, now + config_.limits.client_token);
+    return {session, socket_path(session.id, SocketRole::slave, token), servers};
+}
+
+Json SessionService::Implementation::user_data(const StreamSession& session) const {
+    const std::string token = mint_.socket_token({session.id, SocketRole::master, ""}, std::nullopt);
+    Json streaming = Json::object(
+        {{"session_id", session.id},
+         {"control_url", config_.instance_url + socket_path(session.id, SocketRole::master, token)}});
+    if (!config_.fingerprint.empty()) streaming.set("fingerprint", config_.fingerprint);
+    streaming.set("metrics_labels", Json::object({{"region", session.region}, {"app", session.app}}));
+    return Json::object({{"display_width", session.screen.width},
+                         {"display_height", session.screen.height},
+                         {"display_density", session.screen.density},
+                         {"fps", session.screen.fps},
+                         {"extra_data", session.extra_data},
+                         {"streaming", std::move(streaming)}});
+}
+
+std::shared_ptr<WebSocketHandler> SessionService::Implementation::socket(std::string_view id, SocketRole role,
+                                                                         std::string_view token) {
+    const SocketGrant grant = mint_.read_socket_token(token, clock_.now());
+    if (grant.session != id || grant.role != role)
+        throw Error(ErrorCode::forbidden, "token is not for this socket");
+    const Ptr session = records_.find(id);
+    if (!session || session->removal_due || session->status == SessionStatus::terminated)
+        throw Error(ErrorCode::not_found, "session not found");
+    return role == SocketRole::master ? relay_.master(session->id) : relay_.slave(session->id, grant.client);
+}
+
+void SessionService::Implementation::client_came(const std::string& id) {
+    deserted_.with([&](auto& sessions) { sessions.erase(id); });
+}
+
+// A client that watches needs no signalling.
+void SessionService::Implementation::client_went(const std::string& id) {
+    const Ptr session = records_.find(id);
+    if (!session || session->joinable || session->client_connected || session->removal_due) return;
+    const Time until = clock_.now() + config_.limits.client_token;
+    deserted_.with([&](auto& sessions) { sessions[id] = until; });
+}
+
+}  // namespace svc

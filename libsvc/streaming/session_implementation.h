@@ -1,0 +1,172 @@
+#pragma once
+// Internal to the session service: its state, shared by its source files.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/guarded.h"
+#include "libsvc/base/thread_pool.h"
+#include "libsvc/streaming/session_service.h"
+
+namespace svc {
+
+// How long others leave the work to whoever claimed it; claims of work that goes on are renewed in time.
+inline constexpr std::chrono::seconds claim_time{15};
+
+// The relay forgets a session that ended, whoever ended it.
+template <class Call>
+void if_known(Call&& call) {
+    try {
+        call();
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found) throw;
+    }
+}
+
+// Every decision is a change of the record, made by compare-and-set; what follows from it (a launch, a
+// deletion) is work that reads the record, so that it can be begun again at any time, by any gateway.
+class SessionService::Implementation {
+  public:
+    Implementation(Parts parts, SessionServiceConfig config);
+    ~Implementation();
+
+    // session_service.cpp
+    void start();
+    void stop();
+    StreamSession get(const SessionOwner& owner, std::string_view id) const;
+    Page list(const SessionOwner& owner, const SessionQuery& query) const;
+    std::map<SessionStatus, std::size_t> counts() const;
+
+    // session_clients.cpp
+    SessionGrant create(const SessionOwner& owner, const SessionCreate& request);
+    SessionGrant join(const SessionOwner& owner, std::string_view id, const SessionJoin& request);
+    std::shared_ptr<WebSocketHandler> socket(std::string_view id, SocketRole role, std::string_view token);
+    void client_came(const std::string& id);
+    void client_went(const std::string& id);
+
+    // session_deletion.cpp
+    void remove(const SessionOwner& owner, std::string_view id, Deletion how);
+    SessionDeletions remove_all(const SessionOwner& owner, const std::vector<std::string>& ids, Deletion how);
+
+    // session_timers.cpp
+    void tick();
+
+    // session_moves.cpp. Events of one session are applied in their order, by a thread of its own.
+    void hand_over(const std::string& id, std::function<void()> event);
+    void activate(const std::string& id);
+    void fail(const std::string& id, const std::string& reason);
+    void stream_changed(const std::string& id, bool active);
+
+    // session_work.cpp: does soon what the record says is to be done, one at a time for each session.
+    void schedule(const std::string& id);
+
+    // session_regions.cpp
+    void region_answers(const std::string& region);
+    void instance_changed(const std::string& region, const std::string& instance);
+
+  private:
+    using Ptr = std::shared_ptr<const StreamSession>;
+    using Change = std::function<bool(StreamSession&)>;  // false: nothing is to be changed
+    // What is under way for one session.
+    struct Duty {
+        bool running = false;
+        bool again = false;  // something new was said meanwhile
+        bool fresh = false;  // its instance was never asked for
+        int failures = 0;
+        SteadyTime due{};
+    };
+
+    // session_service.cpp. Throws invalid_argument and not_found.
+    Ptr find_owned(const SessionOwner& owner, std::string_view id) const;
+    void open_again(const StreamSession& session);
+
+    // session_clients.cpp
+    void admit(const SessionOwner& owner);
+    StreamSession new_session(const SessionOwner& owner, const SessionCreate& request);
+    SessionGrant grant(const StreamSession& session, std::optional<Screen> screen);
+    Json user_data(const StreamSession& session) const;
+
+    // session_moves.cpp
+    bool change(std::string_view id, const Change& how);  // false: the record is gone, or stays as it is
+    void set_status(StreamSession& session, SessionStatus status, const std::string& reason) const;
+    bool begin_end(StreamSession& session, const std::string& reason) const;
+    void terminate(const std::string& id, const std::string& reason);
+    void fail_instance(const std::string& id, const std::string& reason, bool gone);
+    void after_end(const std::string& id, const std::string& reason);
+
+    // session_work.cpp
+    bool is_working(const std::string& id) const;
+    void schedule_due(const std::string& id);
+    void post(const std::string& id);
+    void run(const std::string& id);
+    void work(const std::string& id, bool fresh);
+    Ptr claim(const std::string& id);
+    Management& answering(const std::string& region) const;
+    std::vector<StreamInstance> tagged(Management& management, const std::string& id) const;
+    void launch(const std::string& id, bool fresh);
+    void take_instance(const StreamSession& session, const std::string& instance);
+    void adopt(const StreamSession& session, const std::vector<StreamInstance>& found);
+    void remove_instances(const std::string& id);
+    void remove_at(Management& management, const StreamSession& session);
+
+    // session_deletion.cpp
+    void begin_removal(const SessionOwner& owner, std::string_view id, bool force);
+    void forget(const std::string& id);
+    void await_end(std::string_view id, SteadyTime deadline);
+    void finish(const std::string& id, const std::string& reason);  // its instance is gone
+    void drop(const std::string& id, const std::string& reason);
+    void tell_waiting();
+
+    // session_regions.cpp
+    void resync(const std::string& region);
+    std::map<std::string, std::vector<StreamInstance>> instances_of(const std::string& region);
+    void end_again(const StreamSession& session);
+    void reconcile(const StreamSession& session, const std::vector<StreamInstance>& found);
+    void check(const StreamSession& session);
+    void observe(const StreamSession& session, const std::optional<StreamInstance>& instance);
+    void instance_stopped(const StreamSession& session);
+    void instance_gone(const StreamSession& session);
+
+    // session_timers.cpp
+    void look_at(const StreamSession& session);
+    void look_at_ending(const StreamSession& session);
+    void look_at_live(const StreamSession& session);
+    bool is_deserted(const StreamSession& session, Time now) const;
+    void retry_failed();
+    void forget_clients();
+    void renew(const StreamSession& session);
+
+    Collection<StreamSession> records_;
+    Clock& clock_;
+    IdSource& ids_;
+    Regions& regions_;
+    Relay& relay_;
+    const TokenMint& mint_;
+    const SessionServiceConfig config_;
+    const std::string self_;  // what claims are made with
+    std::atomic<bool> stopping_{false};
+    Guarded<std::map<std::string, Duty>> duties_;
+    // When the only client that a session can have counts as gone for good: it is not connected.
+    Guarded<std::map<std::string, Time>> deserted_;
+    Guarded<std::map<std::string, std::deque<SteadyTime>>> creations_;  // of the last minute, by account
+    Guarded<std::set<std::string>> unknown_regions_;                    // asked for their instances in vain
+    std::mutex waiting_;
+    std::condition_variable ended_;
+    // Last: end first.
+    std::vector<std::unique_ptr<ThreadPool>> events_;
+    ThreadPool calls_;
+    ThreadPool removals_;
+};
+
+}  // namespace svc

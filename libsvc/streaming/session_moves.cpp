@@ -1,0 +1,117 @@
+// How sessions move from state to state, and what follows.
+#include <functional>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/streaming/session_implementation.h"
+
+namespace svc {
+
+using enum SessionStatus;
+
+void SessionService::Implementation::hand_over(const std::string& id, std::function<void()> event) {
+    ThreadPool& thread = *events_[std::hash<std::string>()(id) % events_.size()];
+    if (!thread.post(std::move(event)) && !stopping_)
+        log::error("event of a session dropped", {{"session", id}});
+}
+
+bool SessionService::Implementation::change(std::string_view id, const Change& how) {
+    bool refused = false;
+    try {
+        records_.update(id, [&](StreamSession& session) {
+            refused = !how(session);
+            if (refused) throw Error(ErrorCode::cancelled, "nothing is to be changed");
+        });
+        return true;
+    } catch (const Error& e) {
+        if (refused || e.code() == ErrorCode::not_found) return false;
+        throw;
+    }
+}
+
+void SessionService::Implementation::set_status(StreamSession& session, SessionStatus status,
+                                                const std::string& reason) const {
+    if (!may_move(session.status, status))
+        throw Error(ErrorCode::internal, "session " + quoted(session.id) + " cannot move from " +
+                                             std::string(to_text(session.status)) + " to " +
+                                             std::string(to_text(status)));
+    session.status = status;
+    session.status_message = reason;
+    session.changed_at = clock_.now();
+}
+
+// The instance registered, or says that it runs again.
+void SessionService::Implementation::activate(const std::string& id) {
+    const bool moved = change(id, [&](StreamSession& session) {
+        if (session.removal_due || !may_move(session.status, active)) return false;
+        set_status(session, active, "");
+        return true;
+    });
+    if (!moved) return;
+    log::info("session active", {{"session", id}});
+    if (const Ptr session = records_.find(id); session && session->container_id.empty()) schedule(id);
+}
+
+void SessionService::Implementation::fail(const std::string& id, const std::string& reason) {
+    const bool moved = change(id, [&](StreamSession& session) {
+        if (session.removal_due || !may_move(session.status, error)) return false;
+        set_status(session, error, reason);
+        return true;
+    });
+    if (!moved) return;
+    log::warning("session failed", {{"session", id}, {"reason", reason}});
+    if_known([&] { relay_.fail_client(id, reason); });
+}
+
+// What it sent has ended with it.
+void SessionService::Implementation::fail_instance(const std::string& id, const std::string& reason,
+                                                   bool gone) {
+    change(id, [&](StreamSession& session) {
+        if (!session.client_connected && !gone) return false;
+        if (session.client_connected) session.client_left_at = clock_.now();
+        session.client_connected = false;
+        if (gone) session.container_id.clear();
+        return true;
+    });
+    fail(id, reason);
+}
+
+void SessionService::Implementation::stream_changed(const std::string& id, bool is_active) {
+    const std::string reason = "Client left";
+    bool ends = false;
+    const bool changed = change(id, [&](StreamSession& session) {
+        if (session.client_connected == is_active || session.removal_due || session.status == terminated)
+            return false;
+        session.client_connected = is_active;
+        session.had_client |= is_active;
+        if (!is_active) session.client_left_at = clock_.now();
+        ends = !is_active && !session.joinable && begin_end(session, reason);
+        return true;
+    });
+    if (!changed) return;
+    if (is_active) client_came(id);
+    if (ends) after_end(id, reason);
+}
+
+// False: it ends already.
+bool SessionService::Implementation::begin_end(StreamSession& session, const std::string& reason) const {
+    if (session.forgotten || !may_move(session.status, terminating)) return false;
+    set_status(session, terminating, reason);
+    session.client_connected = false;
+    session.removal_due = true;
+    return true;
+}
+
+void SessionService::Implementation::terminate(const std::string& id, const std::string& reason) {
+    if (change(id, [&](StreamSession& session) { return begin_end(session, reason); })) after_end(id, reason);
+}
+
+void SessionService::Implementation::after_end(const std::string& id, const std::string& reason) {
+    log::info("session ends", {{"session", id}, {"reason", reason}});
+    client_came(id);
+    if_known([&] { relay_.close(id, reason); });
+    schedule(id);
+}
+
+}  // namespace svc

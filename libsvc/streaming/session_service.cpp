@@ -1,0 +1,220 @@
+#include "libsvc/streaming/session_service.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/streaming/session_implementation.h"
+
+namespace svc {
+
+namespace {
+
+constexpr std::size_t event_threads = 4;
+constexpr std::size_t call_threads = 8;
+constexpr std::size_t removal_threads = 16;  // deletions wait for guests to stop
+constexpr std::size_t max_queued = 1'000'000;
+
+using Record = std::shared_ptr<const StreamSession>;
+
+bool sees(const SessionOwner& owner, const StreamSession& session) {
+    return !session.forgotten && (owner.empty() || session.account == owner);
+}
+
+// What `a` and `b` are compared by; sessions that are equal in it keep the order of their ids.
+int compare(const StreamSession& a, const StreamSession& b, const std::string& field) {
+    const auto order = [](const auto& left, const auto& right) {
+        return left < right ? -1 : right < left ? 1 : 0;
+    };
+    if (field == "app") return order(a.app, b.app);
+    if (field == "region" || field == "cluster_id") return order(a.region, b.region);
+    if (field == "container_id") return order(a.container_id, b.container_id);
+    if (field == "joinable") return order(a.joinable, b.joinable);
+    if (field == "status") return order(to_text(a.status), to_text(b.status));
+    if (field == "status_message") return order(a.status_message, b.status_message);
+    if (field == "created_at") return order(a.created_at, b.created_at);
+    if (field == "client_connected") return order(a.client_connected, b.client_connected);
+    return order(a.id, b.id);
+}
+
+void sort(std::vector<Record>& records, const SessionQuery& query) {
+    std::sort(records.begin(), records.end(), [&query](const Record& a, const Record& b) {
+        const int order = compare(*a, *b, query.sort_by);
+        const bool before = order != 0 ? order < 0 : a->id < b->id;
+        return query.descending ? a->id != b->id && !before : before;
+    });
+}
+
+}  // namespace
+
+SessionService::Implementation::Implementation(Parts parts, SessionServiceConfig config)
+    : records_(parts.store),
+      clock_(parts.clock),
+      ids_(parts.ids),
+      regions_(parts.regions),
+      relay_(parts.relay),
+      mint_(parts.mint),
+      config_(std::move(config)),
+      self_(parts.ids.uuid()),
+      calls_("session-calls", call_threads, max_queued),
+      removals_("session-ends", removal_threads, max_queued) {
+    for (std::size_t i = 0; i < event_threads; ++i)
+        events_.push_back(std::make_unique<ThreadPool>("session-events", 1, max_queued));
+}
+
+SessionService::Implementation::~Implementation() {
+    stop();
+}
+
+void SessionService::Implementation::start() {
+    for (const Ptr& session : records_.list()) {
+        if (!session->removal_due && session->status != SessionStatus::terminated) open_again(*session);
+        schedule(session->id);
+    }
+}
+
+// Whoever was connected is not any more; who watches goes on watching.
+void SessionService::Implementation::open_again(const StreamSession& session) {
+    relay_.open(session.id);
+    if (session.joinable || session.client_connected) return;
+    const Time until = clock_.now() + config_.limits.client_token;
+    deserted_.with([&](auto& sessions) { sessions.emplace(session.id, until); });
+}
+
+void SessionService::Implementation::stop() {
+    stopping_ = true;
+    tell_waiting();
+    calls_.stop();
+    removals_.stop();
+    for (const auto& thread : events_) thread->stop();
+}
+
+SessionService::Implementation::Ptr SessionService::Implementation::find_owned(const SessionOwner& owner,
+                                                                               std::string_view id) const {
+    if (!is_object_id(id))
+        throw Error(ErrorCode::invalid_argument, "session id " + quoted(id) + " is invalid");
+    Ptr session = records_.find(id);
+    if (!session || !sees(owner, *session)) throw Error(ErrorCode::not_found, "session not found");
+    return session;
+}
+
+StreamSession SessionService::Implementation::get(const SessionOwner& owner, std::string_view id) const {
+    return *find_owned(owner, id);
+}
+
+SessionService::Page SessionService::Implementation::list(const SessionOwner& owner,
+                                                          const SessionQuery& query) const {
+    std::vector<Record> records = records_.list();
+    std::erase_if(records, [&](const Record& session) {
+        return !sees(owner, *session) || (query.status && session->status != *query.status);
+    });
+    sort(records, query);
+    Page page;
+    page.total = records.size();
+    const std::size_t first = std::min(query.offset, page.total);
+    const std::size_t count = std::min(query.limit.value_or(page.total), page.total - first);
+    page.sessions.reserve(count);
+    for (std::size_t i = first; i < first + count; ++i) page.sessions.push_back(*records[i]);
+    return page;
+}
+
+std::map<SessionStatus, std::size_t> SessionService::Implementation::counts() const {
+    using enum SessionStatus;
+    std::map<SessionStatus, std::size_t> counts{
+        {created, 0}, {active, 0}, {error, 0}, {terminating, 0}, {terminated, 0}};
+    for (const Ptr& session : records_.list())
+        if (!session->forgotten) ++counts[session->status];
+    return counts;
+}
+
+SessionService::SessionService(Parts parts, SessionServiceConfig config)
+    : implementation_(std::make_unique<Implementation>(parts, std::move(config))) {}
+
+SessionService::~SessionService() = default;
+
+void SessionService::start() {
+    implementation_->start();
+}
+
+void SessionService::stop() {
+    implementation_->stop();
+}
+
+SessionGrant SessionService::create(const SessionOwner& owner, const SessionCreate& request) {
+    return implementation_->create(owner, request);
+}
+
+SessionGrant SessionService::join(const SessionOwner& owner, std::string_view id,
+                                  const SessionJoin& request) {
+    return implementation_->join(owner, id, request);
+}
+
+StreamSession SessionService::get(const SessionOwner& owner, std::string_view id) const {
+    return implementation_->get(owner, id);
+}
+
+SessionService::Page SessionService::list(const SessionOwner& owner, const SessionQuery& query) const {
+    return implementation_->list(owner, query);
+}
+
+void SessionService::remove(const SessionOwner& owner, std::string_view id, Deletion how) {
+    implementation_->remove(owner, id, how);
+}
+
+SessionDeletions SessionService::remove_all(const SessionOwner& owner, const std::vector<std::string>& ids,
+                                            Deletion how) {
+    return implementation_->remove_all(owner, ids, how);
+}
+
+std::shared_ptr<WebSocketHandler> SessionService::socket(std::string_view id, SocketRole role,
+                                                         std::string_view token) {
+    return implementation_->socket(id, role, token);
+}
+
+std::map<SessionStatus, std::size_t> SessionService::counts() const {
+    return implementation_->counts();
+}
+
+void SessionService::tick() {
+    implementation_->tick();
+}
+
+void SessionService::instance_registered(const std::string& session) {
+    implementation_->hand_over(session, [this, session] { implementation_->activate(session); });
+}
+
+void SessionService::instance_lost(const std::string& session) {
+    implementation_->hand_over(session, [this, session] { implementation_->schedule(session); });
+}
+
+void SessionService::instance_status(const std::string& session, bool error, const std::string& message) {
+    implementation_->hand_over(session, [this, session, error, message] {
+        if (!error) return implementation_->activate(session);
+        implementation_->fail(session, message.empty() ? "Container reported an error" : message);
+    });
+}
+
+void SessionService::stream_changed(const std::string& session, bool active) {
+    implementation_->hand_over(session,
+                               [this, session, active] { implementation_->stream_changed(session, active); });
+}
+
+void SessionService::client_connected(const std::string& session) {
+    implementation_->client_came(session);
+}
+
+void SessionService::client_disconnected(const std::string& session) {
+    implementation_->client_went(session);
+}
+
+void SessionService::region_answers(const std::string& region) {
+    implementation_->region_answers(region);
+}
+
+void SessionService::instance_changed(const std::string& region, const std::string& instance_id) {
+    implementation_->instance_changed(region, instance_id);
+}
+
+}  // namespace svc

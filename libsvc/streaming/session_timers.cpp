@@ -1,0 +1,113 @@
+// What time does to sessions.
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/streaming/session_implementation.h"
+
+namespace svc {
+
+using enum SessionStatus;
+
+namespace {
+
+// A region that has been away for so long is not waited for.
+constexpr std::chrono::hours forget_time{7 * 24};
+
+}  // namespace
+
+void SessionService::Implementation::tick() {
+    if (stopping_) return;
+    for (const Ptr& session : records_.list()) {
+        try {
+            look_at(*session);
+        } catch (const Error& e) {
+            log::warning("session not looked after", {{"session", session->id}, {"error", e.what()}});
+        }
+    }
+    retry_failed();
+    forget_clients();
+    tell_waiting();
+}
+
+void SessionService::Implementation::retry_failed() {
+    const SteadyTime now = clock_.steady_now();
+    std::vector<std::string> due;
+    duties_.with([&](const auto& duties) {
+        for (const auto& [id, duty] : duties)
+            if (!duty.running && duty.failures > 0 && duty.due <= now) due.push_back(id);
+    });
+    for (const std::string& id : due) schedule(id);
+    std::set<std::string> regions;
+    unknown_regions_.with([&](auto& unknown) { regions.swap(unknown); });
+    for (const std::string& region : regions) region_answers(region);
+}
+
+// Of sessions that were never kept.
+void SessionService::Implementation::forget_clients() {
+    const Time now = clock_.now();
+    std::vector<std::string> due;
+    deserted_.with([&](const auto& sessions) {
+        for (const auto& [id, until] : sessions)
+            if (until <= now) due.push_back(id);
+    });
+    for (const std::string& id : due)
+        if (!records_.find(id)) client_came(id);
+}
+
+void SessionService::Implementation::look_at(const StreamSession& session) {
+    if (session.worker == self_ && is_working(session.id)) renew(session);
+    if (session.removal_due) return look_at_ending(session);
+    if (session.status != terminated) return look_at_live(session);
+    if (session.ephemeral || clock_.now() - session.changed_at >= config_.limits.keep)
+        drop(session.id, "session ended");
+}
+
+void SessionService::Implementation::renew(const StreamSession& session) {
+    const Time now = clock_.now();
+    if (session.worker_until - now > claim_time / 2) return;
+    change(session.id, [&](StreamSession& record) {
+        if (record.worker != self_) return false;
+        record.worker_until = now + claim_time;
+        return true;
+    });
+}
+
+void SessionService::Implementation::look_at_ending(const StreamSession& session) {
+    const Duration since = clock_.now() - session.changed_at;
+    if (session.forgotten && since >= forget_time) return drop(session.id, session.status_message);
+    if (session.status == terminating && !session.forgotten && since >= config_.limits.deletion) {
+        const std::string reason = "Container was not deleted in time";
+        change(session.id, [&](StreamSession& record) {
+            if (record.status != terminating || record.forgotten || !record.removal_due) return false;
+            set_status(record, error, reason);
+            return true;
+        });
+        log::warning("session failed", {{"session", session.id}, {"reason", reason}});
+    }
+    schedule_due(session.id);
+}
+
+void SessionService::Implementation::look_at_live(const StreamSession& session) {
+    const Time now = clock_.now();
+    const std::chrono::minutes idle(session.idle_time_min);
+    if (idle.count() > 0 && !session.client_connected && now - session.client_left_at >= idle)
+        return terminate(session.id, "Idle for " + std::to_string(idle.count()) + " minutes");
+    if (session.status == created && now - session.created_at >= config_.limits.launch)
+        return fail(session.id, "Container failed to start");
+    if (is_deserted(session, now))
+        return terminate(session.id, session.had_client ? "Client left" : "Client did not connect");
+    if (session.status != created) return;
+    if (relay_.is_registered(session.id)) return activate(session.id);
+    const bool others = session.worker != self_ && session.worker_until > now;
+    if (session.container_id.empty() && !others) schedule_due(session.id);
+}
+
+// Sessions in error stay: somebody may want to know why.
+bool SessionService::Implementation::is_deserted(const StreamSession& session, Time now) const {
+    if (session.joinable || session.client_connected || session.status == error) return false;
+    return deserted_.with([&](const auto& sessions) {
+        const auto found = sessions.find(session.id);
+        return found != sessions.end() && found->second <= now;
+    });
+}
+
+}  // namespace svc

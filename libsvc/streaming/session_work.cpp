@@ -1,0 +1,199 @@
+// What is done at the management service: launches and deletions. One of each session at a time here, by a
+// pool; among gateways by a claim in the record. An instance carries its session's tag, so that a launch
+// whose answer was lost is found again.
+#include <algorithm>
+#include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/streaming/session_implementation.h"
+
+namespace svc {
+
+using enum SessionStatus;
+
+namespace {
+
+constexpr std::chrono::seconds first_pause{5};
+constexpr std::chrono::seconds longest_pause{60};
+
+Duration pause_after(int failures) {
+    return std::min<Duration>(first_pause * (1 << std::min(failures - 1, 10)), longest_pause);
+}
+
+bool is_older(const StreamInstance& a, const StreamInstance& b) {
+    return a.id < b.id;  // ids begin with their time
+}
+
+}  // namespace
+
+bool SessionService::Implementation::is_working(const std::string& id) const {
+    return duties_.with([&](const auto& duties) {
+        const auto found = duties.find(id);
+        return found != duties.end() && found->second.running;
+    });
+}
+
+void SessionService::Implementation::schedule(const std::string& id) {
+    const bool idle = duties_.with([&](auto& duties) {
+        Duty& duty = duties[id];
+        if (duty.running) duty.again = true;
+        return !std::exchange(duty.running, true);
+    });
+    if (idle) post(id);
+}
+
+// Unless it failed a moment ago.
+void SessionService::Implementation::schedule_due(const std::string& id) {
+    const SteadyTime now = clock_.steady_now();
+    const bool due = duties_.with([&](const auto& duties) {
+        const auto found = duties.find(id);
+        return found == duties.end() || (!found->second.running && found->second.due <= now);
+    });
+    if (due) schedule(id);
+}
+
+void SessionService::Implementation::post(const std::string& id) {
+    const Ptr session = records_.find(id);
+    ThreadPool& pool = session && session->removal_due ? removals_ : calls_;
+    if (!pool.post([this, id] { run(id); })) duties_.with([&](auto& duties) { duties.erase(id); });
+}
+
+void SessionService::Implementation::run(const std::string& id) {
+    if (stopping_) return;
+    const bool fresh = duties_.with([&](auto& duties) {
+        duties[id].again = false;
+        return std::exchange(duties[id].fresh, false);
+    });
+    bool failed = false;
+    try {
+        work(id, fresh);
+    } catch (const std::exception& e) {
+        failed = true;
+        log::warning("work for a session failed", {{"session", id}, {"error", e.what()}});
+    }
+    const SteadyTime now = clock_.steady_now();
+    const bool again = duties_.with([&](auto& duties) {
+        Duty& duty = duties[id];
+        if (duty.again) return true;
+        duty.running = false;
+        if (failed)
+            duty.due = now + pause_after(++duty.failures);
+        else
+            duties.erase(id);
+        return false;
+    });
+    if (again) post(id);
+}
+
+void SessionService::Implementation::work(const std::string& id, bool fresh) {
+    const Ptr session = records_.find(id);
+    if (!session) return;
+    if (session->removal_due) return remove_instances(id);
+    if (session->status == terminated) return;
+    if (!session->container_id.empty()) return check(*session);
+    if (session->status == created) return launch(id, fresh);
+    adopt(*session, tagged(answering(session->region), id));
+}
+
+// The right to launch and to delete. Throws busy while another gateway has it.
+SessionService::Implementation::Ptr SessionService::Implementation::claim(const std::string& id) {
+    const Time now = clock_.now();
+    change(id, [&](StreamSession& session) {
+        const bool ours = session.worker == self_;
+        if (!ours && !session.worker.empty() && session.worker_until > now)
+            throw Error(ErrorCode::busy, "another gateway works for session " + quoted(id));
+        if (ours && session.worker_until - now > claim_time / 2) return false;
+        session.worker = self_;
+        session.worker_until = now + claim_time;
+        return true;
+    });
+    return records_.find(id);
+}
+
+Management& SessionService::Implementation::answering(const std::string& region) const {
+    Management& management = regions_.management(region);
+    if (!regions_.answers(region))
+        throw Error(ErrorCode::unavailable, "region " + quoted(region) + " does not answer");
+    return management;
+}
+
+// The oldest first.
+std::vector<StreamInstance> SessionService::Implementation::tagged(Management& management,
+                                                                   const std::string& id) const {
+    std::vector<StreamInstance> found = management.instances();
+    std::erase_if(found, [&](const StreamInstance& instance) {
+        return instance.session != id || instance.status == "deleted";
+    });
+    std::sort(found.begin(), found.end(), is_older);
+    return found;
+}
+
+// A second try first looks whether the one before was heard.
+void SessionService::Implementation::launch(const std::string& id, bool fresh) {
+    const Ptr session = claim(id);
+    if (!session || session->status != created || !session->container_id.empty()) return;
+    std::string instance;
+    try {
+        Management& management = answering(session->region);
+        if (const auto found = fresh ? std::vector<StreamInstance>() : tagged(management, id); !found.empty())
+            return adopt(*session, found);
+        instance = management.launch({id, session->app, session->app_version, user_data(*session)});
+    } catch (const Error& e) {
+        if (e.code() == ErrorCode::unavailable) throw;  // it may have been heard
+        return fail(id, e.what());
+    }
+    log::info("instance launched", {{"session", id}, {"instance", instance}});
+    take_instance(*session, instance);
+    schedule(id);  // what happened to it until now was not told to us
+}
+
+// The record decides whose instance it is: the first one to get there.
+void SessionService::Implementation::take_instance(const StreamSession& session,
+                                                   const std::string& instance) {
+    change(session.id, [&](StreamSession& record) {
+        if (!record.container_id.empty()) return false;
+        record.container_id = instance;
+        if (record.worker == self_ && !record.removal_due) record.worker.clear();
+        return true;
+    });
+    const Ptr now = records_.find(session.id);
+    if (now && now->container_id == instance) return;
+    log::warning("instance of a session that has none or another",
+                 {{"session", session.id}, {"instance", instance}});
+    answering(session.region).remove(instance, true);
+}
+
+void SessionService::Implementation::adopt(const StreamSession& session,
+                                           const std::vector<StreamInstance>& found) {
+    if (found.empty()) return;
+    const bool has_one = std::any_of(found.begin(), found.end(), [&](const StreamInstance& instance) {
+        return instance.id == session.container_id;
+    });
+    const std::string kept = has_one ? session.container_id : found.front().id;
+    if (!has_one) take_instance(session, kept);
+    for (const StreamInstance& instance : found)
+        if (instance.id != kept) take_instance(session, instance.id);
+    schedule(session.id);
+}
+
+void SessionService::Implementation::remove_instances(const std::string& id) {
+    const Ptr session = claim(id);
+    if (!session || !session->removal_due) return;
+    try {
+        remove_at(answering(session->region), *session);
+    } catch (const Error& e) {
+        // Its region may not be configured any more.
+        if (e.code() != ErrorCode::not_found || !session->forgotten) throw;
+    }
+    finish(id, session->status_message);
+}
+
+void SessionService::Implementation::remove_at(Management& management, const StreamSession& session) {
+    if (!session.container_id.empty()) return management.remove(session.container_id, session.forgotten);
+    for (const StreamInstance& instance : tagged(management, session.id))
+        management.remove(instance.id, session.forgotten);
+}
+
+}  // namespace svc
