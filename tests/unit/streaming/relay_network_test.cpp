@@ -40,6 +40,7 @@ struct RelayServer : TestServer {
             return upgrade(relay.slave(request.query_value("session"), request.query_value("client")));
         });
     }
+    ~RelayServer() { server().stop(0ms); }  // nobody calls what is gone
     static RelayLimits no_rate() {
         RelayLimits limits;
         limits.client_messages_per_minute = limits.instance_messages_per_minute = 10'000'000;
@@ -54,6 +55,11 @@ struct RelayServer : TestServer {
         WebSocketClient instance(target, "/master?session=" + session);
         instance.send_text(R"({"type":"ctl:register","session_id":")" + session + "\"}");
         return instance;
+    }
+    WebSocketClient registered(const std::string& session, const Target& target) const {
+        auto socket = instance(session, target);
+        while (!relay.is_registered(session)) std::this_thread::yield();
+        return socket;
     }
     WebSocketClient client(const std::string& session, const std::string& id, const Target& target) {
         relay.expect(session, RelayClient{id, Json::array(), {}});
@@ -86,7 +92,9 @@ std::string numbered(int number, std::string_view client = "", std::size_t paddi
 int count_numbers(WebSocketClient& socket, int end) {
     int in_order = 0;
     while (in_order < end) {
-        const Json message = next(socket);
+        const auto received = socket.receive(20s);
+        if (!received || received->kind != Kind::text) break;
+        const Json message = Json::parse(received->data);
         if (type_of(message) != "n") continue;
         if (message.at("n").as_int() != in_order) break;
         ++in_order;
@@ -116,8 +124,9 @@ TEST_CASE("signalling_under_load_keeps_order_both_ways_in_every_session") {
         const Target target = i % 2 == 0 ? t.tls_target() : t.unix_target();
         t.relay.open(id);
         threads.emplace_back([&t, &right, id, target] {
-            auto instance = t.instance(id, target);
+            auto instance = t.registered(id, target);
             auto client = t.client(id, "c", target);
+            if (type_of(next(instance)) != "ctl:client-joined") return;
             std::jthread sender([&] {
                 for (int n = 0; n < messages; ++n) client.send_text(numbered(n));
             });
@@ -150,7 +159,7 @@ TEST_CASE("an_instance_that_reconnects_gets_what_was_said_meanwhile") {
     };
     say_some();
     for (int round = 0; round < 5; ++round) {
-        auto instance = t.instance("s", t.tls_target());
+        auto instance = t.registered("s", t.tls_target());
         read_some(instance);
         say_some();
         read_some(instance);
@@ -158,7 +167,7 @@ TEST_CASE("an_instance_that_reconnects_gets_what_was_said_meanwhile") {
         CHECK(last_of(instance).close_code == 1000);
         say_some();
     }
-    auto instance = t.instance("s", t.tls_target());
+    auto instance = t.registered("s", t.tls_target());
     read_some(instance);
     instance.send_text(R"({"type":"offer","client_id":"c"})");
     CHECK(type_of(next(client)) == "offer");
@@ -168,7 +177,7 @@ TEST_CASE("a_second_client_takes_over_and_a_grant_cannot_be_used_again") {
     RelayServer t;
     t.start();
     t.relay.open("s");
-    auto instance = t.instance("s", t.tls_target());
+    auto instance = t.registered("s", t.tls_target());
     auto first = t.client("s", "a", t.tls_target());
     CHECK(type_of(next(instance)) == "ctl:client-joined");
     auto second = t.client("s", "b", t.tls_target());
@@ -189,7 +198,7 @@ TEST_CASE("a_client_that_floods_or_sends_too_much_at_once_is_ended") {
     RelayServer t(limits);
     t.start();
     t.relay.open("s");
-    auto instance = t.instance("s", t.tls_target());
+    auto instance = t.registered("s", t.tls_target());
     auto client = t.client("s", "c", t.tls_target());
     std::vector<std::string> types;
     SECTION("flood") {
@@ -217,7 +226,7 @@ TEST_CASE("a_client_that_stalls_is_ended_and_the_instance_hears_of_it") {
     RelayServer t;
     t.start();
     t.relay.open("s");
-    auto instance = t.instance("s", t.tls_target());
+    auto instance = t.registered("s", t.tls_target());
     auto client = t.client("s", "c", t.unix_target());
     CHECK(type_of(next(instance)) == "ctl:client-joined");
     std::jthread sender([&](std::stop_token stop) {
@@ -234,7 +243,7 @@ TEST_CASE("an_instance_that_stalls_holds_its_client_back_and_loses_nothing") {
     RelayServer t;
     t.start();
     t.relay.open("s");
-    auto instance = t.instance("s", t.unix_target());
+    auto instance = t.registered("s", t.unix_target());
     auto client = t.client("s", "c", t.unix_target());
     CHECK(type_of(next(instance)) == "ctl:client-joined");
     std::atomic<int> sent{0};
@@ -281,7 +290,7 @@ TEST_CASE("clients_and_instances_that_come_and_go_at_once_do_no_harm") {
         threads.push_back(
             try_often([](RelayServer& server, int) { server.relay.fail_client("s", "tried"); }));
     }
-    auto instance = t.instance("s", t.unix_target());
+    auto instance = t.registered("s", t.unix_target());
     auto client = t.client("s", "last", t.unix_target());
     client.send_text(R"({"type":"discover"})");
     while (type_of(next(instance)) != "discover") continue;
