@@ -1,4 +1,4 @@
-// The web client: index.html at /, everything at /web/.
+// The web client: index.html at /, what it uses at /web/.
 #include "libsvc/base/strings.h"
 #include "server/gateway/routes/routes.h"
 #include "server/gateway/web_files.h"
@@ -42,11 +42,10 @@ Response show_file(const WebFile& file, const Request& request) {
 std::vector<Route> page_routes() {
     std::vector<Route> routes;
     for (const WebFile& file : web_files()) {
-        const auto show = [&file](Request& request) { return show_file(file, request); };
-        routes.push_back({Method::get, "/web/" + std::string(file.path), Access::everyone,
-                          Dispatch::on_io_thread, "web_page", show});
-        if (file.path == "index.html")
-            routes.push_back({Method::get, "/", Access::everyone, Dispatch::on_io_thread, "web_page", show});
+        const std::string path =
+            file.path == "index.html" ? std::string("/") : "/web/" + std::string(file.path);
+        routes.push_back({Method::get, path, Access::everyone, Dispatch::on_io_thread, "web_page",
+                          [&file](Request& request) { return show_file(file, request); }});
     }
     return routes;
 }

@@ -11,6 +11,7 @@ Response open_socket(const RouteContext& context, const Request& request, Socket
     if (!request.wants_websocket()) throw Error(ErrorCode::invalid_argument, "websocket upgrade expected");
     if (request.headers.get("Sec-WebSocket-Version") != "13")
         throw Error(ErrorCode::invalid_argument, "websocket version must be 13");
+    context.sessions->get(SessionOwner(), request.params.at("id"));  // before the token is looked at: 404
     Response response;
     response.websocket =
         context.sessions->socket(request.params.at("id"), role, request.query_value("token"));

@@ -1,0 +1,90 @@
+#include <catch2/catch.hpp>
+
+#include "tests/support/golden.h"
+#include "tests/support/test_gateway.h"
+
+namespace svc::test {
+
+namespace {
+
+ApiReply create(TestGateway& gateway, const std::string& text) {
+    return gateway.local().call(Method::post, "/1.0/accounts", text);
+}
+
+}  // namespace
+
+TEST_CASE("an_account_is_created_with_its_token_and_listed_without") {
+    TestGateway gateway;
+    const ApiReply reply = create(gateway, R"({"name":"alice","expiry":"720h"})");
+    CHECK(reply.status == 201);
+    Json shown = reply.json();
+    Json metadata = reply.metadata();
+    const std::string token = metadata.at("token").as_string();
+    CHECK(token.size() > 80);
+    metadata.set("token", "<token>");
+    shown.set("metadata", metadata);
+    check_golden("gateway/golden/account_created.json", shown);
+    const ApiReply list = gateway.local().get("/1.0/accounts/");
+    check_golden("gateway/golden/accounts.json", list.json());
+    CHECK(list.text.find(token) == std::string::npos);
+}
+
+TEST_CASE("an_expiry_is_a_duration_or_a_time_and_a_year_at_first") {
+    TestGateway gateway;
+    CHECK(create(gateway, R"({"name":"a"})").metadata().at("expires_at") ==
+          Json("2025-01-01T03:04:05.678901234Z"));
+    CHECK(create(gateway, R"({"name":"b","expiry":"2024-02-03T00:00:00Z"})").metadata().at("expires_at") ==
+          Json("2024-02-03T00:00:00.000000000Z"));
+}
+
+TEST_CASE("faulty_accounts_are_refused") {
+    TestGateway gateway;
+    for (const char* text :
+         {"", "{", "[]", "{}", R"({"name":""})", R"({"name":"Alice"})", R"({"name":"-a"})",
+          R"({"name":"a b"})", R"({"name":7})", R"({"name":"a","expiry":"soon"})",
+          R"({"name":"a","expiry":"2020-01-01T00:00:00Z"})", R"({"name":"a","expiry":"0s"})"}) {
+        INFO(text);
+        CHECK(create(gateway, text).status == 400);
+    }
+    CHECK(create(gateway, R"({"name":")" + std::string(64, 'a') + R"("})").status == 400);
+    CHECK(create(gateway, R"({"name":")" + std::string(63, 'a') + R"("})").status == 201);
+    CHECK(gateway.local().get("/1.0/accounts").json().at("total_size") == Json(1));
+}
+
+TEST_CASE("a_name_is_taken_once") {
+    TestGateway gateway;
+    gateway.token("alice");
+    const ApiReply reply = create(gateway, R"({"name":"alice"})");
+    CHECK(reply.status == 409);
+    CHECK(reply.error() == "account already exists");
+}
+
+TEST_CASE("a_deleted_account_is_worth_nothing_not_even_when_it_is_made_anew") {
+    TestGateway gateway;
+    const std::string token = gateway.token("alice");
+    CHECK(gateway.call(Method::get, "/1.0/sessions", token).status == 200);
+    CHECK(gateway.local().remove("/1.0/accounts/alice").status == 200);
+    CHECK(gateway.call(Method::get, "/1.0/sessions", token).status == 401);
+    CHECK(gateway.local().remove("/1.0/accounts/alice").status == 404);
+    const std::string second = gateway.token("alice");
+    CHECK(gateway.call(Method::get, "/1.0/sessions", token).status == 401);
+    CHECK(gateway.call(Method::get, "/1.0/sessions", second).status == 200);
+}
+
+TEST_CASE("accounts_are_on_the_local_socket_alone") {
+    TestGateway gateway;
+    const std::string token = gateway.token("alice");
+    CHECK(gateway.call(Method::get, "/1.0/accounts", token).status == 404);
+    CHECK(gateway.call(Method::post, "/1.0/accounts", token, Json::object({{"name", "b"}})).status == 404);
+    CHECK(gateway.call(Method::delete_, "/1.0/accounts/alice", token).status == 404);
+    CHECK(gateway.call(Method::get, "/1.0/accounts", "").status == 404);
+    CHECK(gateway.local().get("/1.0/accounts").json().at("total_size") == Json(1));
+}
+
+TEST_CASE("the_local_socket_is_its_owners_alone") {
+    const TestGateway gateway;
+    const auto mode = std::filesystem::status(gateway.options().socket).permissions();
+    CHECK(mode == (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+}
+
+}  // namespace svc::test

@@ -1,0 +1,176 @@
+#include "server/gateway/options.h"
+
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/file.h"
+#include "server/gateway/line_of_key.h"
+#include "server/gateway/settings.h"
+#include "tests/support/error_code.h"
+
+namespace svc::gateway {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Setup {
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-options-"};
+    std::filesystem::path file = directory.path() / "svc-gateway.yaml";
+    std::string pem = directory.path() / "some.pem";
+
+    Setup() { write_file_atomically(pem, "pem"); }
+    Options read(const std::vector<std::string>& flags = {}) const {
+        std::vector<const char*> arguments{"svc-gateway"};
+        for (const std::string& flag : flags) arguments.push_back(flag.c_str());
+        return read_options(static_cast<int>(arguments.size()), arguments.data(), file).options;
+    }
+    void write(const std::string& text) const { write_file_atomically(file, text); }
+    std::string refusal(const std::string& text) const {
+        write(text);
+        return test::message_of([&] { read(); });
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Setup, "gateway_options_have_the_documented_defaults") {
+    const Options options = read();
+    CHECK(options.state_dir == "/var/lib/svc-gateway");
+    CHECK(options.socket == "/run/svc-gateway/unix.socket");
+    CHECK(options.listen == "[::]:4000");
+    CHECK(options.metrics_listen == "127.0.0.1:9105");
+    CHECK(options.metrics_user.empty());
+    CHECK_FALSE(options.tls12);
+    CHECK(options.regions.empty());
+    CHECK(options.allowed_origins == std::vector<std::string>{"*"});
+    CHECK(options.location == "stream-gateway");
+    CHECK(options.log_level == log::Level::info);
+}
+
+TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
+    write(
+        "state_dir: /a\nlisten: 127.0.0.1:1\npublic_url: https://gw.example/\ntls12: true\nmetrics:\n"
+        "  listen: none\n  user: u\n  password: p\n"
+        "regions:\n- name: east\n  url: https://east.example:8444\n  certificate: " +
+        pem + "\n  key: " + pem + "\n  server_fingerprint: " + std::string(64, 'A') +
+        "\n  metrics_server: influxdb:http://192.0.2.1:8095\n- name: here\n  url: "
+        "unix:///run/svc/unix.socket\n"
+        "stun: {urls: ['stun:a:1']}\nturn:\n  urls: turn:b:2\n  secret: s\n  ttl: 1h\n"
+        "limits: {launch: 1m, deletion: 30, keep: 0, client_token: 2m, sessions: 7, creations_per_minute: "
+        "100}\n"
+        "cors: {origins: ['https://a.example', 'http://b:8080']}\nlog_level: debug\n");
+    const Options options = read();
+    CHECK(options.public_url == "https://gw.example");
+    CHECK(options.tls12);
+    CHECK(options.metrics_listen.empty());
+    CHECK(options.metrics_user == "u");
+    REQUIRE(options.regions.size() == 2);
+    CHECK(options.regions[0].server_fingerprint == std::string(64, 'a'));
+    CHECK(options.regions[0].certificate == pem);
+    CHECK(options.regions[0].metrics_server == "influxdb:http://192.0.2.1:8095");
+    CHECK(options.regions[1].url == "unix:///run/svc/unix.socket");
+    CHECK(options.ice.stun_urls == std::vector<std::string>{"stun:a:1"});
+    CHECK(options.ice.turn_urls == std::vector<std::string>{"turn:b:2"});
+    CHECK(options.ice.turn_ttl == 1h);
+    CHECK(options.limits.launch == 1min);
+    CHECK(options.limits.deletion == 30s);
+    CHECK(options.limits.keep == 0s);
+    CHECK(options.limits.client_token == 2min);
+    CHECK(options.limits.sessions == 7);
+    CHECK(options.limits.creations_per_minute == 100);
+    CHECK(options.allowed_origins == std::vector<std::string>{"https://a.example", "http://b:8080"});
+    CHECK(options.log_level == log::Level::debug);
+}
+
+TEST_CASE_METHOD(Setup, "gateway_flags_win_over_the_file") {
+    write("state_dir: /a\nlisten: 127.0.0.1:1\nlog_level: debug\n");
+    const Options options =
+        read({"--state-dir", "/b", "--listen=[::1]:0", "--instance-url", "http://192.0.2.1:4000",
+              "--metrics-listen", "none", "--tls12", "--log-level", "error"});
+    CHECK(options.state_dir == "/b");
+    CHECK(options.listen == "[::1]:0");
+    CHECK(options.instance_url == "http://192.0.2.1:4000");
+    CHECK(options.metrics_listen.empty());
+    CHECK(options.tls12);
+    CHECK(options.log_level == log::Level::error);
+    CHECK(test::message_of([&] { read({"--listen", "4000"}); }).starts_with("--listen: argument listen"));
+    CHECK_FALSE(test::message_of([&] { read({"--config", "/nonexistent.yaml"}); }).empty());
+    CHECK_FALSE(test::message_of([&] { read({"--tls-key", pem}); }).empty());
+}
+
+TEST_CASE_METHOD(Setup, "a_fault_in_the_gateways_file_names_file_line_and_key") {
+    const std::string name = file.string();
+    CHECK(refusal("state_dir: /a\nspeed: 3\n") == name + ":2: unknown key 'speed'");
+    CHECK(refusal("\nlimits:\n  launch: 1m\n  # more\n  sessions: many\n") ==
+          name + ":5: argument limits.sessions is invalid: must be a number from 0 on");
+    CHECK(refusal("turn:\n  urls: [turn:a:1]\n") ==
+          name + ":1: turn.secret is required: it makes the credentials");
+    CHECK(refusal("metrics: {user: u, color: red}\n") == name + ":1: unknown key 'metrics.color'");
+    CHECK(refusal("regions:\n  - name: a\n    url: unix:///s\n  - name: b\n    url: ftp://x\n")
+              .starts_with(name + ":5: regions[1].url: address"));
+    CHECK(refusal("regions:\n- name: a\n  url: unix:///s\n- name: a\n  url: unix:///s\n") ==
+          name + ":4: region 'a' is there twice");
+    CHECK(
+        refusal("regions:\n- name: a\n  url: https://a\n").starts_with(name + ":2: regions[0].certificate"));
+    CHECK(refusal("regions:\n- name: a\n  url: https://a\n  certificate: /nonexistent\n  key: /nonexistent\n")
+              .starts_with(name + ":4: argument regions[0].certificate is invalid"));
+    CHECK(refusal("a: [\n").starts_with(name + ": malformed YAML at line "));
+    CHECK(refusal("- a\n") == name + ":1: must be a map of keys to values");
+}
+
+TEST_CASE_METHOD(Setup, "gateway_values_out_of_range_are_refused") {
+    for (const char* line : {"listen: none",
+                             "listen: 4000",
+                             "metrics: {user: u}",
+                             "metrics: {user: 'a:b', password: p}",
+                             "metrics: 9105",
+                             "public_url: gw.example",
+                             "public_url: unix:///x",
+                             "public_url: https://gw/path",
+                             "instance_url: ftp://x",
+                             "stun: {urls: [stun]}",
+                             "stun: {urls: ['turn:a:1']}",
+                             "turn: {urls: ['turn:a:1'], secret: s, ttl: 3s}",
+                             "turn: {urls: [7], secret: s}",
+                             "limits: {launch: 0}",
+                             "limits: {sessions: 0}",
+                             "cors: {origins: [example]}",
+                             "cors: {origins: ['https://a/b']}",
+                             "regions: {}",
+                             "regions: [{}]",
+                             "regions: [{name: 'a b', url: 'unix:///s'}]",
+                             "tls_key: /nonexistent",
+                             "tls12: maybe",
+                             "log_level: loud",
+                             "state_dir: ''"}) {
+        INFO(line);
+        CHECK_FALSE(refusal(std::string(line) + "\n").empty());
+    }
+}
+
+TEST_CASE("the_line_of_a_key_is_found_also_in_lists") {
+    const char* const text =
+        "a: 1\nb:\n  c: 2\n\n  list:\n  - x: 1\n    y: 2\n  - x: 3\n    y: 4\nd: {e: 5}\nx: 6\n";
+    CHECK(line_of_key(text, "a") == 1);
+    CHECK(line_of_key(text, "b.c") == 3);
+    CHECK(line_of_key(text, "b.list") == 5);
+    CHECK(line_of_key(text, "b.list[0].y") == 7);
+    CHECK(line_of_key(text, "b.list[1]") == 8);
+    CHECK(line_of_key(text, "b.list[1].y") == 9);
+    CHECK(line_of_key(text, "d.e") == 10);
+    CHECK(line_of_key(text, "x") == 11);
+    CHECK(line_of_key(text, "z") == 0);
+}
+
+TEST_CASE("every_setting_of_the_gateway_is_documented_once") {
+    const std::string page =
+        read_file(std::filesystem::path(SVC_TESTS_DIR) / ".." / "docs" / "svc-gateway.md");
+    for (const Setting& setting : settings()) {
+        const std::string row = "| `" + std::string(setting.key) + "`";
+        INFO(row);
+        CHECK(page.find(row) != std::string::npos);
+        CHECK(page.find(row, page.find(row) + 1) == std::string::npos);
+    }
+}
+
+}  // namespace svc::gateway

@@ -1,0 +1,53 @@
+#include <catch2/catch.hpp>
+
+#include "server/gateway/web_files.h"
+#include "tests/support/test_gateway.h"
+
+namespace svc::test {
+
+TEST_CASE("the_page_is_served_to_everybody_with_a_strict_policy") {
+    TestGateway gateway;
+    const ApiReply page = gateway.caller().get("/");
+    REQUIRE(page.status == 200);
+    CHECK(page.headers.get("Content-Type") == "text/html; charset=utf-8");
+    CHECK(page.headers.get("X-Content-Type-Options") == "nosniff");
+    const std::string policy = page.headers.get("Content-Security-Policy");
+    CHECK(policy.find("default-src 'none'") != std::string::npos);
+    CHECK(policy.find("connect-src 'self' ws: wss:") != std::string::npos);
+    CHECK(policy.find("unsafe") == std::string::npos);
+    CHECK(page.text.starts_with("<!"));
+    CHECK(page.text.find("<script>") == std::string::npos);
+}
+
+TEST_CASE("every_file_of_the_page_comes_whole_with_its_type") {
+    TestGateway gateway;
+    ApiCaller caller = gateway.caller();
+    const std::filesystem::path folder = std::filesystem::path(SVC_TESTS_DIR) / ".." / "server/gateway/web";
+    for (const gateway::WebFile& file : gateway::web_files()) {
+        INFO(file.path);
+        const ApiReply reply = caller.get(file.path == "index.html" ? "/" : "/web/" + std::string(file.path));
+        CHECK(reply.status == 200);
+        CHECK(reply.headers.get("Content-Type") == std::string(file.content_type));
+        CHECK((reply.text == read_file(folder / file.path)));
+    }
+    CHECK(caller.get("/web/nothing.js").status == 404);
+}
+
+TEST_CASE("a_file_that_has_not_changed_is_not_sent_again") {
+    TestGateway gateway;
+    const std::string etag = gateway.caller().get("/").headers.get("ETag");
+    REQUIRE_FALSE(etag.empty());
+    for (const std::string& known : {etag, "W/" + etag, "\"other\", " + etag, std::string("*")}) {
+        Headers headers;
+        headers.set("If-None-Match", known);
+        const ApiReply reply = gateway.caller().call(Method::get, "/", "", headers);
+        CHECK(reply.status == 304);
+        CHECK(reply.text.empty());
+        CHECK(reply.headers.get("ETag") == etag);
+    }
+    Headers headers;
+    headers.set("If-None-Match", "\"other\"");
+    CHECK(gateway.caller().call(Method::get, "/", "", headers).status == 200);
+}
+
+}  // namespace svc::test

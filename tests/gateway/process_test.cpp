@@ -1,0 +1,177 @@
+// The real program: its flags, signals and exit statuses, its TLS, and what it writes.
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <csignal>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/process.h"
+#include "tests/support/test_gateway.h"
+#include "tests/support/tls_versions.h"
+
+namespace svc::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+CommandResult run(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), SVC_GATEWAY_PROGRAM);
+    return run_command(flags, 20s);
+}
+
+// The program as a child; what it says on stderr is kept.
+class Process {
+  public:
+    Process(const std::filesystem::path& directory, const std::vector<std::string>& more = {}) {
+        std::array<int, 2> ends{};
+        if (pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error("pipe", errno);
+        errors_ = FileDescriptor(ends[0]);
+        const FileDescriptor write_end(ends[1]);
+        SpawnOptions options;
+        options.arguments = {SVC_GATEWAY_PROGRAM,          "--state-dir", directory / "state", "--socket",
+                             directory / "gateway.socket", "--listen",    "127.0.0.1:0"};
+        options.arguments.insert(options.arguments.end(), more.begin(), more.end());
+        options.descriptors = {{write_end.get(), 2}};
+        child_.emplace(options);
+    }
+    // Everything up to a line that has the text; throws when it does not come.
+    std::string read_until(const std::string& text) {
+        for (;;) {
+            const std::size_t at = said_.find(text);
+            if (at != std::string::npos && said_.find('\n', at) != std::string::npos) return said_;
+            read_some();
+        }
+    }
+    std::string read_all() {
+        while (read_some()) continue;
+        return said_;
+    }
+    Target target() {
+        const std::string text = read_until("svc-gateway: ready ");
+        const std::size_t at = text.find("https://");
+        Target target = Target::parse(text.substr(at, text.find_first_of(" \n", at) - at));
+        target.unverified = true;
+        return target;
+    }
+    Child& child() { return *child_; }
+
+  private:
+    bool read_some() {
+        pollfd wanted{errors_.get(), POLLIN, 0};
+        if (poll(&wanted, 1, 20'000) != 1) throw Error(ErrorCode::unavailable, "it says nothing: " + said_);
+        std::array<char, 4096> buffer{};
+        const ssize_t got = ::read(errors_.get(), buffer.data(), buffer.size());
+        said_.append(buffer.data(), static_cast<std::size_t>(got > 0 ? got : 0));
+        return got > 0;
+    }
+
+    FileDescriptor errors_;
+    std::optional<Child> child_;
+    std::string said_;
+};
+
+struct Setup {
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-gateway-process-"};
+    std::filesystem::path path = directory.path();
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Setup, "the_gateway_checks_its_usage_and_configuration") {
+    CHECK(run({"--version"}).output == "svc-gateway " SVC_VERSION "\n");
+    CHECK(run({"--version"}).status.code == 0);
+    CHECK(run({"--help"}).status.code == 0);
+    CHECK(run({"--no-such-flag"}).status.code == 2);
+    CHECK(run({"--listen", "here"}).status.code == 2);
+    CHECK(run({"--check-config", "--state-dir", path / "state"}).output == "configuration is valid\n");
+    write_file_atomically(path / "bad.yaml", "\nlimits: 3\n");
+    const CommandResult bad = run({"--config", path / "bad.yaml", "--check-config"});
+    CHECK(bad.status.code == 2);
+    CHECK(bad.errors == "svc-gateway: " + (path / "bad.yaml").string() +
+                            ":2: argument limits is invalid: must be a map of keys to values\n");
+    CHECK_FALSE(std::filesystem::exists(path / "state"));
+}
+
+TEST_CASE_METHOD(Setup, "the_gateway_says_when_it_is_ready_and_ends_cleanly") {
+    Process process(path);
+    const std::string said = process.read_until("svc-gateway: ready ");
+    CHECK(said.find("svc-gateway: ready unix:" + (path / "gateway.socket").string() +
+                    " https://127.0.0.1:") != std::string::npos);
+    CHECK(ApiCaller(process.target()).get("/1.0/status").status == 200);
+    Process second(path);
+    CHECK(second.child().wait().code == 1);
+    CHECK(second.read_all().find("is in use by another svc-gateway") != std::string::npos);
+    process.child().kill(SIGTERM);
+    const auto status = process.child().wait_for(20s);
+    REQUIRE(status);
+    CHECK(status->code == 0);
+    CHECK_FALSE(std::filesystem::exists(path / "gateway.socket"));
+}
+
+TEST_CASE_METHOD(Setup, "the_gateway_speaks_tls_13_alone_unless_told") {
+    {
+        Process process(path);
+        const Target target = process.target();
+        CHECK(accepts(target, TlsVersion::tls13));
+        CHECK_FALSE(accepts(target, TlsVersion::tls12));
+    }
+    Process process(path, {"--tls12"});
+    const Target target = process.target();
+    CHECK(accepts(target, TlsVersion::tls13));
+    CHECK(accepts(target, TlsVersion::tls12));
+}
+
+TEST_CASE_METHOD(Setup, "a_hangup_has_the_certificate_and_the_log_level_read_again") {
+    const SystemClock clock;
+    const KeyPair files{path / "own.crt", path / "own.key"};
+    ensure_key_pair(files, "first", {}, {}, clock);
+    write_file_atomically(path / "gateway.yaml",
+                          "log_level: error\ntls_certificate: " + files.certificate.string() +
+                              "\ntls_key: " + files.key.string() + "\n");
+    Process process(path, {"--config", path / "gateway.yaml"});
+    Target target = process.target();
+    std::filesystem::remove(files.certificate);
+    std::filesystem::remove(files.key);
+    ensure_key_pair(files, "second", {}, {}, clock);
+    write_file_atomically(path / "gateway.yaml",
+                          "log_level: info\ntls_certificate: " + files.certificate.string() +
+                              "\ntls_key: " + files.key.string() + "\n");
+    process.child().kill(SIGHUP);
+    process.read_until("log level and certificates were read again");
+    target.unverified = false;
+    target.server_fingerprint = parse_certificate(read_file(files.certificate)).fingerprint;
+    CHECK(ApiCaller(target).get("/1.0/status").status == 200);
+    write_file_atomically(path / "gateway.yaml", "log_level: loud\n");
+    process.child().kill(SIGHUP);
+    process.read_until("reload failed; everything stays as it was");
+    CHECK(ApiCaller(target).get("/1.0/status").status == 200);
+}
+
+TEST_CASE_METHOD(Setup, "no_token_is_written_to_the_log") {
+    Process process(path, {"--log-level", "debug"});
+    const Target target = process.target();
+    Target local;
+    local.unix_path = path / "gateway.socket";
+    const std::string token = ApiCaller(local)
+                                  .post("/1.0/accounts", Json::object({{"name", "alice"}}))
+                                  .metadata()
+                                  .at("token")
+                                  .as_string();
+    ApiCaller api(target);
+    Headers headers;
+    headers.set("Authorization", "macaroon root=" + token);
+    CHECK(api.call(Method::get, "/1.0/sessions", "", headers).status == 200);
+    CHECK(api.get("/1.0/sessions?api_token=" + token).status == 200);
+    CHECK(api.get("/1.0/sessions?api_token=" + token + "x").status == 401);
+    CHECK(api.get("/1.0/sessions/00000000000000000000/sockets/slave?token=" + token).status == 400);
+    process.child().kill(SIGTERM);
+    const std::string said = process.read_all();
+    CHECK(said.find("/1.0/sessions") != std::string::npos);
+    CHECK(said.find(token.substr(0, 40)) == std::string::npos);
+}
+
+}  // namespace svc::test

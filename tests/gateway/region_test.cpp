@@ -1,0 +1,80 @@
+#include <catch2/catch.hpp>
+
+#include "tests/support/golden.h"
+#include "tests/support/test_gateway.h"
+
+namespace svc::test {
+
+namespace {
+
+void with_two_regions(gateway::Options& options) {
+    options.regions = {{"east", "https://127.0.0.1:1", "", "", "", ""},
+                       {"west", "https://127.0.0.1:2", "", "", "", ""}};
+}
+
+// All regions but this one have answered again since.
+void go_away(TestGateway& gateway, const std::string& region) {
+    gateway.region(region).set_answers(false);
+    const std::size_t left = gateway.options().regions.size() - 1;
+    gateway.clock().advance(std::chrono::seconds(20));
+    eventually("a region is away",
+               [&] { return gateway.local().get("/1.0/status").metadata().at("agents") == Json(left); });
+}
+
+}  // namespace
+
+TEST_CASE("regions_and_applications_are_listed_by_name") {
+    TestGateway gateway(with_two_regions);
+    const std::string token = gateway.token("alice");
+    gateway.region("west").set_applications({"game", "app"});
+    gateway.advance(std::chrono::seconds(6));
+    eventually("the applications of both", [&] {
+        return gateway.call(Method::get, "/1.0/applications", token).metadata().as_array().size() == 2;
+    });
+    check_golden("gateway/golden/applications.json",
+                 gateway.call(Method::get, "/1.0/applications/", token).json());
+    check_golden("gateway/golden/regions.json", gateway.call(Method::get, "/1.0/regions/", token).json());
+}
+
+TEST_CASE("a_region_that_is_down_is_not_listed_and_hosts_nothing") {
+    TestGateway gateway(with_two_regions);
+    const std::string token = gateway.token("alice");
+    go_away(gateway, "west");
+    const Json regions = gateway.call(Method::get, "/1.0/regions", token).metadata();
+    CHECK(regions == Json::array({Json::object({{"name", "east"}})}));
+    for (int i = 0; i < 4; ++i) CHECK(gateway.create(token).at("region") == Json("east"));
+    const ApiReply reply = gateway.call(Method::post, "/1.0/sessions", token,
+                                        Json::object({{"app", "app"}, {"region", "west"}}));
+    CHECK(reply.status == 404);
+    CHECK(reply.error() == "No agent available to host the session");
+}
+
+TEST_CASE("without_any_region_a_session_has_no_place") {
+    TestGateway gateway;
+    const std::string token = gateway.token("alice");
+    go_away(gateway, "home");
+    const ApiReply reply = gateway.call(Method::post, "/1.0/sessions", token, Json::object({{"app", "app"}}));
+    CHECK(reply.status == 404);
+    CHECK(reply.error() == "No agent available to host the session");
+    CHECK(gateway.call(Method::get, "/1.0/sessions", token).json().at("total_size") == Json(0));
+}
+
+TEST_CASE("the_region_with_fewest_sessions_for_its_cpus_hosts_the_next_one") {
+    TestGateway gateway(with_two_regions);
+    gateway.region("west").set_cpus(12);
+    gateway.advance(std::chrono::seconds(6));
+    const std::string token = gateway.token("alice");
+    std::map<std::string, int> hosted;
+    for (int i = 0; i < 8; ++i) ++hosted[gateway.create(token).at("region").as_string()];
+    CHECK(hosted["west"] > hosted["east"]);
+}
+
+TEST_CASE("a_wanted_region_hosts_the_session") {
+    TestGateway gateway(with_two_regions);
+    const std::string token = gateway.token("alice");
+    for (const char* region : {"west", "west", "east"})
+        CHECK(gateway.create(token, Json::object({{"app", "app"}, {"region", region}})).at("region") ==
+              Json(region));
+}
+
+}  // namespace svc::test

@@ -1,0 +1,107 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+#include "tests/support/error_code.h"
+#include "tests/support/test_gateway.h"
+
+namespace svc::test {
+
+namespace {
+
+const Json joinable = Json::parse(R"({"app":"app","joinable":true,"idle_time_min":0})");
+
+}  // namespace
+
+TEST_CASE("accounts_and_sessions_stay_when_the_gateway_begins_anew") {
+    TestGateway gateway;
+    const std::string token = gateway.token("alice");
+    const std::string id = gateway.create(token, joinable).at("id").as_string();
+    const std::string fingerprint = gateway.gateway().fingerprint();
+    {
+        const ScriptedInstance instance(gateway, id);
+        gateway.await_status(token, id, "active");
+        gateway.restart();
+    }
+    CHECK(gateway.gateway().fingerprint() == fingerprint);
+    const ApiReply reply = gateway.call(Method::get, "/1.0/sessions/" + id, token);
+    REQUIRE(reply.status == 200);
+    CHECK(reply.metadata().at("status") == Json("active"));
+    CHECK(reply.metadata().at("container_id") == Json(gateway.region().instance_of(id)));
+    CHECK(gateway.local().get("/1.0/accounts").json().at("total_size") == Json(1));
+    CHECK(gateway.region().launches().size() == 1);
+}
+
+TEST_CASE("an_instance_that_comes_back_after_a_restart_is_joined") {
+    TestGateway gateway([](auto& options) { options.instance_url = "https://127.0.0.1:1"; });
+    const std::string token = gateway.token("alice");
+    const std::string id = gateway.create(token, joinable).at("id").as_string();
+    gateway.region().await_launches(1);
+    const std::string control =
+        gateway.region().launches().at(0).user_data.at("streaming").at("control_url").as_string();
+    const std::string path = control.substr(control.find("/1.0/"));
+    const auto open = [&] {
+        WebSocketClient socket = gateway.open("wss" + gateway.target().describe().substr(5) + path);
+        socket.send_text(R"({"type":"ctl:register","session_id":")" + id + R"(","version":"1","codecs":[]})");
+        return socket;
+    };
+    {
+        const WebSocketClient before = open();
+        gateway.await_status(token, id, "active");
+    }
+    gateway.restart();
+    WebSocketClient after = open();
+    eventually("the session is joined", [&] {
+        return gateway.call(Method::post, "/1.0/sessions/" + id + "/join", token).status == 200;
+    });
+    const Json url = gateway.call(Method::post, "/1.0/sessions/" + id + "/join", token).metadata().at("url");
+    const WebSocketClient client = gateway.open(url.as_string());
+    Json joined;
+    do {
+        joined = receive(after);
+    } while (joined.at("type") == Json("ctl:ping"));
+    CHECK(joined.at("type") == Json("ctl:client-joined"));
+}
+
+TEST_CASE("a_deletion_that_a_restart_cut_short_is_finished") {
+    TestGateway gateway;
+    const std::string token = gateway.token("alice");
+    const std::string id = gateway.create(token).at("id").as_string();
+    gateway.region().await_launches(1);
+    gateway.region().set_answers(false);
+    CHECK(gateway.call(Method::delete_, "/1.0/sessions/" + id, token).status == 200);
+    gateway.stop();
+    gateway.region().set_answers(true);
+    gateway.restart();
+    gateway.region().await_removals(1);
+    eventually("the record is gone",
+               [&] { return gateway.call(Method::get, "/1.0/sessions/" + id, token).status == 404; });
+}
+
+TEST_CASE("sockets_are_closed_with_going_away_when_the_gateway_stops") {
+    TestGateway gateway;
+    WebSocketClient client = gateway.open(gateway.create(gateway.token("alice")).at("url").as_string());
+    gateway.stop();
+    CHECK(receive_close(client).close_code == 1001);
+    CHECK_FALSE(std::filesystem::exists(gateway.options().socket));
+}
+
+TEST_CASE("a_state_directory_has_one_gateway") {
+    const TestGateway gateway;
+    gateway::Options second = gateway.options();
+    second.socket = gateway.path() / "second.socket";
+    CHECK(code_of([&] { gateway::Gateway other(second); }) == ErrorCode::busy);
+}
+
+TEST_CASE("the_state_is_private") {
+    using std::filesystem::perms;
+    const TestGateway gateway;
+    const auto mode = [&](const char* name) {
+        return std::filesystem::status(gateway.options().state_dir / name).permissions();
+    };
+    CHECK(mode("") == perms::owner_all);
+    for (const char* name : {"tokens.key", "tls/server.key", "lock"})
+        CHECK(mode(name) == (perms::owner_read | perms::owner_write));
+    CHECK((mode("gateway.db") & (perms::group_all | perms::others_all)) == perms::none);
+}
+
+}  // namespace svc::test

@@ -1,0 +1,128 @@
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+#include "tests/support/error_code.h"
+#include "tests/support/test_gateway.h"
+
+namespace svc::test {
+
+namespace {
+
+// A session with its two addresses.
+struct World : TestGateway {
+    std::string token = TestGateway::token("alice");
+    Json session = create(token, Json::parse(R"({"app":"app","joinable":true,"idle_time_min":0})"));
+    std::string id = session.at("id").as_string();
+    std::string slave = session.at("url").as_string();
+    std::string master = master_of(id);
+
+    std::string master_of(const std::string& of) {
+        eventually("launch", [&] { return !launched(of).empty(); });
+        return launched(of);
+    }
+    std::string launched(const std::string& of) {
+        for (const StreamLaunch& launch : region().launches())
+            if (launch.session == of) return launch.user_data.at("streaming").at("control_url").as_string();
+        return "";
+    }
+    std::optional<ErrorCode> refusal(const std::string& url) const {
+        return code_of([&] { open(url); });
+    }
+};
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+    const std::size_t at = text.find(what);
+    return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
+std::string path_of(const std::string& url) {
+    return url.substr(url.find('/', 6));
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(World, "each_socket_opens_for_its_own_role_alone") {
+    CHECK(refusal(replaced(slave, "sockets/slave", "sockets/master")) == ErrorCode::forbidden);
+    CHECK(refusal(replaced(master, "sockets/master", "sockets/slave")) == ErrorCode::forbidden);
+    CHECK_FALSE(refusal(master));
+    CHECK_FALSE(refusal(slave));
+}
+
+TEST_CASE_METHOD(World, "a_clients_token_opens_one_connection") {
+    const WebSocketClient client = open(slave);
+    CHECK(refusal(slave) == ErrorCode::forbidden);
+    CHECK(message_of([&] { open(slave); }) == "token was used already");
+}
+
+TEST_CASE_METHOD(World, "a_clients_token_is_good_for_five_minutes") {
+    advance(std::chrono::minutes(5) + std::chrono::seconds(1));
+    CHECK(refusal(slave) == ErrorCode::forbidden);
+}
+
+TEST_CASE_METHOD(World, "an_instances_token_lives_as_long_as_its_session") {
+    { ScriptedInstance instance(*this, id); }
+    await_status(token, id, "active");
+    advance(std::chrono::hours(2));
+    CHECK_FALSE(refusal(master));
+    REQUIRE(call(Method::delete_, "/1.0/sessions/" + id + "?sync=true", token).status == 200);
+    CHECK(refusal(master) == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(World, "tokens_of_other_sessions_are_foreign") {
+    const Json other = create(token);
+    const std::string other_id = other.at("id").as_string();
+    CHECK(refusal(replaced(slave, id, other_id)) == ErrorCode::forbidden);
+    CHECK(refusal(replaced(master, id, other_id)) == ErrorCode::forbidden);
+    CHECK(refusal(replaced(slave, id, "00000000000000000000")) == ErrorCode::not_found);
+    CHECK(refusal(replaced(slave, id, "x")) == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(World, "what_is_no_token_is_forbidden") {
+    const std::string bare = slave.substr(0, slave.find("?token="));
+    for (const std::string& query : {std::string(), std::string("?token="), std::string("?token=x"),
+                                     "?token=" + token, "?api_token=" + token})
+        CHECK(refusal(bare + query) == ErrorCode::forbidden);
+}
+
+TEST_CASE_METHOD(World, "a_socket_route_without_an_upgrade_is_refused_and_uses_nothing_up") {
+    ApiCaller plain = caller();
+    for (const std::string& url : {slave, master}) {
+        const ApiReply reply = plain.get(path_of(url));
+        CHECK(reply.status == 400);
+        CHECK(reply.error() == "websocket upgrade expected");
+        CHECK(reply.json().at("status") == Json("failed"));
+    }
+    CHECK_FALSE(refusal(slave));
+}
+
+TEST_CASE_METHOD(World, "the_older_spelling_of_the_sockets_works") {
+    CHECK_FALSE(refusal(replaced(master, "/1.0/sessions/", "/1.0/session/")));
+    CHECK_FALSE(refusal(replaced(slave, "/1.0/sessions/", "/1.0/session/")));
+    const Json second = create(token);
+    CHECK_FALSE(refusal(replaced(second.at("url").as_string(), "/slave?", "/slave/?")));
+}
+
+TEST_CASE_METHOD(World, "sockets_of_an_ended_session_are_not_found") {
+    ScriptedInstance instance(*this, id);
+    await_status(token, id, "active");
+    WebSocketClient client = open(slave);
+    REQUIRE(call(Method::delete_, "/1.0/sessions/" + id + "?sync=true", token).status == 200);
+    CHECK(receive_close(client).close_code != 1006);
+    CHECK(refusal(slave) == ErrorCode::not_found);
+    CHECK(refusal(master) == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(World, "a_message_that_is_too_long_ends_the_connection") {
+    WebSocketClient client = open(slave);
+    try {
+        client.send_text(std::string((256U << 10U) + 1, 'x'));
+    } catch (const Error&) {
+        // The gateway may close before it is all sent.
+    }
+    const std::uint16_t code = receive_close(client).close_code;
+    CHECK((code == 1009 || code == 1006));
+    ScriptedInstance instance(*this, id);
+    CHECK(await_status(token, id, "active").at("id") == Json(id));
+}
+
+}  // namespace svc::test
