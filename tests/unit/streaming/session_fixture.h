@@ -1,0 +1,192 @@
+#pragma once
+// A gateway without a network: real sessions, regions and relay, over a played management service and a clock
+// turned by hand.
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libsvc/store/sqlite/sqlite_store.h"
+#include "libsvc/streaming/session_service.h"
+#include "tests/support/error_code.h"
+#include "tests/support/failing_store.h"
+#include "tests/support/fake_management.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/sequence_ids.h"
+
+namespace svc::test {
+
+// A socket without a connection. Thread-safe.
+class QuietSocket final : public WebSocket {
+  public:
+    bool send_text(std::string message) override {
+        const std::lock_guard lock(mutex_);
+        sent_.push_back(std::move(message));
+        return !closed_;
+    }
+    bool send_binary(std::string message) override { return send_text(std::move(message)); }
+    void ask_for_turn() override {}
+    std::size_t queued_bytes() const override { return 0; }
+    void close(CloseCode, std::string_view) override { abort(); }
+    void abort() override {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+    }
+    void pause_reading() override {}
+    void resume_reading() override {}
+
+    bool is_closed() const {
+        const std::lock_guard lock(mutex_);
+        return closed_;
+    }
+    bool was_sent(const std::string& text) const {
+        const std::lock_guard lock(mutex_);
+        for (const std::string& message : sent_)
+            if (message.find(text) != std::string::npos) return true;
+        return false;
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::vector<std::string> sent_;
+    bool closed_ = false;
+};
+
+// An instance or a client. Hangs up at its end.
+class Peer {
+  public:
+    explicit Peer(std::shared_ptr<WebSocketHandler> handler) : handler_(std::move(handler)) {
+        handler_->on_open(socket);
+    }
+    Peer(Peer&&) = default;
+    ~Peer() { hang_up(); }
+    void say(std::string text) { handler_->on_message(false, std::move(text)); }
+    void stream(bool active) {
+        say(std::string(R"({"type":"ctl:stream","active":)") + (active ? "true}" : "false}"));
+    }
+    void hang_up() {
+        if (handler_) std::exchange(handler_, nullptr)->on_close(1005, "");
+    }
+    std::shared_ptr<QuietSocket> socket = std::make_shared<QuietSocket>();
+
+  private:
+    std::shared_ptr<WebSocketHandler> handler_;
+};
+
+// What all gateways have in common.
+struct SessionWorld {
+    ManualClock clock;
+    SequenceIds ids;
+    SqliteStore sqlite{":memory:"};
+    FailingStore store{sqlite};
+    FakeManagement management, other;
+    TokenMint mint{std::string(64, 's')};
+    SessionServiceConfig config{{}, "wss://gateway:4000", std::string(64, 'f'), {}};
+
+    // Until `test` holds; gives up after 20 s.
+    bool eventually(const std::function<bool()>& test) {
+        std::unique_lock lock(mutex_);
+        for (int i = 0; i < 2000; ++i) {
+            if (test()) return true;
+            changed_.wait_for(lock, std::chrono::milliseconds(10));  // woken by each commit
+        }
+        return false;
+    }
+    // As it is stored; nothing: it is gone.
+    std::optional<StreamSession> stored(const std::string& id) {
+        const auto entry = sqlite.get("stream-sessions/" + id);
+        return entry ? std::optional(session_from_store(Json::parse(entry->value))) : std::nullopt;
+    }
+    void put(const StreamSession& session) { Collection<StreamSession>(sqlite).create(session); }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::unique_ptr<Subscription> watch_ =
+        sqlite.watch("stream-sessions/", [this](const auto&) { changed_.notify_all(); });
+};
+
+// One gateway; its end is a stop of its process.
+class Gateway {
+  public:
+    explicit Gateway(SessionWorld& world, bool with_other_region = false)
+        : world_(world), regions(members(world, with_other_region), world.clock) {
+        relay.listen(service);
+        regions.start(service);
+        REQUIRE(world.eventually([&] { return regions.names().size() == (with_other_region ? 2U : 1U); }));
+        service.start();
+    }
+    ~Gateway() {
+        regions.stop();
+        service.stop();
+    }
+
+    SessionCreate request(std::string_view more = "") const {
+        return SessionCreate::from_json(Json::parse(R"({"app":"app")" + std::string(more) + "}"));
+    }
+    std::string create(std::string_view more = "") { return service.create("me", request(more)).session.id; }
+    SessionStatus status(const std::string& id) { return service.get("", id).status; }
+    std::string message(const std::string& id) { return service.get("", id).status_message; }
+    bool await(const std::string& id, SessionStatus status) {
+        return world_.eventually([&] { return exists(id) && this->status(id) == status; });
+    }
+    bool await_gone(const std::string& id) {
+        return world_.eventually([&] { return !exists(id) && !world_.stored(id); });
+    }
+    bool exists(const std::string& id) {
+        return code_of([&] { service.get("", id); }) != ErrorCode::not_found;
+    }
+    // Its instance's id, as soon as it has one.
+    std::string instance(const std::string& id) {
+        REQUIRE(world_.eventually([&] { return exists(id) && !service.get("", id).container_id.empty(); }));
+        return service.get("", id).container_id;
+    }
+
+    Peer connect_instance(const std::string& id) {
+        const std::string token = world_.mint.socket_token({id, SocketRole::master, ""}, std::nullopt);
+        Peer peer(service.socket(id, SocketRole::master, token));
+        peer.say(R"({"type":"ctl:register","session_id":")" + id + R"(","version":"1","codecs":["VP8"]})");
+        return peer;
+    }
+    Peer connect_client(const SessionGrant& grant) {
+        const std::string token = grant.path.substr(grant.path.find("token=") + 6);
+        return Peer(service.socket(grant.session.id, SocketRole::slave, token));
+    }
+    // A session whose instance has registered.
+    std::pair<SessionGrant, std::unique_ptr<Peer>> active(std::string_view more = "") {
+        SessionGrant grant = service.create("me", request(more));
+        instance(grant.session.id);
+        auto peer = std::make_unique<Peer>(connect_instance(grant.session.id));
+        REQUIRE(await(grant.session.id, SessionStatus::active));
+        return {grant, std::move(peer)};
+    }
+    bool await_watched(const std::string& id, bool watched) {
+        return world_.eventually([&] { return service.get("", id).client_connected == watched; });
+    }
+    // The region has noticed how late it is.
+    void advance(Duration time) {
+        world_.clock.advance(time);
+        REQUIRE(world_.eventually([&] { return regions.answers("north"); }));
+    }
+
+  private:
+    static std::vector<Regions::Member> members(SessionWorld& world, bool with_other_region) {
+        std::vector<Regions::Member> members;
+        members.push_back({"north", world.management.connect()});
+        if (with_other_region) members.push_back({"south", world.other.connect()});
+        return members;
+    }
+    SessionWorld& world_;
+
+  public:
+    Relay relay{world_.clock};
+    Regions regions;
+    SessionService service{{world_.store, world_.clock, world_.ids, regions, relay, world_.mint},
+                           world_.config};
+};
+
+}  // namespace svc::test

@@ -1,0 +1,192 @@
+// Deletion: single and batch, waiting or not, by force.
+#include <future>
+
+#include "tests/unit/streaming/session_fixture.h"
+
+using namespace svc;
+using namespace svc::test;
+using namespace std::chrono_literals;
+using enum SessionStatus;
+
+namespace {
+
+constexpr SessionService::Deletion waiting{.force = false, .sync = true};
+constexpr SessionService::Deletion forced{.force = true, .sync = false};
+
+// Removals wait until it is opened.
+class Gate {
+  public:
+    explicit Gate(FakeManagement& management) {
+        management.on_remove([this](const auto&, bool) { open_.wait(); });
+    }
+    ~Gate() { open(); }
+    void open() {
+        if (!std::exchange(is_open_, true)) promise_.set_value();
+    }
+
+  private:
+    std::promise<void> promise_;
+    std::shared_future<void> open_ = promise_.get_future().share();
+    bool is_open_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("a deleted session is over when its instance is gone") {
+    SessionWorld world;
+    Gate gate(world.management);
+    Gateway gateway(world);
+    const auto from = GENERATE(created, active, error);
+    const auto ephemeral = GENERATE(true, false);
+    INFO(to_text(from) << (ephemeral ? ", ephemeral" : ""));
+    const std::string id = gateway.create(ephemeral ? "" : R"(,"ephemeral":false)");
+    const std::string container = gateway.instance(id);
+    std::unique_ptr<Peer> instance;
+    if (from == active) instance = std::make_unique<Peer>(gateway.connect_instance(id));
+    if (from == error) world.management.move(container, "error", "broken");
+    REQUIRE(gateway.await(id, from));
+    gateway.service.remove("me", id, {});
+    CHECK(gateway.status(id) == terminating);
+    CHECK(gateway.message(id) == "Deleted by request");
+    CHECK(gateway.relay.sessions() == 0);
+    CHECK_NOTHROW(gateway.service.remove("me", id, {}));
+    gate.open();
+    CHECK((ephemeral ? gateway.await_gone(id) : gateway.await(id, terminated)));
+    CHECK(world.management.removals() == std::vector<std::string>{container});
+    if (!ephemeral) CHECK(gateway.service.get("me", id).container_id.empty());
+}
+
+TEST_CASE("a deletion can be waited for") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string id = gateway.create();
+    gateway.instance(id);
+    gateway.service.remove("me", id, waiting);
+    CHECK(world.management.instances() == 0);
+    CHECK(code_of([&] { gateway.service.get("me", id); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { gateway.service.remove("me", id, waiting); }) == ErrorCode::not_found);
+}
+
+TEST_CASE("a deletion is not waited for longer than its limit") {
+    SessionWorld world;
+    Gate gate(world.management);
+    Gateway gateway(world);
+    const std::string id = gateway.create();
+    gateway.instance(id);
+    auto late = std::async(std::launch::async,
+                           [&] { return code_of([&] { gateway.service.remove("me", id, waiting); }); });
+    REQUIRE(gateway.await(id, terminating));
+    gateway.advance(2min);
+    gateway.service.tick();
+    CHECK(late.get() == ErrorCode::internal);
+    CHECK(gateway.status(id) == error);
+    gate.open();
+    CHECK(gateway.await_gone(id));
+}
+
+TEST_CASE("a record that is kept can be deleted") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string id = gateway.create(R"(,"ephemeral":false)");
+    gateway.service.remove("me", id, waiting);
+    REQUIRE(gateway.status(id) == terminated);
+    gateway.service.remove("me", id, {});
+    CHECK_FALSE(gateway.exists(id));
+    CHECK_FALSE(world.stored(id));
+}
+
+TEST_CASE("a session deleted while it is launched leaves no instance") {
+    SessionWorld world;
+    std::promise<void> open;
+    world.management.on_launch([wait = open.get_future().share()](const auto&) { wait.wait(); });
+    Gateway gateway(world);
+    const std::string id = gateway.create();
+    gateway.service.remove("me", id, {});
+    CHECK(gateway.status(id) == terminating);
+    open.set_value();
+    CHECK(gateway.await_gone(id));
+    CHECK(world.management.launches().size() == 1);
+    CHECK(world.management.instances() == 0);
+}
+
+TEST_CASE("a session whose region is away is deleted by force, its instance when the region is back") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"ephemeral":false)");
+    const std::string id = grant.session.id;
+    world.management.add({"somebody-elses", "0000000000000000vvv0", "running", ""});
+    world.management.set_answers(false);
+    world.clock.advance(1min);
+    gateway.service.remove("me", id, {});
+    CHECK(gateway.status(id) == terminating);
+    gateway.service.remove("me", id, forced);
+    CHECK_FALSE(gateway.exists(id));
+    CHECK(gateway.service.list("", {}).total == 0);
+    CHECK(gateway.service.counts().at(terminating) == 0);
+    CHECK(instance->socket->is_closed());
+    CHECK(world.management.instances() == 2);
+    world.management.set_answers(true);
+    gateway.advance(1min);
+    CHECK(gateway.await_gone(id));
+    CHECK(world.management.instances() == 1);
+    CHECK(world.management.instance_of("0000000000000000vvv0") == "somebody-elses");
+}
+
+TEST_CASE("a batch tells what was deleted and what was not") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string one = gateway.create();
+    const std::string two = gateway.create(R"(,"ephemeral":false)");
+    const std::string foreign = gateway.service.create("you", gateway.request()).session.id;
+    const std::string absent = "0000000000000000vvv0";
+    const SessionDeletions result =
+        gateway.service.remove_all("me", {one, absent, two, one, foreign, "x"}, waiting);
+    CHECK(result.deleted == std::vector<std::string>{one, two});
+    REQUIRE(result.errors.size() == 3);
+    CHECK(result.errors[0].id == absent);
+    CHECK(result.errors[0].code == ErrorCode::not_found);
+    CHECK(result.errors[0].message == "session not found");
+    CHECK(result.errors[1].id == foreign);
+    CHECK(result.errors[1].code == ErrorCode::not_found);
+    CHECK(result.errors[2].code == ErrorCode::invalid_argument);
+    CHECK(gateway.service.list("", {}).total == 2);
+}
+
+TEST_CASE("a batch that waits names the sessions that were not deleted in time") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string good = gateway.create();
+    const std::string bad = gateway.create();
+    gateway.instance(good);
+    const std::string stuck = gateway.instance(bad);
+    world.management.on_remove([stuck](const std::string& id, bool) {
+        if (id == stuck) throw Error(ErrorCode::internal, "the guest does not stop");
+    });
+    auto late = std::async(std::launch::async, [&] {
+        return gateway.service.remove_all("me", {good, bad}, waiting);
+    });
+    REQUIRE(gateway.await_gone(good));
+    REQUIRE(gateway.await(bad, terminating));
+    gateway.advance(2min);
+    gateway.service.tick();
+    const SessionDeletions result = late.get();
+    CHECK(result.deleted == std::vector<std::string>{good});
+    REQUIRE(result.errors.size() == 1);
+    CHECK(result.errors[0].id == bad);
+    CHECK(result.errors[0].code == ErrorCode::internal);
+}
+
+TEST_CASE("two that delete one session delete its instance once") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string id = gateway.create();
+    gateway.instance(id);
+    auto other = std::async(std::launch::async,
+                            [&] { return code_of([&] { gateway.service.remove("me", id, waiting); }); });
+    const auto own = code_of([&] { gateway.service.remove("me", id, waiting); });
+    const auto others = other.get();
+    CHECK((!own || own == ErrorCode::not_found));
+    CHECK((!others || others == ErrorCode::not_found));
+    CHECK((!own || !others));
+    CHECK(world.management.removals().size() == 1);
+}

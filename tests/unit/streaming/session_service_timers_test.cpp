@@ -1,0 +1,152 @@
+// What time does to sessions.
+#include "tests/unit/streaming/session_fixture.h"
+
+using namespace svc;
+using namespace svc::test;
+using namespace std::chrono_literals;
+using enum SessionStatus;
+
+TEST_CASE("an instance that does not register in time is an error, and may still come") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string id = gateway.create();
+    gateway.instance(id);
+    gateway.advance(5min - 1s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == created);
+    gateway.advance(1s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == error);
+    CHECK(gateway.message(id) == "Container failed to start");
+    Peer late = gateway.connect_instance(id);
+    CHECK(gateway.await(id, active));
+}
+
+TEST_CASE("a session without a client ends when its idle time is over, in any live state") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const auto from = GENERATE(created, active, error);
+    INFO(to_text(from));
+    const std::string id = gateway.create(R"(,"joinable":true,"ephemeral":false,"idle_time_min":)" +
+                                          std::string(from == created ? "4" : "6"));
+    gateway.instance(id);
+    if (from == error) world.management.move(gateway.instance(id), "error", "broken");
+    std::unique_ptr<Peer> instance;
+    if (from == active) instance = std::make_unique<Peer>(gateway.connect_instance(id));
+    REQUIRE(gateway.await(id, from));
+    const auto idle = from == created ? 4min : 6min;
+    gateway.advance(idle - 1s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == (from));
+    gateway.advance(1s);
+    gateway.service.tick();
+    REQUIRE(gateway.await(id, terminated));
+    CHECK(gateway.message(id) == "Idle for " + std::to_string(idle.count()) + " minutes");
+    CHECK(world.management.instances() == 0);
+}
+
+TEST_CASE("idle time counts from the end of the stream, not of the signalling") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"joinable":true,"idle_time_min":1,"ephemeral":false)");
+    const std::string id = grant.session.id;
+    Peer client = gateway.connect_client(grant);
+    instance->stream(true);
+    REQUIRE(gateway.await_watched(id, true));
+    client.hang_up();
+    gateway.advance(10min);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == active);
+    instance->stream(false);
+    REQUIRE(gateway.await_watched(id, false));
+    gateway.advance(59s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == active);
+    gateway.advance(1s);
+    gateway.service.tick();
+    CHECK(gateway.await(id, terminated));
+}
+
+TEST_CASE("a session without an idle time stays") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"joinable":true,"idle_time_min":0)");
+    gateway.advance(24h * 30);
+    gateway.service.tick();
+    CHECK(gateway.status(grant.session.id) == active);
+}
+
+TEST_CASE("the only client a session can have is waited for as long as its token is good") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"ephemeral":false)");
+    const std::string id = grant.session.id;
+    gateway.advance(2min);
+    const auto come = GENERATE(false, true);
+    if (come) gateway.connect_client(grant).hang_up();  // without media
+    gateway.advance(come ? 5min - 1s : 3min - 1s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == active);
+    gateway.advance(1s);
+    gateway.service.tick();
+    REQUIRE(gateway.await(id, terminated));
+}
+
+TEST_CASE("a client that is still signalling is not waited for") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active();
+    Peer client = gateway.connect_client(grant);
+    gateway.advance(20min);
+    gateway.service.tick();
+    CHECK(gateway.status(grant.session.id) == active);
+}
+
+TEST_CASE("a session in error is kept for whoever wants to know why") {
+    SessionWorld world;
+    world.management.on_launch([](const auto&) { throw Error(ErrorCode::exhausted, "no node has room"); });
+    Gateway gateway(world);
+    const SessionGrant grant = gateway.service.create("me", gateway.request());
+    REQUIRE(gateway.await(grant.session.id, error));
+    gateway.advance(24h);
+    gateway.service.tick();
+    CHECK(gateway.message(grant.session.id) == "no node has room");
+}
+
+TEST_CASE("a terminated session that is not ephemeral is kept for an hour") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string id = gateway.create(R"(,"ephemeral":false)");
+    gateway.service.remove("me", id, {.force = false, .sync = true});
+    REQUIRE(gateway.status(id) == terminated);
+    gateway.advance(1h - 1s);
+    gateway.service.tick();
+    REQUIRE(gateway.exists(id));
+    gateway.advance(1s);
+    gateway.service.tick();
+    CHECK(gateway.await_gone(id));
+}
+
+TEST_CASE("a deletion that takes too long is an error, and goes on") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"ephemeral":false)");
+    const std::string id = grant.session.id;
+    world.management.on_remove(
+        [](const auto&, bool) { throw Error(ErrorCode::internal, "the guest does not stop"); });
+    gateway.service.remove("me", id, {});
+    CHECK(gateway.status(id) == terminating);
+    gateway.advance(2min - 1s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == terminating);
+    gateway.advance(1s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == error);
+    CHECK(gateway.message(id) == "Container was not deleted in time");
+    CHECK(code_of([&] { gateway.connect_instance(id); }) == ErrorCode::not_found);
+    world.management.on_remove(nullptr);
+    gateway.advance(1min);
+    gateway.service.tick();
+    CHECK(gateway.await(id, terminated));
+    CHECK(world.management.instances() == 0);
+}
