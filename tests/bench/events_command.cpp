@@ -4,13 +4,12 @@
 #include <charconv>
 #include <iostream>
 
-#include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
-#include "libsvc/base/strings.h"
 #include "tests/bench/audience.h"
 #include "tests/bench/callers.h"
 #include "tests/bench/commands.h"
 #include "tests/bench/latencies.h"
+#include "tests/bench/process_memory.h"
 
 namespace svc::bench {
 
@@ -147,14 +146,6 @@ class EventsRun {
     std::uint64_t first_ = 0, newest_ = 0;
     Steady::time_point newest_at_;
 };
-
-// KiB of a line of smaps_rollup.
-std::uint64_t memory_of(const std::string& pid, std::string_view what) {
-    const std::string text = read_file("/proc/" + pid + "/smaps_rollup");
-    const auto at = text.find("\n" + std::string(what) + ":");
-    return at == std::string::npos ? 0
-                                   : number_at(trim(std::string_view(text).substr(at + what.size() + 2, 24)));
-}
 
 }  // namespace
 

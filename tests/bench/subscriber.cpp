@@ -87,6 +87,19 @@ std::string_view Subscriber::take_frames(std::string_view data, const OnText& on
     return data;
 }
 
+void Subscriber::say(std::string_view text) {
+    unsent_ += static_cast<char>(0x80U | text_frame);
+    if (text.size() < 126) {
+        unsent_ += static_cast<char>(0x80U | text.size());
+    } else {  // up to 64 KiB
+        unsent_ += static_cast<char>(0x80U | 126U);
+        unsent_ += static_cast<char>(text.size() >> 8U);
+        unsent_ += static_cast<char>(text.size() & 0xffU);
+    }
+    unsent_.append(4, '\0').append(text);  // masked with zeros
+    send();
+}
+
 void Subscriber::take_frame(unsigned char kind, std::string_view payload, const OnText& on_text) {
     if (kind == text_frame) return on_text(*this, payload);
     if (kind == close_frame) state_ = State::ended;

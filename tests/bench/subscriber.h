@@ -1,5 +1,5 @@
 #pragma once
-// One follower of /1.0/events: connects, upgrades, takes frames apart, answers pings.
+// One WebSocket, of /1.0/events for the most part: connects, upgrades, takes frames apart, answers pings.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -17,6 +17,7 @@ class Subscriber {
     Subscriber(const Endpoint& endpoint, const std::string& path);
     // Whenever the connection may have something. `scratch` is shared by all.
     void advance(std::string& scratch, const OnText& on_text);
+    void say(std::string_view text);  // sends a message, with the next advance() what does not go out at once
     State state() const { return state_; }
     int fd() const { return stream_.fd(); }
 

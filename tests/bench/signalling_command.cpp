@@ -1,0 +1,203 @@
+// svc-bench signalling: an instance and a client in each of many sessions; how long a message takes from one
+// to the other through the relay, at a given rate, and how long one takes to an echo and back.
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/json.h"
+#include "tests/bench/commands.h"
+#include "tests/bench/latencies.h"
+#include "tests/bench/poller.h"
+#include "tests/bench/process_memory.h"
+#include "tests/bench/subscriber.h"
+
+namespace svc::bench {
+
+namespace {
+
+using Steady = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::size_t opened_at_once = 64;
+constexpr auto patience_to_open = 60s;
+constexpr auto patience_to_arrive = 10s;
+constexpr std::string_view sent_at = "\"sent_at\":";
+
+struct Paths {
+    std::string master, slave, session;
+};
+
+std::vector<Paths> read_paths(const std::string& file) {
+    std::ifstream in(file);
+    std::vector<Paths> all;
+    for (Paths one; in >> one.master >> one.slave >> one.session;) all.push_back(one);
+    if (all.empty()) throw Error(ErrorCode::invalid_argument, "there are no sessions in " + file);
+    return all;
+}
+
+class Peer {
+  public:
+    Peer(const Endpoint& endpoint, const std::string& path) : socket(endpoint, path) {}
+    Subscriber socket;
+    std::string client;  // of an instance: whom it was told of
+};
+
+// Every connection of the driver, on one thread.
+class Crowd {
+  public:
+    Peer& open(const Endpoint& endpoint, const std::string& path) {
+        peers_.push_back(std::make_unique<Peer>(endpoint, path));
+        Peer& peer = *peers_.back();
+        poller_.add(peer.socket.fd(), peer);
+        advance(peer);
+        return peer;
+    }
+    void poll(std::chrono::milliseconds patience) {
+        poller_.wait(patience, [this](Peer& peer) { advance(peer); });
+    }
+    void await_open() {
+        const auto deadline = Steady::now() + patience_to_open;
+        const auto is = [this](Subscriber::State state) {
+            return static_cast<std::size_t>(std::count_if(
+                peers_.begin(), peers_.end(), [&](const auto& one) { return one->socket.state() == state; }));
+        };
+        while (is(Subscriber::State::open) < peers_.size()) {
+            if (Steady::now() > deadline || is(Subscriber::State::ended) > 0)
+                throw Error(ErrorCode::unavailable, "only " + std::to_string(is(Subscriber::State::open)) +
+                                                        " of " + std::to_string(peers_.size()) +
+                                                        " connections were served");
+            poll(10ms);
+        }
+    }
+    std::uint64_t arrived() const { return latencies_.count(); }
+    std::uint64_t joined() const { return joined_; }
+    Latencies take_latencies() { return std::exchange(latencies_, Latencies()); }
+
+  private:
+    void advance(Peer& peer) {
+        peer.socket.advance(scratch_, [&](Subscriber&, std::string_view text) { take(peer, text); });
+    }
+    void take(Peer& peer, std::string_view text) {
+        const auto at = text.find(sent_at);
+        if (at != std::string_view::npos) {
+            std::int64_t sent = 0;
+            const std::string_view number = text.substr(at + sent_at.size(), 20);
+            std::from_chars(number.data(), number.data() + number.size(), sent);
+            return latencies_.add(Steady::now().time_since_epoch() - std::chrono::nanoseconds(sent));
+        }
+        if (text.find("ctl:client-joined") != std::string_view::npos) {
+            peer.client = Json::parse(text).at("client_id").as_string();
+            ++joined_;
+        }
+        if (text.find("ctl:ping") != std::string_view::npos) peer.socket.say(R"({"type":"ctl:pong"})");
+    }
+
+    std::string scratch_ = std::string(256U << 10, '\0');
+    Poller<Peer> poller_;
+    std::vector<std::unique_ptr<Peer>> peers_;
+    Latencies latencies_;
+    std::uint64_t joined_ = 0;
+};
+
+class SignallingRun {
+  public:
+    explicit SignallingRun(const Arguments& arguments)
+        : endpoint_(arguments.text("target"), "", ""),
+          echo_endpoint_(arguments.text("echo"), "", ""),
+          pid_(arguments.text("pid")),
+          paths_(read_paths(arguments.text("paths"))),
+          interval_(std::chrono::nanoseconds(1s) / std::max(1U, arguments.number("rate", 2000))),
+          duration_(arguments.number("seconds", 5)),
+          filler_(arguments.number("bytes", 300), 'x') {}
+
+    Json run() {
+        open(0, 1);  // what the first connection costs is not each one's
+        const auto rss = memory_of(pid_, "Rss"), pss = memory_of(pid_, "Pss");
+        open(1, paths_.size());
+        const double others = static_cast<double>(std::max<std::size_t>(paths_.size() - 1, 1));
+        const double rss_each = static_cast<double>(memory_of(pid_, "Rss") - rss) / others;
+        const double pss_each = static_cast<double>(memory_of(pid_, "Pss") - pss) / others;
+        echo_ = &crowd_.open(echo_endpoint_, "/echo");
+        crowd_.await_open();
+        Json report = Json::object({{"sessions", paths_.size()}});
+        tell(report, "echo_", [this] { say_to_echo(); });
+        tell(report, "", [this] { say_in_next_session(); });
+        report.set("rss_kib_each", rss_each);
+        report.set("pss_kib_each", pss_each);
+        return report;
+    }
+
+  private:
+    void open(std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+            masters_.push_back(&crowd_.open(endpoint_, paths_[i].master));
+            if (i % opened_at_once == 0) crowd_.await_open();
+        }
+        crowd_.await_open();
+        for (std::size_t i = from; i < to; ++i)
+            masters_[i]->socket.say(R"({"type":"ctl:register","session_id":")" + paths_[i].session + "\"}");
+        for (std::size_t i = from; i < to; ++i) {
+            slaves_.push_back(&crowd_.open(endpoint_, paths_[i].slave));
+            if (i % opened_at_once == 0) crowd_.await_open();
+        }
+        crowd_.await_open();
+        const auto deadline = Steady::now() + patience_to_arrive;
+        while (crowd_.joined() < to && Steady::now() < deadline) crowd_.poll(10ms);
+        if (crowd_.joined() < to) throw Error(ErrorCode::unavailable, "not every client was announced");
+    }
+
+    // Sends at the rate for the duration; then all must have arrived.
+    template <class Say>
+    void tell(Json& report, const std::string& prefix, Say&& say) {
+        std::uint64_t sent = 0;
+        const auto begin = Steady::now();
+        for (auto now = begin; now < begin + duration_; now = Steady::now()) {
+            while (now >= begin + interval_ * sent) say(), ++sent;
+            crowd_.poll(1ms);
+        }
+        const double seconds = std::chrono::duration<double>(Steady::now() - begin).count();
+        const auto deadline = Steady::now() + patience_to_arrive;
+        while (crowd_.arrived() < sent && Steady::now() < deadline) crowd_.poll(10ms);
+        const Latencies latencies = crowd_.take_latencies();
+        report.set(prefix + "per_second", static_cast<double>(sent) / seconds);
+        report.set(prefix + "lost", sent - latencies.count());
+        report.set(prefix + "p50_ms", latencies.milliseconds(0.5));
+        report.set(prefix + "p99_ms", latencies.milliseconds(0.99));
+        report.set(prefix + "max_ms", latencies.max_milliseconds());
+    }
+
+    std::string message(std::string_view begin) const {
+        return std::string(begin) + R"("type":"candidate","candidate":")" + filler_ + "\"," +
+               std::string(sent_at) + std::to_string(Steady::now().time_since_epoch() / 1ns) + "}";
+    }
+    void say_to_echo() { echo_->socket.say(message("{")); }
+    void say_in_next_session() {
+        const std::size_t session = turn_ / 2 % paths_.size();
+        if (turn_++ % 2 == 0) return slaves_[session]->socket.say(message("{"));
+        masters_[session]->socket.say(message(R"({"client_id":")" + masters_[session]->client + "\","));
+    }
+
+    const Endpoint endpoint_, echo_endpoint_;
+    const std::string pid_;
+    const std::vector<Paths> paths_;
+    const std::chrono::nanoseconds interval_;
+    const std::chrono::seconds duration_;
+    const std::string filler_;
+    Crowd crowd_;
+    std::vector<Peer*> masters_, slaves_;
+    Peer* echo_ = nullptr;
+    std::size_t turn_ = 0;
+};
+
+}  // namespace
+
+int signalling_command(const Arguments& arguments) {
+    const auto run = std::make_unique<SignallingRun>(arguments);
+    std::cout << run->run().dump() << std::endl;
+    return 0;
+}
+
+}  // namespace svc::bench
