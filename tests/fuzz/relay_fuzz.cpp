@@ -1,0 +1,130 @@
+// What an instance and its clients send to the relay, line by line: the first letter of a line says who does
+// what, the rest is the message. Nothing of a client's own making may reach the instance as if it came from
+// another one or from the gateway, and no client_id may reach a client.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/streaming/relay.h"
+#include "tests/support/manual_clock.h"
+#include "tests/unit/streaming/fake_socket.h"
+
+namespace {
+
+using namespace svc;
+using namespace svc::test;
+
+class Deaf final : public RelayEvents {
+    void instance_registered(const std::string&) override {}
+    void instance_lost(const std::string&) override {}
+    void instance_status(const std::string&, bool, const std::string&) override {}
+    void stream_changed(const std::string&, bool) override {}
+    void client_connected(const std::string&) override {}
+    void client_disconnected(const std::string&) override {}
+};
+
+void require(bool holds) {
+    if (!holds) std::abort();
+}
+
+class World {
+  public:
+    World() : relay_(clock_, small()) {
+        relay_.listen(deaf_);
+        relay_.open("s");
+    }
+
+    void step(char who, std::string text) {
+        switch (who) {
+            case 'I':
+                return (void)instance_.emplace(relay_.master("s"));
+            case 'R':
+                return instance_say(R"({"type":"ctl:register","session_id":"s"})");
+            case 'C':
+                return connect();
+            case 'i':
+                return instance_say(std::move(text));
+            case 'c':
+                return client_say(std::move(text));
+            case 'x':
+                return hang_up(instance_);
+            case 'y':
+                return hang_up(client_);
+            case 'f':
+                return relay_.fail_client("s", text);
+            case 't':
+                return pass_time();
+            default:
+                return;
+        }
+    }
+    void check() {
+        if (instance_)
+            for (const auto& text : instance_->take()) check_for_instance(Json::parse(text));
+        if (client_)
+            for (const auto& text : client_->take()) require(Json::parse(text).find("client_id") == nullptr);
+    }
+
+  private:
+    static RelayLimits small() {
+        RelayLimits limits;
+        limits.queued_messages = 4;
+        limits.queued_bytes = 2000;
+        limits.message_bytes = 1000;
+        limits.client_messages_per_minute = limits.instance_messages_per_minute = 50;
+        return limits;
+    }
+    void check_for_instance(const Json& message) const {
+        const std::string& type = message.at("type").as_string();
+        const bool ours = type == "error" || type.starts_with("ctl:");
+        require(ours || message.at("client_id").as_string().starts_with("client-"));
+    }
+    void connect() {
+        const std::string id = "client-" + std::to_string(++clients_);
+        relay_.expect("s", RelayClient{id, Json::array(), {}});
+        client_.emplace(relay_.slave("s", id));
+    }
+    void instance_say(std::string text) {
+        if (instance_) instance_->say(std::move(text));
+    }
+    void client_say(std::string text) {
+        if (client_) client_->say(std::move(text));
+    }
+    static void hang_up(std::optional<FakePeer>& peer) {
+        if (peer) peer->hang_up();
+        peer.reset();
+    }
+    void pass_time() {
+        clock_.advance(std::chrono::seconds(10));
+        relay_.tick();
+    }
+
+    ManualClock clock_;
+    Deaf deaf_;
+    Relay relay_;
+    std::optional<FakePeer> instance_, client_;
+    int clients_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+    log::set_level(log::Level::error);
+    return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    World world;
+    std::string_view script(reinterpret_cast<const char*>(data), size);
+    while (!script.empty()) {
+        const auto line = script.substr(0, script.find('\n'));
+        script.remove_prefix(std::min(line.size() + 1, script.size()));
+        if (line.empty()) continue;
+        world.step(line.front(), std::string(line.substr(1)));
+        world.check();
+    }
+    return 0;
+}
