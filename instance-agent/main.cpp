@@ -10,6 +10,7 @@
 #include "instance-agent/agent.h"
 #include "instance-agent/ctl/ctl.h"
 #include "instance-agent/interfaces.h"
+#include "instance-agent/keep_running.h"
 #include "instance-agent/log_file.h"
 #include "instance-agent/options.h"
 #include "libsvc/base/error.h"
@@ -76,6 +77,8 @@ int run(const agent::Options& options) {
 
 int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "ctl") return agent::run_ctl({argv + 2, argv + argc});
+    if (argc > 1 && std::string_view(argv[1]) == "keep-running")
+        return agent::run_keep_running({argv + 2, argv + argc});
     try {
         const auto options = agent::parse_options(argc, argv);
         return options ? run(*options) : 0;

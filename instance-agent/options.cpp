@@ -16,6 +16,7 @@ constexpr const char* usage =
     "usage: svc-agent [--session FILE] [--log-level LEVEL] [--boot -- INIT... | --after --exit-code N]\n"
     "                 [--api-socket PATH] [--guest-socket PATH] [--vhal-config FILE] [--automotive WHETHER]\n"
     "       svc-agent ctl COMMAND (see svc-agent ctl --help)\n"
+    "       svc-agent keep-running --log FILE -- PROGRAM [ARGUMENT...]\n"
     "  --session FILE      what the service put into the instance (default\n"
     "                      /var/lib/svc-agent/session.json); absent: nothing is reported\n"
     "  --log-level LEVEL   trace, debug, info, warning, error or fatal (default: as it was set last, else\n"

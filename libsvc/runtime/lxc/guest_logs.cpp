@@ -18,8 +18,9 @@ struct Source {
     const char* name;
     const char* path;  // below the writable layer
 };
-constexpr std::array<Source, 3> sources{{{"system.log", "var/lib/svc-agent/logs/agent.log"},
+constexpr std::array<Source, 4> sources{{{"system.log", "var/lib/svc-agent/logs/agent.log"},
                                          {"system.log", "var/lib/svc-agent/logs/hooks.log"},
+                                         {"system.log", "var/lib/svc-agent/logs/streamer.log"},
                                          {"android.log", "var/lib/svc-agent/data/logs/android.log"}}};
 
 FileDescriptor open_beneath(int root, const char* path) {
