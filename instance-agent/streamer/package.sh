@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Makes the addon svc-streamer: the program, its loader, and exactly the libraries and GStreamer plugins it needs, taken from
+# this machine, so that it runs in any guest of this architecture.
+# usage: package.sh PROGRAM OUTPUT.tar.bz2
+set -euo pipefail
+program=${1:?usage: package.sh PROGRAM OUTPUT.tar.bz2}
+output=$(realpath -m "${2:?usage: package.sh PROGRAM OUTPUT.tar.bz2}")
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# What a pipeline of the streamer may name: pictures, sound, encoders, WebRTC; then a client's camera.
+plugins=(coreelements app videoconvertscale videorate videotestsrc ximagesrc x264 vpx
+    audioconvert audioresample audiotestsrc pulseaudio opus rtp rtpmanager srtp dtls sctp webrtc nice
+    openh264 videoparsersbad)
+plugin_folder=$(pkg-config --variable=pluginsdir gstreamer-1.0)
+
+# needed FILE...: the libraries that these name, directly or not, and the loader.
+needed() { ldd "$@" | awk '$2 == "=>" && $3 ~ /^\// {print $3} $1 ~ /^\/.*ld-linux/ {print $1}' | sort -u; }
+
+mkdir -p "$work"/{bin,lib,plugins,none}
+cp -r "$here/addon/." "$work/"
+install -m 755 -s "$program" "$work/bin/svc-streamer"
+files=("$program")
+for plugin in "${plugins[@]}"; do
+    cp "$plugin_folder/libgst$plugin.so" "$work/plugins/"
+    files+=("$plugin_folder/libgst$plugin.so")
+done
+! ldd "${files[@]}" 2>&1 | grep 'not found' >&2 || { echo "package.sh: a library is missing" >&2; exit 1; }
+for library in $(needed "${files[@]}"); do
+    case $library in
+    *ld-linux*) install -m 755 "$library" "$work/lib/loader" ;;
+    *) cp -L "$library" "$work/lib/" ;;
+    esac
+done
+chmod 755 "$work/svc-streamer" "$work/hooks"/*
+chmod 644 "$work/plugins"/*
+tar -C "$work" --owner=0 --group=0 --numeric-owner --sort=name --bzip2 -cf "$output.part" manifest.yaml hooks svc-streamer bin lib plugins none
+mv "$output.part" "$output"
