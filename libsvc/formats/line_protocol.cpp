@@ -140,6 +140,40 @@ LineSample parse_line(std::string_view line, const LineLimits& limits) {
     return Reader(line, limits).read();
 }
 
+LineWriter::LineWriter(std::string_view measurement) : head_(measurement) {}
+
+LineWriter& LineWriter::tag(std::string_view name, std::string_view value) {
+    if (value.empty()) return *this;
+    head_ += "," + std::string(name) + "=";
+    for (const char c : value.substr(0, LineLimits().value)) {
+        if (std::string_view(",= \\").find(c) != std::string_view::npos) head_ += '\\';
+        head_ += is_printable({&c, 1}) ? c : '_';
+    }
+    return *this;
+}
+
+LineWriter& LineWriter::field(std::string_view name, std::uint64_t value) {
+    return add_field(name, std::to_string(value) + "i");
+}
+
+LineWriter& LineWriter::field(std::string_view name, double value) {
+    if (!std::isfinite(value)) return *this;
+    char text[32];
+    const auto end = std::to_chars(std::begin(text), std::end(text), value).ptr;
+    return add_field(name, {text, static_cast<std::size_t>(end - text)});
+}
+
+LineWriter& LineWriter::add_field(std::string_view name, std::string_view value) {
+    if (!fields_.empty()) fields_ += ',';
+    fields_ += std::string(name) + "=" + std::string(value);
+    return *this;
+}
+
+std::string LineWriter::finish(std::int64_t nanoseconds) const {
+    if (fields_.empty()) refuse("the line has no field");
+    return head_ + " " + fields_ + " " + std::to_string(nanoseconds);
+}
+
 void for_each_line(std::string_view text, const std::function<void(std::string_view line)>& take) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());

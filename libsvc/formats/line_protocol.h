@@ -31,6 +31,23 @@ struct LineLimits {
 // metrics have; a tag's value is printable ASCII.
 LineSample parse_line(std::string_view line, const LineLimits& limits = {});
 
+// Makes one line. One thread.
+class LineWriter {
+  public:
+    explicit LineWriter(std::string_view measurement);  // a name, like those of tags and fields
+    // Tags before fields. Empty values are left out, for a line cannot have them; what is not printable ASCII
+    // becomes '_', and what is beyond 128 bytes is cut off.
+    LineWriter& tag(std::string_view name, std::string_view value);
+    LineWriter& field(std::string_view name, std::uint64_t value);
+    LineWriter& field(std::string_view name, double value);  // left out when it is not finite
+    // The line, without its end. Throws invalid_argument when it has no field.
+    std::string finish(std::int64_t nanoseconds) const;
+
+  private:
+    LineWriter& add_field(std::string_view name, std::string_view value);
+    std::string head_, fields_;
+};
+
 // Calls `take` for each line that is neither empty nor a comment.
 void for_each_line(std::string_view text, const std::function<void(std::string_view line)>& take);
 

@@ -1,0 +1,252 @@
+#include "instance-agent/streamer/input/device_input.h"
+
+#include <linux/input-event-codes.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "instance-agent/streamer/input/utf8.h"
+
+namespace svc::streamer {
+
+namespace {
+
+constexpr int last_keyboard_key = 248;
+constexpr int stick_range = 32767, trigger_range = 255, most_touch_id = 65535;
+constexpr int first_extra_button = 4;
+
+// In the order of browsers' "standard gamepad".
+constexpr std::array<int, 17> pad_buttons{
+    BTN_SOUTH,   BTN_EAST,      BTN_WEST,      BTN_NORTH,      BTN_TL,     BTN_TR,
+    BTN_TL2,     BTN_TR2,       BTN_SELECT,    BTN_START,      BTN_THUMBL, BTN_THUMBR,
+    BTN_DPAD_UP, BTN_DPAD_DOWN, BTN_DPAD_LEFT, BTN_DPAD_RIGHT, BTN_MODE};
+constexpr std::array<int, 6> pad_axes{ABS_X, ABS_Y, ABS_RX, ABS_RY, ABS_Z, ABS_RZ};
+constexpr std::size_t first_trigger = 4;
+
+int code_of_button(int button) {
+    switch (button) {
+        case 1:
+            return BTN_LEFT;
+        case 2:
+            return BTN_MIDDLE;
+        case 3:
+            return BTN_RIGHT;
+        default:
+            return std::min(BTN_SIDE + button - first_extra_button, BTN_TASK);
+    }
+}
+
+const std::vector<int> mouse_buttons{BTN_LEFT,  BTN_RIGHT,   BTN_MIDDLE, BTN_SIDE,
+                                     BTN_EXTRA, BTN_FORWARD, BTN_BACK,   BTN_TASK};
+
+DeviceAbilities keyboard() {
+    DeviceAbilities abilities{.name = "svc stream keyboard"};
+    for (int key = 1; key <= last_keyboard_key; ++key) abilities.keys.push_back(key);
+    return abilities;
+}
+
+DeviceAbilities mouse() {
+    return {
+        .name = "svc stream mouse", .keys = mouse_buttons, .relative = {REL_X, REL_Y, REL_WHEEL, REL_HWHEEL}};
+}
+
+DeviceAbilities pointer(int width, int height) {
+    return {.name = "svc stream pointer",
+            .keys = mouse_buttons,
+            .absolute = {{ABS_X, 0, width - 1}, {ABS_Y, 0, height - 1}}};
+}
+
+DeviceAbilities panel(int width, int height, int slots) {
+    return {.name = "svc stream touch panel",
+            .keys = {BTN_TOUCH},
+            .absolute = {{ABS_X, 0, width - 1},
+                         {ABS_Y, 0, height - 1},
+                         {ABS_MT_SLOT, 0, slots - 1},
+                         {ABS_MT_TRACKING_ID, 0, most_touch_id},
+                         {ABS_MT_POSITION_X, 0, width - 1},
+                         {ABS_MT_POSITION_Y, 0, height - 1}},
+            .is_touch_panel = true};
+}
+
+DeviceAbilities gamepad(int pad) {
+    DeviceAbilities abilities{.name = "svc stream gamepad " + std::to_string(pad + 1),
+                              .keys = {pad_buttons.begin(), pad_buttons.end()}};
+    for (std::size_t i = 0; i < pad_axes.size(); ++i)
+        abilities.absolute.push_back(i < first_trigger ? AxisRange{pad_axes[i], -stick_range, stick_range}
+                                                       : AxisRange{pad_axes[i], 0, trigger_range});
+    return abilities;
+}
+
+int on(double place, int size) {
+    return static_cast<int>(std::floor(std::clamp(place, 0.0, static_cast<double>(size - 1))));
+}
+
+// Keys of a US keyboard, which is what guests without another setting have.
+struct Stroke {
+    int key = 0;
+    bool shift = false;
+};
+Stroke stroke_of(char32_t character) {
+    constexpr std::u32string_view plain = U"1234567890-=\tqwertyuiop[]\nasdfghjkl;'`\\zxcvbnm,./ ";
+    constexpr std::u32string_view shifted = U"!@#$%^&*()_+\tQWERTYUIOP{}\nASDFGHJKL:\"~|ZXCVBNM<>? ";
+    constexpr std::array<int, plain.size()> keys{
+        KEY_1,         KEY_2,          KEY_3,         KEY_4,          KEY_5,     KEY_6,   KEY_7,
+        KEY_8,         KEY_9,          KEY_0,         KEY_MINUS,      KEY_EQUAL, KEY_TAB, KEY_Q,
+        KEY_W,         KEY_E,          KEY_R,         KEY_T,          KEY_Y,     KEY_U,   KEY_I,
+        KEY_O,         KEY_P,          KEY_LEFTBRACE, KEY_RIGHTBRACE, KEY_ENTER, KEY_A,   KEY_S,
+        KEY_D,         KEY_F,          KEY_G,         KEY_H,          KEY_J,     KEY_K,   KEY_L,
+        KEY_SEMICOLON, KEY_APOSTROPHE, KEY_GRAVE,     KEY_BACKSLASH,  KEY_Z,     KEY_X,   KEY_C,
+        KEY_V,         KEY_B,          KEY_N,         KEY_M,          KEY_COMMA, KEY_DOT, KEY_SLASH,
+        KEY_SPACE};
+    static_assert(plain.size() == shifted.size());
+    if (const auto at = plain.find(character); at != plain.npos) return {keys[at], false};
+    if (const auto at = shifted.find(character); at != shifted.npos) return {keys[at], true};
+    return {};
+}
+
+}  // namespace
+
+DeviceInput::DeviceInput(DeviceMaker make, int width, int height)
+    : make_(std::move(make)),
+      width_(width),
+      height_(height),
+      keyboard_(make_(keyboard())),
+      mouse_(make_(mouse())) {
+    make_sized();
+}
+
+void DeviceInput::make_sized() {
+    pointer_ = make_(pointer(width_, height_));
+    panel_ = make_(panel(width_, height_, max_slots));
+}
+
+void DeviceInput::move(double x, double y) {
+    pointer_->emit(EV_ABS, ABS_X, on(x, width_));
+    pointer_->emit(EV_ABS, ABS_Y, on(y, height_));
+    pointer_->report();
+}
+
+void DeviceInput::move_by(int dx, int dy) {
+    mouse_->emit(EV_REL, REL_X, dx);
+    mouse_->emit(EV_REL, REL_Y, dy);
+    mouse_->report();
+}
+
+void DeviceInput::button(int button, bool pressed) {
+    const int code = code_of_button(button);
+    if (pressed ? !buttons_.insert(code).second : buttons_.erase(code) == 0) return;
+    mouse_->emit(EV_KEY, code, pressed ? 1 : 0);
+    mouse_->report();
+}
+
+void DeviceInput::wheel(int x, int y) {
+    if (y != 0) mouse_->emit(EV_REL, REL_WHEEL, y);
+    if (x != 0) mouse_->emit(EV_REL, REL_HWHEEL, x);
+    mouse_->report();
+}
+
+void DeviceInput::place_touch(int slot, double x, double y) {
+    panel_->emit(EV_ABS, ABS_MT_POSITION_X, on(x, width_));
+    panel_->emit(EV_ABS, ABS_MT_POSITION_Y, on(y, height_));
+    const bool is_first = (touches_.to_ulong() & ((1UL << static_cast<unsigned>(slot)) - 1)) == 0;
+    if (!is_first) return;  // what knows one finger only follows the lowest
+    panel_->emit(EV_ABS, ABS_X, on(x, width_));
+    panel_->emit(EV_ABS, ABS_Y, on(y, height_));
+}
+
+void DeviceInput::touch_start(int slot, double x, double y) {
+    const bool first = touches_.none();
+    touches_.set(static_cast<std::size_t>(slot));
+    panel_->emit(EV_ABS, ABS_MT_SLOT, slot);
+    panel_->emit(EV_ABS, ABS_MT_TRACKING_ID, next_touch_);
+    next_touch_ = (next_touch_ + 1) % most_touch_id;
+    if (first) panel_->emit(EV_KEY, BTN_TOUCH, 1);
+    place_touch(slot, x, y);
+    panel_->report();
+}
+
+void DeviceInput::touch_move(int slot, double x, double y) {
+    if (!touches_.test(static_cast<std::size_t>(slot))) return;
+    panel_->emit(EV_ABS, ABS_MT_SLOT, slot);
+    place_touch(slot, x, y);
+    panel_->report();
+}
+
+void DeviceInput::touch_end(int slot) {
+    if (!touches_.test(static_cast<std::size_t>(slot))) return;
+    touches_.reset(static_cast<std::size_t>(slot));
+    panel_->emit(EV_ABS, ABS_MT_SLOT, slot);
+    panel_->emit(EV_ABS, ABS_MT_TRACKING_ID, -1);
+    if (touches_.none()) panel_->emit(EV_KEY, BTN_TOUCH, 0);
+    panel_->report();
+}
+
+void DeviceInput::key(int linux_code, bool pressed) {
+    if (linux_code <= 0 || linux_code > last_keyboard_key) return;
+    if (pressed ? !keys_.insert(linux_code).second : keys_.erase(linux_code) == 0) return;
+    press(linux_code, pressed);
+}
+
+void DeviceInput::press(int key, bool pressed) {
+    keyboard_->emit(EV_KEY, key, pressed ? 1 : 0);
+    keyboard_->report();
+}
+
+// A keyboard has no other characters than its keys': the rest is left out.
+void DeviceInput::text(const std::string& utf8) {
+    for (const char32_t character : characters_of(utf8)) {
+        const Stroke stroke = stroke_of(character);
+        if (stroke.key == 0) continue;
+        if (stroke.shift) press(KEY_LEFTSHIFT, true);
+        press(stroke.key, true);
+        press(stroke.key, false);
+        if (stroke.shift) press(KEY_LEFTSHIFT, false);
+    }
+}
+
+VirtualDevice* DeviceInput::pad(int index) {
+    if (index < 0 || index >= static_cast<int>(max_pads)) return nullptr;
+    auto& pad = pads_[static_cast<std::size_t>(index)];
+    if (!pad) pad = make_(gamepad(index));
+    return pad.get();
+}
+
+void DeviceInput::gamepad_button(int pad_index, int index, bool pressed) {
+    VirtualDevice* const device = pad(pad_index);
+    if (device == nullptr || index < 0 || index >= static_cast<int>(pad_buttons.size())) return;
+    device->emit(EV_KEY, pad_buttons[static_cast<std::size_t>(index)], pressed ? 1 : 0);
+    device->report();
+}
+
+void DeviceInput::gamepad_axis(int pad_index, int index, double value) {
+    VirtualDevice* const device = pad(pad_index);
+    if (device == nullptr || index < 0 || index >= static_cast<int>(pad_axes.size())) return;
+    const bool is_trigger = static_cast<std::size_t>(index) >= first_trigger;
+    const double scaled = is_trigger ? (value + 1) / 2 * trigger_range : value * stick_range;
+    device->emit(EV_ABS, pad_axes[static_cast<std::size_t>(index)], static_cast<int>(std::lround(scaled)));
+    device->report();
+}
+
+void DeviceInput::resized(int width, int height) {
+    if (width == width_ && height == height_) return;
+    release_all();
+    width_ = width;
+    height_ = height;
+    make_sized();
+}
+
+// A pad that goes takes all that is pressed on it with it.
+void DeviceInput::release_all() {
+    for (std::size_t slot = 0; slot < max_slots; ++slot) touch_end(static_cast<int>(slot));
+    for (const int code : std::exchange(keys_, {})) press(code, false);
+    for (const int code : std::exchange(buttons_, {})) mouse_->emit(EV_KEY, code, 0);
+    mouse_->report();
+    pads_ = {};
+}
+
+std::unique_ptr<InputSink> make_uinput_input(int width, int height) {
+    return std::make_unique<DeviceInput>(make_uinput_device, width, height);
+}
+
+}  // namespace svc::streamer

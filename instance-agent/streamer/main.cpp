@@ -1,0 +1,117 @@
+// svc-streamer: shows the instance's screen to a client of the gateway and takes its input.
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <thread>
+
+#include "instance-agent/streamer/input/no_input.h"
+#include "instance-agent/streamer/streamer.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/log.h"
+
+namespace {
+
+using namespace svc;
+using namespace svc::streamer;
+using namespace std::chrono_literals;
+
+// Blocked in every thread, so that wait_for_signal() alone takes them.
+sigset_t block_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&signals, number);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    ::signal(SIGPIPE, SIG_IGN);
+    return signals;
+}
+
+bool signal_came(const sigset_t& signals, std::chrono::milliseconds within) {
+    const timespec limit{within.count() / 1000, within.count() % 1000 * 1'000'000};
+    return sigtimedwait(&signals, nullptr, &limit) > 0;
+}
+
+// The guest starts its X server when it likes. Null: told to end meanwhile.
+std::unique_ptr<Screen> await_screen(const Options& options, const StreamStart& start,
+                                     const sigset_t& signals) {
+    if (options.display.empty()) return make_fixed_screen(allowed_size(start.width, start.height));
+    for (auto pause = 250ms;; pause = std::min<std::chrono::milliseconds>(pause * 2, 5s)) {
+        try {
+            return make_x_screen(options.display);
+        } catch (const Error& e) {
+            log::info("waiting for the display", {{"reason", e.what()}});
+        }
+        if (signal_came(signals, pause)) return nullptr;
+    }
+}
+
+std::unique_ptr<InputSink> make_input(const Options& options, const StreamStart& start) {
+    const ScreenSize size = allowed_size(start.width, start.height);
+    switch (options.input) {
+        case InputKind::xtest:
+            return make_xtest_input(options.display);
+        case InputKind::uinput:
+            return make_uinput_input(size.width, size.height);
+        case InputKind::none:
+            return make_no_input();
+        case InputKind::automatic:
+            break;
+    }
+    try {
+        return options.display.empty() ? make_uinput_input(size.width, size.height)
+                                       : make_xtest_input(options.display);
+    } catch (const Error& e) {
+        log::warning("the client's input goes nowhere", {{"reason", e.what()}});
+        return make_no_input();
+    }
+}
+
+// The work is done beside this thread, which waits for signals; who ends first wakes the other.
+void serve(Streamer& streamer, const sigset_t& signals) {
+    const pthread_t waiting = pthread_self();
+    std::jthread work([&] {
+        streamer.run();
+        pthread_kill(waiting, SIGUSR1);
+    });
+    int number = 0;
+    sigwait(&signals, &number);
+    if (number != SIGUSR1) streamer.stop();
+}
+
+int run(const Options& options) {
+    log::set_level(log::parse_level(options.log_level));
+    std::error_code ignored;
+    const bool has_data = std::filesystem::exists(options.user_data, ignored);
+    auto start = has_data ? read_user_data(read_file(options.user_data)) : std::nullopt;
+    if (!start) {
+        log::info("nobody streams: the user data has no streaming");
+        return 0;
+    }
+    const sigset_t signals = block_signals();
+    StreamerParts parts{options, *start,         read_session(options.session), start_media(), {},
+                        {},      make_media_peer};
+    if (parts.codecs.empty()) throw Error(ErrorCode::unsupported, "there is no video encoder");
+    parts.screen = await_screen(options, *start, signals);
+    if (!parts.screen) return 0;
+    parts.input = make_input(options, *start);
+    SystemClock clock;
+    Streamer streamer(std::move(parts), clock);
+    serve(streamer, signals);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const auto options = parse_options(argc, argv);
+        return options ? run(*options) : 0;
+    } catch (const Error& e) {
+        std::fprintf(stderr, "svc-streamer: %s\n", e.what());
+        return e.code() == ErrorCode::invalid_argument ? 2 : 1;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "svc-streamer: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,88 @@
+#include <getopt.h>
+
+#include <cstdio>
+#include <map>
+
+#include "instance-agent/streamer/start_data.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/json.h"
+#include "libsvc/base/strings.h"
+
+namespace svc::streamer {
+
+namespace {
+
+constexpr const char* usage =
+    "usage: svc-streamer [OPTION...]\n"
+    "  --user-data FILE     (default /var/lib/svc-agent/userdata); without `streaming` in it nothing is "
+    "done\n"
+    "  --session FILE       (default /var/lib/svc-agent/session.json)\n"
+    "  --api-socket PATH    of the agent's control API (default /run/svc/api.unix)\n"
+    "  --guest-socket PATH  of the agent's guest interface (default /run/svc/guest.unix)\n"
+    "  --display NAME       of the X server (default :0), or none: frames come by the frame socket\n"
+    "  --frame-socket PATH  for frames of guests without X (default /run/svc/frames.unix)\n"
+    "  --audio PATH         PulseAudio's socket (default: no sound)\n"
+    "  --channels-dir DIR   of the sockets of data channels (default /run/svc)\n"
+    "  --input auto|xtest|uinput|none\n"
+    "                       where keys, clicks and touches go (default auto: xtest with a display, else "
+    "uinput)\n"
+    "  --log-level LEVEL    debug, info, warning or error (default info)\n"
+    "  --version, --help\n";
+
+constexpr option known[] = {{"user-data", required_argument, nullptr, 'u'},
+                            {"session", required_argument, nullptr, 's'},
+                            {"api-socket", required_argument, nullptr, 'A'},
+                            {"guest-socket", required_argument, nullptr, 'G'},
+                            {"display", required_argument, nullptr, 'd'},
+                            {"frame-socket", required_argument, nullptr, 'f'},
+                            {"audio", required_argument, nullptr, 'a'},
+                            {"channels-dir", required_argument, nullptr, 'c'},
+                            {"input", required_argument, nullptr, 'i'},
+                            {"log-level", required_argument, nullptr, 'l'},
+                            {"version", no_argument, nullptr, 'v'},
+                            {"help", no_argument, nullptr, 'h'},
+                            {nullptr, 0, nullptr, 0}};
+
+InputKind input_kind(const std::string& text) {
+    const std::map<std::string, InputKind> kinds{{"auto", InputKind::automatic},
+                                                 {"xtest", InputKind::xtest},
+                                                 {"uinput", InputKind::uinput},
+                                                 {"none", InputKind::none}};
+    const auto found = kinds.find(text);
+    if (found == kinds.end()) throw_invalid("--input", "must be auto, xtest, uinput or none");
+    return found->second;
+}
+
+void set(Options& options, int letter, const std::string& value) {
+    const std::map<int, std::filesystem::path*> paths{
+        {'u', &options.user_data},    {'s', &options.session},      {'A', &options.api_socket},
+        {'G', &options.guest_socket}, {'f', &options.frame_socket}, {'c', &options.channels_directory}};
+    if (const auto path = paths.find(letter); path != paths.end()) *path->second = value;
+    if (letter == 'd') options.display = value == "none" ? "" : value;
+    if (letter == 'a') options.audio_server = value;
+    if (letter == 'i') options.input = input_kind(value);
+    if (letter == 'l') options.log_level = value;
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char** argv) {
+    Options options;
+    optind = 0;  // tests parse more than once
+    opterr = 0;
+    for (int letter = 0; (letter = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
+        if (letter == 'h' || letter == 'v') {
+            std::fputs(letter == 'h' ? usage : "svc-streamer " SVC_VERSION "\n", stdout);
+            return std::nullopt;
+        }
+        if (letter == '?')
+            throw Error(ErrorCode::invalid_argument,
+                        "unknown or incomplete argument " + quoted(argv[optind - 1]));
+        set(options, letter, optarg);
+    }
+    if (optind < argc)
+        throw Error(ErrorCode::invalid_argument, "unexpected argument " + quoted(argv[optind]));
+    return options;
+}
+
+}  // namespace svc::streamer

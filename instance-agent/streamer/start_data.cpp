@@ -1,0 +1,65 @@
+#include "instance-agent/streamer/start_data.h"
+
+#include <algorithm>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/json.h"
+#include "libsvc/base/log.h"
+#include "libsvc/model/instance.h"
+
+namespace svc::streamer {
+
+namespace {
+
+// A user may write what he wants: numbers that are none mean the default.
+int number(const Json& document, std::string_view key, int least, int most, int fallback) {
+    const Json* value = document.find(key);
+    if (value == nullptr || !value->is_number()) return fallback;
+    const double given = value->as_double();
+    return given >= least && given <= most ? static_cast<int>(given) : fallback;
+}
+
+std::optional<Json> object_of(const std::string& text) try {
+    Json document = Json::parse(text);
+    if (!document.is_object()) return std::nullopt;
+    return document;
+} catch (const Error&) {
+    return std::nullopt;  // user data of another kind
+}
+
+}  // namespace
+
+std::optional<StreamStart> read_user_data(const std::string& text) {
+    const auto document = object_of(text);
+    if (!document) return std::nullopt;
+    const auto streaming = JsonFields(*document).object("streaming");
+    if (!streaming) return std::nullopt;
+    StreamStart start;
+    start.session_id = streaming->require_string("session_id");
+    start.gateway = GatewayAddress::parse(streaming->require_string("control_url"),
+                                          streaming->string("fingerprint").value_or(""));
+    if (const auto labels = streaming->object("metrics_labels")) {
+        start.app = labels->string("app").value_or("");
+        start.region = labels->string("region").value_or("");
+    }
+    start.width = number(*document, "display_width", 1, 16384, start.width);
+    start.height = number(*document, "display_height", 1, 16384, start.height);
+    start.density = number(*document, "display_density", 72, 2000, start.density);
+    start.fps = number(*document, "fps", 1, 120, start.fps);
+    return start;
+}
+
+InstanceFacts read_session(const std::filesystem::path& file) try {
+    const AgentSession session = AgentSession::from_json(Json::parse(read_file(file)));
+    InstanceFacts facts;
+    facts.instance_id = session.instance_id;
+    if (!session.config.metrics_server.empty())
+        facts.metrics_server = MetricsServer::parse("metrics_server", session.config.metrics_server);
+    return facts;
+} catch (const Error& e) {
+    log::warning("no session file: metrics are sent nowhere", {{"error", e.what()}});
+    return {};
+}
+
+}  // namespace svc::streamer

@@ -1,0 +1,217 @@
+#include "instance-agent/streamer/streamer.h"
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+
+namespace svc::streamer {
+
+namespace {
+
+constexpr const char* control_label = "control";
+
+std::uint32_t kilobits(const JsonFields& items, std::string_view key) {
+    const std::int64_t value = items.integer(key).value_or(0);
+    return value > 0 && value <= UINT32_MAX ? static_cast<std::uint32_t>(value) : 0;
+}
+
+std::unique_ptr<MetricsSender> sender_to(const std::optional<MetricsServer>& server) {
+    return server ? std::make_unique<MetricsSender>(*server) : nullptr;
+}
+
+}  // namespace
+
+Streamer::Streamer(StreamerParts parts, Clock& clock)
+    : parts_(std::move(parts)),
+      clock_(clock),
+      queue_(clock),
+      client_input_(*parts_.input),
+      injected_(parts_.options.api_socket, queue_,
+                [this](const std::string& type, const Json& data) { tell_client(type, data); }),
+      control_(
+          client_input_, injected_, [this] { signalling_.end_media(); }, clock),
+      camera_(
+          parts_.options.api_socket, queue_, [this] { return signalling_.peer(); },
+          [this](const std::string& type, const Json& data) { tell_client(type, data); }),
+      wishes_(camera_, [this](const std::string& type, const Json& data) { tell_client(type, data); }),
+      metrics_(sender_to(parts_.facts.metrics_server)),
+      signalling_(*this, parts_.make_peer, queue_),
+      channels_(parts_.options.channels_directory,
+                [this](const std::string& channel, std::string data) {
+                    queue_.post([this, channel, data = std::move(data)] { from_guest(channel, data); });
+                }),
+      agent_(parts_.options.guest_socket, clock,
+             {[this](Json answer) { queue_.post([this, answer = std::move(answer)] { attached(answer); }); },
+              [this](const std::string& name, Json members) {
+                  queue_.post([this, name, members = std::move(members)] { agent_event(name, members); });
+              }}),
+      gateway_(parts_.start.gateway, clock,
+               {[this] { queue_.post([this] { register_at_gateway(); }); },
+                [this](std::string text) {
+                    queue_.post([this, text = std::move(text)] { signalling_.from_gateway(text); });
+                },
+                [] {}}) {}
+
+Streamer::~Streamer() {
+    signalling_.end_media();
+}
+
+void Streamer::run() {
+    show_screen({parts_.start.width, parts_.start.height, parts_.start.density});
+    queue_.run();
+}
+
+void Streamer::stop() {
+    queue_.post([this] { end(); });
+}
+
+void Streamer::end() {
+    signalling_.end_media();
+    queue_.stop();
+}
+
+void Streamer::terminate(const std::string& reason) {
+    log::info("the session ends", {{"reason", reason}});
+    queue_.stop();
+}
+
+void Streamer::to_gateway(const Json& message) {
+    gateway_.send(message.dump());
+}
+
+void Streamer::register_at_gateway() {
+    Json codecs = Json::array();
+    for (const VideoCodec codec : parts_.codecs) codecs.push_back(to_text(codec));
+    to_gateway(Json::object({{"type", "ctl:register"},
+                             {"session_id", parts_.start.session_id},
+                             {"version", SVC_VERSION},
+                             {"codecs", std::move(codecs)}}));
+    to_gateway(Json::object({{"type", "ctl:status"}, {"status", "running"}}));
+    if (signalling_.is_active()) tell_stream();
+}
+
+void Streamer::tell_stream() {
+    to_gateway(Json::object({{"type", "ctl:stream"}, {"active", signalling_.is_active()}}));
+}
+
+void Streamer::show_screen(const ScreenWish& wish) {
+    const int width = wish.width != 0 ? wish.width : size_.width;
+    const int height = wish.height != 0 ? wish.height : size_.height;
+    size_ = parts_.screen->resize(allowed_size(width, height));
+    if (wish.density != 0) parts_.screen->set_density(wish.density);
+    parts_.input->resized(size_.width, size_.height);
+    log::info("screen", {{"width", std::to_string(size_.width)}, {"height", std::to_string(size_.height)}});
+}
+
+PeerSetup Streamer::peer_setup() {
+    PeerSetup setup;
+    setup.places.display = parts_.options.display;
+    setup.places.frame_socket = parts_.options.display.empty() ? parts_.options.frame_socket.string() : "";
+    setup.places.audio_server = parts_.options.audio_server;
+    setup.width = size_.width;
+    setup.height = size_.height;
+    setup.fps = parts_.start.fps;
+    setup.bitrates = bitrates_;
+    setup.log_rtc = log_rtc_;
+    return setup;
+}
+
+void Streamer::stream_began() {
+    log::info("the client sees the instance");
+    tell_stream();
+    agent_.set_active(true);
+    queue_.after(metrics_interval, [this, stream = ++stream_] { sample(stream); });
+}
+
+void Streamer::stream_ended() {
+    log::info("the client has gone");
+    send_metrics();
+    ++stream_;
+    agent_.set_active(false);
+    tell_stream();
+}
+
+void Streamer::peer_ended() {
+    client_input_.release_all();
+    control_.client_gone();
+    injected_.client_gone();
+    wishes_.client_gone();
+    channels_.close_all();
+}
+
+void Streamer::channel_opened(const std::string& label) {
+    if (label == control_label) return wishes_.client_ready(signalling_.settings());
+    try {
+        channels_.open(label);
+    } catch (const Error& e) {
+        log::warning("data channel has no socket", {{"error", e.what()}});
+    }
+}
+
+void Streamer::channel_closed(const std::string& label) {
+    if (label == control_label)
+        wishes_.client_gone();
+    else
+        channels_.close(label);
+}
+
+void Streamer::channel_message(const std::string& label, const std::string& data) {
+    if (label == control_label)
+        control_.take(data);
+    else
+        channels_.to_guest(label, data);
+}
+
+// Clients read the data of these messages as JSON within JSON.
+void Streamer::tell_client(const std::string& type, const Json& data) {
+    const Json message = Json::object({{"type", type}, {"data", data.dump()}});
+    if (MediaPeer* const peer = signalling_.peer()) peer->send(control_label, false, message.dump());
+}
+
+// What the channel cannot take yet waits here, and then in the sockets of the programs.
+void Streamer::from_guest(const std::string& channel, const std::string& data) {
+    MediaPeer* const peer = signalling_.peer();
+    if (peer != nullptr && peer->buffered(channel) > max_buffered)
+        return queue_.after(buffer_check, [this, channel, data] { from_guest(channel, data); });
+    if (peer != nullptr) peer->send(channel, true, data);
+    channels_.taken(channel, data.size());
+}
+
+void Streamer::attached(const Json& answer) try {
+    const JsonFields fields(answer);
+    automotive_ = fields.boolean("automotive").value_or(false);
+    take_items(fields);
+    wishes_.attached(fields);
+    log::info("attached to the agent");
+} catch (const Error& e) {
+    log::warning("answer of the agent is not understood", {{"error", e.what()}});
+}
+
+void Streamer::agent_event(const std::string& name, const Json& members) try {
+    const JsonFields fields(members);
+    if (name == "stream.items") return take_items(fields);
+    wishes_.event(name, fields);
+} catch (const Error& e) {
+    log::warning("event of the agent is not understood", {{"event", name}, {"error", e.what()}});
+}
+
+void Streamer::take_items(const JsonFields& items) {
+    log_rtc_ = items.boolean("rtc_log").value_or(false);
+    bitrates_ = {kilobits(items, "bitrate_min_kbps"), kilobits(items, "bitrate_max_kbps")};
+    if (MediaPeer* const peer = signalling_.peer()) peer->set_bitrates(bitrates_);
+}
+
+void Streamer::sample(unsigned stream) {
+    if (stream != stream_) return;
+    send_metrics();
+    queue_.after(metrics_interval, [this, stream] { sample(stream); });
+}
+
+void Streamer::send_metrics() {
+    MediaPeer* const peer = signalling_.peer();
+    if (!metrics_ || peer == nullptr) return;
+    const StreamStart& start = parts_.start;
+    metrics_->send(metric_lines({parts_.facts.instance_id, start.app, start.region, start.session_id},
+                                peer->stats(), clock_.now()));
+}
+
+}  // namespace svc::streamer

@@ -1,0 +1,87 @@
+#pragma once
+// The whole of svc-streamer but for GStreamer: one thread that decides, and the links around it.
+#include <memory>
+#include <optional>
+
+#include "instance-agent/streamer/agent_link.h"
+#include "instance-agent/streamer/camera_relay.h"
+#include "instance-agent/streamer/control_channel.h"
+#include "instance-agent/streamer/custom_channels.h"
+#include "instance-agent/streamer/display/screen.h"
+#include "instance-agent/streamer/gateway_link.h"
+#include "instance-agent/streamer/guest_wishes.h"
+#include "instance-agent/streamer/injected_data.h"
+#include "instance-agent/streamer/input/client_input.h"
+#include "instance-agent/streamer/signalling.h"
+#include "instance-agent/streamer/start_data.h"
+
+namespace svc::streamer {
+
+struct StreamerParts {
+    Options options;
+    StreamStart start;
+    InstanceFacts facts;
+    std::vector<VideoCodec> codecs;
+    std::unique_ptr<Screen> screen;
+    std::unique_ptr<InputSink> input;
+    PeerFactory make_peer;
+};
+
+class Streamer final : private SignallingHost {
+  public:
+    static constexpr std::chrono::seconds metrics_interval{10};
+    static constexpr std::size_t max_buffered = 1U << 20;  // of a custom channel, on its way to the client
+    static constexpr std::chrono::milliseconds buffer_check{20};
+
+    Streamer(StreamerParts parts, Clock& clock);
+    ~Streamer() override;
+    Streamer(const Streamer&) = delete;
+    Streamer& operator=(const Streamer&) = delete;
+
+    void run();   // until stop(), or until the gateway ends the session
+    void stop();  // from any thread
+
+  private:
+    void to_gateway(const Json& message) override;
+    void show_screen(const ScreenWish& wish) override;
+    PeerSetup peer_setup() override;
+    bool is_automotive() const override { return automotive_; }
+    void stream_began() override;
+    void stream_ended() override;
+    void peer_ended() override;
+    void channel_opened(const std::string& label) override;
+    void channel_closed(const std::string& label) override;
+    void channel_message(const std::string& label, const std::string& data) override;
+    void terminate(const std::string& reason) override;
+
+    void register_at_gateway();
+    void tell_stream();
+    void attached(const Json& answer);
+    void agent_event(const std::string& name, const Json& members);
+    void take_items(const JsonFields& items);
+    void tell_client(const std::string& type, const Json& data);
+    void from_guest(const std::string& channel, const std::string& data);
+    void sample(unsigned stream);
+    void send_metrics();
+    void end();
+
+    StreamerParts parts_;
+    ScreenSize size_;
+    bool automotive_ = false, log_rtc_ = false;
+    BitrateLimits bitrates_;
+    unsigned stream_ = 0;  // its number: a sample that is due belongs to one
+    Clock& clock_;
+    EventQueue queue_;
+    ClientInput client_input_;
+    InjectedData injected_;
+    ControlChannel control_;
+    CameraRelay camera_;
+    GuestWishes wishes_;
+    std::unique_ptr<MetricsSender> metrics_;  // null: nobody wants any
+    Signalling signalling_;
+    CustomChannels channels_;
+    AgentLink agent_;  // these two begin to talk as soon as they are there: last
+    GatewayLink gateway_;
+};
+
+}  // namespace svc::streamer
