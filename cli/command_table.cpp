@@ -105,6 +105,8 @@ const std::vector<Command>& all_commands() {
         for (const std::vector<std::string>& group : {std::vector<std::string>{"trust"}, {"config", "trust"}})
             for (Command& command : trust_commands(group)) all.push_back(std::move(command));
         for (Command& command : instance_commands()) all.push_back(std::move(command));
+        for (Command& command : gateway_commands()) all.push_back(std::move(command));
+        for (Command& command : gateway_session_commands()) all.push_back(std::move(command));
         return all;
     }();
     return commands;
@@ -123,6 +125,7 @@ const std::vector<Group>& all_groups() {
         {"operation", "background operations"},
         {"task", "what is being done for each instance"},
         {"remote", "services this client knows"},
+        {"gateway", "the stream gateway: accounts and sessions"},
     };
     return groups;
 }

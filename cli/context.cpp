@@ -1,5 +1,6 @@
 #include "cli/context.h"
 
+#include "cli/gateway.h"
 #include "cli/remote.h"
 
 namespace svc::cli {
@@ -18,6 +19,19 @@ Target Context::target() const {
 ApiClient& Context::client() {
     if (!client_) client_ = std::make_unique<ApiClient>(target());
     return *client_;
+}
+
+GatewayClient& Context::gateway() {
+    if (!gateway_) {
+        GatewayPlace place = choose_gateway(arguments_, environment_);
+        gateway_ = std::make_unique<GatewayClient>(std::move(place.target), std::move(place.token));
+    }
+    return *gateway_;
+}
+
+std::string Context::explain_unreachable(const std::string& reason) const {
+    if (gateway_) return cli::explain_unreachable(gateway_->target(), reason, "svc-gateway", "");
+    return cli::explain_unreachable(target(), reason, "svcd", "svc");
 }
 
 }  // namespace svc::cli

@@ -8,6 +8,7 @@
 #include "cli/config.h"
 #include "cli/console.h"
 #include "libsvc/client/api_client.h"
+#include "libsvc/client/gateway_client.h"
 
 namespace svc::cli {
 
@@ -17,6 +18,8 @@ struct Environment {
     std::string socket;                      // SVC_SOCKET
     std::filesystem::path config_directory;  // "": none can be found
     std::string terminal;                    // TERM
+    std::string gateway_socket;              // SVC_GATEWAY_SOCKET
+    std::string gateway_token;               // SVC_GATEWAY_TOKEN
 };
 
 // One thread.
@@ -26,8 +29,11 @@ class Context {
     ~Context();
     const Console& console() const { return console_; }
     const Environment& environment() const { return environment_; }
-    Target target() const;  // as the global flags say; throws UsageError
-    ApiClient& client();    // made at the first call
+    Target target() const;     // as the global flags say; throws UsageError
+    ApiClient& client();       // made at the first call
+    GatewayClient& gateway();  // the same; throws UsageError
+    // What to tell a user of whom `reason` kept us from the service that was asked.
+    std::string explain_unreachable(const std::string& reason) const;
     Config config() const { return Config(environment_.config_directory); }
 
   private:
@@ -35,6 +41,7 @@ class Context {
     const Arguments& arguments_;
     Console console_;
     std::unique_ptr<ApiClient> client_;
+    std::unique_ptr<GatewayClient> gateway_;
 };
 
 }  // namespace svc::cli

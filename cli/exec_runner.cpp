@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "cli/raw_terminal.h"
-#include "cli/remote.h"
 #include "libsvc/base/file.h"
 #include "libsvc/client/remote_exec.h"
 
@@ -145,7 +144,7 @@ int run_in_instance(Context& context, const std::string& instance, ExecRequest r
     } catch (const Error& e) {
         const bool reached = e.code() != ErrorCode::unavailable;
         console.print_error_line("Error: " +
-                                 (reached ? e.what() : explain_unreachable(context.target(), e.what())));
+                                 (reached ? e.what() : context.explain_unreachable(e.what())));
         return not_run;
     }
     return status_of(run_session(*session, console, request.interactive), console);

@@ -28,6 +28,8 @@ int main(int argc, char** argv) {
     svc::cli::Environment environment;
     environment.socket = variable("SVC_SOCKET");
     environment.config_directory = config_directory();
+    environment.gateway_socket = variable("SVC_GATEWAY_SOCKET");
+    environment.gateway_token = variable("SVC_GATEWAY_TOKEN");
     environment.terminal = variable("TERM");
     return svc::cli::run(std::vector<std::string>(argv + 1, argv + argc), environment);
 }

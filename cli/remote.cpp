@@ -79,15 +79,18 @@ Target target_of(const Remote& remote, const Config& config) {
     return target;
 }
 
-std::string explain_unreachable(const Target& target, const std::string& reason) {
+std::string explain_unreachable(const Target& target, const std::string& reason, const std::string& program,
+                                const std::string& group) {
     if (target.unix_path.empty()) return reason;
     const std::string socket = quoted(target.unix_path.string());
     struct stat status {};
     if (::stat(target.unix_path.c_str(), &status) != 0 && errno == ENOENT)
-        return "socket " + socket + " does not exist; is svcd running?";
+        return "socket " + socket + " does not exist; is " + program + " running?";
     if (::access(target.unix_path.c_str(), R_OK | W_OK) != 0 && errno == EACCES)
-        return "permission denied on socket " + socket +
-               "; use it as root or as a member of group 'svc' (usermod -aG svc USER, then log in again)";
+        return "permission denied on socket " + socket + "; use it as root" +
+               (group.empty() ? ""
+                              : " or as a member of group '" + group + "' (usermod -aG " + group +
+                                    " USER, then log in again)");
     return reason;
 }
 

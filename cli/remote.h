@@ -19,8 +19,9 @@ Target choose_target(const Arguments& arguments, const std::string& socket_of_en
 
 Target target_of(const Remote& remote, const Config& config);
 
-// What to tell a user whose service could not be reached: names the socket and how to get permission to use
-// it.
-std::string explain_unreachable(const Target& target, const std::string& reason);
+// What to tell a user whose service could not be reached: names the socket, the program behind it and how to
+// get permission to use it. `group`: that may use the socket besides root; "": none.
+std::string explain_unreachable(const Target& target, const std::string& reason, const std::string& program,
+                                const std::string& group);
 
 }  // namespace svc::cli

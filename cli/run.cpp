@@ -2,7 +2,6 @@
 
 #include "cli/arguments.h"
 #include "cli/help.h"
-#include "cli/remote.h"
 #include "libsvc/model/api.h"
 
 namespace svc::cli {
@@ -18,7 +17,7 @@ int run_command(const Invocation& invocation, const Environment& environment, co
         throw;
     } catch (const Error& e) {
         if (e.code() != ErrorCode::unavailable) throw;
-        console.print_error_line("Error: " + explain_unreachable(context.target(), e.what()));
+        console.print_error_line("Error: " + context.explain_unreachable(e.what()));
         return unreachable;
     }
 }

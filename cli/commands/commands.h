@@ -79,6 +79,9 @@ Command remote_set_url_command();
 // instance_control.cpp, instance_media.cpp: what is injected into an instance
 std::vector<Command> instance_control_commands();
 std::vector<Command> instance_media_commands();
+// gateway.cpp, gateway_session.cpp: the stream gateway
+std::vector<Command> gateway_commands();
+std::vector<Command> gateway_session_commands();
 // server.cpp
 Command info_command();
 Command version_command();

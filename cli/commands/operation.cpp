@@ -6,19 +6,13 @@
 namespace svc::cli {
 namespace {
 
-// Of "2024-01-02T03:04:05.678901234Z", what fits a table.
-std::string whole_seconds(const std::string& time) {
-    const auto point = time.find('.');
-    return point == std::string::npos ? time : time.substr(0, point) + "Z";
-}
-
 int list(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"ID", "DESCRIPTION", "STATUS", "CREATED", "CANCELABLE"}, {}}};
     for (const Json& record : context.client().operations()) {
         document.value.push_back(record);
-        document.table.rows.push_back(
-            {text_of(record, "id"), text_of(record, "description"), text_of(record, "status"),
-             whole_seconds(text_of(record, "created_at")), yes_no(is_true(record, "may_cancel"))});
+        document.table.rows.push_back({text_of(record, "id"), text_of(record, "description"),
+                                       text_of(record, "status"), shown_time(text_of(record, "created_at")),
+                                       yes_no(is_true(record, "may_cancel"))});
     }
     context.console().print(render(document, format_of(arguments)));
     return 0;

@@ -40,6 +40,11 @@ std::string time_text(std::int64_t unix_seconds) {
     return text.substr(0, text.find_first_of(".Z")) + "Z";
 }
 
+std::string shown_time(const std::string& rfc3339) {
+    const auto point = rfc3339.find('.');
+    return point == std::string::npos ? rfc3339 : rfc3339.substr(0, point) + "Z";
+}
+
 std::string yes_no(bool value) {
     return value ? "true" : "false";
 }

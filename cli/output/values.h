@@ -15,8 +15,9 @@ std::int64_t number_of(const Json& record, std::string_view path);  // 0 when ab
 bool is_true(const Json& record, std::string_view path);
 const JsonArray& items_of(const Json& record, std::string_view path);  // none when absent or null
 
-std::string time_text(std::int64_t unix_seconds);  // "2024-01-02T03:04:05Z"
-std::string yes_no(bool value);                    // "true", "false": as tables show it
+std::string time_text(std::int64_t unix_seconds);    // "2024-01-02T03:04:05Z"
+std::string shown_time(const std::string& rfc3339);  // without the parts of a second, as tables show it
+std::string yes_no(bool value);                      // "true", "false": as tables show it
 
 std::string comma_text(const JsonArray& items);  // "a,b": texts as they are, the rest as JSON
 

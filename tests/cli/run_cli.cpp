@@ -35,6 +35,8 @@ CliRun run_cli(const std::vector<std::string>& words, const CliSettings& setting
     environment.out = out.get();
     environment.err = err.get();
     environment.socket = settings.socket;
+    environment.gateway_socket = settings.gateway_socket;
+    environment.gateway_token = settings.gateway_token;
     environment.config_directory = settings.config_directory;
     const int status = cli::run(words, environment);
     return {status, content_of(out), content_of(err)};

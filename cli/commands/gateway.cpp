@@ -1,0 +1,98 @@
+// The gateway itself, its accounts, and where sessions can be.
+#include "cli/gateway.h"
+#include "cli/commands/commands.h"
+#include "cli/context.h"
+#include "cli/output/document.h"
+#include "cli/output/values.h"
+
+namespace svc::cli {
+namespace {
+
+int status(Context& context, const Arguments& arguments) {
+    const Json found = context.gateway().status();
+    context.console().print(render(describe(found), format_of(arguments)));
+    return text_of(found, "status") == "healthy" ? 0 : 1;
+}
+
+int create_account(Context& context, const Arguments& arguments) {
+    const Json account = context.gateway().create_account(arguments.text("name"), arguments.text("expiry"));
+    context.console().print_error_line("Told only now; good until " +
+                                       shown_time(text_of(account, "expires_at")) + ":");
+    context.console().print_line(text_of(account, "token"));
+    return 0;
+}
+
+int list_accounts(Context& context, const Arguments& arguments) {
+    Document document{Json::array(), {{"NAME", "CREATED", "EXPIRES"}, {}}};
+    for (const Json& account : context.gateway().accounts()) {
+        document.value.push_back(account);
+        document.table.rows.push_back({text_of(account, "name"), shown_time(text_of(account, "created_at")),
+                                       shown_time(text_of(account, "expires_at"))});
+    }
+    context.console().print(render(document, format_of(arguments)));
+    return 0;
+}
+
+int delete_account(Context& context, const Arguments& arguments) {
+    context.gateway().delete_account(arguments.text("name"));
+    return 0;
+}
+
+int print_names(Context& context, const Arguments& arguments, const JsonArray& records) {
+    Document document{Json::array(), {{"NAME"}, {}}};
+    for (const Json& record : records) {
+        document.value.push_back(record);
+        document.table.rows.push_back({text_of(record, "name")});
+    }
+    context.console().print(render(document, format_of(arguments)));
+    return 0;
+}
+
+int list_regions(Context& context, const Arguments& arguments) {
+    return print_names(context, arguments, context.gateway().regions());
+}
+
+int list_applications(Context& context, const Arguments& arguments) {
+    return print_names(context, arguments, context.gateway().applications());
+}
+
+Positional one_account() {
+    return {"name", "name of the account"};
+}
+
+}  // namespace
+
+std::vector<Command> gateway_commands() {
+    const std::vector<Flag> of_lists = with_gateway_flags({format_flag("table")});
+    return {{{"gateway", "status"},
+             {},
+             "show whether the gateway is well",
+             {},
+             with_gateway_flags({format_flag("yaml")}),
+             status,
+             "The exit status is 0 when it is healthy, 1 when it is not."},
+            {{"gateway", "account", "create"},
+             {},
+             "make an account and print its token",
+             {one_account()},
+             with_gateway_flags({{"expiry", 'e', "WHEN",
+                                  "how long the token is good, 720h or a time in RFC 3339", "8760h"}}),
+             create_account,
+             "The token is told once. Accounts are managed on the gateway's local socket alone."},
+            {{"gateway", "account", "list"}, {"ls"}, "list accounts", {}, of_lists, list_accounts},
+            {{"gateway", "account", "delete"},
+             {"rm"},
+             "delete an account; its token is worth nothing from then on",
+             {one_account()},
+             with_gateway_flags(),
+             delete_account},
+            {{"gateway", "region", "list"}, {"ls"}, "list regions that answer", {}, of_lists, list_regions},
+            {{"gateway", "application", "list"},
+             {"ls"},
+             "list applications that can be streamed",
+             {},
+             of_lists,
+             list_applications}};
+}
+
+}  // namespace svc::cli
