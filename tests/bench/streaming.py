@@ -47,7 +47,7 @@ def report(name, measured):
     note = (f"{measured['per_second']:,.0f} messages/s, {measured['lost']} lost, p50 {measured['p50_ms']:.2g} ms, "
             f"max {measured['max_ms']:.3g} ms")
     met = measured["p99_ms"] < RELAY_MARK_MS and measured["lost"] == 0
-    results.report(f"{name}, {sessions}: instance to client and back, 99th percentile", measured["p99_ms"],
+    results.report(f"{name}, {sessions}: a message from one side to the other, 99th percentile", measured["p99_ms"],
                    measured["echo_p99_ms"], unit="ms", peer=f"a bare echo (p50 {measured['echo_p50_ms']:.2g} ms)",
                    mark=f"< {RELAY_MARK_MS} ms, none lost", met=met, command=command, note=note)
     results.report(f"{name}: memory of each of {sessions}, both sockets, TLS", measured["pss_kib_each"], unit="KiB",
