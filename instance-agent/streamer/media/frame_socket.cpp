@@ -1,0 +1,163 @@
+#include "instance-agent/streamer/media/frame_socket.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "instance-agent/streamer/media/frame_reader.h"
+#include "libsvc/base/error.h"
+
+namespace svc::streamer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+constexpr auto repeat_interval = 200ms;  // what a client that lost a picture waits for the next one
+
+FileDescriptor listen_at(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof(address.sun_path))
+        throw Error(ErrorCode::invalid_argument, "the frame socket's path is too long");
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    FileDescriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd) throw system_error("frame socket", errno);
+    unlink(path.c_str());
+    if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+        throw system_error("frame socket", errno);
+    if (chmod(path.c_str(), 0660) != 0 || listen(fd.get(), 4) != 0) throw system_error("frame socket", errno);
+    return fd;
+}
+
+ino_t inode_of(const std::string& path) {
+    struct stat status {};
+    return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+std::shared_ptr<const RawFrame> black_frame(FrameSocket::Shape shape) {
+    auto frame = std::make_shared<RawFrame>();
+    frame->width = static_cast<std::uint32_t>(shape.width);
+    frame->height = static_cast<std::uint32_t>(shape.height);
+    frame->stride = frame->width * 4;
+    frame->pixels = std::make_unique<std::uint8_t[]>(std::size_t{frame->stride} * frame->height);
+    return frame;
+}
+
+}  // namespace
+
+class FrameSocket::Loop {
+  public:
+    Loop(const std::string& path, Shape shape, Sink sink, int wake)
+        : sink_(std::move(sink)),
+          wake_(wake),
+          interval_(Clock::duration(1s) / shape.fps),
+          listener_(listen_at(path)),
+          inode_(inode_of(path)),
+          newest_(black_frame(shape)) {}
+
+    void run(const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            wait();
+            if (stop.stop_requested()) return;
+            if (is_due()) hand_out();
+        }
+    }
+    void repeat() { repeat_ = true; }
+    bool owns(const std::string& path) const { return inode_ != 0 && inode_of(path) == inode_; }
+
+  private:
+    // Half a millisecond early is not worth another round of poll().
+    bool is_due() const {
+        const auto since = Clock::now() - handed_out_;
+        return repeat_ || since >= repeat_interval || (fresh_ && since + 500us >= interval_);
+    }
+    int milliseconds_left() const {
+        const auto due = handed_out_ + (fresh_ ? interval_ : Clock::duration(repeat_interval));
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()).count();
+        return static_cast<int>(std::clamp<long>(left, 0, 1000));
+    }
+    void hand_out() {
+        handed_out_ = Clock::now();
+        fresh_ = false;
+        repeat_ = false;
+        sink_(newest_);
+    }
+
+    void wait() {
+        std::array<pollfd, 3> polled{
+            {{wake_, POLLIN, 0}, {listener_.get(), POLLIN, 0}, {writer_.get(), POLLIN, 0}}};
+        if (poll(polled.data(), writer_ ? 3 : 2, is_due() ? 0 : milliseconds_left()) <= 0) return;
+        if (polled[0].revents != 0) drain_wake();
+        if (polled[1].revents != 0) accept_writer();
+        if (writer_ && polled[2].revents != 0) read_writer();
+    }
+    void drain_wake() {
+        std::uint64_t count = 0;
+        [[maybe_unused]] const ssize_t read_bytes = read(wake_, &count, sizeof(count));
+    }
+    void accept_writer() {
+        FileDescriptor fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (!fd || writer_) return;
+        writer_ = std::move(fd);
+        reader_ = FrameReader();
+    }
+    void read_writer() {
+        switch (reader_.read_from(writer_.get())) {
+            case FrameReader::Result::nothing:
+                return;
+            case FrameReader::Result::closed:
+                writer_.reset();
+                return;
+            case FrameReader::Result::frame:
+                newest_ = reader_.take();
+                fresh_ = true;
+        }
+    }
+
+    Sink sink_;
+    int wake_;
+    Clock::duration interval_;
+    FileDescriptor listener_, writer_;
+    ino_t inode_;
+    FrameReader reader_;
+    std::shared_ptr<const RawFrame> newest_;
+    Clock::time_point handed_out_{};
+    bool fresh_ = false;
+    std::atomic<bool> repeat_ = false;
+};
+
+FrameSocket::FrameSocket(const std::string& path, Shape shape, Sink sink)
+    : path_(path), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!wake_) throw system_error("frame socket", errno);
+    loop_ = std::make_unique<Loop>(path, shape, std::move(sink), wake_.get());
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+        pthread_setname_np(pthread_self(), "frame-socket");
+        loop_->run(stop);
+    });
+}
+
+FrameSocket::~FrameSocket() {
+    thread_.request_stop();
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof(one));
+    thread_.join();
+    if (loop_->owns(path_)) unlink(path_.c_str());
+}
+
+void FrameSocket::repeat() {
+    loop_->repeat();
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof(one));
+}
+
+}  // namespace svc::streamer

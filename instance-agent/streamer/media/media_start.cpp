@@ -1,0 +1,41 @@
+#include "instance-agent/streamer/media/media_start.h"
+
+#include <algorithm>
+
+#include "instance-agent/streamer/media/codec_forms.h"
+#include "instance-agent/streamer/media/gst_handles.h"
+
+namespace svc::streamer {
+namespace {
+
+bool is_installed(std::string_view element) {
+    return Ref<GstElementFactory>(gst_element_factory_find(std::string(element).c_str())) != nullptr;
+}
+
+std::vector<VideoCodec> available() {
+    std::vector<VideoCodec> codecs;
+    for (const VideoCodec codec : {VideoCodec::h264, VideoCodec::vp8})
+        if (is_installed(encoder_element(codec))) codecs.push_back(codec);
+    return codecs;
+}
+
+}  // namespace
+
+std::vector<VideoCodec> start_media() {
+    GError* error = nullptr;
+    if (!gst_init_check(nullptr, nullptr, &error)) {
+        const std::unique_ptr<GError, Free> owned(error);
+        throw Error(ErrorCode::unsupported, std::string("media cannot be started: ") +
+                                                (error != nullptr ? error->message : "unknown"));
+    }
+    return available();
+}
+
+VideoCodec choose_codec(const std::vector<VideoCodec>& preferred) {
+    const std::vector<VideoCodec> ours = available();
+    for (const VideoCodec codec : preferred.empty() ? ours : preferred)
+        if (std::find(ours.begin(), ours.end(), codec) != ours.end()) return codec;
+    throw Error(ErrorCode::unsupported, "there is no encoder for a codec of the client");
+}
+
+}  // namespace svc::streamer

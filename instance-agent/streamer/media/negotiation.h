@@ -1,0 +1,42 @@
+#pragma once
+// Offer, answer and candidates of one connection; there is one round of them and no more.
+#include <gst/gst.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "instance-agent/streamer/media/answer_check.h"
+#include "instance-agent/streamer/media/event_gate.h"
+#include "libsvc/base/guarded.h"
+
+namespace svc::streamer {
+
+// Thread-safe.
+class Negotiation : public std::enable_shared_from_this<Negotiation> {
+  public:
+    // `webrtc` outlives the calls of start(), set_answer() and add_candidate().
+    Negotiation(GstElement* webrtc, std::vector<Section> sections, std::shared_ptr<EventGate> gate);
+
+    void start();                             // the offer, then candidates, come as events
+    void set_answer(const std::string& sdp);  // throws invalid_argument
+    void add_candidate(const std::string& candidate, unsigned media_line);
+
+  private:
+    static void offer_made(GstPromise* promise, gpointer data);
+    static void candidate_found(GstElement*, guint line, const gchar* text, gpointer data);
+    void take_offer(GstPromise* promise);
+    void give_candidate(const std::string& candidate, unsigned media_line);
+
+    struct State {
+        bool offered = false, answering = false, answered = false;
+        std::vector<std::pair<std::string, unsigned>> early;  // candidates from before the answer
+    };
+    GstElement* webrtc_;
+    std::vector<Section> sections_;
+    std::shared_ptr<EventGate> gate_;
+    Guarded<State> state_;
+};
+
+}  // namespace svc::streamer

@@ -1,0 +1,111 @@
+#include "instance-agent/streamer/media/probes.h"
+
+#include <gst/rtp/gstrtpbuffer.h>
+
+#include "instance-agent/streamer/media/gst_handles.h"
+
+namespace svc::streamer {
+namespace {
+
+template <class T>
+T& meter_of(gpointer data) {
+    return **static_cast<std::shared_ptr<T>*>(data);
+}
+
+Moment now() {
+    return std::chrono::steady_clock::now();
+}
+
+struct Packet {
+    std::uint32_t ssrc = 0;
+    std::uint16_t sequence = 0;
+    std::size_t payload = 0;
+};
+
+template <class F>
+void each_packet(GstBuffer* buffer, F&& handle) {
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+    if (!gst_rtp_buffer_map(buffer, GST_MAP_READ, &rtp)) return;
+    const Packet packet{gst_rtp_buffer_get_ssrc(&rtp), gst_rtp_buffer_get_seq(&rtp),
+                        gst_rtp_buffer_get_payload_len(&rtp)};
+    gst_rtp_buffer_unmap(&rtp);
+    handle(packet);
+}
+
+// Payloaders push the packets of one frame as a list.
+template <class F>
+void each_packet(GstPadProbeInfo* info, F&& handle) {
+    if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER)
+        return each_packet(gst_pad_probe_info_get_buffer(info), handle);
+    GstBufferList* const list = gst_pad_probe_info_get_buffer_list(info);
+    for (guint i = 0; i < gst_buffer_list_length(list); ++i)
+        each_packet(gst_buffer_list_get(list, i), handle);
+}
+
+constexpr auto packets =
+    static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST);
+
+GstPadProbeReturn frame_begun(GstPad*, GstPadProbeInfo*, gpointer data) {
+    meter_of<EncodeMeter>(data).begun(now());
+    return GST_PAD_PROBE_OK;
+}
+
+GstPadProbeReturn frame_done(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    GstBuffer* const buffer = gst_pad_probe_info_get_buffer(info);
+    const bool key_frame = !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT);
+    meter_of<EncodeMeter>(data).done(key_frame, now());
+    return GST_PAD_PROBE_OK;
+}
+
+GstPadProbeReturn packets_made(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    each_packet(info,
+                [&](const Packet& packet) { meter_of<SendMeter>(data).payloaded(packet.sequence, now()); });
+    return GST_PAD_PROBE_OK;
+}
+
+GstPadProbeReturn packets_sent(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    SendMeters& meters = meter_of<SendMeters>(data);
+    each_packet(info, [&](const Packet& packet) {
+        for (const auto& meter : {meters.video, meters.audio})
+            if (meter && meter->ssrc() == packet.ssrc)
+                return meter->sent(packet.sequence, packet.payload, now());
+        if (meters.video) meters.video->sent_again(packet.payload);
+    });
+    return GST_PAD_PROBE_OK;
+}
+
+bool is_rtp_input(GstPad* pad) {
+    return g_str_has_prefix(GST_OBJECT_NAME(pad), "rtp_sink");
+}
+
+}  // namespace
+
+void meter_encoder(GstElement* encoder, const std::shared_ptr<EncodeMeter>& meter) {
+    const Ref<GstPad> sink(gst_element_get_static_pad(encoder, "sink"));
+    const Ref<GstPad> src(gst_element_get_static_pad(encoder, "src"));
+    add_probe(sink.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_begun, meter);
+    add_probe(src.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_done, meter);
+}
+
+void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& meter) {
+    g_object_set(payloader, "ssrc", meter->ssrc(), nullptr);
+    const Ref<GstPad> src(gst_element_get_static_pad(payloader, "src"));
+    add_probe(src.get(), packets, packets_made, meter);
+}
+
+void meter_network(GstElement* encryption, const std::shared_ptr<SendMeters>& meters) {
+    const auto pad_added = [](GstElement*, GstPad* pad, gpointer data) {
+        const auto held_meters = held<SendMeters>(data);
+        if (held_meters && is_rtp_input(pad)) add_probe(pad, packets, packets_sent, held_meters);
+    };
+    connect(encryption, "pad-added", G_CALLBACK(+pad_added), meters);
+    const auto each = [](GstElement*, GstPad* pad, gpointer data) -> gboolean {
+        if (is_rtp_input(pad))
+            add_probe(pad, packets, packets_sent, *static_cast<std::shared_ptr<SendMeters>*>(data));
+        return TRUE;
+    };
+    std::shared_ptr<SendMeters> copy = meters;
+    gst_element_foreach_sink_pad(encryption, each, &copy);
+}
+
+}  // namespace svc::streamer

@@ -1,0 +1,23 @@
+#pragma once
+// Fastens the meters to the pads of a pipeline.
+#include <gst/gst.h>
+
+#include <memory>
+#include <vector>
+
+#include "instance-agent/streamer/media/meters.h"
+
+namespace svc::streamer {
+
+void meter_encoder(GstElement* encoder, const std::shared_ptr<EncodeMeter>& meter);
+// Gives the stream its ssrc too.
+void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& meter);
+
+// Every sent stream's; the ones with an unknown ssrc are retransmissions, which only video has.
+struct SendMeters {
+    std::shared_ptr<SendMeter> video, audio;
+};
+// Of each packet on its way from the sessions into encryption and network; `encryption` is a dtlssrtpenc.
+void meter_network(GstElement* encryption, const std::shared_ptr<SendMeters>& meters);
+
+}  // namespace svc::streamer

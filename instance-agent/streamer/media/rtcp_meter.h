@@ -1,0 +1,43 @@
+#pragma once
+// Reads the receiver's RTCP: how much was lost, how long the way is, what it asked to be sent again. No
+// GStreamer; what is malformed is left out.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "libsvc/base/guarded.h"
+
+namespace svc::streamer {
+
+struct FeedbackCounts {
+    std::uint64_t nacks = 0, plis = 0, firs = 0, slis = 0;  // messages
+};
+struct ReceptionReport {
+    double loss = 0;            // fraction since the report before
+    std::optional<double> rtt;  // seconds; nothing until the receiver has seen a report of ours
+};
+
+// Thread-safe. Streams are told apart by ssrc.
+class RtcpMeter {
+  public:
+    // `now`: the middle 32 bits of the NTP time at which the compound packet came.
+    void heed(std::span<const std::uint8_t> compound, std::uint32_t now);
+    FeedbackCounts counts(std::uint32_t ssrc) const;
+    std::optional<ReceptionReport> take_report(std::uint32_t ssrc);  // nothing: none since the last call
+
+  private:
+    using Bytes = std::span<const std::uint8_t>;
+    void heed_blocks(Bytes blocks, std::size_t count, std::uint32_t now);
+    void heed_feedback(Bytes packet, unsigned type, unsigned format);
+
+    struct Stream {
+        FeedbackCounts counts;
+        std::optional<ReceptionReport> report;
+    };
+    static constexpr std::size_t most_streams = 32;  // a receiver may name any ssrc
+    Stream* stream_of(std::map<std::uint32_t, Stream>& streams, std::uint32_t ssrc);
+    Guarded<std::map<std::uint32_t, Stream>> streams_;
+};
+
+}  // namespace svc::streamer
