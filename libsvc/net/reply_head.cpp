@@ -22,6 +22,7 @@ std::string_view reason_of(int status) {
         {202, "Accepted"},
         {204, "No Content"},
         {206, "Partial Content"},
+        {207, "Multi-Status"},
         {301, "Moved Permanently"},
         {302, "Found"},
         {303, "See Other"},

@@ -51,7 +51,8 @@ BasicCredentials::BasicCredentials(std::string_view user, std::string_view passw
     : digest_(sha256_hex(std::string(user) + ":" + std::string(password))) {}
 
 bool BasicCredentials::match(const Request& request) const {
-    const Authorization authorization = parse_authorization(request.headers.get("Authorization"));
+    const std::string header = request.headers.get("Authorization");
+    const Authorization authorization = parse_authorization(header);
     if (!iequals(authorization.scheme, "basic")) return false;
     try {
         return equal_constant_time(sha256_hex(base64_decode(authorization.value)), digest_);

@@ -87,7 +87,7 @@ TEST_CASE("an_expired_token_is_refused") {
 
 TEST_CASE("a_refusal_comes_before_the_body_is_read") {
     TestGateway gateway;
-    const ApiReply reply = gateway.caller().call(Method::post, "/1.0/sessions", std::string(3U << 20U, 'x'));
+    const ApiReply reply = gateway.caller().call(Method::post, "/1.0/sessions", std::string(100'000, 'x'));
     CHECK(reply.status == 401);
 }
 

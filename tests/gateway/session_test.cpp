@@ -33,7 +33,8 @@ Json comparable(const ApiReply& reply) {
 
 std::vector<std::string> ids(const ApiReply& reply) {
     std::vector<std::string> found;
-    for (const Json& id : reply.metadata().as_array()) found.push_back(id.as_string());
+    const Json metadata = reply.metadata();
+    for (const Json& id : metadata.as_array()) found.push_back(id.as_string());
     return found;
 }
 

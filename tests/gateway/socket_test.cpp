@@ -74,7 +74,7 @@ TEST_CASE_METHOD(World, "tokens_of_other_sessions_are_foreign") {
     CHECK(refusal(replaced(slave, id, other_id)) == ErrorCode::forbidden);
     CHECK(refusal(replaced(master, id, other_id)) == ErrorCode::forbidden);
     CHECK(refusal(replaced(slave, id, "00000000000000000000")) == ErrorCode::not_found);
-    CHECK(refusal(replaced(slave, id, "x")) == ErrorCode::not_found);
+    CHECK(refusal(replaced(slave, id, "x")) == ErrorCode::invalid_argument);
 }
 
 TEST_CASE_METHOD(World, "what_is_no_token_is_forbidden") {
