@@ -9,6 +9,7 @@ int http_command(const Arguments& arguments);
 int events_command(const Arguments& arguments);
 int idle_command(const Arguments& arguments);
 int commits_command(const Arguments& arguments);
+int gateway_command(const Arguments& arguments);
 int relay_command(const Arguments& arguments);
 int signalling_command(const Arguments& arguments);
 

@@ -3,8 +3,8 @@
 
 usage: streaming.py signalling|all [--sessions 1000] [--rate 2000] [--seconds 10]
 
-signalling: an instance and a client in each of many sessions, over TLS; messages both ways at a given rate. Latency of the relay
-against that of a bare echo in the same run, and memory of each session.
+signalling: a whole gateway whose region is played; an instance and a client in each of many sessions, over TLS; messages both
+ways at a given rate. Latency of the relay against that of a bare echo in the same run, and memory of each session.
 """
 import argparse
 import contextlib
@@ -20,17 +20,16 @@ RELAY_MARK_MS = 5
 
 
 @contextlib.contextmanager
-def bare_relay(sessions):
-    """The relay alone in a process of its own: its process, and a line of paths for each session."""
+def serving(what, sessions):
+    """`relay`, alone, or a whole `gateway`, in a process of its own: the process and what it says of itself."""
     with tempfile.TemporaryDirectory(prefix="svc-bench-") as folder:
-        command = [api.SVC_BENCH, "relay", "--directory", folder, "--sessions", str(sessions)]
+        command = [api.SVC_BENCH, what, "--directory", folder, "--sessions", str(sessions)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
-            url = json.loads(process.stdout.readline())["url"]
-            yield process, url, [f"/master?session={i} /slave?session={i} {i}" for i in range(sessions)]
+            yield process, json.loads(process.stdout.readline())
         finally:
             process.stdin.close()
-            process.wait(20)
+            process.wait(60)
 
 
 def measure(process, url, paths, echo, options):
@@ -41,22 +40,24 @@ def measure(process, url, paths, echo, options):
                              "--rate", options.rate, "--seconds", options.seconds)[0]
 
 
-def report(name, measured):
+def report(measured, created):
     command = "tests/bench/streaming.py signalling"
     sessions = f"{measured['sessions']:,} sessions"
     note = (f"{measured['per_second']:,.0f} messages/s, {measured['lost']} lost, p50 {measured['p50_ms']:.2g} ms, "
             f"max {measured['max_ms']:.3g} ms")
     met = measured["p99_ms"] < RELAY_MARK_MS and measured["lost"] == 0
-    results.report(f"{name}, {sessions}: a message from one side to the other, 99th percentile", measured["p99_ms"],
+    results.report(f"Signalling, {sessions}, TLS: a message from one side to the other, 99th percentile", measured["p99_ms"],
                    measured["echo_p99_ms"], unit="ms", peer=f"a bare echo (p50 {measured['echo_p50_ms']:.2g} ms)",
                    mark=f"< {RELAY_MARK_MS} ms, none lost", met=met, command=command, note=note)
-    results.report(f"{name}: memory of each of {sessions}, both sockets, TLS", measured["pss_kib_each"], unit="KiB",
-                   command=command, note=f"RSS {measured['rss_kib_each']:.1f} KiB")
+    results.report(f"Signalling, {sessions}, TLS: memory of each, both sockets open", measured["pss_kib_each"], unit="KiB",
+                   command=command, note=f"RSS {measured['rss_kib_each']:.1f} KiB; its record {created['record_kib_each']:.1f} KiB")
+    results.report(f"Sessions created one by one, with {sessions} in the end", created["created_per_second"], unit="/s",
+                   command=command, note="region played")
 
 
 def bench_signalling(options):
-    with bare_relay(options.sessions) as (process, url, paths):
-        report("Signalling", measure(process, url, paths, url, options))
+    with serving("relay", 1) as (_, echo), serving("gateway", options.sessions) as (process, gateway):
+        report(measure(process, gateway["url"], gateway["paths"], echo["url"], options), gateway)
 
 
 BENCHES = {"signalling": bench_signalling}

@@ -15,16 +15,19 @@ constexpr const char* usage =
     "                        [--rate 1000] [--seconds 5] [--path /1.0/events]\n"
     "       svc-bench idle --target URL --pid PID [--subscribers 10000] [--seconds 3] [--path /1.0/events]\n"
     "       svc-bench commits --directory DIR [--threads 1,8,64] [--rounds 9] [--milliseconds 400]\n"
-    "       svc-bench relay --directory DIR [--sessions 1000]     serves until its input ends\n"
-    "       svc-bench signalling --target URL --pid PID --paths FILE [--rate 2000] [--seconds 5] [--bytes "
-    "300]\n"
-    "                            --echo URL      FILE: a line \"MASTER SLAVE SESSION\" for each session\n"
+    "       svc-bench relay|gateway --directory DIR [--sessions 1000]     serves until its input ends\n"
+    "       svc-bench signalling --target URL --pid PID --paths FILE --echo URL [--rate 2000] [--seconds 5]\n"
+    "                            [--bytes 300]          FILE: a line \"MASTER SLAVE SESSION\" for each\n"
     "URL: unix:PATH, http://ADDRESS:PORT or https://ADDRESS:PORT with [--certificate FILE --key FILE]\n";
 
 const std::map<std::string, std::function<int(const svc::bench::Arguments&)>> commands{
-    {"http", svc::bench::http_command},   {"events", svc::bench::events_command},
-    {"idle", svc::bench::idle_command},   {"commits", svc::bench::commits_command},
-    {"relay", svc::bench::relay_command}, {"signalling", svc::bench::signalling_command},
+    {"http", svc::bench::http_command},
+    {"events", svc::bench::events_command},
+    {"idle", svc::bench::idle_command},
+    {"commits", svc::bench::commits_command},
+    {"gateway", svc::bench::gateway_command},
+    {"relay", svc::bench::relay_command},
+    {"signalling", svc::bench::signalling_command},
 };
 
 }  // namespace
