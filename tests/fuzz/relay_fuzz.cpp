@@ -54,7 +54,7 @@ class World {
             case 'y':
                 return hang_up(client_);
             case 'f':
-                return relay_.fail_client("s", text);
+                return relay_.fail_client("s", "tried");
             case 't':
                 return pass_time();
             default:
