@@ -74,7 +74,7 @@ class Region {
     void ask_on(const std::stop_token& stop);
     bool ask();  // false: no answer
     void note_answer(std::vector<std::string> applications, int cpus);
-    void note_failure(const Error& reason);
+    void note_failure(const std::exception& reason);
     void follow_on(const std::stop_token& stop);
     void follow(const std::stop_token& stop, Backoff& backoff);
     template <class Call>
@@ -109,7 +109,7 @@ bool Region::ask() {
         const int cpus = management_->load().cpus;
         note_answer(std::move(applications), cpus);
         return true;
-    } catch (const Error& e) {
+    } catch (const std::exception& e) {
         note_failure(e);
         return false;
     }
@@ -126,7 +126,7 @@ void Region::note_answer(std::vector<std::string> applications, int cpus) {
     tell([&] { events_->region_answers(name_); });
 }
 
-void Region::note_failure(const Error& reason) {
+void Region::note_failure(const std::exception& reason) {
     const bool new_to_us =
         knowledge_.with([](Knowledge& known) { return !std::exchange(known.failing, true); });
     if (new_to_us) log::warning("region does not answer", {{"region", name_}, {"error", reason.what()}});
@@ -138,7 +138,7 @@ void Region::tell(Call call) {
     std::lock_guard lock(telling_);
     try {
         call();
-    } catch (const Error& e) {
+    } catch (const std::exception& e) {
         log::error("cannot take in what a region tells", {{"region", name_}, {"error", e.what()}});
     }
 }
@@ -156,7 +156,7 @@ void Region::follow(const std::stop_token& stop, Backoff& backoff) {
             backoff.reset();
             tell([&] { id.empty() ? events_->region_answers(name_) : events_->instance_changed(name_, id); });
         });
-    } catch (const Error& e) {
+    } catch (const std::exception& e) {
         log::debug("a region's events have ended", {{"region", name_}, {"error", e.what()}});
     }
 }

@@ -11,26 +11,22 @@ class FakeManagement::Connection final : public Management {
     explicit Connection(FakeManagement& service) : service_(service) {}
 
     std::vector<std::string> applications() override {
-        std::lock_guard lock(service_.mutex_);
-        service_.require_answers();
+        const auto lock = service_.answering();
         return service_.applications_;
     }
     RegionLoad load() override {
-        std::lock_guard lock(service_.mutex_);
-        service_.require_answers();
+        const auto lock = service_.answering();
         return {service_.cpus_};
     }
     std::string launch(const StreamLaunch& launch) override { return service_.launch(launch); }
     std::vector<StreamInstance> instances() override {
-        std::lock_guard lock(service_.mutex_);
-        service_.require_answers();
+        const auto lock = service_.answering();
         std::vector<StreamInstance> result;
         for (const auto& [id, instance] : service_.instances_) result.push_back(instance);
         return result;
     }
     std::optional<StreamInstance> instance(const std::string& id) override {
-        std::lock_guard lock(service_.mutex_);
-        service_.require_answers();
+        const auto lock = service_.answering();
         const auto found = service_.instances_.find(id);
         return found == service_.instances_.end() ? std::nullopt : std::optional(found->second);
     }
@@ -45,6 +41,13 @@ class FakeManagement::Connection final : public Management {
 
 std::unique_ptr<Management> FakeManagement::connect() {
     return std::make_unique<Connection>(*this);
+}
+
+std::unique_lock<std::mutex> FakeManagement::answering() const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !hangs_; });
+    require_answers();
+    return lock;
 }
 
 void FakeManagement::require_answers() const {
@@ -64,6 +67,12 @@ void FakeManagement::set_cpus(int cpus) {
 void FakeManagement::set_answers(bool answers) {
     std::lock_guard lock(mutex_);
     answers_ = answers;
+    changed_.notify_all();
+}
+
+void FakeManagement::set_hangs(bool hangs) {
+    std::lock_guard lock(mutex_);
+    hangs_ = hangs;
     changed_.notify_all();
 }
 
@@ -151,8 +160,7 @@ void FakeManagement::await_followers(std::size_t count) const {
 }
 
 std::string FakeManagement::launch(const StreamLaunch& launch) {
-    std::unique_lock lock(mutex_);
-    require_answers();
+    auto lock = answering();
     if (const auto hook = on_launch_) {
         lock.unlock();
         hook(launch);
@@ -167,8 +175,7 @@ std::string FakeManagement::launch(const StreamLaunch& launch) {
 }
 
 void FakeManagement::remove(const std::string& id, bool force) {
-    std::unique_lock lock(mutex_);
-    require_answers();
+    auto lock = answering();
     if (const auto hook = on_remove_) {
         lock.unlock();
         hook(id, force);
@@ -181,8 +188,7 @@ void FakeManagement::remove(const std::string& id, bool force) {
 }
 
 void FakeManagement::follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) {
-    std::unique_lock lock(mutex_);
-    require_answers();
+    auto lock = answering();
     Follower follower;
     followers_.insert(&follower);
     changed_.notify_all();

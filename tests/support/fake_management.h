@@ -24,6 +24,8 @@ class FakeManagement {
     void set_cpus(int cpus);                                // at first: 4
     // False: calls throw unavailable, and who follows is disconnected.
     void set_answers(bool answers);
+    // True: it takes calls and answers none of them, until false. Whoever ends a connection meanwhile waits.
+    void set_hangs(bool hangs);
     // Called without a lock before a launch or a removal is done: may block, or throw what is to be answered.
     void on_launch(std::function<void(const StreamLaunch&)> hook);
     void on_remove(std::function<void(const std::string& id, bool force)> hook);
@@ -47,6 +49,8 @@ class FakeManagement {
     struct Follower {
         std::vector<std::string> told{""};
     };
+    std::unique_lock<std::mutex> answering()
+        const;                     // the lock, once it does not hang; throws when it is away
     void require_answers() const;  // with the lock held
     void tell_all(const std::string& id);
     template <class Test>
@@ -60,6 +64,7 @@ class FakeManagement {
     std::vector<std::string> applications_{"app"};
     int cpus_ = 4;
     bool answers_ = true;
+    bool hangs_ = false;
     std::function<void(const StreamLaunch&)> on_launch_;
     std::function<void(const std::string&, bool)> on_remove_;
     std::map<std::string, StreamInstance> instances_;

@@ -120,6 +120,18 @@ TEST_CASE("a region that is silent for more than 15 seconds is unresponsive unti
     CHECK(world.listener.await("north answers", before + 1));
 }
 
+TEST_CASE("a region that takes questions and never answers is unresponsive, and holds nobody up") {
+    World world;
+    world.start();
+    world.north.set_hangs(true);
+    world.clock.advance(std::chrono::seconds(16));
+    CHECK(eventually([&] { return world.regions.names() == Names{"south"}; }));
+    CHECK(world.choose("app") == "south");
+    CHECK(code_of([&] { world.choose("app", "north"); }) == ErrorCode::not_found);
+    world.north.set_hangs(false);
+    CHECK(eventually([&] { return world.regions.answers("north"); }));
+}
+
 TEST_CASE("a new answer brings new applications") {
     World world;
     world.start();
