@@ -19,11 +19,12 @@ Json session(const std::string& session_id, std::string_view status, std::string
     return Json::object({{"id", session_id},
                          {"app", "candy"},
                          {"region", "north"},
+                         {"cluster_id", "north"},
                          {"container_id", instance},
                          {"joinable", true},
                          {"status", status},
                          {"status_message", status == "error" ? "Container failed to start" : ""},
-                         {"created_at", "2024-01-02T03:04:05.678901234Z"},
+                         {"created_at", 1704164645},
                          {"client_connected", false}});
 }
 
