@@ -105,7 +105,8 @@ Json SessionService::Implementation::user_data(const StreamSession& session) con
     Json streaming = Json::object(
         {{"session_id", session.id},
          {"control_url", config_.instance_url + socket_path(session.id, SocketRole::master, token)}});
-    if (!config_.fingerprint.empty()) streaming.set("fingerprint", config_.fingerprint);
+    const std::string fingerprint = fingerprint_.with([](const std::string& present) { return present; });
+    if (!fingerprint.empty()) streaming.set("fingerprint", fingerprint);
     streaming.set("metrics_labels", Json::object({{"region", session.region}, {"app", session.app}}));
     return Json::object({{"display_width", session.screen.width},
                          {"display_height", session.screen.height},
@@ -126,8 +127,20 @@ std::shared_ptr<WebSocketHandler> SessionService::Implementation::socket(std::st
     return role == SocketRole::master ? relay_.master(session->id) : relay_.slave(session->id, grant.client);
 }
 
-void SessionService::Implementation::client_came(const std::string& id) {
+void SessionService::Implementation::expect_nobody(const std::string& id) {
     deserted_.with([&](auto& sessions) { sessions.erase(id); });
+}
+
+// It may have been let in just before its session failed.
+void SessionService::Implementation::client_came(const std::string& id) {
+    expect_nobody(id);
+    const Ptr session = records_.find(id);
+    if (!session || session->status != SessionStatus::error) return;
+    hand_over(id, [this, id] {
+        const Ptr now = records_.find(id);
+        if (now && now->status == SessionStatus::error)
+            if_known([&] { relay_.fail_client(id, now->status_message); });
+    });
 }
 
 // A client that watches needs no signalling.

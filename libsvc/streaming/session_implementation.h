@@ -46,6 +46,7 @@ class SessionService::Implementation {
     void stop();
     StreamSession get(const SessionOwner& owner, std::string_view id) const;
     Page list(const SessionOwner& owner, const SessionQuery& query) const;
+    void use_fingerprint(std::string fingerprint);
     std::map<SessionStatus, std::size_t> counts() const;
 
     // session_clients.cpp
@@ -95,6 +96,7 @@ class SessionService::Implementation {
     void admit(const SessionOwner& owner);
     StreamSession new_session(const SessionOwner& owner, const SessionCreate& request);
     SessionGrant grant(const StreamSession& session, std::optional<Screen> screen);
+    void expect_nobody(const std::string& id);
     Json user_data(const StreamSession& session) const;
 
     // session_moves.cpp
@@ -154,6 +156,7 @@ class SessionService::Implementation {
     Relay& relay_;
     const TokenMint& mint_;
     const SessionServiceConfig config_;
+    Guarded<std::string> fingerprint_;
     const std::string self_;  // what claims are made with
     std::atomic<bool> stopping_{false};
     Guarded<std::map<std::string, Duty>> duties_;

@@ -57,6 +57,7 @@ SessionService::Implementation::Implementation(Parts parts, SessionServiceConfig
       relay_(parts.relay),
       mint_(parts.mint),
       config_(std::move(config)),
+      fingerprint_(config_.fingerprint),
       self_(parts.ids.uuid()),
       calls_("session-calls", call_threads, max_queued),
       removals_("session-ends", removal_threads, max_queued) {
@@ -120,6 +121,10 @@ SessionService::Page SessionService::Implementation::list(const SessionOwner& ow
     return page;
 }
 
+void SessionService::Implementation::use_fingerprint(std::string fingerprint) {
+    fingerprint_.with([&](std::string& present) { present = std::move(fingerprint); });
+}
+
 std::map<SessionStatus, std::size_t> SessionService::Implementation::counts() const {
     using enum SessionStatus;
     std::map<SessionStatus, std::size_t> counts{
@@ -171,6 +176,10 @@ SessionDeletions SessionService::remove_all(const SessionOwner& owner, const std
 std::shared_ptr<WebSocketHandler> SessionService::socket(std::string_view id, SocketRole role,
                                                          std::string_view token) {
     return implementation_->socket(id, role, token);
+}
+
+void SessionService::use_fingerprint(std::string fingerprint) {
+    implementation_->use_fingerprint(std::move(fingerprint));
 }
 
 std::map<SessionStatus, std::size_t> SessionService::counts() const {

@@ -78,6 +78,7 @@ class SessionService final : public RelayEvents, public RegionEvents {
     // under way.
     void start();
     void stop();  // no more work; what is under way is continued by the next start
+    void use_fingerprint(std::string fingerprint);  // of a new certificate: for launches from now on
 
     SessionGrant create(const SessionOwner& owner, const SessionCreate& request);
     SessionGrant join(const SessionOwner& owner, std::string_view id, const SessionJoin& request);

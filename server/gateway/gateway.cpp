@@ -25,8 +25,7 @@ constexpr std::size_t request_workers = 8, patient_workers = 16, most_queued = 1
 std::vector<Regions::Member> members(const Options& options, const Seams& seams) {
     std::vector<Regions::Member> members;
     for (const RegionConfig& region : options.regions)
-        members.push_back(
-            {region.name, with_context("region " + region.name, [&] { return seams.management(region); })});
+        members.push_back({region.name, seams.management(region)});
     return members;
 }
 
@@ -59,6 +58,7 @@ class Gateway::Parts {
     Parts(const Parts&) = delete;
     Parts& operator=(const Parts&) = delete;
     void serve();
+    void reload();
     void stop();
 
     const Options options;
@@ -90,6 +90,7 @@ class Gateway::Parts {
   private:
     void listen();
     void make_sessions();
+    std::string instance_fingerprint() const;  // "": they connect without TLS
 };
 
 Gateway::Parts::Parts(Options given, const Seams& seams)
@@ -122,11 +123,20 @@ void Gateway::Parts::listen() {
     }));
 }
 
+std::string Gateway::Parts::instance_fingerprint() const {
+    return context.instance_url.starts_with("https://") ? tls->fingerprint() : "";
+}
+
+void Gateway::Parts::reload() {
+    tls->reload();
+    sessions->use_fingerprint(instance_fingerprint());
+}
+
 void Gateway::Parts::make_sessions() {
     SessionServiceConfig config;
     config.ice = options.ice;
     config.instance_url = websocket_url(context.instance_url, "");
-    if (config.instance_url.starts_with("wss://")) config.fingerprint = tls->fingerprint();
+    config.fingerprint = instance_fingerprint();
     config.limits = options.limits;
     sessions = std::make_unique<SessionService>(
         SessionService::Parts{store, clock, ids, regions, relay, mint}, std::move(config));
@@ -186,7 +196,7 @@ std::string Gateway::fingerprint() const {
 
 void Gateway::reload(log::Level level) {
     log::set_level(level);
-    parts_->tls->reload();
+    parts_->reload();
 }
 
 void Gateway::stop() {

@@ -8,6 +8,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/model/metrics_server.h"
 #include "libsvc/net/target.h"
 #include "server/setting_values.h"
 
@@ -101,15 +102,17 @@ void check_region(const std::string& path, const RegionConfig& region) {
 
 RegionConfig read_region(const std::string& path, const Json& value) {
     RegionConfig region;
-    read_members(
-        path, value,
-        {{"name", [&](Key k, const Json& v) { region.name = read_region_name(k, v); }},
-         {"url", [&](Key k, const Json& v) { region.url = read_url(k, v, false); }},
-         {"certificate", [&](Key k, const Json& v) { region.certificate = read_file_name(k, v); }},
-         {"key", [&](Key k, const Json& v) { region.key = read_file_name(k, v); }},
-         {"server_fingerprint",
-          [&](Key k, const Json& v) { region.server_fingerprint = read_fingerprint(k, v); }},
-         {"metrics_server", [&](Key k, const Json& v) { region.metrics_server = read_text(k, v); }}});
+    read_members(path, value,
+                 {{"name", [&](Key k, const Json& v) { region.name = read_region_name(k, v); }},
+                  {"url", [&](Key k, const Json& v) { region.url = read_url(k, v, false); }},
+                  {"certificate", [&](Key k, const Json& v) { region.certificate = read_file_name(k, v); }},
+                  {"key", [&](Key k, const Json& v) { region.key = read_file_name(k, v); }},
+                  {"server_fingerprint",
+                   [&](Key k, const Json& v) { region.server_fingerprint = read_fingerprint(k, v); }},
+                  {"metrics_server", [&](Key k, const Json& v) {
+                       region.metrics_server = read_text(k, v);
+                       MetricsServer::parse(k, region.metrics_server);
+                   }}});
     check_region(path, region);
     return region;
 }

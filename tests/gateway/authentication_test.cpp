@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "libsvc/base/strings.h"
 #include "tests/support/golden.h"
@@ -67,6 +68,21 @@ TEST_CASE("every_route_but_the_status_and_the_page_wants_a_token") {
         const int status = gateway.caller().call(parse_method(route.substr(0, space)), path).status;
         CHECK(status == (socket ? 400 : account ? 404 : 401));
     }
+}
+
+TEST_CASE("the_table_of_tests_has_each_route_of_the_gateway_and_no_other") {
+    TestGateway gateway;
+    std::set<std::string> served{"GET /web/{file}", "GET /internal/1.0/metrics"};
+    for (const std::string& route : gateway.gateway().routes())
+        if (!route.starts_with("GET /web/")) served.insert(route);
+    std::set<std::string> documented;
+    const std::string page = read_file(std::filesystem::path(SVC_TESTS_DIR) / ".." / "docs" / "coverage.md");
+    for (const std::string& line : split(page.substr(page.find("\n## Stream gateway\n")), '\n')) {
+        const auto cells = split(line, '|');
+        if (cells.size() > 3 && trim(cells[2]).starts_with("/"))
+            documented.insert(std::string(trim(cells[1])) + " " + std::string(trim(cells[2])));
+    }
+    CHECK(served == documented);
 }
 
 TEST_CASE("a_socket_token_is_no_account_token") {

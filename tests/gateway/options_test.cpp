@@ -53,7 +53,7 @@ TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
         "  listen: none\n  user: u\n  password: p\n"
         "regions:\n- name: east\n  url: https://east.example:8444\n  certificate: " +
         pem + "\n  key: " + pem + "\n  server_fingerprint: " + std::string(64, 'A') +
-        "\n  metrics_server: influxdb:http://192.0.2.1:8095\n- name: here\n  url: "
+        "\n  metrics_server: influxdb:192.0.2.1:8095\n- name: here\n  url: "
         "unix:///run/svc/unix.socket\n"
         "stun: {urls: ['stun:a:1']}\nturn:\n  urls: turn:b:2\n  secret: s\n  ttl: 1h\n"
         "limits: {launch: 1m, deletion: 30, keep: 0, client_token: 2m, sessions: 7, creations_per_minute: "
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
     REQUIRE(options.regions.size() == 2);
     CHECK(options.regions[0].server_fingerprint == std::string(64, 'a'));
     CHECK(options.regions[0].certificate == pem);
-    CHECK(options.regions[0].metrics_server == "influxdb:http://192.0.2.1:8095");
+    CHECK(options.regions[0].metrics_server == "influxdb:192.0.2.1:8095");
     CHECK(options.regions[1].url == "unix:///run/svc/unix.socket");
     CHECK(options.ice.stun_urls == std::vector<std::string>{"stun:a:1"});
     CHECK(options.ice.turn_urls == std::vector<std::string>{"turn:b:2"});

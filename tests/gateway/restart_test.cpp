@@ -86,6 +86,25 @@ TEST_CASE("sockets_are_closed_with_going_away_when_the_gateway_stops") {
     CHECK_FALSE(std::filesystem::exists(gateway.options().socket));
 }
 
+TEST_CASE("instances_are_told_the_certificate_that_is_served_at_their_launch") {
+    TestGateway gateway;
+    const std::string token = gateway.token("alice");
+    const auto told = [&](std::size_t launch) {
+        gateway.create(token);
+        gateway.region().await_launches(launch + 1);
+        return gateway.region().launches().at(launch).user_data.at("streaming").at("fingerprint");
+    };
+    const std::string first = gateway.gateway().fingerprint();
+    CHECK(told(0) == Json(first));
+    const KeyPair files{gateway.options().state_dir / "tls/server.crt",
+                        gateway.options().state_dir / "tls/server.key"};
+    std::filesystem::remove(files.certificate);
+    ensure_key_pair(files, "second", {}, {}, gateway.clock());
+    gateway.gateway().reload(log::Level::error);
+    CHECK(gateway.gateway().fingerprint() != first);
+    CHECK(told(1) == Json(gateway.gateway().fingerprint()));
+}
+
 TEST_CASE("a_state_directory_has_one_gateway") {
     const TestGateway gateway;
     gateway::Options second = gateway.options();
