@@ -93,7 +93,7 @@ void SessionService::Implementation::finish(const std::string& id, const std::st
         return true;
     });
     log::info("session terminated", {{"session", id}, {"reason", reason}});
-    client_came(id);
+    expect_nobody(id);
     if_known([&] { relay_.close(id, reason); });
     tell_waiting();
 }
@@ -101,7 +101,7 @@ void SessionService::Implementation::finish(const std::string& id, const std::st
 void SessionService::Implementation::drop(const std::string& id, const std::string& reason) {
     records_.remove(id);
     log::info("session dropped", {{"session", id}, {"reason", reason}});
-    client_came(id);
+    expect_nobody(id);
     if_known([&] { relay_.close(id, reason); });
     tell_waiting();
 }

@@ -90,7 +90,7 @@ void SessionService::Implementation::stream_changed(const std::string& id, bool 
         return true;
     });
     if (!changed) return;
-    if (is_active) client_came(id);
+    if (is_active) expect_nobody(id);
     if (ends) after_end(id, reason);
 }
 
@@ -109,7 +109,7 @@ void SessionService::Implementation::terminate(const std::string& id, const std:
 
 void SessionService::Implementation::after_end(const std::string& id, const std::string& reason) {
     log::info("session ends", {{"session", id}, {"reason", reason}});
-    client_came(id);
+    expect_nobody(id);
     if_known([&] { relay_.close(id, reason); });
     schedule(id);
 }

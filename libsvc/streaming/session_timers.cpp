@@ -50,7 +50,7 @@ void SessionService::Implementation::forget_clients() {
             if (until <= now) due.push_back(id);
     });
     for (const std::string& id : due)
-        if (!records_.find(id)) client_came(id);
+        if (!records_.find(id)) expect_nobody(id);
 }
 
 void SessionService::Implementation::look_at(const StreamSession& session) {

@@ -153,10 +153,11 @@ void SessionService::Implementation::launch(const std::string& id, bool fresh) {
 void SessionService::Implementation::take_instance(const StreamSession& session,
                                                    const std::string& instance) {
     change(session.id, [&](StreamSession& record) {
-        if (!record.container_id.empty()) return false;
-        record.container_id = instance;
-        if (record.worker == self_ && !record.removal_due) record.worker.clear();
-        return true;
+        const bool is_first = record.container_id.empty();
+        if (is_first) record.container_id = instance;
+        const bool done = record.container_id == instance && record.worker == self_ && !record.removal_due;
+        if (done) record.worker.clear();
+        return is_first || done;
     });
     const Ptr now = records_.find(session.id);
     if (now && now->container_id == instance) return;

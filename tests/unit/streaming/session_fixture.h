@@ -77,6 +77,36 @@ class Peer {
     std::shared_ptr<WebSocketHandler> handler_;
 };
 
+// Launches wait until it is opened; at the end of its block at the latest.
+class LaunchGate {
+  public:
+    explicit LaunchGate(FakeManagement& management) : management_(management) {
+        management_.on_launch([this](const auto&) {
+            std::unique_lock lock(mutex_);
+            ++waiting_;
+            changed_.notify_all();
+            changed_.wait(lock, [this] { return is_open_; });
+        });
+    }
+    // A launch has come as far as here.
+    void await() {
+        std::unique_lock lock(mutex_);
+        REQUIRE(changed_.wait_for(lock, std::chrono::seconds(20), [this] { return waiting_ > 0; }));
+    }
+    void open() {
+        const std::lock_guard lock(mutex_);
+        is_open_ = true;
+        changed_.notify_all();
+    }
+
+  private:
+    FakeManagement& management_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int waiting_ = 0;
+    bool is_open_ = false;
+};
+
 // What all gateways have in common.
 struct SessionWorld {
     ManualClock clock;
@@ -84,6 +114,7 @@ struct SessionWorld {
     SqliteStore sqlite{":memory:"};
     FailingStore store{sqlite};
     FakeManagement management, other;
+    int gateways = 0;  // each has a thread that waits with the clock
     TokenMint mint{std::string(64, 's')};
     SessionServiceConfig config{{}, "wss://gateway:4000", std::string(64, 'f'), {}};
 
@@ -115,6 +146,7 @@ class Gateway {
   public:
     explicit Gateway(SessionWorld& world, bool with_other_region = false)
         : world_(world), regions(members(world, with_other_region), world.clock) {
+        ++world_.gateways;
         relay.listen(service);
         regions.start(service);
         REQUIRE(world.eventually([&] { return regions.names().size() == (with_other_region ? 2U : 1U); }));
@@ -123,6 +155,7 @@ class Gateway {
     ~Gateway() {
         regions.stop();
         service.stop();
+        --world_.gateways;
     }
 
     SessionCreate request(std::string_view more = "") const {
@@ -167,8 +200,10 @@ class Gateway {
     bool await_watched(const std::string& id, bool watched) {
         return world_.eventually([&] { return service.get("", id).client_connected == watched; });
     }
-    // The region has noticed how late it is.
+    // The region has noticed how late it is. Its asker waits before: it would not learn of the time
+    // otherwise.
     void advance(Duration time) {
+        world_.clock.await_waiters(world_.gateways);
         world_.clock.advance(time);
         REQUIRE(world_.eventually([&] { return regions.answers("north"); }));
     }

@@ -97,13 +97,13 @@ TEST_CASE("a record that is kept can be deleted") {
 
 TEST_CASE("a session deleted while it is launched leaves no instance") {
     SessionWorld world;
-    std::promise<void> open;
-    world.management.on_launch([wait = open.get_future().share()](const auto&) { wait.wait(); });
+    LaunchGate gate(world.management);
     Gateway gateway(world);
     const std::string id = gateway.create();
+    gate.await();
     gateway.service.remove("me", id, {});
     CHECK(gateway.status(id) == terminating);
-    open.set_value();
+    gate.open();
     CHECK(gateway.await_gone(id));
     CHECK(world.management.launches().size() == 1);
     CHECK(world.management.instances() == 0);
@@ -116,6 +116,7 @@ TEST_CASE("a session whose region is away is deleted by force, its instance when
     const std::string id = grant.session.id;
     world.management.add({"somebody-elses", "0000000000000000vvv0", "running", ""});
     world.management.set_answers(false);
+    world.clock.await_waiters(2);  // who asks, and who followed
     world.clock.advance(1min);
     gateway.service.remove("me", id, {});
     CHECK(gateway.status(id) == terminating);

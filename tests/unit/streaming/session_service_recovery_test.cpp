@@ -169,6 +169,7 @@ TEST_CASE("what happened while the region was away is seen when it answers") {
         containers.push_back(gateway.instance(ids.back()));
     }
     world.management.set_answers(false);
+    world.clock.await_waiters(2);  // who asks, and who followed
     world.clock.advance(1min);
     world.management.vanish(containers[0]);
     world.management.move(containers[1], "error", "broken");
@@ -208,13 +209,13 @@ TEST_CASE("a launch that the region did not answer is repeated, but not when it 
 
 TEST_CASE("an instance that registers before its launch was answered is found by its tag") {
     SessionWorld world;
-    std::promise<void> open;
-    world.management.on_launch([wait = open.get_future().share()](const auto&) { wait.wait(); });
+    LaunchGate gate(world.management);
     Gateway gateway(world);
     const std::string id = gateway.create();
+    gate.await();
     Peer instance = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
-    open.set_value();
+    gate.open();
     CHECK(gateway.instance(id) == "instance-1");
 }
 
@@ -249,7 +250,13 @@ TEST_CASE("two gateways over one store launch one instance for each session") {
     CHECK(world.management.launches().size() == 20);
     CHECK(world.management.instances() == 20);
     const SessionService::Deletion waiting{.force = false, .sync = true};
-    const SessionDeletions deletions = second.service.remove_all("me", ids, waiting);
+    auto work = std::async(std::launch::async, [&] { return second.service.remove_all("me", ids, waiting); });
+    REQUIRE(world.eventually([&] {
+        second.service.tick();
+        return second.service.list("", {}).total == 0;
+    }));
+    second.service.tick();
+    const SessionDeletions deletions = work.get();
     CHECK(deletions.deleted.size() == 20);
     CHECK(world.management.instances() == 0);
     CHECK(world.management.removals().size() == 20);
@@ -275,10 +282,10 @@ TEST_CASE("two gateways that find one abandoned session launch it once") {
 
 TEST_CASE("a claim is kept while its work goes on") {
     SessionWorld world;
-    std::promise<void> open;
-    world.management.on_launch([wait = open.get_future().share()](const auto&) { wait.wait(); });
+    LaunchGate gate(world.management);
     Gateway first(world);
     const std::string id = first.create();
+    gate.await();
     Gateway second(world);
     for (int i = 0; i < 30; ++i) {
         first.advance(2s);
@@ -286,7 +293,7 @@ TEST_CASE("a claim is kept while its work goes on") {
         second.service.tick();
     }
     CHECK(world.stored(id)->worker_until > world.clock.now());
-    open.set_value();
+    gate.open();
     CHECK(first.instance(id) == "instance-1");
     CHECK(world.management.launches().size() == 1);
 }

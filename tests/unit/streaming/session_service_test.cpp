@@ -18,9 +18,7 @@ Json joined(int width, int height) {
 
 TEST_CASE("a new session is answered at once, its instance launched after that") {
     SessionWorld world;
-    std::mutex gate;
-    std::unique_lock closed(gate);
-    world.management.on_launch([&](const auto&) { const std::lock_guard wait(gate); });
+    LaunchGate gate(world.management);
     Gateway gateway(world);
     const SessionGrant grant = gateway.service.create("me", gateway.request());
     CHECK(grant.session.status == created);
@@ -29,7 +27,7 @@ TEST_CASE("a new session is answered at once, its instance launched after that")
     CHECK(grant.path.find("/1.0/sessions/" + grant.session.id + "/sockets/slave?token=") == 0);
     CHECK(grant.stun_servers == Json::array());
     CHECK(world.stored(grant.session.id)->status == created);
-    closed.unlock();
+    gate.open();
     const std::string instance = gateway.instance(grant.session.id);
     CHECK(world.management.instance_of(grant.session.id) == instance);
 }
