@@ -23,8 +23,15 @@ class Walker {
     void step() { ++at_; }
     std::string_view skip_string() {  // with its quotes
         const std::size_t begin = at_++;
-        while (text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
-        return text_.substr(begin, ++at_ - begin);
+        std::size_t quote = text_.find('"', at_);
+        for (;;) {
+            const std::size_t escape = text_.substr(at_, quote - at_).find('\\');
+            if (escape == std::string_view::npos) break;
+            at_ += escape + 2;
+            if (quote < at_) quote = text_.find('"', at_);
+        }
+        at_ = quote + 1;
+        return text_.substr(begin, at_ - begin);
     }
     void skip_value() {
         std::size_t depth = 0;
