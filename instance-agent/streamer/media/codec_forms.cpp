@@ -34,7 +34,7 @@ std::string encoder_description(VideoCodec codec, const PictureShape& shape, std
     if (codec == VideoCodec::h264)
         return fmt::format(
             "x264enc name=encoder tune=zerolatency speed-preset=ultrafast bitrate={} vbv-buf-capacity=300 "
-            "key-int-max={} threads={} min-force-key-unit-interval=200000000 "
+            "key-int-max={} threads={} min-force-key-unit-interval=200000000 option-string=level=3.1 "
             "! video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au "
             "! rtph264pay name=payloader config-interval=-1 aggregate-mode=zero-latency mtu=1200 pt={}",
             kbps, key_frame_distance(shape), encoder_threads(shape), h264_payload);

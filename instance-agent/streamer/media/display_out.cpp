@@ -85,6 +85,7 @@ DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const Pictur
     add_transport_cc(payloader.get());
     meter_encoder(encoder_.get(), encoded_);
     meter_payloader(payloader.get(), sent_);
+    if (codec == VideoCodec::h264) hide_level(payloader.get());
     if (places.display.empty())
         open_socket(places.frame_socket, shape);
     else
