@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""The whole way of a stream in a real browser: page, gateway, streamer, guest. With SVC_LONG=1 what takes minutes, too."""
+import os
+import signal
+import unittest
+
+import browser
+import chromium
+import world
+
+CORNERS = ["red", "green", "blue", "yellow"]
+UNHURRIED = os.environ.get("SVC_LONG") == "1"
+
+
+class StreamTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        chromium.require()
+        world.require()
+        cls.world = world.World()
+        cls.browser = browser.Browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.stop()
+        left = cls.world.close()
+        assert not left, f"left behind: {left}"
+
+    def setUp(self):
+        self.url, self.token = self.world.gateway.url, self.world.token
+        self.pages = []
+
+    def tearDown(self):
+        if not self._outcome.success:
+            for guest in self.world.guests.values():
+                print(guest.logs())
+            print(self.world.gateway.process.log()[-3000:])
+        for page in self.pages:
+            self.browser.close(page=page)
+        for session in self.world.gateway.sessions():
+            self.world.gateway.api("DELETE", f"/1.0/sessions/{session['id']}?sync=true&force=true")
+        for session in list(self.world.guests):
+            self.world.stop_guest(session)
+
+    def open(self, page="first", **options):
+        self.pages.append(page)
+        self.browser.open(page=page, url=self.url, token=self.token, **options)
+
+    def start(self, page="first", **options):
+        """A session that is shown on the page; its id."""
+        self.open(page, **options.pop("page_options", {}))
+        self.browser.start(page=page, app=self.world.app, wait=False, **options)
+        session = self.world.start_guest()
+        self.browser.ready(page=page)
+        return session
+
+    def active(self, session):
+        return world.eventually(lambda: (self.world.gateway.session(session) or {}).get("status") == "active", "the session is active")
+
+    def test_what_is_done_on_the_page_comes_back_in_the_picture(self):
+        self.start()
+        seen = self.browser.picture(wanted={"corners": CORNERS, "width": 1280, "height": 720})
+        self.assertEqual((seen["typed"], seen["down"]), (0, 0))
+        self.browser.type(text="Hello!")
+        self.browser.picture(wanted={"typed": 6, "lastCharacter": "!", "down": 0})
+        self.browser.mouse(at=[300, 500])
+        self.browser.picture(wanted={"click": [300, 500], "down": 0})
+        self.browser.mouse(at=[1200, 40], button="right")
+        self.browser.picture(wanted={"click": [1200, 40], "down": 0})
+        self.browser.wheel(y=100)
+        self.browser.picture(wanted={"wheel": -1})
+        self.browser.press(key="F9")
+        self.browser.picture(wanted={"flips": 1, "square": "magenta"})
+        self.assertEqual(self.browser.said(), [])
+
+    def test_what_is_held_is_let_go_when_the_page_loses_the_keys(self):
+        self.start()
+        self.browser.picture()
+        self.browser.key(key="a", down=True)
+        self.browser.picture(wanted={"down": 1})
+        self.browser.press(key="Control+Alt+Escape")
+        self.browser.picture(wanted={"down": 0})
+        self.assertEqual(self.browser.focus(), "leave")
+
+    def test_characters_without_a_key_are_typed(self):
+        self.start()
+        self.browser.picture()
+        self.browser.type(text="`")
+        self.browser.picture(wanted={"lastCharacter": "`"})
+
+    def test_the_figures_are_shown(self):
+        self.start()
+        self.browser.click(selector="#show-figures")
+        text = self.browser.text(selector="#figures", contains="1280 × 720")
+        self.assertRegex(text, r"codec +(H264|VP8)")
+        self.assertRegex(text, r"path +direct")
+
+    def test_a_second_client_takes_over(self):
+        session = self.start()
+        self.browser.type(text="abc")
+        self.browser.picture(wanted={"typed": 3})
+        self.open("second")
+        self.browser.join(page="second", session=session)
+        self.browser.picture(page="second", wanted={"typed": 3, "corners": CORNERS})
+        self.assertIn("another client", self.browser.text(selector="#notice p", contains="another"))
+        self.browser.type(page="second", text="d")
+        self.browser.picture(page="second", wanted={"typed": 4})
+
+    def test_a_client_leaves_and_comes_back(self):
+        session = self.start()
+        self.browser.type(text="ab")
+        self.browser.picture(wanted={"typed": 2})
+        self.browser.click(selector="#leave")
+        self.active(session)
+        self.browser.join(session=session)
+        self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
+        self.browser.click(selector="#end")
+        world.eventually(lambda: not self.world.gateway.session(session), "the session is gone")
+
+    def test_a_session_that_is_not_kept_ends_with_its_client(self):
+        session = self.start(keep=False)
+        self.browser.picture()
+        self.browser.click(selector="#leave")
+        world.eventually(lambda: not self.world.gateway.session(session), "the session is gone")
+
+    def test_a_killed_streamer_is_said_and_its_successor_can_be_joined(self):
+        session = self.start()
+        self.browser.picture()
+        guest = self.world.guests[session]
+        guest.programs["streamer"].kill(signal.SIGKILL)
+        self.assertIn("instance", self.browser.text(selector="#notice p", contains="instance"))
+        guest.start_streamer()
+        self.active(session)
+        self.browser.join(session=session)
+        self.browser.picture(wanted={"corners": CORNERS})
+
+    def test_media_goes_on_while_the_gateway_restarts(self):
+        session = self.start()
+        self.browser.picture()
+        self.world.gateway.stop(signal.SIGKILL)
+        self.browser.type(text="x")
+        self.browser.picture(wanted={"typed": 1})
+        self.world.gateway.start()
+        self.browser.type(text="y")
+        self.browser.picture(wanted={"typed": 2, "lastCharacter": "y"})
+        self.active(session)
+        self.open("second")
+        self.join_when_it_is_back("second", session)
+        self.browser.picture(page="second", wanted={"typed": 2})
+
+    def join_when_it_is_back(self, page, session):
+        """The streamer tries again after a while; the client's messages wait for it."""
+        self.browser.join(page=page, session=session)
+
+    def test_an_instance_that_is_gone_is_said(self):
+        session = self.start()
+        self.browser.picture()
+        instance = self.world.gateway.session(session)["container_id"]
+        self.world.service.remove(f"/1.0/containers/{instance}")
+        self.assertIn("ended", self.browser.text(selector="#notice p", contains="ended"))
+
+    def test_a_wrong_token_is_said(self):
+        self.pages.append("first")
+        self.browser.open(url=self.url, token="nonsense")
+        self.assertIn("does not accept this token", self.browser.text(selector="#notice p", contains="token"))
+        self.browser.fill(selector="#token", value=self.token)
+        self.browser.click(selector="#sign-in button")
+        self.assertIn(self.world.app, self.browser.text(selector="#applications", contains=self.world.app))
+
+    def test_the_token_does_not_stay_in_the_address(self):
+        self.open()
+        self.browser.text(selector="#applications", contains=self.world.app)
+        self.assertEqual(self.browser.evaluate(script="location.href"), self.url + "/")
+
+    def test_a_phone_shows_and_uses_it(self):
+        self.start(page_options={"size": "phone"})
+        seen = self.browser.picture(wanted={"corners": CORNERS})
+        self.assertGreater(seen["height"], seen["width"])
+        self.browser.tap(at=[100, 200])
+        self.browser.picture(wanted={"click": [100, 200], "down": 0})
+        self.browser.click(selector="#keyboard")
+        self.browser.type(text="Hi")
+        self.browser.picture(wanted={"typed": 2, "lastCharacter": "i"})
+
+    @unittest.skipUnless(UNHURRIED, "takes more than a minute")
+    def test_a_session_that_nobody_watches_ends(self):
+        session = self.start(idle=1)
+        self.browser.picture()
+        self.browser.click(selector="#leave")
+        self.assertEqual(self.world.gateway.session(session)["status"], "active")
+        try:
+            world.PATIENCE, before = 120, world.PATIENCE
+            world.eventually(lambda: not self.world.gateway.session(session), "the session is gone", pause=1)
+        finally:
+            world.PATIENCE = before
+
+
+if __name__ == "__main__":
+    unittest.main()
