@@ -1,4 +1,5 @@
 // svc-gateway: parse, load, run. Exit status: 0 ok, 1 failed while running, 2 wrong usage or configuration.
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 
@@ -31,6 +32,14 @@ sigset_t block_signals() {
     return signals;
 }
 
+// Two sockets a session: the usual soft limit of 1024 files would be 500 sessions.
+void raise_file_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void announce(const Gateway& gateway) {
     std::string text = "ready";
     for (const std::string& address : gateway.addresses()) text += " " + address;
@@ -52,6 +61,7 @@ void reload(Gateway& gateway, int argc, const char* const* argv) {
 int run(const Options& options, int argc, const char* const* argv) {
     const sigset_t signals = block_signals();
     log::set_level(options.log_level);
+    raise_file_limit();
     Gateway gateway(options);
     announce(gateway);
     int signal = 0;

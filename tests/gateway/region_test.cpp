@@ -61,9 +61,13 @@ TEST_CASE("without_any_region_a_session_has_no_place") {
 
 TEST_CASE("the_region_with_fewest_sessions_for_its_cpus_hosts_the_next_one") {
     TestGateway gateway(with_two_regions);
-    gateway.region("west").set_cpus(12);
-    gateway.advance(std::chrono::seconds(6));
     const std::string token = gateway.token("alice");
+    gateway.region("west").set_cpus(12);
+    gateway.region("west").set_applications({"app", "new"});
+    gateway.advance(std::chrono::seconds(6));
+    eventually("the region was asked again", [&] {
+        return gateway.call(Method::get, "/1.0/applications", token).metadata().as_array().size() == 2;
+    });
     std::map<std::string, int> hosted;
     for (int i = 0; i < 8; ++i) ++hosted[gateway.create(token).at("region").as_string()];
     CHECK(hosted["west"] > hosted["east"]);
