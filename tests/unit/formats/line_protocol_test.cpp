@@ -1,6 +1,7 @@
 #include "libsvc/formats/line_protocol.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "libsvc/base/error.h"
 
@@ -107,4 +108,20 @@ TEST_CASE("batches_have_lines_comments_and_gaps") {
     std::vector<std::string> lines;
     for_each_line("a\n\n# comment\r\nb\r\nc", [&](std::string_view line) { lines.emplace_back(line); });
     CHECK(lines == std::vector<std::string>{"a", "b", "c"});
+}
+
+TEST_CASE("written_lines_are_read_back") {
+    LineWriter writer("webrtc");
+    writer.tag("app", "a b,c=d\\e").tag("none", "").tag("odd", "x\ny\xc3");
+    writer.field("count", std::uint64_t{18}).field("seconds", 0.25).field("nothing", std::nan(""));
+    const std::string line = writer.finish(5);
+    CHECK(line == "webrtc,app=a\\ b\\,c\\=d\\\\e,odd=x_y_ count=18i,seconds=0.25 5");
+    const LineSample sample = parse_line(line);
+    CHECK(sample.tags ==
+          std::vector<std::pair<std::string, std::string>>{{"app", "a b,c=d\\e"}, {"odd", "x_y_"}});
+    CHECK(sample.fields == std::vector<std::pair<std::string, double>>{{"count", 18}, {"seconds", 0.25}});
+    CHECK(sample.time == 5);
+    LineWriter long_tag("m");
+    CHECK_NOTHROW(parse_line(long_tag.tag("t", std::string(1000, ' ')).field("f", 1e300).finish(1)));
+    CHECK_THROWS_AS(LineWriter("m").tag("t", "v").finish(1), Error);
 }
