@@ -112,6 +112,7 @@ class SessionService::Implementation {
     void schedule_due(const std::string& id);
     void post(const std::string& id);
     void run(const std::string& id);
+    bool attempt(const std::string& id, bool fresh);
     void work(const std::string& id, bool fresh);
     Ptr claim(const std::string& id);
     Management& answering(const std::string& region) const;

@@ -69,16 +69,20 @@ SessionService::Implementation::~Implementation() {
     stop();
 }
 
+// What has an instance is compared with it as soon as its region answers.
 void SessionService::Implementation::start() {
     for (const Ptr& session : records_.list()) {
-        if (!session->removal_due && session->status != SessionStatus::terminated) open_again(*session);
-        schedule(session->id);
+        if (session->removal_due)
+            schedule(session->id);
+        else if (session->status != SessionStatus::terminated)
+            open_again(*session);
     }
 }
 
 // Whoever was connected is not any more; who watches goes on watching.
 void SessionService::Implementation::open_again(const StreamSession& session) {
     relay_.open(session.id);
+    if (session.status == SessionStatus::created && session.container_id.empty()) schedule(session.id);
     if (session.joinable || session.client_connected) return;
     const Time until = clock_.now() + config_.limits.client_token;
     deserted_.with([&](auto& sessions) { sessions.emplace(session.id, until); });

@@ -66,13 +66,7 @@ void SessionService::Implementation::run(const std::string& id) {
         duties[id].again = false;
         return std::exchange(duties[id].fresh, false);
     });
-    bool failed = false;
-    try {
-        work(id, fresh);
-    } catch (const std::exception& e) {
-        failed = true;
-        log::warning("work for a session failed", {{"session", id}, {"error", e.what()}});
-    }
+    const bool failed = !attempt(id, fresh);
     const SteadyTime now = clock_.steady_now();
     const bool again = duties_.with([&](auto& duties) {
         Duty& duty = duties[id];
@@ -85,6 +79,20 @@ void SessionService::Implementation::run(const std::string& id) {
         return false;
     });
     if (again) post(id);
+}
+
+bool SessionService::Implementation::attempt(const std::string& id, bool fresh) {
+    try {
+        work(id, fresh);
+        return true;
+    } catch (const Error& e) {
+        const bool is_usual = e.code() == ErrorCode::unavailable || e.code() == ErrorCode::busy;
+        (is_usual ? log::debug : log::warning)("work for a session failed",
+                                               {{"session", id}, {"error", e.what()}});
+    } catch (const std::exception& e) {
+        log::error("work for a session failed", {{"session", id}, {"error", e.what()}});
+    }
+    return false;
 }
 
 void SessionService::Implementation::work(const std::string& id, bool fresh) {

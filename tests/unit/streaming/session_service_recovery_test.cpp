@@ -132,6 +132,21 @@ TEST_CASE("a deletion goes on after the gateway was killed") {
     CHECK(world.management.instances() == 0);
 }
 
+TEST_CASE("a session deleted by force stays so, its instance is deleted after a restart") {
+    SessionWorld world;
+    StreamSession session = left_behind(world, terminating);
+    session.forgotten = true;
+    session.container_id = "doomed";
+    world.put(session);
+    world.management.add({"doomed", session.id, "running", ""});
+    Gateway gateway(world);
+    CHECK_FALSE(gateway.exists(session.id));
+    gateway.advance(16s);
+    gateway.service.tick();
+    CHECK(world.eventually([&] { return !world.stored(session.id); }));
+    CHECK(world.management.instances() == 0);
+}
+
 TEST_CASE("a terminated record stays as it is") {
     SessionWorld world;
     const StreamSession session = left_behind(world, terminated);
