@@ -154,8 +154,17 @@ void ClientInput::gamepad_axis(const JsonFields& data) {
     sink_.gamepad_axis(pad, index, *value);
 }
 
+// Clients of this family put an event's members into an object of their own.
 void ClientInput::screen_keyboard(const JsonFields& data) {
-    switch (static_cast<KeyboardEvent>(whole(data, "type", 1, 5))) {
+    const int event = whole(data, "type", 1, 5);
+    const Json* const inner = data.raw("data");
+    if (inner == nullptr) return screen_key(event, data);
+    if (!inner->is_object()) refuse("data");
+    screen_key(event, JsonFields(*inner));
+}
+
+void ClientInput::screen_key(int event, const JsonFields& data) {
+    switch (static_cast<KeyboardEvent>(event)) {
         case KeyboardEvent::text: {
             const std::string text = text_of(data);
             compose("");

@@ -33,6 +33,7 @@ class ClientInput {
     void gamepad_button(const JsonFields& data);
     void gamepad_axis(const JsonFields& data);
     void screen_keyboard(const JsonFields& data);
+    void screen_key(int event, const JsonFields& data);
     void compose(const std::string& text);
     void press(int linux_code);
 

@@ -5,10 +5,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 #include "instance-agent/streamer/media/gst_handles.h"
 
 namespace svc::streamer {
+namespace {
+
+constexpr std::chrono::milliseconds goodbye{300}, goodbye_look{5};
+
+}  // namespace
 
 struct DataChannels::Channel {
     std::string name;
@@ -16,11 +24,13 @@ struct DataChannels::Channel {
     std::shared_ptr<EventGate> gate;
     std::atomic<bool> told_open = false, told_closed = false;
 
-    bool is_open() const {
-        GstWebRTCDataChannelState state{};
-        g_object_get(object.get(), "ready-state", &state, nullptr);
-        return state == GST_WEBRTC_DATA_CHANNEL_STATE_OPEN;
+    GstWebRTCDataChannelState state() const {
+        GstWebRTCDataChannelState now{};
+        g_object_get(object.get(), "ready-state", &now, nullptr);
+        return now;
     }
+    bool is_open() const { return state() == GST_WEBRTC_DATA_CHANNEL_STATE_OPEN; }
+    bool is_closed() const { return state() == GST_WEBRTC_DATA_CHANNEL_STATE_CLOSED; }
     void opened() {
         if (!told_open.exchange(true)) gate->tell([&](PeerEvents& events) { events.channel_opened(name); });
     }
@@ -130,8 +140,14 @@ std::size_t DataChannels::buffered(const std::string& name) const {
     return waiting;
 }
 
-void DataChannels::clear() {
-    channels_.with([](auto& channels) { channels.clear(); });
+void DataChannels::end() {
+    const auto ending = channels_.with([](auto& channels) { return std::exchange(channels, {}); });
+    for (const auto& [name, channel] : ending)
+        if (channel->is_open()) gst_webrtc_data_channel_close(channel->object.get());
+    const auto is_over = [](const auto& entry) { return entry.second->is_closed(); };
+    const auto latest = std::chrono::steady_clock::now() + goodbye;
+    while (!std::all_of(ending.begin(), ending.end(), is_over) && std::chrono::steady_clock::now() < latest)
+        std::this_thread::sleep_for(goodbye_look);
 }
 
 }  // namespace svc::streamer

@@ -89,8 +89,8 @@ void PeerSession::close() {
     }
     if (display_) display_->stop();
     camera_->set({});
+    channels_->end();
     if (pipeline_) gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
-    channels_->clear();
     display_.reset();
     webrtc_.reset();
     pipeline_.reset();
