@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The whole way of a stream in a real browser: page, gateway, streamer, guest. With SVC_LONG=1 what takes minutes, too."""
+"""The whole way of a stream in a real browser: page, gateway, streamer, guest. With SVC_TEST_LONG=1 what takes minutes, too."""
 import os
 import signal
 import unittest
@@ -9,7 +9,7 @@ import chromium
 import world
 
 CORNERS = ["red", "green", "blue", "yellow"]
-UNHURRIED = os.environ.get("SVC_LONG") == "1"
+UNHURRIED = os.environ.get("SVC_TEST_LONG") == "1"
 
 
 class StreamTest(unittest.TestCase):
@@ -61,7 +61,8 @@ class StreamTest(unittest.TestCase):
         self.start()
         seen = self.browser.picture(wanted={"corners": CORNERS, "width": 1280, "height": 720})
         self.assertEqual((seen["typed"], seen["down"]), (0, 0))
-        self.browser.type(text="Hello!")
+        self.browser.type(text="hello")
+        self.browser.press(key="Shift+Digit1")
         self.browser.picture(wanted={"typed": 6, "lastCharacter": "!", "down": 0})
         self.browser.mouse(at=[300, 500])
         self.browser.picture(wanted={"click": [300, 500], "down": 0})
