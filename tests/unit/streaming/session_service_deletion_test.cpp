@@ -1,5 +1,7 @@
 // Deletion: single and batch, waiting or not, by force.
+#include <atomic>
 #include <future>
+#include <thread>
 
 #include "tests/unit/streaming/session_fixture.h"
 
@@ -29,6 +31,12 @@ class Gate {
     std::shared_future<void> open_ = promise_.get_future().share();
     bool is_open_ = false;
 };
+
+std::vector<std::string> all_ids(Gateway& gateway) {
+    std::vector<std::string> ids;
+    for (const StreamSession& session : gateway.service.list("", {}).sessions) ids.push_back(session.id);
+    return ids;
+}
 
 }  // namespace
 
@@ -175,6 +183,42 @@ TEST_CASE("a batch that waits names the sessions that were not deleted in time")
     REQUIRE(result.errors.size() == 1);
     CHECK(result.errors[0].id == bad);
     CHECK(result.errors[0].code == ErrorCode::internal);
+}
+
+TEST_CASE("sessions made and deleted in every way at the same time leave nothing behind") {
+    SessionWorld world;
+    Gateway gateway(world);
+    std::atomic<int> at_work{4};
+    const auto live = [&](int number) {
+        for (int i = 0; i < 15; ++i) {
+            const SessionGrant grant = gateway.service.create("me", gateway.request());
+            const std::string id = grant.session.id;
+            const int way = (number + i) % 5;
+            if (way == 1) gateway.service.remove("me", id, forced);
+            if (way == 0 || way == 2) gateway.service.remove("me", id, {.force = false, .sync = way == 2});
+            if (way < 3) continue;
+            while (gateway.service.get("", id).container_id.empty()) std::this_thread::yield();
+            Peer client = gateway.connect_client(grant);
+            Peer instance = gateway.connect_instance(id);
+            instance.stream(true);
+            if (way == 3) world.management.vanish(gateway.service.get("", id).container_id);
+            if (way == 4) instance.stream(false);
+            world.management.tell("");
+        }
+        --at_work;
+    };
+    std::vector<std::future<void>> threads;
+    for (int number = 0; number < 4; ++number)
+        threads.push_back(std::async(std::launch::async, live, number));
+    CHECK(world.eventually([&] {
+        gateway.service.tick();
+        return at_work == 0;
+    }));
+    for (auto& thread : threads) thread.get();
+    gateway.service.remove_all("me", all_ids(gateway), waiting);
+    CHECK(world.eventually([&] { return world.sqlite.list("stream-sessions/").empty(); }));
+    CHECK(world.management.instances() == 0);
+    CHECK(gateway.relay.sessions() == 0);
 }
 
 TEST_CASE("two that delete one session delete its instance once") {

@@ -22,6 +22,21 @@ TEST_CASE("an instance that does not register in time is an error, and may still
     CHECK(gateway.await(id, active));
 }
 
+TEST_CASE("an instance whose registration could not be stored is seen a second later") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string id = gateway.create();
+    gateway.instance(id);
+    REQUIRE(world.eventually([&] { return world.stored(id)->worker.empty(); }));
+    const std::size_t commits = world.store.commits();
+    world.store.fail_next();
+    Peer instance = gateway.connect_instance(id);
+    REQUIRE(world.eventually([&] { return world.store.commits() > commits; }));
+    CHECK(gateway.status(id) == created);
+    gateway.service.tick();
+    CHECK(gateway.status(id) == active);
+}
+
 TEST_CASE("a session without a client ends when its idle time is over, in any live state") {
     SessionWorld world;
     Gateway gateway(world);
