@@ -29,8 +29,8 @@ void read_members(Key key, const Json& value, const std::vector<Member>& known) 
     if (!value.is_object()) throw_invalid(key, "must be a map of keys to values");
     for (const auto& [name, item] : value.as_object()) {
         const std::string path = std::string(key) + "." + name;
-        const auto member =
-            std::find_if(known.begin(), known.end(), [&](const Member& m) { return m.name == name; });
+        const auto member = std::find_if(known.begin(), known.end(),
+                                         [&wanted = name](const Member& m) { return m.name == wanted; });
         if (member == known.end()) throw Fault{path, "unknown key " + quoted(path)};
         if (item.is_null()) continue;
         try {

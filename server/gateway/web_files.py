@@ -29,18 +29,11 @@ def files(folder):
             yield "/".join(parts), TYPES[path.suffix], path.read_bytes()
 
 
-def as_bytes(content):
-    """Every byte an escape of three octal digits: no digit that follows can be taken for a part of it."""
+def as_literal(content):
+    """Every byte but plain text an escape of three octal digits: no digit that follows can be taken for a part of it."""
     plain = {34: '\\"', 92: "\\\\", 10: "\\n"}
-    text = "".join(plain.get(byte) or (chr(byte) if 32 <= byte < 127 and byte != 63 else f"\\{byte:03o}")
-                   for byte in content)
-    pieces, start = [], 0
-    while start < len(text):
-        end = min(start + 8000, len(text))
-        while end < len(text) and "\\" in text[max(start, end - 4):end]:
-            end -= 1
-        pieces.append(text[start:end])
-        start = end
+    signs = [plain.get(byte) or (chr(byte) if 32 <= byte < 127 and byte != 63 else f"\\{byte:03o}") for byte in content]
+    pieces = ["".join(signs[start:start + 2000]) for start in range(0, len(signs), 2000)]
     return "\n        ".join(f'"{piece}"' for piece in pieces) or '""'
 
 
@@ -49,7 +42,7 @@ def source(folder):
              "std::span<const WebFile> web_files() {", "    static const std::vector<WebFile> files{"]
     for path, content_type, content in files(folder):
         tag = hashlib.sha256(content).hexdigest()[:32]
-        lines.append(f'        {{"{path}", "{content_type}", std::string_view({as_bytes(content)}, {len(content)}),'
+        lines.append(f'        {{"{path}", "{content_type}", std::string_view({as_literal(content)}, {len(content)}),'
                      f' "\\"{tag}\\""}},')
     lines += ["    };", "    return files;", "}", "", "}  // namespace svc::gateway", ""]
     return "\n".join(lines)
