@@ -104,9 +104,11 @@ void Streamer::show_screen(const ScreenWish& wish) {
 
 PeerSetup Streamer::peer_setup() {
     PeerSetup setup;
+    std::error_code ignored;
     setup.places.display = parts_.options.display;
     setup.places.frame_socket = parts_.options.display.empty() ? parts_.options.frame_socket.string() : "";
-    setup.places.audio_server = parts_.options.audio_server;
+    if (std::filesystem::exists(parts_.options.audio_server, ignored))  // the guest's sound may come later
+        setup.places.audio_server = parts_.options.audio_server;
     setup.width = size_.width;
     setup.height = size_.height;
     setup.fps = parts_.start.fps;

@@ -29,6 +29,7 @@ LIBRARIES = {
     "systemd/": ["server"],
     "catch2/": ["tests"],
     "prometheus/": ["tests/bench"],
+    "X11/": ["instance-agent/streamer/display", "instance-agent/streamer/input", "instance-agent/samples", "tests/streamer"],
     "gst/": ["instance-agent/streamer/media", "tests/streamer"],
 }
 # Front-ends: what each may include of libsvc and of itself.

@@ -16,8 +16,12 @@ class PlayedGateway::Handler final : public WebSocketHandler {
         ++state_->all;
     }
     void on_message(bool, std::string message) override {
-        std::lock_guard lock(state_->mutex);
-        state_->received.push_back(std::move(message));
+        const auto listener = [&] {
+            std::lock_guard lock(state_->mutex);
+            state_->received.push_back(message);
+            return state_->listener;
+        }();
+        if (listener) listener(Json::parse(message));
     }
     void on_close(std::uint16_t, std::string_view) override {
         std::lock_guard lock(state_->mutex);
@@ -43,11 +47,19 @@ PlayedGateway::PlayedGateway() {
     server_.start();
 }
 
-streamer::GatewayAddress PlayedGateway::address() const {
+std::string PlayedGateway::url() const {
     const Target target = server_.tls_target();
-    return streamer::GatewayAddress::parse("wss://" + target.host + ":" + std::to_string(target.port) +
-                                               "/1.0/sessions/s1/sockets/master?token=secret",
-                                           target.server_fingerprint);
+    return "wss://" + target.host + ":" + std::to_string(target.port) +
+           "/1.0/sessions/s1/sockets/master?token=secret";
+}
+
+streamer::GatewayAddress PlayedGateway::address() const {
+    return streamer::GatewayAddress::parse(url(), fingerprint());
+}
+
+void PlayedGateway::on_message(std::function<void(const Json&)> listener) {
+    std::lock_guard lock(state_->mutex);
+    state_->listener = std::move(listener);
 }
 
 void PlayedGateway::send(const std::string& text) {

@@ -1,5 +1,6 @@
 #pragma once
 // A server with TLS that plays the gateway's end of a master socket.
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -14,6 +15,10 @@ class PlayedGateway {
   public:
     PlayedGateway();
     streamer::GatewayAddress address() const;
+    std::string url() const;
+    std::string fingerprint() const { return server_.tls_target().server_fingerprint; }
+    // Called with each message that comes, on a thread of the server.
+    void on_message(std::function<void(const Json&)> listener);
 
     void send(const std::string& text);   // to the newest connection
     void drop();                          // ends it
@@ -33,6 +38,7 @@ class PlayedGateway {
         std::shared_ptr<WebSocket> socket;
         int open = 0, all = 0;
         std::string path, token;
+        std::function<void(const Json&)> listener;
     };
     std::shared_ptr<State> state_ = std::make_shared<State>();
     std::size_t awaited_ = 0;
