@@ -25,6 +25,11 @@ for plugin in "${plugins[@]}"; do
     cp "$plugin_folder/libgst$plugin.so" "$work/plugins/"
     files+=("$plugin_folder/libgst$plugin.so")
 done
+# NSS, which encrypts media, finds its own parts by itself: beside it.
+for part in softokn3 freebl3 freeblpriv3; do
+    files+=("$(pkg-config --variable=libdir gstreamer-1.0)/lib$part.so")
+    cp "${files[-1]}" "$work/lib/"
+done
 ! ldd "${files[@]}" 2>&1 | grep 'not found' >&2 || { echo "package.sh: a library is missing" >&2; exit 1; }
 for library in $(needed "${files[@]}"); do
     case $library in

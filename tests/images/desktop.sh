@@ -27,7 +27,7 @@ Description=Sound that nobody hears but a stream
 User=user
 RuntimeDirectory=user/1000/pulse
 RuntimeDirectoryMode=0700
-Environment=HOME=/home/user XDG_RUNTIME_DIR=/run/user/1000
+Environment=HOME=/home/user PULSE_RUNTIME_PATH=/run/user/1000/pulse
 ExecStart=/usr/bin/pulseaudio -n --daemonize=no --exit-idle-time=-1 --disallow-exit --log-target=stderr -F /etc/pulse/desktop.pa
 Restart=always
 [Install]
@@ -35,9 +35,9 @@ WantedBy=multi-user.target
 UNIT
 cat >"$work/files/etc/pulse/desktop.pa" <<'PULSE'
 load-module module-null-sink sink_name=speaker
-load-module module-null-sink sink_name=microphone
+load-module module-null-sink sink_name=svc_microphone
 set-default-sink speaker
-set-default-source microphone.monitor
+set-default-source svc_microphone.monitor
 load-module module-native-protocol-unix auth-anonymous=1 socket=/run/user/1000/pulse/native
 PULSE
 cat >"$work/files/etc/systemd/system/desktop-session.service" <<'UNIT'
