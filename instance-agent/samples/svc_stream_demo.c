@@ -11,6 +11,7 @@
  *   2  number of characters typed (8 bits), code of the last one (16)
  *   3  x (12) and y (12) of the last click
  *   4  keys and buttons that are down (8), steps of the wheel, up counts (8), flips (8) */
+#include <X11/XKBlib.h>
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
@@ -43,6 +44,7 @@ static GC gc;
 static Pixmap canvas;  // what is drawn, so that nobody sees it half done
 static int width, height;
 static XFontStruct* font;
+static bool held[256];  // keycodes
 
 static struct {
     bool flipped;
@@ -174,7 +176,10 @@ static void type(unsigned character) {
     state.text[state.length++] = (XChar2b){0, (unsigned char)shown};
 }
 
+/* The server repeats a key that is held: it is still one key. */
 static void key_pressed(XKeyEvent* event) {
+    if (held[event->keycode & 0xff]) return;
+    held[event->keycode & 0xff] = true;
     KeySym key = NoSymbol;
     char ignored[8];
     XLookupString(event, ignored, sizeof ignored, &key, NULL);
@@ -205,13 +210,18 @@ static void released(void) {
     if (state.down > 0) --state.down;
 }
 
+static void key_released(const XKeyEvent* event) {
+    held[event->keycode & 0xff] = false;
+    released();
+}
+
 static void handle(XEvent* event) {
     switch (event->type) {
         case KeyPress:
             key_pressed(&event->xkey);
             break;
         case KeyRelease:
-            released();
+            key_released(&event->xkey);
             break;
         case ButtonPress:
             button_pressed(&event->xbutton);
@@ -248,6 +258,7 @@ static bool open_window(const char* name) {
     display = XOpenDisplay(name);
     if (!display) return false;
     XSetErrorHandler(ignore_error);
+    XkbSetDetectableAutoRepeat(display, True, NULL);  // or each repeat would be a release and a press
     int screen = DefaultScreen(display);
     root = RootWindow(display, screen);
     XSelectInput(display, root, StructureNotifyMask);
@@ -267,20 +278,10 @@ static bool open_window(const char* name) {
     return true;
 }
 
-/* Without the server's own repeats: a key that is held is one key. */
 static void take_events(void) {
     while (XPending(display) > 0) {
         XEvent event;
         XNextEvent(display, &event);
-        if (event.type == KeyRelease && XPending(display) > 0) {
-            XEvent next;
-            XPeekEvent(display, &next);
-            if (next.type == KeyPress && next.xkey.keycode == event.xkey.keycode &&
-                next.xkey.time == event.xkey.time) {
-                XNextEvent(display, &next);
-                continue;
-            }
-        }
         handle(&event);
     }
 }
