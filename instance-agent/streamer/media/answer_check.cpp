@@ -26,6 +26,7 @@ using Message = std::unique_ptr<GstSDPMessage, FreeMessage>;
 // The parser itself takes nearly any text.
 Message parse(const std::string& text) {
     if (text.size() > most_answer) refuse("answer is too big");
+    if (text.empty()) refuse("answer is not a session description");
     GstSDPMessage* raw = nullptr;
     gst_sdp_message_new(&raw);
     Message message(raw);

@@ -8,8 +8,9 @@
 namespace svc::streamer {
 namespace {
 
-// Each thread codes a slice: worth it for big pictures alone.
-unsigned encoder_threads(const PictureShape& shape) {
+// x264 would make a slice in each thread, and the payloader of 1.22 ends the picture after each slice: one
+// thread there.
+unsigned vp8_threads(const PictureShape& shape) {
     const unsigned wanted = shape.width * shape.height > 1'000'000 ? 4 : 2;
     return std::clamp(std::thread::hardware_concurrency(), 1U, wanted);
 }
@@ -34,17 +35,16 @@ std::string encoder_description(VideoCodec codec, const PictureShape& shape, std
     if (codec == VideoCodec::h264)
         return fmt::format(
             "x264enc name=encoder tune=zerolatency speed-preset=ultrafast bitrate={} vbv-buf-capacity=300 "
-            "key-int-max={} threads={} min-force-key-unit-interval=200000000 option-string=level=3.1 "
+            "key-int-max={} threads=1 option-string=level=3.1 "
             "! video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au "
             "! rtph264pay name=payloader config-interval=-1 aggregate-mode=zero-latency mtu=1200 pt={}",
-            kbps, key_frame_distance(shape), encoder_threads(shape), h264_payload);
+            kbps, key_frame_distance(shape), h264_payload);
     return fmt::format(
         "vp8enc name=encoder deadline=1 cpu-used=12 end-usage=cbr target-bitrate={} lag-in-frames=0 "
         "keyframe-max-dist={} error-resilient=default threads={} static-threshold=100 min-quantizer=4 "
         "max-quantizer=56 undershoot=95 buffer-initial-size=100 buffer-optimal-size=120 buffer-size=200 "
-        "min-force-key-unit-interval=200000000 ! rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 "
-        "pt={}",
-        kbps * 1000, key_frame_distance(shape), encoder_threads(shape), vp8_payload);
+        "! rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 pt={}",
+        kbps * 1000, key_frame_distance(shape), vp8_threads(shape), vp8_payload);
 }
 
 std::string video_caps(VideoCodec codec) {

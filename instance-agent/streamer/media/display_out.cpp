@@ -84,6 +84,7 @@ DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const Pictur
     const auto payloader = element_of(bin(), "payloader");
     add_transport_cc(payloader.get());
     meter_encoder(encoder_.get(), encoded_);
+    limit_key_frames(encoder_.get());
     meter_payloader(payloader.get(), sent_);
     if (codec == VideoCodec::h264) hide_level(payloader.get());
     if (places.display.empty())
@@ -113,8 +114,9 @@ void DisplayOut::set_kbps(std::uint32_t kbps) {
 }
 
 void DisplayOut::request_key_frame() {
-    gst_element_send_event(encoder_.get(),
-                           gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
+    const Ref<GstPad> output(gst_element_get_static_pad(encoder_.get(), "src"));
+    gst_pad_send_event(output.get(),
+                       gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
     if (socket_) socket_->repeat();
 }
 

@@ -98,8 +98,9 @@ class FrameSocket::Loop {
             {{wake_, POLLIN, 0}, {listener_.get(), POLLIN, 0}, {writer_.get(), POLLIN, 0}}};
         if (poll(polled.data(), writer_ ? 3 : 2, is_due() ? 0 : milliseconds_left()) <= 0) return;
         if (polled[0].revents != 0) drain_wake();
-        if (polled[1].revents != 0) accept_writer();
         if (writer_ && polled[2].revents != 0) read_writer();
+        while (writer_ && (polled[2].revents & POLLHUP) != 0) read_writer();  // makes room for the next one
+        if (polled[1].revents != 0) accept_writer();
     }
     void drain_wake() {
         std::uint64_t count = 0;

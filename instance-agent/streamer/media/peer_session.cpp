@@ -21,6 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto tick_interval = 500ms;
 constexpr int ticks_a_look = 4;  // how often it is asked which path is in use
+constexpr int most_silent_ticks = 30;
 constexpr guint receive_latency =
     60;  // milliseconds the client's camera and microphone may wait for a packet
 constexpr const char* stream_name = "display";  // of all we send: players keep sound and picture together
@@ -113,7 +114,16 @@ void PeerSession::build() {
     add_channels();
 }
 
+// No asking of routers for ports, which opens a port of its own; and whether the client is there is asked now
+// and then.
 void PeerSession::set_ice_servers() {
+    GstObject* raw_ice = nullptr;
+    GObject* raw_agent = nullptr;
+    g_object_get(webrtc_.get(), "ice-agent", &raw_ice, nullptr);
+    const Ref<GstObject> ice(raw_ice);
+    g_object_get(ice.get(), "agent", &raw_agent, nullptr);
+    const Ref<GObject> agent(raw_agent);
+    g_object_set(agent.get(), "upnp", FALSE, "keepalive-conncheck", TRUE, nullptr);
     const IceUrls urls = ice_urls(setup_.ice_servers);
     if (!urls.stun.empty()) g_object_set(webrtc_.get(), "stun-server", urls.stun.c_str(), nullptr);
     for (const std::string& url : urls.turn) {
@@ -263,6 +273,7 @@ void PeerSession::on_element(GstBin*, GstBin*, GstElement* element, gpointer dat
 GstBusSyncReply PeerSession::on_message(GstBus*, GstMessage* message, gpointer data) {
     const Ref<GstMessage> owned(message);
     const auto session = held<PeerSession>(data);
+    if (session && GST_MESSAGE_TYPE(message) == GST_MESSAGE_LATENCY) session->latency_changed_ = true;
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR || !session) return GST_BUS_DROP;
     GError* error = nullptr;
     gchar* details = nullptr;
@@ -284,11 +295,22 @@ void PeerSession::run_ticks(const std::stop_token& stop) {
          ++tick) {
         if (!connected_) continue;
         adapt();
-        if (tick % ticks_a_look != 0) continue;
+        const bool silent = is_silent(), look = tick % ticks_a_look == 0;
         lock.unlock();
-        look_for_relay();
+        if (latency_changed_.exchange(false)) gst_bin_recalculate_latency(GST_BIN(pipeline_.get()));
+        if (silent) fail("the client has fallen silent");
+        if (look) look_for_relay();
         lock.lock();
     }
+}
+
+// A player reports several times a second to every few seconds; one that crashed does not say so. With the
+// lock held.
+bool PeerSession::is_silent() {
+    if (!meters_->video && !meters_->audio) return false;
+    const std::uint64_t heard = feedback_->packets();
+    silent_ticks_ = heard == std::exchange(reports_heard_, heard) ? silent_ticks_ + 1 : 0;
+    return silent_ticks_ >= most_silent_ticks;
 }
 
 // With the lock held.

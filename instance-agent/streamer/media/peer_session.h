@@ -2,6 +2,7 @@
 // The pipeline of one peer: webrtcbin in the middle, what is sent before it, what comes behind it.
 #include <gst/gst.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -49,6 +50,7 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     void watch();
     void run_ticks(const std::stop_token& stop);
     void adapt();
+    bool is_silent();
     void look_for_relay();
     void connection_moved();
     void fail(const std::string& reason);
@@ -71,10 +73,14 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     std::shared_ptr<DataChannels> channels_;
     std::shared_ptr<Negotiation> negotiation_;
 
+    std::atomic<bool> latency_changed_ = true;
+
     mutable std::mutex mutex_;  // of what follows
     bool closing_ = false, connected_ = false, failed_ = false;
     Congestion congestion_;
     bool relay_in_use_ = false;
+    std::uint64_t reports_heard_ = 0;
+    int silent_ticks_ = 0;
     std::condition_variable_any tick_;
     std::jthread ticker_;
 };

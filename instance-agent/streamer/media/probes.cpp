@@ -1,6 +1,9 @@
 #include "instance-agent/streamer/media/probes.h"
 
 #include <gst/rtp/gstrtpbuffer.h>
+#include <gst/video/video.h>
+
+#include <algorithm>
 
 #include "instance-agent/streamer/media/gst_handles.h"
 
@@ -88,6 +91,27 @@ GstPadProbeReturn level_asked(GstPad*, GstPadProbeInfo* info, gpointer) {
     return GST_PAD_PROBE_OK;
 }
 
+// A client may ask as often as it likes. The encoders' own limit does not work with x264enc in 1.22.
+struct RequestLimit {
+    static constexpr double most = 3, each_second = 4;
+    double left = most;
+    Moment last = now();
+
+    bool allows() {
+        const std::chrono::duration<double> since = now() - last;
+        left = std::min(most, left + since.count() * each_second);
+        last = now();
+        if (left < 1) return false;
+        left -= 1;
+        return true;
+    }
+};
+
+GstPadProbeReturn request_came(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    if (!gst_video_event_is_force_key_unit(gst_pad_probe_info_get_event(info))) return GST_PAD_PROBE_OK;
+    return meter_of<RequestLimit>(data).allows() ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
 bool is_rtp_input(GstPad* pad) {
     return g_str_has_prefix(GST_OBJECT_NAME(pad), "rtp_sink");
 }
@@ -99,6 +123,11 @@ void meter_encoder(GstElement* encoder, const std::shared_ptr<EncodeMeter>& mete
     const Ref<GstPad> src(gst_element_get_static_pad(encoder, "src"));
     add_probe(sink.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_begun, meter);
     add_probe(src.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_done, meter);
+}
+
+void limit_key_frames(GstElement* encoder) {
+    const Ref<GstPad> src(gst_element_get_static_pad(encoder, "src"));
+    add_probe(src.get(), GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, request_came, std::make_shared<RequestLimit>());
 }
 
 void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& meter) {

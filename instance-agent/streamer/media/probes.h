@@ -10,6 +10,8 @@
 namespace svc::streamer {
 
 void meter_encoder(GstElement* encoder, const std::shared_ptr<EncodeMeter>& meter);
+// Of many requests in quick succession the first three are heard, then four a second.
+void limit_key_frames(GstElement* encoder);
 // Gives the stream its ssrc too.
 void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& meter);
 

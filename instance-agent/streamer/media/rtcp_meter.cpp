@@ -25,6 +25,7 @@ std::optional<double> round_trip(std::uint32_t now, std::uint32_t last_report, s
 }  // namespace
 
 void RtcpMeter::heed(Bytes compound, std::uint32_t now) {
+    ++packets_;
     while (compound.size() >= 2 * header_size && compound[0] >> 6 == 2) {
         const std::size_t size = (std::size_t{compound[2]} << 8 | compound[3]) * 4 + header_size;
         if (size > compound.size() || size < 2 * header_size) return;

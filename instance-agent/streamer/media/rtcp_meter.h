@@ -1,6 +1,7 @@
 #pragma once
 // Reads the receiver's RTCP: how much was lost, how long the way is, what it asked to be sent again. No
 // GStreamer; what is malformed is left out.
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,6 +25,7 @@ class RtcpMeter {
     // `now`: the middle 32 bits of the NTP time at which the compound packet came.
     void heed(std::span<const std::uint8_t> compound, std::uint32_t now);
     FeedbackCounts counts(std::uint32_t ssrc) const;
+    std::uint64_t packets() const { return packets_; }               // that came, of any kind
     std::optional<ReceptionReport> take_report(std::uint32_t ssrc);  // nothing: none since the last call
 
   private:
@@ -38,6 +40,7 @@ class RtcpMeter {
     static constexpr std::size_t most_streams = 32;  // a receiver may name any ssrc
     Stream* stream_of(std::map<std::uint32_t, Stream>& streams, std::uint32_t ssrc);
     Guarded<std::map<std::uint32_t, Stream>> streams_;
+    std::atomic<std::uint64_t> packets_ = 0;
 };
 
 }  // namespace svc::streamer
