@@ -30,7 +30,9 @@ std::string field_of(const GstCaps* caps, const char* field) {
 std::string branch_for(const GstCaps* caps, bool decode) {
     if (field_of(caps, "media") == "audio") return "fakesink name=sound sync=false async=false";
     const bool h264 = field_of(caps, "encoding-name") == "H264";
-    const std::string depayed = h264 ? "rtph264depay name=depay" : "rtpvp8depay name=depay";
+    const std::string depayed =
+        h264 ? "rtph264depay name=depay request-keyframe=true wait-for-keyframe=true ! video/x-h264,stream-format=byte-stream,alignment=au"
+             : "rtpvp8depay name=depay request-keyframe=true wait-for-keyframe=true";
     if (!decode) return depayed + " ! fakesink sync=false async=false";
     return depayed + (h264 ? " ! h264parse ! openh264dec" : " ! vp8dec") +
            " ! queue max-size-buffers=2 leaky=downstream ! videoconvert ! video/x-raw,format=RGBA ! appsink "
@@ -50,6 +52,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
         g_object_set(webrtc.get(), "bundle-policy", GST_WEBRTC_BUNDLE_POLICY_MAX_BUNDLE, "latency", 0u,
                      nullptr);
         gst_bin_add(GST_BIN(pipeline.get()), webrtc.get());
+        leave_routers_alone();
         if (!wish.turn_url.empty()) {
             gboolean added = FALSE;
             g_signal_emit_by_name(webrtc.get(), "add-turn-server", wish.turn_url.c_str(), &added);
@@ -97,6 +100,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     std::condition_variable changed;
     bool connected = false, closing = false;
     std::uint64_t frames = 0, sound_packets = 0;
+    GstClockTime frame_time = GST_CLOCK_TIME_NONE;
     std::optional<Moment> first_frame;
     ClientPicture picture;
     std::function<void(const ClientPicture&, Moment)> listener;
@@ -106,6 +110,16 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     Ref<GstPad> video_pad;
 
   private:
+    void leave_routers_alone() {
+        GstObject* ice = nullptr;
+        GObject* agent = nullptr;
+        g_object_get(webrtc.get(), "ice-agent", &ice, nullptr);
+        g_object_get(ice, "agent", &agent, nullptr);
+        g_object_set(agent, "upnp", FALSE, nullptr);
+        g_object_unref(agent);
+        gst_object_unref(ice);
+    }
+
     void add_sender(const std::string& description, const std::string& caps_text) {
         GstElement* const bin = make_bin(description);
         gst_bin_add(GST_BIN(pipeline.get()), bin);
@@ -220,9 +234,13 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     static std::shared_ptr<Implementation> probed(gpointer data) {
         return (*static_cast<std::shared_ptr<std::weak_ptr<Implementation>>*>(data))->lock();
     }
-    static GstPadProbeReturn on_frame(GstPad*, GstPadProbeInfo*, gpointer data) {
-        if (const auto self = probed(data))
+    // Parameter sets come as a buffer of their own, at the time of their picture.
+    static GstPadProbeReturn on_frame(GstPad*, GstPadProbeInfo* info, gpointer data) {
+        const auto self = probed(data);
+        const GstClockTime time = GST_BUFFER_PTS(gst_pad_probe_info_get_buffer(info));
+        if (self)
             self->change([&] {
+                if (std::exchange(self->frame_time, time) == time) return;
                 ++self->frames;
                 if (!self->first_frame) self->first_frame = std::chrono::steady_clock::now();
             });
@@ -377,7 +395,7 @@ void HeadlessClient::request_key_frame() {
     std::lock_guard lock(implementation_->mutex);
     if (implementation_->video_pad)
         gst_pad_send_event(implementation_->video_pad.get(),
-                           gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
+                           gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, FALSE, 0));
 }
 
 std::uint64_t HeadlessClient::frames() const {

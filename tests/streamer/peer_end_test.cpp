@@ -1,0 +1,78 @@
+// A peer can be ended at any moment and leaves nothing.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "libsvc/base/error.h"
+#include "tests/streamer/media_pair.h"
+
+namespace svc::streamer {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::size_t entries_of(const char* folder) {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;
+    return count;
+}
+
+TEST_CASE("peer ends at each stage") {
+    MediaPair::Wish wish;
+    wish.settings.camera = wish.settings.microphone = true;
+    wish.client.camera = Colour{10, 200, 10};
+    SECTION("before it has made its offer") {
+        start_media();
+        PeerLog log;
+        const TemporaryDirectory place(std::filesystem::temp_directory_path(), "svc-media-");
+        PeerSetup setup;
+        setup.places.frame_socket = (place.path() / "frames").string();
+        for (int i = 0; i < 5; ++i) Peer(setup, log);
+        CHECK_FALSE(std::filesystem::exists(setup.places.frame_socket));
+    }
+    SECTION("with an offer made") {
+        MediaPair pair(wish);
+    }
+    SECTION("with the answer just taken") {
+        MediaPair pair(wish);
+        pair.connect();
+    }
+    SECTION("with frames and camera on their way") {
+        MediaPair pair(wish);
+        pair.connect();
+        pair.peer().set_camera_sink(160, 120, 15, [](const std::uint8_t*, std::size_t) {});
+        REQUIRE(pair.client().wait_frames(1, 15s));
+        pair.end_peer();
+        CHECK_FALSE(std::filesystem::exists(pair.frame_path()));
+    }
+    SECTION("with the client gone") {
+        MediaPair pair(wish);
+        pair.connect();
+        REQUIRE(pair.client().wait_frames(1, 15s));
+        pair.end_client();
+    }
+}
+
+TEST_CASE("peer that cannot listen for frames is not made") {
+    start_media();
+    PeerLog log;
+    PeerSetup setup;
+    setup.places.frame_socket = "/nowhere/at/all/frames";
+    CHECK_THROWS_AS(Peer(setup, log), Error);
+}
+
+TEST_CASE("twenty peers one after another leave no threads and no descriptors") {
+    const auto once = [] {
+        MediaPair pair({});
+        pair.connect();
+        REQUIRE(pair.client().wait_frames(1, 20s));
+    };
+    once();
+    once();
+    const std::size_t threads = entries_of("/proc/self/task"), files = entries_of("/proc/self/fd");
+    for (int i = 0; i < 18; ++i) once();
+    CHECK(wait_until([&] { return entries_of("/proc/self/task") <= threads; }, 10s));
+    CHECK(wait_until([&] { return entries_of("/proc/self/fd") <= files; }, 10s));
+}
+
+}  // namespace
+}  // namespace svc::streamer

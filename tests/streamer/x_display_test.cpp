@@ -1,0 +1,38 @@
+// The picture of an X display, of an Xvfb of the test's own.
+#include <catch2/catch.hpp>
+
+#include "tests/streamer/media_pair.h"
+#include "tests/streamer/x_server.h"
+
+namespace svc::streamer {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("picture of an X display arrives") {
+    const test::XServer display;
+    MediaPair::Wish wish;
+    wish.display = display.display();
+    MediaPair pair(wish);
+    pair.connect();
+    CHECK(pair.client().wait_frames(10, 20s));
+    CHECK(pair.client().wait_picture([](const ClientPicture& picture) { return picture.width == 320; }, 15s));
+    CHECK(stats_of(pair.peer(), "video").frames_encoded >= 10);
+}
+
+TEST_CASE("display that is not there is told in words") {
+    start_media();
+    PeerLog log;
+    PeerSetup setup;
+    setup.places.display = ":4711";
+    try {
+        const Peer peer(setup, log);
+        CHECK(wait_until([&] { return !log.events().empty(); }, 10s));
+        CHECK(log.events().front().find("display") != std::string::npos);
+    } catch (const std::exception& e) {
+        CHECK(std::string(e.what()).find("display") != std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace svc::streamer
