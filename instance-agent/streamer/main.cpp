@@ -79,6 +79,31 @@ void serve(Streamer& streamer, const sigset_t& signals) {
     if (number != SIGUSR1) streamer.stop();
 }
 
+// So that the session ends in error with a reason, and nobody waits for a stream that cannot come.
+void report_failure(const StreamStart& start, const std::string& why) {
+    constexpr auto patience = 20s;
+    SystemClock clock;
+    EventQueue queue(clock);
+    GatewayLink link(start.gateway, clock, {[&queue] { queue.stop(); }, [](const std::string&) {}, [] {}});
+    queue.after(patience, [&queue] { queue.stop(); });
+    queue.run();
+    link.send(register_message(start, {}).dump());
+    link.send(Json::object({{"type", "ctl:status"}, {"status", "error"}, {"message", why}}).dump());
+}
+
+void stream(const Options& options, const StreamStart& start) {
+    const sigset_t signals = block_signals();
+    StreamerParts parts{options, start,          read_session(options.session), start_media(), {},
+                        {},      make_media_peer};
+    if (parts.codecs.empty()) throw Error(ErrorCode::unsupported, "there is no video encoder");
+    parts.screen = await_screen(options, start, signals);
+    if (!parts.screen) return;
+    parts.input = make_input(options, start);
+    SystemClock clock;
+    Streamer streamer(std::move(parts), clock);
+    serve(streamer, signals);
+}
+
 int run(const Options& options) {
     log::set_level(log::parse_level(options.log_level));
     std::error_code ignored;
@@ -88,16 +113,12 @@ int run(const Options& options) {
         log::info("nobody streams: the user data has no streaming");
         return 0;
     }
-    const sigset_t signals = block_signals();
-    StreamerParts parts{options, *start,         read_session(options.session), start_media(), {},
-                        {},      make_media_peer};
-    if (parts.codecs.empty()) throw Error(ErrorCode::unsupported, "there is no video encoder");
-    parts.screen = await_screen(options, *start, signals);
-    if (!parts.screen) return 0;
-    parts.input = make_input(options, *start);
-    SystemClock clock;
-    Streamer streamer(std::move(parts), clock);
-    serve(streamer, signals);
+    try {
+        stream(options, *start);
+    } catch (const Error& e) {
+        report_failure(*start, e.what());
+        throw;
+    }
     return 0;
 }
 

@@ -20,6 +20,15 @@ std::unique_ptr<MetricsSender> sender_to(const std::optional<MetricsServer>& ser
 
 }  // namespace
 
+Json register_message(const StreamStart& start, const std::vector<VideoCodec>& codecs) {
+    Json names = Json::array();
+    for (const VideoCodec codec : codecs) names.push_back(to_text(codec));
+    return Json::object({{"type", "ctl:register"},
+                         {"session_id", start.session_id},
+                         {"version", SVC_VERSION},
+                         {"codecs", std::move(names)}});
+}
+
 Streamer::Streamer(StreamerParts parts, Clock& clock)
     : parts_(std::move(parts)),
       clock_(clock),
@@ -79,12 +88,7 @@ void Streamer::to_gateway(const Json& message) {
 }
 
 void Streamer::register_at_gateway() {
-    Json codecs = Json::array();
-    for (const VideoCodec codec : parts_.codecs) codecs.push_back(to_text(codec));
-    to_gateway(Json::object({{"type", "ctl:register"},
-                             {"session_id", parts_.start.session_id},
-                             {"version", SVC_VERSION},
-                             {"codecs", std::move(codecs)}}));
+    to_gateway(register_message(parts_.start, parts_.codecs));
     to_gateway(Json::object({{"type", "ctl:status"}, {"status", "running"}}));
     if (signalling_.is_active()) tell_stream();
 }

@@ -27,6 +27,9 @@ struct StreamerParts {
     PeerFactory make_peer;
 };
 
+// What the instance says of itself at the gateway first of all.
+Json register_message(const StreamStart& start, const std::vector<VideoCodec>& codecs);
+
 class Streamer final : private SignallingHost {
   public:
     static constexpr std::chrono::seconds metrics_interval{10};

@@ -164,3 +164,15 @@ TEST_CASE("a_streamer_ends_with_its_session") {
     instance.gateway.send(R"({"type":"ctl:terminate","reason":"deleted"})");
     CHECK(instance.outcome(child) == 0);
 }
+
+TEST_CASE("a_streamer_that_cannot_work_tells_why") {
+    Instance instance;
+    const test::XServer server;
+    Child child = instance.start({"--display", server.display(), "--input", "uinput"});
+    if (access("/dev/uinput", F_OK) == 0) return;
+    CHECK(instance.outcome(child) == 1);
+    instance.gateway.await("ctl:register");
+    const Json status = instance.gateway.await("ctl:status");
+    CHECK(status.at("status") == Json("error"));
+    CHECK(status.at("message") == Json("this machine has no /dev/uinput"));
+}
