@@ -24,7 +24,8 @@ struct StreamLaunch {
 struct StreamInstance {
     std::string id;
     std::string session;
-    std::string status;  // of the management service: "running", "error", "stopped", ...; "deleted": it is gone
+    std::string
+        status;  // of the management service: "running", "error", "stopped", ...; "deleted": it is gone
     std::string error_message;
 };
 
@@ -32,7 +33,8 @@ struct RegionLoad {
     int cpus = 0;  // of all nodes that take instances
 };
 
-// Thread-safe. Calls block and throw Error: `unavailable` when the service does not answer, else what it said.
+// Thread-safe. Calls block and throw Error: `unavailable` when the service does not answer, else what it
+// said.
 class Management {
   public:
     virtual ~Management() = default;
@@ -41,10 +43,11 @@ class Management {
     // Returns the instance's id as soon as it is known; the launch goes on. Platform is `webrtc`, the tag
     // session=<id> is set.
     virtual std::string launch(const StreamLaunch& launch) = 0;
-    virtual std::vector<StreamInstance> instances() = 0;      // those with a session's tag
+    virtual std::vector<StreamInstance> instances() = 0;                        // those with a session's tag
     virtual std::optional<StreamInstance> instance(const std::string& id) = 0;  // nothing: it is gone
-    // Returns when the instance is gone, or throws. Absent is fine.
-    virtual void remove(const std::string& id, bool force) = 0;
+    // Returns when the instance is gone, or throws: `unavailable` soon after `stop`, when it may go on.
+    // Absent is fine.
+    virtual void remove(const std::string& id, bool force, std::stop_token stop) = 0;
     // Calls `changed` with the id of each instance that may have changed (and once with "" when what happened
     // before is not known: look at all), until `stop` or the connection breaks (throws unavailable).
     virtual void follow(std::stop_token stop, const std::function<void(const std::string& id)>& changed) = 0;

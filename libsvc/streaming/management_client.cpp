@@ -17,7 +17,7 @@ namespace {
 // the end of the process either.
 constexpr std::chrono::seconds ask_timeout{10};
 constexpr std::chrono::seconds work_timeout{30};
-constexpr std::chrono::seconds removal_step{10};
+constexpr std::chrono::seconds removal_step{1};  // after that the end of the process is thought of
 constexpr std::chrono::minutes removal_limit{5};
 constexpr std::chrono::milliseconds stop_check{250};
 
@@ -46,11 +46,11 @@ class ManagementClient final : public Management {
     std::string launch(const StreamLaunch& launch) override;
     std::vector<StreamInstance> instances() override;
     std::optional<StreamInstance> instance(const std::string& id) override;
-    void remove(const std::string& id, bool force) override;
+    void remove(const std::string& id, bool force, std::stop_token stop) override;
     void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) override;
 
   private:
-    void await_removal(const std::string& operation);
+    void await_removal(const std::string& operation, const std::stop_token& stop);
 
     ApiClient asking_, working_;
     std::string metrics_server_;
@@ -81,18 +81,20 @@ std::optional<StreamInstance> ManagementClient::instance(const std::string& id) 
     }
 }
 
-void ManagementClient::remove(const std::string& id, bool force) {
+void ManagementClient::remove(const std::string& id, bool force, std::stop_token stop) {
     try {
-        await_removal(working_.delete_instance(id, force).at("id").as_string());
+        await_removal(working_.delete_instance(id, force).at("id").as_string(), stop);
     } catch (const Error& e) {
         if (e.code() != ErrorCode::not_found && (e.code() == ErrorCode::unavailable || instance(id))) throw;
     }
 }
 
-void ManagementClient::await_removal(const std::string& operation) {
+void ManagementClient::await_removal(const std::string& operation, const std::stop_token& stop) {
     const SteadyTime end = clock_.steady_now() + removal_limit;
     Json record;
     do {
+        if (stop.stop_requested())
+            throw Error(ErrorCode::unavailable, "nobody waits for the deletion any more");
         record = working_.wait_operation(operation, removal_step);
     } while (!operation_is_final(record) && clock_.steady_now() < end);
     if (!operation_is_final(record)) throw Error(ErrorCode::busy, "the instance is still being deleted");

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -160,6 +161,7 @@ class SessionService::Implementation {
     Guarded<std::string> fingerprint_;
     const std::string self_;  // what claims are made with
     std::atomic<bool> stopping_{false};
+    std::stop_source stop_;  // of what waits in regions
     Guarded<std::map<std::string, Duty>> duties_;
     // When the only client that a session can have counts as gone for good: it is not connected.
     Guarded<std::map<std::string, Time>> deserted_;

@@ -90,6 +90,7 @@ void SessionService::Implementation::open_again(const StreamSession& session) {
 
 void SessionService::Implementation::stop() {
     stopping_ = true;
+    stop_.request_stop();
     tell_waiting();
     calls_.stop();
     removals_.stop();

@@ -171,7 +171,7 @@ void SessionService::Implementation::take_instance(const StreamSession& session,
     if (now && now->container_id == instance) return;
     log::warning("instance of a session that has none or another",
                  {{"session", session.id}, {"instance", instance}});
-    answering(session.region).remove(instance, true);
+    answering(session.region).remove(instance, true, stop_.get_token());
 }
 
 void SessionService::Implementation::adopt(const StreamSession& session,
@@ -200,9 +200,11 @@ void SessionService::Implementation::remove_instances(const std::string& id) {
 }
 
 void SessionService::Implementation::remove_at(Management& management, const StreamSession& session) {
-    if (!session.container_id.empty()) return management.remove(session.container_id, session.forgotten);
+    const std::stop_token stop = stop_.get_token();
+    if (!session.container_id.empty())
+        return management.remove(session.container_id, session.forgotten, stop);
     for (const StreamInstance& instance : tagged(management, session.id))
-        management.remove(instance.id, session.forgotten);
+        management.remove(instance.id, session.forgotten, stop);
 }
 
 }  // namespace svc

@@ -62,6 +62,8 @@ class Follower {
 };
 
 struct World {
+    World() = default;
+    explicit World(const std::function<void(server::Options&)>& change) : daemon(change) {}
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     std::unique_ptr<Management> management = make_management_client(region());
@@ -145,17 +147,34 @@ TEST_CASE("an instance is gone when its removal returns, and a second removal is
     world.await_status(id, "running");
     Follower follower(*world.management);
     REQUIRE(follower.await(""));
-    world.management->remove(id, false);
+    world.management->remove(id, false, {});
     CHECK_FALSE(world.management->instance(id));
     CHECK(follower.await(id));
-    CHECK_NOTHROW(world.management->remove(id, true));
+    CHECK_NOTHROW(world.management->remove(id, true, {}));
+}
+
+TEST_CASE("a removal ends soon after it is asked to stop, and goes on without us") {
+    World world([](server::Options& options) { options.simulated.stop_delay = std::chrono::hours(1); });
+    world.add_application();
+    const std::string id = world.launch("s1");
+    world.await_status(id, "running");
+    std::stop_source stop;
+    std::jthread remover([&] {
+        CHECK(code_of([&] { world.management->remove(id, false, stop.get_token()); }) ==
+              ErrorCode::unavailable);
+    });
+    Follower follower(*world.management);
+    CHECK(follower.await(""));
+    stop.request_stop();
+    remover.join();
+    CHECK(world.management->instance(id));
 }
 
 TEST_CASE("an instance is removed while it is being launched") {
     World world;
     world.add_application();
     const std::string id = world.launch("s1");
-    world.management->remove(id, true);
+    world.management->remove(id, true, {});
     CHECK_FALSE(world.management->instance(id));
 }
 
@@ -176,7 +195,8 @@ TEST_CASE("a service that is away is unavailable") {
     world.daemon.stop();
     CHECK(code_of([&] { world.management->applications(); }) == ErrorCode::unavailable);
     CHECK(code_of([&] { world.launch("s1"); }) == ErrorCode::unavailable);
-    CHECK(code_of([&] { world.management->remove("c055dl0j1qm027422feg", true); }) == ErrorCode::unavailable);
+    CHECK(code_of([&] { world.management->remove("c055dl0j1qm027422feg", true, {}); }) ==
+          ErrorCode::unavailable);
 }
 
 TEST_CASE("over TLS a region is known by its fingerprint and knows the gateway by its certificate") {

@@ -30,7 +30,9 @@ class FakeManagement::Connection final : public Management {
         const auto found = service_.instances_.find(id);
         return found == service_.instances_.end() ? std::nullopt : std::optional(found->second);
     }
-    void remove(const std::string& id, bool force) override { service_.remove(id, force); }
+    void remove(const std::string& id, bool force, std::stop_token stop) override {
+        service_.remove(id, force, stop);
+    }
     void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) override {
         service_.follow(stop, changed);
     }
@@ -73,6 +75,12 @@ void FakeManagement::set_answers(bool answers) {
 void FakeManagement::set_hangs(bool hangs) {
     std::lock_guard lock(mutex_);
     hangs_ = hangs;
+    changed_.notify_all();
+}
+
+void FakeManagement::set_removes(bool removes) {
+    std::lock_guard lock(mutex_);
+    removes_ = removes;
     changed_.notify_all();
 }
 
@@ -174,7 +182,7 @@ std::string FakeManagement::launch(const StreamLaunch& launch) {
     return id;
 }
 
-void FakeManagement::remove(const std::string& id, bool force) {
+void FakeManagement::remove(const std::string& id, bool force, const std::stop_token& stop) {
     auto lock = answering();
     if (const auto hook = on_remove_) {
         lock.unlock();
@@ -182,6 +190,8 @@ void FakeManagement::remove(const std::string& id, bool force) {
         lock.lock();
         require_answers();
     }
+    if (!changed_.wait(lock, stop, [this] { return removes_; }))
+        throw Error(ErrorCode::unavailable, "nobody waits for the removal any more");
     removals_.push_back(id);
     instances_.erase(id);
     tell_all(id);

@@ -26,6 +26,8 @@ class FakeManagement {
     void set_answers(bool answers);
     // True: it takes calls and answers none of them, until false. Whoever ends a connection meanwhile waits.
     void set_hangs(bool hangs);
+    // False: removals take until true, or until they are asked to stop.
+    void set_removes(bool removes);
     // Called without a lock before a launch or a removal is done: may block, or throw what is to be answered.
     void on_launch(std::function<void(const StreamLaunch&)> hook);
     void on_remove(std::function<void(const std::string& id, bool force)> hook);
@@ -56,7 +58,7 @@ class FakeManagement {
     template <class Test>
     void await(Test test) const;
     std::string launch(const StreamLaunch& launch);
-    void remove(const std::string& id, bool force);
+    void remove(const std::string& id, bool force, const std::stop_token& stop);
     void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed);
 
     mutable std::mutex mutex_;
@@ -65,6 +67,7 @@ class FakeManagement {
     int cpus_ = 4;
     bool answers_ = true;
     bool hangs_ = false;
+    bool removes_ = true;
     std::function<void(const StreamLaunch&)> on_launch_;
     std::function<void(const std::string&, bool)> on_remove_;
     std::map<std::string, StreamInstance> instances_;

@@ -40,6 +40,21 @@ std::vector<std::string> all_ids(Gateway& gateway) {
 
 }  // namespace
 
+TEST_CASE("a gateway that stops does not wait for instances to go") {
+    SessionWorld world;
+    world.management.set_removes(false);
+    std::string id;
+    {
+        Gateway gateway(world);
+        id = gateway.create();
+        gateway.instance(id);
+        gateway.service.remove("me", id, {});
+    }
+    CHECK(world.management.removals().empty());
+    REQUIRE(world.stored(id));
+    CHECK(world.stored(id)->removal_due);
+}
+
 TEST_CASE("a deleted session is over when its instance is gone") {
     SessionWorld world;
     Gate gate(world.management);
