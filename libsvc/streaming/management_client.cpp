@@ -59,7 +59,7 @@ class ManagementClient final : public Management {
 
 std::string ManagementClient::launch(const StreamLaunch& launch) {
     const Json operation = working_.launch(launch_payload(launch, metrics_server_));
-    const std::string id = resource_id(operation, {"containers", "instances"});
+    std::string id = resource_id(operation, {"containers", "instances"});
     if (id.empty()) throw Error(ErrorCode::internal, "the launch named no instance");
     return id;
 }

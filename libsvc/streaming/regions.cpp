@@ -53,8 +53,8 @@ class Region {
 
     void start(RegionEvents& events) {
         events_ = &events;
-        threads_.emplace_back([this](std::stop_token stop) { ask_on(stop); });
-        threads_.emplace_back([this](std::stop_token stop) { follow_on(stop); });
+        threads_.emplace_back([this](const std::stop_token& stop) { ask_on(stop); });
+        threads_.emplace_back([this](const std::stop_token& stop) { follow_on(stop); });
     }
     void request_stop() {
         for (auto& thread : threads_) thread.request_stop();
