@@ -171,7 +171,8 @@ void Gateway::Parts::stop() {
     workers.stop();
 }
 
-Gateway::Gateway(Options options, Seams seams) : parts_(std::make_unique<Parts>(std::move(options), seams)) {
+Gateway::Gateway(Options options, const Seams& seams)
+    : parts_(std::make_unique<Parts>(std::move(options), seams)) {
     parts_->serve();
 }
 

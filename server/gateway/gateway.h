@@ -22,7 +22,7 @@ struct Seams {
 class Gateway {
   public:
     // Opens the state, continues what an earlier process left, and serves.
-    explicit Gateway(Options options, Seams seams = {});
+    explicit Gateway(Options options, const Seams& seams = {});
     ~Gateway();  // stop()
     Gateway(const Gateway&) = delete;
     Gateway& operator=(const Gateway&) = delete;

@@ -34,7 +34,7 @@ bool has_body(const Request& request) {
 }  // namespace
 
 Middleware::Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> metrics)
-    : parts_(std::move(parts)), api_(std::move(api)), metrics_(std::move(metrics)) {
+    : parts_(parts), api_(std::move(api)), metrics_(std::move(metrics)) {
     for (const Router* router : {&api_, &metrics_})
         for (const Route& route : router->routes()) parts_.metrics.announce(route.label, route.method);
 }
