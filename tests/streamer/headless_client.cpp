@@ -30,9 +30,9 @@ std::string field_of(const GstCaps* caps, const char* field) {
 std::string branch_for(const GstCaps* caps, bool decode) {
     if (field_of(caps, "media") == "audio") return "fakesink name=sound sync=false async=false";
     const bool h264 = field_of(caps, "encoding-name") == "H264";
-    const std::string depayed =
-        h264 ? "rtph264depay name=depay request-keyframe=true wait-for-keyframe=true ! video/x-h264,stream-format=byte-stream,alignment=au"
-             : "rtpvp8depay name=depay request-keyframe=true wait-for-keyframe=true";
+    const std::string depayed = h264 ? "rtph264depay name=depay request-keyframe=true wait-for-keyframe=true "
+                                       "! video/x-h264,stream-format=byte-stream,alignment=au"
+                                     : "rtpvp8depay name=depay request-keyframe=true wait-for-keyframe=true";
     if (!decode) return depayed + " ! fakesink sync=false async=false";
     return depayed + (h264 ? " ! h264parse ! openh264dec" : " ! vp8dec") +
            " ! queue max-size-buffers=2 leaky=downstream ! videoconvert ! video/x-raw,format=RGBA ! appsink "
@@ -108,6 +108,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     std::map<std::string, std::shared_ptr<GstWebRTCDataChannel>> channels;
     std::map<std::string, bool> open;
     Ref<GstPad> video_pad;
+    Moment asked{};
 
   private:
     void leave_routers_alone() {
@@ -244,7 +245,23 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
                 ++self->frames;
                 if (!self->first_frame) self->first_frame = std::chrono::steady_clock::now();
             });
+        if (self) self->ask_for_beginning();
         return GST_PAD_PROBE_OK;
+    }
+    // A player that can show nothing yet says so.
+    void ask_for_beginning() {
+        Ref<GstPad> pad;
+        {
+            std::lock_guard lock(mutex);
+            const auto now = std::chrono::steady_clock::now();
+            if (!wish.decode || picture.width > 0 || !video_pad ||
+                now - asked < std::chrono::milliseconds(200))
+                return;
+            asked = now;
+            pad.reset(GST_PAD(gst_object_ref(video_pad.get())));
+        }
+        gst_pad_send_event(pad.get(),
+                           gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, FALSE, 0));
     }
     static GstPadProbeReturn on_sound(GstPad*, GstPadProbeInfo*, gpointer data) {
         if (const auto self = probed(data)) self->change([&] { ++self->sound_packets; });

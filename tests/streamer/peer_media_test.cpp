@@ -89,7 +89,7 @@ TEST_CASE("figures of a stream are those of what was sent") {
     REQUIRE(pair.client().wait_frames(5, 15s));
     REQUIRE(wait_until([&] { return pair.client().sound_packets() > 3; }, 15s));
     const StreamStats video = stats_of(pair.peer(), "video"), audio = stats_of(pair.peer(), "audio");
-    CHECK(video.frames_encoded >= 5);
+    CHECK(video.frames_encoded >= 3);
     CHECK(video.key_frames_encoded >= 1);
     CHECK(video.key_frames_encoded <= video.frames_encoded);
     CHECK(video.total_encode_time > 0);

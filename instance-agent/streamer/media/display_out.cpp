@@ -84,19 +84,21 @@ DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const Pictur
     const auto payloader = element_of(bin(), "payloader");
     add_transport_cc(payloader.get());
     meter_encoder(encoder_.get(), encoded_);
-    limit_key_frames(encoder_.get());
     meter_payloader(payloader.get(), sent_);
     if (codec == VideoCodec::h264) hide_level(payloader.get());
-    if (places.display.empty())
-        open_socket(places.frame_socket, shape);
-    else
+    if (places.display.empty()) open_socket(places.frame_socket, shape);
+    // A guest that draws nothing right now has its last picture sent.
+    limit_key_frames(encoder_.get(), [weak = std::weak_ptr<FrameSocket>(socket_)] {
+        if (const auto socket = weak.lock()) socket->repeat();
+    });
+    if (!places.display.empty())
         g_object_set(element_of(bin(), "source").get(), "display-name", places.display.c_str(), "remote",
                      gboolean{is_remote(places.display)}, nullptr);
 }
 
 void DisplayOut::open_socket(const std::string& path, const PictureShape& shape) {
     const std::shared_ptr<GstElement> source(element_of(bin(), "source"));
-    socket_ = std::make_unique<FrameSocket>(
+    socket_ = std::make_shared<FrameSocket>(
         path, FrameSocket::Shape{shape.width, shape.height, shape.fps},
         [source, shape](const std::shared_ptr<const RawFrame>& frame) { push(source.get(), shape, frame); });
 }
@@ -114,10 +116,7 @@ void DisplayOut::set_kbps(std::uint32_t kbps) {
 }
 
 void DisplayOut::request_key_frame() {
-    const Ref<GstPad> output(gst_element_get_static_pad(encoder_.get(), "src"));
-    gst_pad_send_event(output.get(),
-                       gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
-    if (socket_) socket_->repeat();
+    streamer::request_key_frame(encoder_.get());
 }
 
 void DisplayOut::stop() {

@@ -31,7 +31,7 @@ class DisplayOut {
     Ref<GstElement> bin_, encoder_, gate_;
     std::shared_ptr<EncodeMeter> encoded_ = std::make_shared<EncodeMeter>();
     std::shared_ptr<SendMeter> sent_;
-    std::unique_ptr<FrameSocket> socket_;
+    std::shared_ptr<FrameSocket> socket_;
 };
 
 }  // namespace svc::streamer

@@ -21,6 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto tick_interval = 500ms;
 constexpr int ticks_a_look = 4;  // how often it is asked which path is in use
+constexpr auto early_interval = 100ms;
+constexpr int most_early_ticks = 8;
 constexpr int most_silent_ticks = 30;
 constexpr guint receive_latency =
     60;  // milliseconds the client's camera and microphone may wait for a packet
@@ -230,7 +232,9 @@ void PeerSession::connection_moved() {
         if (closing_ || std::exchange(connected_, true)) return;
         if (display_) display_->begin();
         meter_feedback(webrtc_.get(), feedback_);
+        woken_ = true;
     }
+    tick_.notify_all();
     look_for_relay();
     gate_->tell([](PeerEvents& events) { events.connected(); });
 }
@@ -291,9 +295,11 @@ GstBusSyncReply PeerSession::on_message(GstBus*, GstMessage* message, gpointer d
 
 void PeerSession::run_ticks(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    for (int tick = 0; !tick_.wait_for(lock, stop, tick_interval, [&] { return stop.stop_requested(); });
-         ++tick) {
-        if (!connected_) continue;
+    for (int tick = 0; !stop.stop_requested(); ++tick) {
+        const auto interval = connected_ && early_ticks_ < most_early_ticks ? early_interval : tick_interval;
+        tick_.wait_for(lock, stop, interval, [&] { return std::exchange(woken_, false); });
+        if (stop.stop_requested() || !connected_) continue;
+        repeat_beginning();
         adapt();
         const bool silent = is_silent(), look = tick % ticks_a_look == 0;
         lock.unlock();
@@ -302,6 +308,12 @@ void PeerSession::run_ticks(const std::stop_token& stop) {
         if (look) look_for_relay();
         lock.lock();
     }
+}
+
+// The client may have its keys a moment after us and lose the first picture. With the lock held.
+void PeerSession::repeat_beginning() {
+    if (early_ticks_ >= most_early_ticks) return;
+    if (++early_ticks_ > 1 && display_ && feedback_->packets() == 0) display_->request_key_frame();
 }
 
 // A player reports several times a second to every few seconds; one that crashed does not say so. With the

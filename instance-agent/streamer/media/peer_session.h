@@ -49,6 +49,7 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     void send_through(GstElement* bin, const std::string& caps, int direction, bool resend);
     void watch();
     void run_ticks(const std::stop_token& stop);
+    void repeat_beginning();
     void adapt();
     bool is_silent();
     void look_for_relay();
@@ -80,7 +81,8 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     Congestion congestion_;
     bool relay_in_use_ = false;
     std::uint64_t reports_heard_ = 0;
-    int silent_ticks_ = 0;
+    int silent_ticks_ = 0, early_ticks_ = 0;
+    bool woken_ = false;
     std::condition_variable_any tick_;
     std::jthread ticker_;
 };

@@ -4,6 +4,7 @@
 #include <gst/video/video.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "instance-agent/streamer/media/gst_handles.h"
 
@@ -91,25 +92,55 @@ GstPadProbeReturn level_asked(GstPad*, GstPadProbeInfo* info, gpointer) {
     return GST_PAD_PROBE_OK;
 }
 
-// A client may ask as often as it likes. The encoders' own limit does not work with x264enc in 1.22.
-struct RequestLimit {
-    static constexpr double most = 3, each_second = 4;
-    double left = most;
-    Moment last = now();
+// A client may ask as often as it likes: beyond the limit a request waits for a later frame. The encoders'
+// own limit does not work with x264enc in 1.22. On the threads of the encoder and of the session.
+class RequestLimit {
+  public:
+    explicit RequestLimit(std::function<void()> heard) : heard_(std::move(heard)) {}
 
-    bool allows() {
-        const std::chrono::duration<double> since = now() - last;
-        left = std::min(most, left + since.count() * each_second);
-        last = now();
-        if (left < 1) return false;
-        left -= 1;
-        return true;
+    bool take() {
+        std::lock_guard lock(mutex_);
+        refill();
+        waits_ = left_ < 1;
+        if (!waits_) left_ -= 1;
+        return !waits_;
     }
+    bool take_waiting() {
+        std::lock_guard lock(mutex_);
+        refill();
+        return waits_ && left_ >= 1;
+    }
+    void heard() const { heard_(); }
+
+  private:
+    void refill() {
+        const std::chrono::duration<double> since = now() - last_;
+        left_ = std::min(most, left_ + since.count() * each_second);
+        last_ = now();
+    }
+
+    static constexpr double most = 3, each_second = 4;
+    std::function<void()> heard_;
+    std::mutex mutex_;
+    double left_ = most;
+    bool waits_ = false;
+    Moment last_ = now();
 };
 
 GstPadProbeReturn request_came(GstPad*, GstPadProbeInfo* info, gpointer data) {
     if (!gst_video_event_is_force_key_unit(gst_pad_probe_info_get_event(info))) return GST_PAD_PROBE_OK;
-    return meter_of<RequestLimit>(data).allows() ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+    RequestLimit& limit = meter_of<RequestLimit>(data);
+    if (!limit.take()) return GST_PAD_PROBE_DROP;
+    limit.heard();
+    return GST_PAD_PROBE_OK;
+}
+
+GstPadProbeReturn frame_comes(GstPad* pad, GstPadProbeInfo*, gpointer data) {
+    if (meter_of<RequestLimit>(data).take_waiting()) {
+        const Ref<GstElement> encoder(gst_pad_get_parent_element(pad));
+        request_key_frame(encoder.get());
+    }
+    return GST_PAD_PROBE_OK;
 }
 
 bool is_rtp_input(GstPad* pad) {
@@ -125,9 +156,18 @@ void meter_encoder(GstElement* encoder, const std::shared_ptr<EncodeMeter>& mete
     add_probe(src.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_done, meter);
 }
 
-void limit_key_frames(GstElement* encoder) {
+void limit_key_frames(GstElement* encoder, std::function<void()> heard) {
+    const Ref<GstPad> sink(gst_element_get_static_pad(encoder, "sink"));
     const Ref<GstPad> src(gst_element_get_static_pad(encoder, "src"));
-    add_probe(src.get(), GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, request_came, std::make_shared<RequestLimit>());
+    const auto limit = std::make_shared<RequestLimit>(std::move(heard));
+    add_probe(sink.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_comes, limit);
+    add_probe(src.get(), GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, request_came, limit);
+}
+
+// As the receiver's requests come: at the encoder's way out.
+void request_key_frame(GstElement* encoder) {
+    const Ref<GstPad> src(gst_element_get_static_pad(encoder, "src"));
+    gst_pad_send_event(src.get(), gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
 }
 
 void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& meter) {

@@ -2,6 +2,7 @@
 // Fastens the meters to the pads of a pipeline.
 #include <gst/gst.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -10,8 +11,9 @@
 namespace svc::streamer {
 
 void meter_encoder(GstElement* encoder, const std::shared_ptr<EncodeMeter>& meter);
+void request_key_frame(GstElement* encoder);
 // Of many requests in quick succession the first three are heard, then four a second.
-void limit_key_frames(GstElement* encoder);
+void limit_key_frames(GstElement* encoder, std::function<void()> heard);
 // Gives the stream its ssrc too.
 void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& meter);
 
