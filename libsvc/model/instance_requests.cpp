@@ -8,6 +8,7 @@
 #include "libsvc/model/instance.h"
 #include "libsvc/model/metrics_server.h"
 #include "libsvc/model/names.h"
+#include "libsvc/model/numbers.h"
 #include "libsvc/model/size.h"
 
 namespace svc {
@@ -16,15 +17,6 @@ namespace {
 
 constexpr std::size_t max_user_data_bytes = 10240;
 constexpr std::array<std::string_view, 3> platforms{"null", "swrast", "webrtc"};
-
-std::optional<int> bounded(const JsonFields& fields, std::string_view key, int lowest, int highest) {
-    const auto value = fields.integer(key);
-    if (!value) return std::nullopt;
-    if (*value < lowest || *value > highest)
-        throw_invalid(fields.path_of(key),
-                      "must be from " + std::to_string(lowest) + " to " + std::to_string(highest));
-    return static_cast<int>(*value);
-}
 
 std::optional<int> at_least(const JsonFields& fields, std::string_view key, int lowest) {
     const auto value = fields.integer(key);

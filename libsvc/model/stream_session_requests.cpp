@@ -7,6 +7,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/names.h"
+#include "libsvc/model/numbers.h"
 #include "libsvc/model/stream_session.h"
 
 namespace svc {
@@ -26,18 +27,9 @@ constexpr std::array<std::string_view, 10> sort_fields{
     "id",       "app",    "region",         "cluster_id", "container_id",
     "joinable", "status", "status_message", "created_at", "client_connected"};
 
-std::optional<int> number(const JsonFields& fields, std::string_view key, int lowest, int highest) {
-    const auto value = fields.integer(key);
-    if (!value) return std::nullopt;
-    if (*value < lowest || *value > highest)
-        throw_invalid(fields.path_of(key),
-                      "must be from " + std::to_string(lowest) + " to " + std::to_string(highest));
-    return static_cast<int>(*value);
-}
-
 // Encoders need sizes that are even.
 std::optional<int> length(const JsonFields& fields, std::string_view key, int highest) {
-    const auto value = number(fields, key, 1, highest);
+    const auto value = bounded(fields, key, 1, highest);
     return value ? std::optional(*value + *value % 2) : std::nullopt;
 }
 
@@ -84,9 +76,9 @@ bool is_descending(const std::string& text) {
 }  // namespace
 
 ScreenPatch ScreenPatch::from_json(const JsonFields& fields) {
-    number(fields, "fps", 1, max_fps);
+    bounded(fields, "fps", 1, max_fps);
     return {length(fields, "width", max_width), length(fields, "height", max_height),
-            number(fields, "density", min_density, max_density)};
+            bounded(fields, "density", min_density, max_density)};
 }
 
 Screen ScreenPatch::applied_to(Screen screen) const {
@@ -98,7 +90,7 @@ Screen ScreenPatch::applied_to(Screen screen) const {
 
 Screen Screen::from_json(const JsonFields& fields) {
     Screen screen = ScreenPatch::from_json(fields).applied_to({});
-    screen.fps = number(fields, "fps", 1, max_fps).value_or(screen.fps);
+    screen.fps = bounded(fields, "fps", 1, max_fps).value_or(screen.fps);
     return screen;
 }
 
@@ -115,12 +107,12 @@ SessionCreate SessionCreate::from_json(const Json& body) {
     SessionCreate request;
     request.app = fields.require_string("app");
     check_application_name("app", request.app);
-    request.app_version = number(fields, "app_version", 0, std::numeric_limits<int>::max());
+    request.app_version = bounded(fields, "app_version", 0, std::numeric_limits<int>::max());
     request.region = fields.string("region").value_or("");
     if (request.region.size() > max_region || has_control_characters(request.region))
         throw_invalid("region", "is no region's name");
     request.joinable = fields.boolean("joinable").value_or(false);
-    request.idle_time_min = number(fields, "idle_time_min", 0, max_idle_minutes);
+    request.idle_time_min = bounded(fields, "idle_time_min", 0, max_idle_minutes);
     request.ephemeral = fields.boolean("ephemeral").value_or(true);
     if (const Json* extra = fields.raw("extra_data")) request.extra_data = *extra;
     if (const auto screen = fields.object("screen")) request.screen = Screen::from_json(*screen);

@@ -1,0 +1,13 @@
+#pragma once
+// Numbers in what clients ask.
+#include <optional>
+#include <string_view>
+
+#include "libsvc/base/json.h"
+
+namespace svc {
+
+// Nothing when the field is not there; throws invalid_argument naming it when it is out of [lowest, highest].
+std::optional<int> bounded(const JsonFields& fields, std::string_view key, int lowest, int highest);
+
+}  // namespace svc
