@@ -1,7 +1,6 @@
 #include "server/options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -10,6 +9,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/yaml.h"
 #include "libsvc/model/api.h"
+#include "server/setting_values.h"
 #include "server/settings.h"
 
 namespace svc::server {
@@ -24,12 +24,6 @@ struct Flags {
     std::map<std::string_view, std::vector<std::string>> values;  // by key, of the flags given
 };
 
-std::string flag_name(std::string_view key) {
-    std::string name = "--" + std::string(key);
-    std::replace(name.begin(), name.end(), '_', '-');
-    return name;
-}
-
 // 1-based line of a top-level key; 0 when it is written in a way this search does not see (flow style).
 std::size_t line_of(std::string_view text, std::string_view key) {
     std::size_t number = 0;
@@ -43,11 +37,6 @@ std::size_t line_of(std::string_view text, std::string_view key) {
         if (name == key) return number;
     }
     return 0;
-}
-
-[[noreturn]] void throw_at(const std::filesystem::path& file, std::size_t line, std::string_view message) {
-    const std::string place = line ? file.string() + ":" + std::to_string(line) : file.string();
-    throw Error(ErrorCode::invalid_argument, place + ": " + std::string(message));
 }
 
 void apply_member(Options& options, const std::filesystem::path& file, std::string_view text,

@@ -155,4 +155,15 @@ std::string read_node_name(std::string_view key, const Json& value) {
     return text;
 }
 
+std::string flag_name(std::string_view key) {
+    std::string name = "--" + std::string(key);
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+}
+
+void throw_at(const std::filesystem::path& file, std::size_t line, std::string_view message) {
+    const std::string place = line ? file.string() + ":" + std::to_string(line) : file.string();
+    throw Error(ErrorCode::invalid_argument, place + ": " + std::string(message));
+}
+
 }  // namespace svc::server

@@ -1,6 +1,8 @@
 #pragma once
-// Readers of configuration values. All throw invalid_argument "argument <key> is invalid: <rule>".
+// Readers of configuration values. All throw invalid_argument "argument <key> is invalid: <rule>". And what
+// messages call the place where a value was found.
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,5 +27,9 @@ std::string read_subnet(std::string_view key, const Json& value);  // private IP
 std::string read_ip(std::string_view key, const Json& value);      // "" or an IPv4 address
 std::string read_bridge(std::string_view key, const Json& value);
 std::string read_node_name(std::string_view key, const Json& value);
+
+std::string flag_name(std::string_view key);  // "--state-dir" of "state_dir"
+// Throws invalid_argument "<file>:<line>: <message>"; 0: the line is not known.
+[[noreturn]] void throw_at(const std::filesystem::path& file, std::size_t line, std::string_view message);
 
 }  // namespace svc::server

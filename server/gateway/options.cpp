@@ -1,7 +1,6 @@
 #include "server/gateway/options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -10,10 +9,14 @@
 #include "libsvc/formats/yaml.h"
 #include "server/gateway/line_of_key.h"
 #include "server/gateway/settings.h"
+#include "server/setting_values.h"
 
 namespace svc::gateway {
 
 namespace {
+
+using server::flag_name;
+using server::throw_at;
 
 struct Flags {
     std::string config;
@@ -21,17 +24,6 @@ struct Flags {
     bool tls12 = false;
     std::map<std::string_view, std::string> values;  // by key, of the flags given
 };
-
-std::string flag_name(std::string_view key) {
-    std::string name = "--" + std::string(key);
-    std::replace(name.begin(), name.end(), '_', '-');
-    return name;
-}
-
-[[noreturn]] void throw_at(const std::filesystem::path& file, std::size_t line, std::string_view message) {
-    const std::string place = line ? file.string() + ":" + std::to_string(line) : file.string();
-    throw Error(ErrorCode::invalid_argument, place + ": " + std::string(message));
-}
 
 void apply_member(Options& options, const std::filesystem::path& file, std::string_view text,
                   const std::pair<std::string, Json>& member) {
