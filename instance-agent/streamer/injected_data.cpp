@@ -195,7 +195,7 @@ void InjectedData::get_property(const Json& data) {
 }
 
 void InjectedData::set_property(const Json& data) {
-    const Json place = place_of(data);
+    Json place = place_of(data);
     const auto ask = [data, place](const ControlApi& api) {
         Json body = values_of(data);
         body.set("prop_id", place.at("prop"));
