@@ -66,7 +66,7 @@ class Session {
     }
     ~Session() {
         listener_.request_stop();
-        listener_.join();
+        if (listener_.joinable()) listener_.join();
     }
     // As a browser does: once media flows it closes the signalling.
     void await_media() {

@@ -1,17 +1,135 @@
 #!/usr/bin/env python3
-"""A real stream: desktop in a container, streamer in it, gateway, and a client that decodes what comes."""
+"""A real stream: desktop in a container, streamer in it, gateway, and a client that decodes what comes. With SVC_TEST_LONG=1 also
+what takes minutes."""
+import json
+import os
+import signal
 import unittest
 
+import harness
 import streaming
+from streaming import eventually
+
+SCREEN = {"width": 1280, "height": 720, "density": 160, "fps": 30}
+KEY_F9 = 66
+MIDDLE = (640, 270)
+FRAMES_OF_A_SECOND = 30
+NOT_FOUND = 404
 
 
 class Stream(streaming.StreamTest):
+    def stream(self, **fields):
+        session = self.gateway.create(screen=SCREEN, **fields)
+        return session["id"], self.client(session).connected()
+
+    def join(self, id, **fields):
+        reply = self.gateway.api("POST", f"/1.0/sessions/{id}/join", fields)
+        self.assertEqual(reply.status, 200, reply.raw)
+        return self.client(reply.metadata).connected()
+
+    def instance(self, id):
+        return self.gateway.session(id)["container_id"]
+
+    def ask_agent(self, id, *words):
+        return json.loads(self.daemon.execute(self.instance(id), harness.AGENT_INSIDE, "ctl", *words))
+
+    def streamer(self, id):
+        """Its process, as the guest numbers it."""
+        return self.daemon.execute(self.instance(id), "pidof", "loader").strip()
+
+    def press(self, client, code):
+        for pressed in (True, False):
+            client.send("input::key", code=code, pressed=pressed)
+
+    def is_cyan(self, client):
+        return client.must("colour", *MIDDLE)["colour"][0] < 128
+
+    def assert_flips(self, client):
+        """A key reaches the program in the guest, and what it draws comes back."""
+        wanted = streaming.SQUARE_MAGENTA if self.is_cyan(client) else streaming.SQUARE_CYAN
+        self.press(client, KEY_F9)
+        client.must("until", *MIDDLE, *wanted)
+
     def test_a_session_is_seen_used_and_measured(self):
-        session = self.gateway.create(screen={"width": 1280, "height": 720, "fps": 30})
-        client = self.client(session).connected()
+        id, client = self.stream()
         seen = client.must("colour", 200, 100)
         self.assertEqual((seen["width"], seen["height"]), (1280, 720))
-        client.must("until", 640, 270, *streaming.SQUARE_CYAN)
+        self.assert_flips(client)
+        self.assertTrue(eventually(lambda: client.must("sound")["packets"]))
+        self.assertIs(self.ask_agent(id, "platform", "show")["config"]["stream_active"], True)
+        self.assertIs(self.gateway.await_status(id, "active")["client_connected"], True)
+        self.assertTrue(eventually(lambda: (self.metric("webrtc_frames_encoded", session=id, app="desktop") or 0) > 0))
+        self.assertEqual(self.metric("webrtc_relay_in_use", session=id), 0)
+        self.assertGreater(self.metric("webrtc_bytes_sent", session=id, kind="video"), 0)
+        client.send("stream::disconnect")
+        self.assertTrue(eventually(lambda: not self.gateway.session(id)["client_connected"]))
+        self.assertIs(self.ask_agent(id, "platform", "show")["config"]["stream_active"], False)
+
+    def test_the_next_client_takes_over_with_its_own_screen(self):
+        id, first = self.stream()
+        first.must("frames", 5)
+        second = self.join(id, screen={"width": 800, "height": 600})
+        self.assertTrue(eventually(lambda: second.must("colour", 10, 10)["width"] == 800))
+        self.assertEqual(second.must("colour", 10, 10)["height"], 600)
+        self.assertTrue(self.gateway.session(id)["client_connected"])
+
+    def test_an_instance_killed_in_mid_stream_is_the_sessions_error(self):
+        id, client = self.stream()
+        client.must("frames", 5)
+        for pid in harness.pids_of(self.instance(id)):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        record = self.gateway.await_status(id, "error")
+        self.assertRegex(record["status_message"], "[a-z]{4}")
+        self.assertEqual(self.gateway.api("DELETE", f"/1.0/sessions/{id}?sync=true").status, 200)
+        self.assertEqual(self.gateway.api("GET", f"/1.0/sessions/{id}").status, NOT_FOUND)
+
+    def test_media_goes_on_without_gateway_and_service(self):
+        id, client = self.stream()
+        client.must("frames", 5)
+        self.gateway.kill()
+        self.daemon.kill()
+        client.must("frames", 2 * FRAMES_OF_A_SECOND)
+        self.daemon.start()
+        self.gateway.start()
+        self.assert_flips(client)
+        self.assertTrue(eventually(lambda: self.gateway.session(id)["client_connected"]), self.gateway.log())
+        self.assertEqual(self.gateway.session(id)["status"], "active")
+        self.assert_flips(self.join(id))
+
+    def test_a_streamer_that_dies_and_an_agent_that_dies_come_back(self):
+        id, client = self.stream()
+        client.must("frames", 5)
+        instance, before = self.instance(id), self.streamer(id)
+        self.daemon.execute(instance, "sh", "-c", "kill -9 $(pidof svc-agent | tr ' ' '\\n' | sort -n | head -1)")
+        client.must("frames", FRAMES_OF_A_SECOND)
+        self.assertEqual(self.streamer(id), before)
+        attached = lambda: self.ask_agent(id, "platform", "show")["config"]["stream_active"]
+        self.assertTrue(eventually(lambda: self.daemon.ctl("exec", instance, "--", "test", "-S", "/run/svc/api.unix").returncode == 0
+                                   and attached()))
+        self.daemon.execute(instance, "kill", "-9", before)
+        self.assertTrue(eventually(lambda: not self.gateway.session(id)["client_connected"]))
+        self.assertTrue(eventually(lambda: self.daemon.ctl("exec", instance, "--", "pidof", "loader").returncode == 0))
+        self.assertNotEqual(self.streamer(id), before)
+        self.assert_flips(self.join(id))
+        self.assertIn(b"killed by signal 9", self.daemon.ctl("logs", instance).stdout)
+
+    def test_a_session_that_cannot_be_joined_ends_with_its_client(self):
+        id, client = self.stream(joinable=False)
+        client.must("frames", 5)
+        client.send("stream::disconnect")
+        self.assertTrue(eventually(lambda: self.gateway.api("GET", f"/1.0/sessions/{id}").status == NOT_FOUND))
+        self.assertTrue(eventually(lambda: not self.daemon.containers()))
+
+    @unittest.skipUnless(os.environ.get("SVC_TEST_LONG"), "a minute of waiting: SVC_TEST_LONG=1")
+    def test_a_session_that_nobody_watches_ends(self):
+        id, client = self.stream(idle_time_min=1)
+        client.must("frames", 5)
+        client.send("stream::disconnect")
+        self.assertTrue(eventually(lambda: self.gateway.api("GET", f"/1.0/sessions/{id}").status == NOT_FOUND, 150))
+        self.assertTrue(eventually(lambda: not self.daemon.containers()))
 
 
 if __name__ == "__main__":
