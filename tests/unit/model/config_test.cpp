@@ -65,7 +65,7 @@ TEST_CASE("values that a key takes") {
 }
 
 TEST_CASE("values that a key refuses") {
-    const auto [key, value] = GENERATE(table<const char*, const char*>({
+    const auto refused = GENERATE(table<const char*, const char*>({
         {"application.addons", "ssh,a b"},
         {"application.auto_publish", "yes"},
         {"application.auto_update", "True"},
@@ -95,6 +95,8 @@ TEST_CASE("values that a key refuses") {
         {"registry.url", "http://registry"},
         {"scheduler.strategy", "random"},
     }));
+    const char* const key = std::get<0>(refused);
+    const char* const value = std::get<1>(refused);
     INFO(key << " = " << value);
     CHECK(code_of([&] { check_config_value(config_key(key), value); }) == ErrorCode::invalid_argument);
     CHECK_THAT(refusal(key, value), Catch::StartsWith("argument " + std::string(key) + " is invalid: "));
