@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Streaming: what the gateway does with signalling.
+"""Streaming: what the gateway does with signalling, what a stream costs and how late it is.
 
-usage: streaming.py signalling|all [--sessions 1000] [--rate 2000] [--seconds 10]
+usage: streaming.py signalling|cpu|glass|all [--sessions 1000] [--rate 2000] [--seconds 10]
 
 signalling: a whole gateway whose region is played; an instance and a client in each of many sessions, over TLS; messages both
 ways at a given rate. Latency of the relay against that of a bare echo in the same run, and memory of each session.
+cpu: processor time of a stream that a guest draws with, by each codec, against a bare encoding pipeline of the same frames.
+glass: from the guest's frame to the pixels of a client that decodes it, over loopback.
 """
 import argparse
 import contextlib
@@ -17,6 +19,7 @@ import api
 import results
 
 RELAY_MARK_MS = 5
+STREAM_BENCH = api.SVC_BENCH.parent / "stream-bench"
 
 
 @contextlib.contextmanager
@@ -60,7 +63,36 @@ def bench_signalling(options):
         report(measure(process, gateway["url"], gateway["paths"], echo["url"], options), gateway)
 
 
-BENCHES = {"signalling": bench_signalling}
+def stream_bench(what, codec, width, height, fps, seconds):
+    """What `stream-bench` measured, without a gateway."""
+    command = [STREAM_BENCH, what, "--codec", codec, "--width", width, "--height", height, "--fps", fps, "--seconds", seconds]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def bench_cpu(options):
+    for codec in ("H264", "VP8"):
+        for width, height in ((1280, 720), (1920, 1080)):
+            measured = stream_bench("cpu", codec, width, height, 30, options.seconds)
+            results.report(f"Stream of {height}p30 by {codec}: processor", measured["processor"] * 100,
+                           measured["bare_processor"] * 100, unit="%", peer="of one core, gst-launch that encodes the same frames",
+                           command="tests/bench/streaming.py cpu",
+                           note=f"of one core; {measured['frames_per_second']:.0f} frames/s arrived, {measured['kbps']:.0f} kbit/s, "
+                                f"{measured['encode_ms']:.1f} ms to encode one")
+
+
+def bench_glass(options):
+    for codec in ("H264", "VP8"):
+        for width, height in ((1280, 720), (1920, 1080)):
+            measured = stream_bench("glass", codec, width, height, 60, options.seconds)
+            results.report(f"Guest's frame to decoded pixels of the client, {height}p60 by {codec}, loopback: 99th percentile",
+                           measured["p99_ms"], unit="ms", command="tests/bench/streaming.py glass",
+                           note=f"p50 {measured['p50_ms']:.1f} ms, {measured['flips']} flips, decoder included")
+
+
+BENCHES = {"signalling": bench_signalling, "cpu": bench_cpu, "glass": bench_glass}
 
 
 def main():

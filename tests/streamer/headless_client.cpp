@@ -108,7 +108,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     std::map<std::string, std::shared_ptr<GstWebRTCDataChannel>> channels;
     std::map<std::string, bool> open;
     Ref<GstPad> video_pad;
-    Moment asked{};
+    Moment asked{}, shown{};
 
   private:
     void leave_routers_alone() {
@@ -248,13 +248,13 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
         if (self) self->ask_for_beginning();
         return GST_PAD_PROBE_OK;
     }
-    // A player that can show nothing yet says so.
+    // A player that can show nothing, or nothing more after a loss, says so.
     void ask_for_beginning() {
         Ref<GstPad> pad;
         {
             std::lock_guard lock(mutex);
             const auto now = std::chrono::steady_clock::now();
-            if (!wish.decode || picture.width > 0 || !video_pad ||
+            if (!wish.decode || now - shown < std::chrono::milliseconds(300) || !video_pad ||
                 now - asked < std::chrono::milliseconds(200))
                 return;
             asked = now;
@@ -287,10 +287,11 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
         self->show(std::move(picture));
         return GST_FLOW_OK;
     }
-    void show(ClientPicture shown) {
+    void show(ClientPicture decoded) {
         const Moment now = std::chrono::steady_clock::now();
         change([&] {
-            picture = std::move(shown);
+            picture = std::move(decoded);
+            shown = now;
             if (listener) listener(picture, now);
         });
     }

@@ -96,10 +96,15 @@ FrameWriter::FrameWriter(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STR
         throw system_error("frame writer", errno);
 }
 
-void FrameWriter::draw(int width, int height, Colour colour, std::optional<Colour> square) {
+std::string frame_header(int width, int height) {
     std::string bytes = "SVCF";
     for (const int value : {width, height, width * 4})
         for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
+    return bytes;
+}
+
+std::string frame_of(int width, int height, Colour colour, std::optional<Colour> square) {
+    std::string bytes = frame_header(width, height);
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
             const bool inside = x >= width / 4 && x < width * 3 / 4 && y >= height / 4 && y < height * 3 / 4;
@@ -107,7 +112,11 @@ void FrameWriter::draw(int width, int height, Colour colour, std::optional<Colou
                 bytes.push_back(static_cast<char>(part));
             bytes.push_back(static_cast<char>(0xff));
         }
-    send_bytes(bytes);
+    return bytes;
+}
+
+void FrameWriter::draw(int width, int height, Colour colour, std::optional<Colour> square) {
+    send_bytes(frame_of(width, height, colour, square));
 }
 
 bool FrameWriter::send_bytes(std::string_view bytes) {

@@ -45,6 +45,10 @@ class PeerLog : public PeerEvents {
     std::deque<ClientMessage> messages_;
 };
 
+// A frame as the frame socket takes it, and its head alone.
+std::string frame_header(int width, int height);
+std::string frame_of(int width, int height, Colour colour, std::optional<Colour> square = std::nullopt);
+
 // Draws frames of one colour, with a square of another one in the middle if wished.
 class FrameWriter {
   public:
