@@ -54,6 +54,11 @@ build_programs() {
     ninja -C "$build" --quiet || fail "the build failed"
 }
 
+# prepare_streamer [enabled]: a build folder that was made without the streamer is told to have it.
+prepare_streamer() {
+    [[ -z ${1:-} || ! -f $build/build.ninja ]] || meson configure "$build" "-Dstreamer=$1" >/dev/null
+}
+
 # The validator of the API's document, from npm into the build folder. Its test is skipped where this does not work.
 prepare_validator() {
     if ! command -v npm >/dev/null && [[ $(id -u) == 0 ]]; then

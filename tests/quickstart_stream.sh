@@ -1,0 +1,129 @@
+# Sourced by quickstart: what --stream starts besides svcd.
+# shellcheck shell=bash
+
+gateway_state=/var/lib/svc-gateway
+gateway_socket=/run/svc-gateway/unix.socket
+gateway_pid_file=/run/svc-gateway/quickstart.pid
+gateway_log=/var/log/svc-gateway-quickstart.log
+metrics_pid_file=/run/svc-gateway/quickstart-metrics.pid
+metrics_log=/var/log/svc-metrics-quickstart.log
+bridge_address=192.168.100.1
+gateway=$build/server/gateway/svc-gateway
+account=quickstart
+
+gateway_ctl() { "$build/cli/svcctl" gateway "$@" --gateway-socket "$gateway_socket"; }
+
+# stop_process PID_FILE
+stop_process() {
+    [[ -f $1 ]] || return 0
+    local pid
+    pid=$(cat "$1")
+    ! kill "$pid" 2>/dev/null || tail --pid="$pid" -f /dev/null
+    rm -f "$1"
+}
+
+stop_streaming() {
+    stop_process "$gateway_pid_file"
+    stop_process "$metrics_pid_file"
+    rm -rf "$gateway_state" "$gateway_log" "$metrics_log"
+    rmdir "$(dirname "$gateway_socket")" 2>/dev/null || true
+}
+
+# create_desktop: its image, the streamer's addon, and the application made of both, unless they are there.
+create_desktop() {
+    add_image desktop
+    local work
+    work=$(mktemp -d)
+    if ! svcctl addon show svc-streamer >/dev/null 2>&1; then
+        say "making the addon svc-streamer"
+        "$root/instance-agent/streamer/package.sh" "$build/instance-agent/streamer/svc-streamer" "$work/svc-streamer.tar.bz2"
+        svcctl addon add svc-streamer "$work/svc-streamer.tar.bz2" >/dev/null
+    fi
+    if ! svcctl application show desktop >/dev/null 2>&1; then
+        say "creating the application desktop from $root/tests/samples/desktop"
+        cp -r "$root/tests/samples/desktop" "$work/desktop"
+        install -D "$build/instance-agent/samples/svc-stream-demo" "$work/desktop/bin/svc-stream-demo"
+        svcctl application create "$work/desktop" >/dev/null
+    fi
+    rm -rf "$work"
+    svcctl wait desktop >/dev/null
+    [[ $(svcctl application show desktop --format json | jq '[.versions[] | select(.published)] | length') != 0 ]] ||
+        svcctl application publish desktop 0 >/dev/null
+}
+
+write_gateway_config() {
+    mkdir -p "$gateway_state" "$(dirname "$gateway_socket")"
+    chmod 700 "$gateway_state"
+    cat >"$gateway_state/quickstart.yaml" <<CONFIG
+state_dir: $gateway_state
+socket: $gateway_socket
+listen: "[::]:4000"
+instance_url: https://$bridge_address:4000
+metrics: {listen: "127.0.0.1:9105", user: prometheus, password: $(head -c 18 /dev/urandom | base64)}
+regions:
+  - {name: local, url: "unix://$socket", metrics_server: "influxdb:$bridge_address:8095,raw"}
+CONFIG
+}
+
+start_streaming() {
+    mkdir -p "$(dirname "$gateway_socket")"
+    start_in_background svc-metrics "$metrics_pid_file" "$metrics_log" \
+        "$build/server/metrics-agent/svc-metrics" --listen "$bridge_address:8095" --metrics-listen 127.0.0.1:9273
+    [[ -f $gateway_state/quickstart.yaml ]] || write_gateway_config
+    start_in_background svc-gateway "$gateway_pid_file" "$gateway_log" "$gateway" --config "$gateway_state/quickstart.yaml"
+    for _ in $(seq 100); do
+        [[ $(gateway_ctl region list --format json 2>/dev/null | jq length) != 1 ]] || return 0
+        sleep 0.1
+    done
+    fail "the gateway does not reach svcd: see $gateway_log"
+}
+
+# account_token: shown once by the gateway; kept for a second quickstart.
+account_token() {
+    local file=$gateway_state/quickstart.token
+    if [[ ! -f $file ]]; then
+        gateway_ctl account delete "$account" >/dev/null 2>&1 || true
+        gateway_ctl account create "$account" >"$file"
+    fi
+    cat "$file"
+}
+
+show_streaming() {
+    local token=$1 id=$2
+    cat <<SHOWN
+
+Streaming
+  page            https://127.0.0.1:4000/#token=$token
+                  (the certificate is the gateway's own: accept it once; from elsewhere use this machine's address)
+  token           $token
+  session         $id, of application desktop, ready to be joined
+  gateway         process $(cat "$gateway_pid_file"), state in $gateway_state, log in $gateway_log
+  figures         curl http://127.0.0.1:9273/metrics    (of streams)
+                  curl -ku prometheus:PASSWORD https://127.0.0.1:9105/internal/1.0/metrics    (PASSWORD: in $gateway_state/quickstart.yaml)
+
+Type next, beside the page:
+  svcctl gateway session list
+  svcctl gateway session create desktop --joinable
+  curl -k -H 'Authorization: macaroon root=$token' https://127.0.0.1:4000/1.0/sessions?recursion=true
+SHOWN
+}
+
+# A session that is there already is shown, not made twice.
+start_session() {
+    local id
+    id=$(gateway_ctl session list --format json | jq -r '[.[] | select(.status == "active" or .status == "created")][0].id // empty')
+    if [[ -z $id ]]; then
+        id=$(curl -fsk -H "Authorization: macaroon root=$1" https://127.0.0.1:4000/1.0/sessions/ \
+            -d '{"app":"desktop","joinable":true,"idle_time_min":0,"ephemeral":true,"screen":{"width":1280,"height":720,"fps":30,"density":160}}' |
+            jq -r .metadata.id)
+    fi
+    for _ in $(seq 600); do
+        case $(gateway_ctl session show "$id" --format json | jq -r .status) in
+        active) echo "$id"; return ;;
+        created) sleep 0.1 ;;
+        *) break ;;
+        esac
+    done
+    gateway_ctl session show "$id" >&2
+    fail "the session did not become active: see $gateway_log"
+}
