@@ -159,7 +159,8 @@ TEST_CASE("every key of a manifest has a type") {
                                                   {"abi", 64}};
     for (const auto& [key, value] : wrong) {
         INFO(key);
-        const std::string message = message_of([&] { ApplicationManifest::parse(with(key, value)); });
+        const Json manifest = with(key, value);
+        const std::string message = message_of([&] { ApplicationManifest::parse(manifest); });
         CHECK_THAT(message, Catch::StartsWith(invalid(key)));
     }
 }
