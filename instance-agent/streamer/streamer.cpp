@@ -90,7 +90,7 @@ void Streamer::to_gateway(const Json& message) {
 void Streamer::register_at_gateway() {
     to_gateway(register_message(parts_.start, parts_.codecs));
     to_gateway(Json::object({{"type", "ctl:status"}, {"status", "running"}}));
-    if (signalling_.is_active()) tell_stream();
+    tell_stream();  // also that none flows: the one before us may have died streaming
 }
 
 void Streamer::tell_stream() {

@@ -84,7 +84,6 @@ struct Place {
             std::lock_guard lock(peers.mutex);
             return !peers.answers.empty();
         }));
-        CHECK(gateway.await("ctl:stream").at("active") == Json(false));
         peers.events->connected();
         CHECK(gateway.await("ctl:stream").at("active") == Json(true));
         peers.events->channel_opened("control");
