@@ -10,6 +10,40 @@ namespace svc {
 
 using enum SessionStatus;
 
+namespace {
+
+constexpr std::size_t max_reason = 1024;  // bytes
+
+bool is_continuation(char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+}
+
+// Of those the kinds of space become one; 0: any other character.
+char in_place_of(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= '\t' && byte <= '\r' ? ' ' : byte < 0x20 || byte == 0x7F ? '\0' : c;
+}
+
+// What others wrote, fit to be kept and listed: one line, not long, no control characters.
+std::string fit_reason(const std::string& reason) {
+    std::string text;
+    for (std::size_t i = 0; i < reason.size() && text.size() <= max_reason; ++i) {
+        const bool is_c1 = reason[i] == '\xC2' && i + 1 < reason.size() && is_continuation(reason[i + 1]) &&
+                           reason[i + 1] < '\xA0';
+        if (is_c1)
+            ++i;
+        else if (const char c = in_place_of(reason[i]))
+            text += c;
+    }
+    if (text.size() <= max_reason) return text.empty() ? "Container failed" : text;
+    std::size_t end = max_reason;
+    while (end > 0 && is_continuation(text[end])) --end;
+    text.resize(end);
+    return text;
+}
+
+}  // namespace
+
 void SessionService::Implementation::hand_over(const std::string& id, std::function<void()> event) {
     ThreadPool& thread = *events_[std::hash<std::string>()(id) % events_.size()];
     if (!thread.post(std::move(event)) && !stopping_)
@@ -53,7 +87,8 @@ void SessionService::Implementation::activate(const std::string& id) {
     if (const Ptr session = records_.find(id); session && session->container_id.empty()) schedule(id);
 }
 
-void SessionService::Implementation::fail(const std::string& id, const std::string& reason) {
+void SessionService::Implementation::fail(const std::string& id, const std::string& given) {
+    const std::string reason = fit_reason(given);
     const bool moved = change(id, [&](StreamSession& session) {
         if (session.removal_due || !may_move(session.status, error)) return false;
         set_status(session, error, reason);

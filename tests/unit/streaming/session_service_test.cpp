@@ -118,6 +118,28 @@ TEST_CASE("an instance that fails puts its session into error, one that register
     CHECK(gateway.message(id).empty());
 }
 
+TEST_CASE("a reason that an instance gives is kept as one line that is not long") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"joinable":true)");
+    const std::string id = grant.session.id;
+    const auto told = [&](const std::string& message) {
+        instance->say(R"({"type":"ctl:status","status":"error","message":")" + message + R"("})");
+        REQUIRE(gateway.await(id, error));
+        const std::string kept = gateway.message(id);
+        instance->say(R"({"type":"ctl:status","status":"running"})");
+        REQUIRE(gateway.await(id, active));
+        return kept;
+    };
+    CHECK(told(R"(no\nsound\u0000\u001b[1m\u007f\u0085, \u00e4\u00a0)") == "no sound[1m, \u00e4\u00a0");
+    CHECK(told(R"(\u0001)") == "Container failed");
+    const std::string kept = told("x" + std::string(200'000, '-'));
+    CHECK(kept == "x" + std::string(1023, '-'));
+    std::string wide = "x";
+    while (wide.size() < 3000) wide += "\u00e4";
+    CHECK(told(wide) == wide.substr(0, 1023));
+}
+
 TEST_CASE("an instance that stops by itself ends its session and is deleted") {
     SessionWorld world;
     Gateway gateway(world);
