@@ -79,6 +79,7 @@ void SessionService::Implementation::set_status(StreamSession& session, SessionS
 void SessionService::Implementation::activate(const std::string& id) {
     const bool moved = change(id, [&](StreamSession& session) {
         if (session.removal_due || !may_move(session.status, active)) return false;
+        if (session.status == created) session.client_left_at = clock_.now();  // nobody could come before
         set_status(session, active, "");
         return true;
     });

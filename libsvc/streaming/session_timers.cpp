@@ -12,6 +12,10 @@ namespace {
 // A region that has been away for so long is not waited for.
 constexpr std::chrono::hours forget_time{7 * 24};
 
+std::string minutes_text(std::chrono::minutes minutes) {
+    return std::to_string(minutes.count()) + (minutes.count() == 1 ? " minute" : " minutes");
+}
+
 }  // namespace
 
 void SessionService::Implementation::tick() {
@@ -90,7 +94,7 @@ void SessionService::Implementation::look_at_live(const StreamSession& session) 
     const Time now = clock_.now();
     const std::chrono::minutes idle(session.idle_time_min);
     if (idle.count() > 0 && !session.client_connected && now - session.client_left_at >= idle)
-        return terminate(session.id, "Idle for " + std::to_string(idle.count()) + " minutes");
+        return terminate(session.id, "Idle for " + minutes_text(idle));
     if (session.status == created && now - session.created_at >= config_.limits.launch)
         return fail(session.id, "Container failed to start");
     if (is_deserted(session, now))

@@ -60,6 +60,23 @@ TEST_CASE("a session without a client ends when its idle time is over, in any li
     CHECK(world.management.instances() == 0);
 }
 
+TEST_CASE("idle time begins when the instance is ready") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string id = gateway.create(R"(,"joinable":true,"ephemeral":false,"idle_time_min":1)");
+    gateway.instance(id);
+    gateway.advance(50s);
+    Peer instance = gateway.connect_instance(id);
+    REQUIRE(gateway.await(id, active));
+    gateway.advance(59s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == active);
+    gateway.advance(1s);
+    gateway.service.tick();
+    REQUIRE(gateway.await(id, terminated));
+    CHECK(gateway.message(id) == "Idle for 1 minute");
+}
+
 TEST_CASE("idle time counts from the end of the stream, not of the signalling") {
     SessionWorld world;
     Gateway gateway(world);
