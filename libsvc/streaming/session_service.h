@@ -27,9 +27,10 @@ struct RecordTraits<StreamSession> {
 };
 
 struct SessionLimits {
-    Duration launch = std::chrono::minutes(5);    // then error "Container failed to start"
-    Duration deletion = std::chrono::minutes(2);  // then error, unless forced
-    Duration keep = std::chrono::hours(1);        // of terminated records that are not ephemeral
+    Duration launch = std::chrono::minutes(5);      // then error "Container failed to start"
+    Duration deletion = std::chrono::minutes(2);    // then error, unless forced
+    Duration keep = std::chrono::hours(1);          // of terminated records that are not ephemeral
+    Duration keep_failed = std::chrono::hours(24);  // of sessions in error; then they end
     Duration client_token = std::chrono::minutes(5);
     std::size_t sessions = 100'000;
     std::size_t creations_per_minute = 0;  // of one account; 0: no limit
@@ -37,8 +38,8 @@ struct SessionLimits {
 
 struct SessionServiceConfig {
     IceConfig ice;
-    std::string instance_url;         // "wss://host:port" where instances find this gateway
-    std::string fingerprint;          // of the gateway's certificate; "": instances connect without TLS
+    std::string instance_url;  // "wss://host:port" where instances find this gateway
+    std::string fingerprint;   // of the gateway's certificate; "": instances connect without TLS
     SessionLimits limits;
 };
 
@@ -48,7 +49,8 @@ using SessionOwner = std::string;
 // What a client needs to connect.
 struct SessionGrant {
     StreamSession session;
-    std::string path;  // "/1.0/sessions/<id>/sockets/slave?token=..."; the caller puts the scheme and host before it
+    std::string
+        path;  // "/1.0/sessions/<id>/sockets/slave?token=..."; the caller puts the scheme and host before it
     Json stun_servers;
 };
 

@@ -97,6 +97,8 @@ void SessionService::Implementation::look_at_live(const StreamSession& session) 
         return terminate(session.id, "Idle for " + minutes_text(idle));
     if (session.status == created && now - session.created_at >= config_.limits.launch)
         return fail(session.id, "Container failed to start");
+    if (session.status == error && now - session.changed_at >= config_.limits.keep_failed)
+        return terminate(session.id, session.status_message);
     if (is_deserted(session, now))
         return terminate(session.id, session.had_client ? "Client left" : "Client did not connect");
     if (session.status != created) return;
@@ -105,7 +107,7 @@ void SessionService::Implementation::look_at_live(const StreamSession& session) 
     if (session.container_id.empty() && !others) schedule_due(session.id);
 }
 
-// Sessions in error stay: somebody may want to know why.
+// Sessions in error stay for a while: somebody may want to know why.
 bool SessionService::Implementation::is_deserted(const StreamSession& session, Time now) const {
     if (session.joinable || session.client_connected || session.status == error) return false;
     return deserted_.with([&](const auto& sessions) {

@@ -56,7 +56,8 @@ TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
         "\n  metrics_server: influxdb:192.0.2.1:8095\n- name: here\n  url: "
         "unix:///run/svc/unix.socket\n"
         "stun: {urls: ['stun:a:1']}\nturn:\n  urls: turn:b:2\n  secret: s\n  ttl: 1h\n"
-        "limits: {launch: 1m, deletion: 30, keep: 0, client_token: 2m, sessions: 7, creations_per_minute: "
+        "limits: {launch: 1m, deletion: 30, keep: 0, keep_failed: 2h, client_token: 2m, sessions: 7, "
+        "creations_per_minute: "
         "100}\n"
         "cors: {origins: ['https://a.example', 'http://b:8080']}\nlog_level: debug\n");
     const Options options = read();
@@ -75,6 +76,7 @@ TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
     CHECK(options.limits.launch == 1min);
     CHECK(options.limits.deletion == 30s);
     CHECK(options.limits.keep == 0s);
+    CHECK(options.limits.keep_failed == 2h);
     CHECK(options.limits.client_token == 2min);
     CHECK(options.limits.sessions == 7);
     CHECK(options.limits.creations_per_minute == 100);

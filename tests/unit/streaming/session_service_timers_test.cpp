@@ -134,15 +134,20 @@ TEST_CASE("a client that is still signalling is not waited for") {
     CHECK(gateway.status(grant.session.id) == active);
 }
 
-TEST_CASE("a session in error is kept for whoever wants to know why") {
+TEST_CASE("a session in error is kept for a day, for whoever wants to know why") {
     SessionWorld world;
     world.management.on_launch([](const auto&) { throw Error(ErrorCode::exhausted, "no node has room"); });
     Gateway gateway(world);
-    const SessionGrant grant = gateway.service.create("me", gateway.request());
-    REQUIRE(gateway.await(grant.session.id, error));
-    gateway.advance(24h);
+    const std::string id = gateway.create(R"(,"ephemeral":false,"idle_time_min":0)");
+    REQUIRE(gateway.await(id, error));
+    gateway.advance(24h - 1s);
     gateway.service.tick();
-    CHECK(gateway.message(grant.session.id) == "no node has room");
+    REQUIRE(gateway.status(id) == error);
+    CHECK(gateway.message(id) == "no node has room");
+    gateway.advance(1s);
+    gateway.service.tick();
+    REQUIRE(gateway.await(id, terminated));
+    CHECK(gateway.message(id) == "no node has room");
 }
 
 TEST_CASE("a terminated session that is not ephemeral is kept for an hour") {
