@@ -129,6 +129,7 @@ std::shared_ptr<WebSocketHandler> SessionService::Implementation::socket(std::st
 
 void SessionService::Implementation::expect_nobody(const std::string& id) {
     deserted_.with([&](auto& sessions) { sessions.erase(id); });
+    silent_.with([&](auto& sessions) { sessions.erase(id); });
 }
 
 // It may have been let in just before its session failed.

@@ -68,7 +68,9 @@ class SessionService::Implementation {
     void hand_over(const std::string& id, std::function<void()> event);
     void activate(const std::string& id);
     void fail(const std::string& id, const std::string& reason);
-    void stream_changed(const std::string& id, bool active);
+    void stream_began(const std::string& id);
+    // Unless others may join, and if it `may_end`, so does the session.
+    void stream_ended(const std::string& id, const std::string& reason, bool may_end = true);
 
     // session_work.cpp: does soon what the record says is to be done, one at a time for each session.
     void schedule(const std::string& id);
@@ -146,6 +148,8 @@ class SessionService::Implementation {
     void look_at(const StreamSession& session);
     void look_at_ending(const StreamSession& session);
     void look_at_live(const StreamSession& session);
+    bool is_silent(const StreamSession& session);
+    void end_media(const StreamSession& session);
     bool is_deserted(const StreamSession& session, Time now) const;
     void retry_failed();
     void forget_clients();
@@ -165,6 +169,7 @@ class SessionService::Implementation {
     Guarded<std::map<std::string, Duty>> duties_;
     // When the only client that a session can have counts as gone for good: it is not connected.
     Guarded<std::map<std::string, Time>> deserted_;
+    Guarded<std::map<std::string, SteadyTime>> silent_;  // since when streaming instances have been away
     Guarded<std::map<std::string, std::deque<SteadyTime>>> creations_;  // of the last minute, by account
     Guarded<std::set<std::string>> unknown_regions_;                    // asked for their instances in vain
     std::mutex waiting_;

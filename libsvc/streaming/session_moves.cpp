@@ -113,21 +113,26 @@ void SessionService::Implementation::fail_instance(const std::string& id, const 
     fail(id, reason);
 }
 
-void SessionService::Implementation::stream_changed(const std::string& id, bool is_active) {
-    const std::string reason = "Client left";
-    bool ends = false;
+void SessionService::Implementation::stream_began(const std::string& id) {
     const bool changed = change(id, [&](StreamSession& session) {
-        if (session.client_connected == is_active || session.removal_due || session.status == terminated)
-            return false;
-        session.client_connected = is_active;
-        session.had_client |= is_active;
-        if (!is_active) session.client_left_at = clock_.now();
-        ends = !is_active && !session.joinable && begin_end(session, reason);
+        if (session.client_connected || session.removal_due || session.status == terminated) return false;
+        session.client_connected = session.had_client = true;
         return true;
     });
-    if (!changed) return;
-    if (is_active) expect_nobody(id);
-    if (ends) after_end(id, reason);
+    if (changed) expect_nobody(id);
+}
+
+void SessionService::Implementation::stream_ended(const std::string& id, const std::string& reason,
+                                                  bool may_end) {
+    bool ends = false;
+    const bool changed = change(id, [&](StreamSession& session) {
+        if (!session.client_connected || session.removal_due || session.status == terminated) return false;
+        session.client_connected = false;
+        session.client_left_at = clock_.now();
+        ends = may_end && !session.joinable && begin_end(session, reason);
+        return true;
+    });
+    if (changed && ends) after_end(id, reason);
 }
 
 // False: it ends already.

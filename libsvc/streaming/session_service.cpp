@@ -211,8 +211,10 @@ void SessionService::instance_status(const std::string& session, bool error, con
 }
 
 void SessionService::stream_changed(const std::string& session, bool active) {
-    implementation_->hand_over(session,
-                               [this, session, active] { implementation_->stream_changed(session, active); });
+    implementation_->hand_over(session, [this, session, active] {
+        if (active) return implementation_->stream_began(session);
+        implementation_->stream_ended(session, "Client left");
+    });
 }
 
 void SessionService::client_connected(const std::string& session) {

@@ -31,6 +31,8 @@ struct SessionLimits {
     Duration deletion = std::chrono::minutes(2);    // then error, unless forced
     Duration keep = std::chrono::hours(1);          // of terminated records that are not ephemeral
     Duration keep_failed = std::chrono::hours(24);  // of sessions in error; then they end
+    // Of an instance that streams; then nobody watches any more.
+    Duration silent = std::chrono::minutes(2);
     Duration client_token = std::chrono::minutes(5);
     std::size_t sessions = 100'000;
     std::size_t creations_per_minute = 0;  // of one account; 0: no limit

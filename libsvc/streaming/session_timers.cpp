@@ -90,8 +90,25 @@ void SessionService::Implementation::look_at_ending(const StreamSession& session
     schedule_due(session.id);
 }
 
+// Media goes past us: that it flows is known from the instance alone.
+bool SessionService::Implementation::is_silent(const StreamSession& session) {
+    const SteadyTime now = clock_.steady_now();
+    const bool is_away = session.client_connected && !relay_.is_registered(session.id);
+    return silent_.with([&](auto& since) {
+        if (is_away) return now - since.emplace(session.id, now).first->second >= config_.limits.silent;
+        since.erase(session.id);
+        return false;
+    });
+}
+
+void SessionService::Implementation::end_media(const StreamSession& session) {
+    log::warning("streaming instance does not answer", {{"session", session.id}});
+    stream_ended(session.id, "Instance does not answer", session.status != error);
+}
+
 void SessionService::Implementation::look_at_live(const StreamSession& session) {
     const Time now = clock_.now();
+    if (is_silent(session)) return end_media(session);
     const std::chrono::minutes idle(session.idle_time_min);
     if (idle.count() > 0 && !session.client_connected && now - session.client_left_at >= idle)
         return terminate(session.id, "Idle for " + minutes_text(idle));

@@ -173,6 +173,7 @@ void apply_limits(Options& options, Key key, const Json& value) {
          {"deletion", [&](Key k, const Json& v) { limits.deletion = read_limit(k, v); }},
          {"keep", [&](Key k, const Json& v) { limits.keep = read_duration(k, v); }},
          {"keep_failed", [&](Key k, const Json& v) { limits.keep_failed = read_duration(k, v); }},
+         {"silent", [&](Key k, const Json& v) { limits.silent = read_limit(k, v); }},
          {"client_token", [&](Key k, const Json& v) { limits.client_token = read_limit(k, v); }},
          {"sessions", [&](Key k, const Json& v) { limits.sessions = read_count(k, v, 1, 10'000'000); }},
          {"creations_per_minute",

@@ -56,7 +56,8 @@ TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
         "\n  metrics_server: influxdb:192.0.2.1:8095\n- name: here\n  url: "
         "unix:///run/svc/unix.socket\n"
         "stun: {urls: ['stun:a:1']}\nturn:\n  urls: turn:b:2\n  secret: s\n  ttl: 1h\n"
-        "limits: {launch: 1m, deletion: 30, keep: 0, keep_failed: 2h, client_token: 2m, sessions: 7, "
+        "limits: {launch: 1m, deletion: 30, keep: 0, keep_failed: 2h, silent: 3m, client_token: 2m, "
+        "sessions: 7, "
         "creations_per_minute: "
         "100}\n"
         "cors: {origins: ['https://a.example', 'http://b:8080']}\nlog_level: debug\n");
@@ -77,6 +78,7 @@ TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
     CHECK(options.limits.deletion == 30s);
     CHECK(options.limits.keep == 0s);
     CHECK(options.limits.keep_failed == 2h);
+    CHECK(options.limits.silent == 3min);
     CHECK(options.limits.client_token == 2min);
     CHECK(options.limits.sessions == 7);
     CHECK(options.limits.creations_per_minute == 100);
@@ -135,6 +137,7 @@ TEST_CASE_METHOD(Setup, "gateway_values_out_of_range_are_refused") {
                              "turn: {urls: ['turn:a:1'], secret: s, ttl: 3s}",
                              "turn: {urls: [7], secret: s}",
                              "limits: {launch: 0}",
+                             "limits: {silent: 0}",
                              "limits: {sessions: 0}",
                              "cors: {origins: [example]}",
                              "cors: {origins: ['https://a/b']}",

@@ -99,6 +99,81 @@ TEST_CASE("idle time counts from the end of the stream, not of the signalling") 
     CHECK(gateway.await(id, terminated));
 }
 
+TEST_CASE("an instance that was lost while it streamed is waited for two minutes") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const auto joinable = GENERATE(true, false);
+    INFO((joinable ? "joinable" : "not joinable"));
+    auto [grant, instance] = gateway.active(
+        std::string(R"(,"idle_time_min":1,"ephemeral":false,"joinable":)") + (joinable ? "true" : "false"));
+    const std::string id = grant.session.id;
+    instance->stream(true);
+    REQUIRE(gateway.await_watched(id, true));
+    const auto pass = [&](Duration time) {
+        gateway.service.tick();
+        gateway.advance(time);
+        gateway.service.tick();
+    };
+    instance->hang_up();
+    pass(2min - 1s);
+    REQUIRE(gateway.service.get("", id).client_connected);
+    {
+        Peer again = gateway.connect_instance(id);  // a short loss
+        pass(10min);
+        REQUIRE(gateway.service.get("", id).client_connected);
+    }
+    pass(2min - 1s);
+    REQUIRE(gateway.service.get("", id).client_connected);
+    pass(1s);
+    CHECK_FALSE(gateway.service.get("", id).client_connected);
+    if (!joinable) {
+        REQUIRE(gateway.await(id, terminated));
+        CHECK(gateway.message(id) == "Instance does not answer");
+        return;
+    }
+    CHECK(gateway.status(id) == active);
+    pass(1min - 1s);
+    REQUIRE(gateway.status(id) == active);
+    pass(1s);
+    CHECK(gateway.await(id, terminated));
+}
+
+TEST_CASE("an instance that a restarted gateway does not see again is waited for as long") {
+    SessionWorld world;
+    std::string id;
+    {
+        Gateway gateway(world);
+        auto [grant, instance] = gateway.active(R"(,"ephemeral":false)");
+        id = grant.session.id;
+        instance->stream(true);
+        REQUIRE(gateway.await_watched(id, true));
+    }
+    Gateway gateway(world);
+    gateway.service.tick();
+    gateway.advance(2min - 1s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == active);
+    gateway.advance(1s);
+    gateway.service.tick();
+    CHECK(gateway.await(id, terminated));
+}
+
+TEST_CASE("what an instance in error said last stays when it is away") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active();
+    const std::string id = grant.session.id;
+    instance->stream(true);
+    instance->say(R"({"type":"ctl:status","status":"error","message":"no encoder"})");
+    REQUIRE(gateway.await(id, error));
+    instance->hang_up();
+    gateway.service.tick();
+    gateway.advance(2min);
+    gateway.service.tick();
+    CHECK_FALSE(gateway.service.get("", id).client_connected);
+    CHECK(gateway.message(id) == "no encoder");
+}
+
 TEST_CASE("a session without an idle time stays") {
     SessionWorld world;
     Gateway gateway(world);
