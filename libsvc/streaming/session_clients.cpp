@@ -40,9 +40,7 @@ SessionGrant SessionService::Implementation::create(const SessionOwner& owner, c
     const StreamSession session = new_session(owner, request);
     if (user_data(session).dump().size() > max_user_data)
         throw_invalid("extra_data", "the instance's user data would be larger than 10 KiB");
-    if (!session.joinable)
-        deserted_.with(
-            [&](auto& sessions) { sessions[session.id] = session.created_at + config_.limits.client_token; });
+    if (!session.joinable) expect_client(session.id, false);
     const Ptr record = records_.create(session);
     relay_.open(session.id);
     SessionGrant granted = grant(*record, std::nullopt);
@@ -127,16 +125,22 @@ std::shared_ptr<WebSocketHandler> SessionService::Implementation::socket(std::st
     return role == SocketRole::master ? relay_.master(session->id) : relay_.slave(session->id, grant.client);
 }
 
+void SessionService::Implementation::expect_client(const std::string& id, bool is_there) {
+    const Expected client{clock_.now() + config_.limits.client_token, is_there};
+    expected_.with([&](auto& clients) { clients[id] = client; });
+}
+
 void SessionService::Implementation::expect_nobody(const std::string& id) {
-    deserted_.with([&](auto& sessions) { sessions.erase(id); });
+    expected_.with([&](auto& clients) { clients.erase(id); });
     silent_.with([&](auto& sessions) { sessions.erase(id); });
 }
 
 // It may have been let in just before its session failed.
 void SessionService::Implementation::client_came(const std::string& id) {
-    expect_nobody(id);
     const Ptr session = records_.find(id);
-    if (!session || session->status != SessionStatus::error) return;
+    if (!session) return;
+    if (!session->joinable && !session->client_connected && !session->removal_due) expect_client(id, true);
+    if (session->status != SessionStatus::error) return;
     hand_over(id, [this, id] {
         const Ptr now = records_.find(id);
         if (now && now->status == SessionStatus::error)
@@ -148,8 +152,7 @@ void SessionService::Implementation::client_came(const std::string& id) {
 void SessionService::Implementation::client_went(const std::string& id) {
     const Ptr session = records_.find(id);
     if (!session || session->joinable || session->client_connected || session->removal_due) return;
-    const Time until = clock_.now() + config_.limits.client_token;
-    deserted_.with([&](auto& sessions) { sessions[id] = until; });
+    expect_client(id, false);
 }
 
 }  // namespace svc

@@ -82,6 +82,11 @@ class SessionService::Implementation {
   private:
     using Ptr = std::shared_ptr<const StreamSession>;
     using Change = std::function<bool(StreamSession&)>;  // false: nothing is to be changed
+    // The only client that a session can have has no media yet.
+    struct Expected {
+        Time until{};
+        bool is_there = false;  // it signals; this takes no time until the instance is ready
+    };
     // What is under way for one session.
     struct Duty {
         bool running = false;
@@ -99,6 +104,7 @@ class SessionService::Implementation {
     void admit(const SessionOwner& owner);
     StreamSession new_session(const SessionOwner& owner, const SessionCreate& request);
     SessionGrant grant(const StreamSession& session, std::optional<Screen> screen);
+    void expect_client(const std::string& id, bool is_there);
     void expect_nobody(const std::string& id);
     Json user_data(const StreamSession& session) const;
 
@@ -106,6 +112,7 @@ class SessionService::Implementation {
     bool change(std::string_view id, const Change& how);  // false: the record is gone, or stays as it is
     void set_status(StreamSession& session, SessionStatus status, const std::string& reason) const;
     bool begin_end(StreamSession& session, const std::string& reason) const;
+    void give_client_time(const std::string& id);
     void terminate(const std::string& id, const std::string& reason);
     void fail_instance(const std::string& id, const std::string& reason, bool gone);
     void after_end(const std::string& id, const std::string& reason);
@@ -151,6 +158,7 @@ class SessionService::Implementation {
     bool is_silent(const StreamSession& session);
     void end_media(const StreamSession& session);
     bool is_deserted(const StreamSession& session, Time now) const;
+    void end_deserted(const StreamSession& session);
     void retry_failed();
     void forget_clients();
     void renew(const StreamSession& session);
@@ -167,8 +175,7 @@ class SessionService::Implementation {
     std::atomic<bool> stopping_{false};
     std::stop_source stop_;  // of what waits in regions
     Guarded<std::map<std::string, Duty>> duties_;
-    // When the only client that a session can have counts as gone for good: it is not connected.
-    Guarded<std::map<std::string, Time>> deserted_;
+    Guarded<std::map<std::string, Expected>> expected_;  // clients; beyond their time they are gone for good
     Guarded<std::map<std::string, SteadyTime>> silent_;  // since when streaming instances have been away
     Guarded<std::map<std::string, std::deque<SteadyTime>>> creations_;  // of the last minute, by account
     Guarded<std::set<std::string>> unknown_regions_;                    // asked for their instances in vain

@@ -75,8 +75,18 @@ void SessionService::Implementation::set_status(StreamSession& session, SessionS
     session.changed_at = clock_.now();
 }
 
+// It can be answered from now on.
+void SessionService::Implementation::give_client_time(const std::string& id) {
+    const Time until = clock_.now() + config_.limits.client_token;
+    expected_.with([&](auto& clients) {
+        const auto found = clients.find(id);
+        if (found != clients.end() && found->second.is_there) found->second.until = until;
+    });
+}
+
 // The instance registered, or says that it runs again.
 void SessionService::Implementation::activate(const std::string& id) {
+    if (const Ptr before = records_.find(id); before && before->status != active) give_client_time(id);
     const bool moved = change(id, [&](StreamSession& session) {
         if (session.removal_due || !may_move(session.status, active)) return false;
         if (session.status == created) session.client_left_at = clock_.now();  // nobody could come before

@@ -83,9 +83,7 @@ void SessionService::Implementation::start() {
 void SessionService::Implementation::open_again(const StreamSession& session) {
     relay_.open(session.id);
     if (session.status == SessionStatus::created && session.container_id.empty()) schedule(session.id);
-    if (session.joinable || session.client_connected) return;
-    const Time until = clock_.now() + config_.limits.client_token;
-    deserted_.with([&](auto& sessions) { sessions.emplace(session.id, until); });
+    if (!session.joinable && !session.client_connected) expect_client(session.id, false);
 }
 
 void SessionService::Implementation::stop() {

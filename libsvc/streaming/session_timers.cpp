@@ -49,9 +49,9 @@ void SessionService::Implementation::retry_failed() {
 void SessionService::Implementation::forget_clients() {
     const Time now = clock_.now();
     std::vector<std::string> due;
-    deserted_.with([&](const auto& sessions) {
-        for (const auto& [id, until] : sessions)
-            if (until <= now) due.push_back(id);
+    expected_.with([&](const auto& clients) {
+        for (const auto& [id, client] : clients)
+            if (client.until <= now) due.push_back(id);
     });
     for (const std::string& id : due)
         if (!records_.find(id)) expect_nobody(id);
@@ -116,8 +116,7 @@ void SessionService::Implementation::look_at_live(const StreamSession& session) 
         return fail(session.id, "Container failed to start");
     if (session.status == error && now - session.changed_at >= config_.limits.keep_failed)
         return terminate(session.id, session.status_message);
-    if (is_deserted(session, now))
-        return terminate(session.id, session.had_client ? "Client left" : "Client did not connect");
+    if (is_deserted(session, now)) return end_deserted(session);
     if (session.status != created) return;
     if (relay_.is_registered(session.id)) return activate(session.id);
     const bool others = session.worker != self_ && session.worker_until > now;
@@ -127,10 +126,22 @@ void SessionService::Implementation::look_at_live(const StreamSession& session) 
 // Sessions in error stay for a while: somebody may want to know why.
 bool SessionService::Implementation::is_deserted(const StreamSession& session, Time now) const {
     if (session.joinable || session.client_connected || session.status == error) return false;
-    return deserted_.with([&](const auto& sessions) {
-        const auto found = sessions.find(session.id);
-        return found != sessions.end() && found->second <= now;
+    return expected_.with([&](const auto& clients) {
+        const auto found = clients.find(session.id);
+        if (found == clients.end() || found->second.until > now) return false;
+        return !found->second.is_there || session.status == active;
     });
+}
+
+void SessionService::Implementation::end_deserted(const StreamSession& session) {
+    const bool is_there = expected_.with([&](const auto& clients) {
+        const auto found = clients.find(session.id);
+        return found != clients.end() && found->second.is_there;
+    });
+    if (is_there) if_known([&] { relay_.fail_client(session.id, "no answer in time"); });
+    terminate(session.id, is_there             ? "Client did not answer"
+                          : session.had_client ? "Client left"
+                                               : "Client did not connect");
 }
 
 }  // namespace svc

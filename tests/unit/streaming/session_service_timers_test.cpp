@@ -199,10 +199,45 @@ TEST_CASE("the only client a session can have is waited for as long as its token
     REQUIRE(gateway.await(id, terminated));
 }
 
-TEST_CASE("a client that is still signalling is not waited for") {
+TEST_CASE("a client that signals and never answers has five minutes from when the instance is ready") {
+    SessionWorld world;
+    world.config.limits.launch = 1h;
+    Gateway gateway(world);
+    const SessionGrant grant = gateway.service.create("me", gateway.request(R"(,"ephemeral":false)"));
+    const std::string id = grant.session.id;
+    gateway.instance(id);
+    Peer client = gateway.connect_client(grant);
+    gateway.advance(20min);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == created);
+    Peer instance = gateway.connect_instance(id);
+    REQUIRE(gateway.await(id, active));
+    gateway.advance(5min - 1s);
+    gateway.service.tick();
+    REQUIRE(gateway.status(id) == active);
+    gateway.advance(1s);
+    gateway.service.tick();
+    REQUIRE(gateway.await(id, terminated));
+    CHECK(gateway.message(id) == "Client did not answer");
+    CHECK(client.socket->was_sent(R"({"type":"error","message":"no answer in time"})"));
+}
+
+TEST_CASE("a client that watches keeps its session while its signalling is open") {
     SessionWorld world;
     Gateway gateway(world);
     auto [grant, instance] = gateway.active();
+    Peer client = gateway.connect_client(grant);
+    instance->stream(true);
+    REQUIRE(gateway.await_watched(grant.session.id, true));
+    gateway.advance(20min);
+    gateway.service.tick();
+    CHECK(gateway.status(grant.session.id) == active);
+}
+
+TEST_CASE("a client of a session that others may join can signal for as long as it likes") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"joinable":true,"idle_time_min":60)");
     Peer client = gateway.connect_client(grant);
     gateway.advance(20min);
     gateway.service.tick();
