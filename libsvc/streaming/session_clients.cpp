@@ -26,6 +26,8 @@ void SessionService::Implementation::admit(const SessionOwner& owner) {
     if (limits.creations_per_minute == 0 || owner.empty()) return;
     const SteadyTime now = clock_.steady_now();
     creations_.with([&](auto& accounts) {
+        std::erase_if(accounts,
+                      [&](const auto& account) { return now - account.second.back() >= creation_window; });
         std::deque<SteadyTime>& times = accounts[owner];
         while (!times.empty() && now - times.front() >= creation_window) times.pop_front();
         if (times.size() >= limits.creations_per_minute)
@@ -41,12 +43,23 @@ SessionGrant SessionService::Implementation::create(const SessionOwner& owner, c
     if (user_data(session).dump().size() > max_user_data)
         throw_invalid("extra_data", "the instance's user data would be larger than 10 KiB");
     if (!session.joinable) expect_client(session.id, false);
-    const Ptr record = records_.create(session);
+    const Ptr record = commit_new(session);
     relay_.open(session.id);
     SessionGrant granted = grant(*record, std::nullopt);
-    duties_.with([&](auto& duties) { duties[session.id].fresh = true; });
     schedule(session.id);
     return granted;
+}
+
+// Whoever sees the record may launch at once: that nobody did before is known by then.
+SessionService::Implementation::Ptr SessionService::Implementation::commit_new(const StreamSession& session) {
+    duties_.with([&](auto& duties) { duties[session.id].fresh = true; });
+    try {
+        return records_.create(session);
+    } catch (...) {
+        duties_.with([&](auto& duties) { duties.erase(session.id); });
+        expect_nobody(session.id);
+        throw;
+    }
 }
 
 StreamSession SessionService::Implementation::new_session(const SessionOwner& owner,

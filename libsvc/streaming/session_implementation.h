@@ -103,6 +103,7 @@ class SessionService::Implementation {
     // session_clients.cpp
     void admit(const SessionOwner& owner);
     StreamSession new_session(const SessionOwner& owner, const SessionCreate& request);
+    Ptr commit_new(const StreamSession& session);
     SessionGrant grant(const StreamSession& session, std::optional<Screen> screen);
     void expect_client(const std::string& id, bool is_there);
     void expect_nobody(const std::string& id);

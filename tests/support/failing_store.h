@@ -1,6 +1,7 @@
 #pragma once
 // A store around another one whose n-th commit goes wrong.
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -22,6 +23,11 @@ class FailingStore final : public Store {
     // As fail_commit and hide_commit, for the next commit to come.
     void fail_next(ErrorCode code = ErrorCode::unavailable) { fail_commit(commits() + 1, code); }
     void hide_next(ErrorCode code = ErrorCode::unavailable) { hide_commit(commits() + 1, code); }
+    // Called once, after the next commit and before its answer.
+    void after_next(std::function<void()> hook) {
+        std::lock_guard lock(mutex_);
+        after_next_ = std::move(hook);
+    }
     std::size_t commits() const {
         std::lock_guard lock(mutex_);
         return commits_;
@@ -36,6 +42,7 @@ class FailingStore final : public Store {
         const auto fault = next();
         if (fault && !fault->committed) throw Error(fault->code, "commit failed for a test");
         const Revision revision = inner_.commit(batch);
+        if (const auto hook = take_hook()) hook();
         if (fault) throw Error(fault->code, "answer of a commit lost for a test");
         return revision;
     }
@@ -55,9 +62,15 @@ class FailingStore final : public Store {
         return found == faults_.end() ? std::nullopt : std::optional(found->second);
     }
 
+    std::function<void()> take_hook() {
+        std::lock_guard lock(mutex_);
+        return std::exchange(after_next_, nullptr);
+    }
+
     Store& inner_;
     mutable std::mutex mutex_;
     std::size_t commits_ = 0;
+    std::function<void()> after_next_;
     std::map<std::size_t, Fault> faults_;
 };
 

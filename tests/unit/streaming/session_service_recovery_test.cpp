@@ -70,6 +70,26 @@ TEST_CASE("a launch whose commit was lost is not made twice") {
     CHECK(world.management.launches().size() == 1);
 }
 
+TEST_CASE("a session that a tick sees before its creation is over is launched once") {
+    SessionWorld world;
+    Gateway gateway(world);
+    world.management.on_launch([&](const auto&) { world.store.fail_next(); });  // whose it is gets lost
+    world.store.after_next([&] {
+        const std::size_t commits = world.store.commits();
+        gateway.service.tick();
+        world.management.await_launches(1);
+        world.management.on_launch(nullptr);
+        REQUIRE(world.eventually([&] { return world.store.commits() > commits; }));
+    });
+    const std::string id = gateway.create();
+    REQUIRE(world.eventually([&] {
+        world.clock.advance(1s);
+        gateway.service.tick();
+        return !gateway.service.get("", id).container_id.empty();
+    }));
+    CHECK(world.management.launches().size() == 1);
+}
+
 TEST_CASE("of two instances with one tag the younger is deleted, unless the session has it") {
     SessionWorld world;
     const auto named = GENERATE(as<std::string>(), "", "a-older", "b-younger");
