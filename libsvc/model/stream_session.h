@@ -34,8 +34,8 @@ struct ScreenPatch {
 };
 
 struct StreamSession {
-    std::string id;  // an object id
-    std::string account;
+    std::string id;       // an object id
+    std::string account;  // the key of its owner; "": made on the local socket
     std::string app;
     std::optional<int> app_version;  // nothing: the last published one
     std::string region;

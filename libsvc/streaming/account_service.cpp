@@ -48,7 +48,13 @@ Duration some_nanoseconds() {
     return Duration(number % 999'999'999U + 1);
 }
 
+constexpr std::size_t key_digits = 16;
+
 }  // namespace
+
+std::string account_key(const Account& account) {
+    return account.name + "/" + account.token_digest.substr(0, key_digits);
+}
 
 AccountService::AccountService(Store& store, const TokenMint& mint, const Clock& clock)
     : accounts_(store), mint_(mint), clock_(clock) {}
@@ -78,13 +84,18 @@ void AccountService::remove(std::string_view name) {
 }
 
 // An account that was deleted and made anew has another token: the name alone proves nothing.
-std::string AccountService::authenticate(std::string_view token) const {
+Account AccountService::authenticate(std::string_view token) const {
     const Time now = clock_.now();
     const auto account = accounts_.find(mint_.read_account_token(token, now).account);
     if (!account || account->expires_at <= now ||
         !equal_constant_time(account->token_digest, token_digest(token)))
         throw Error(ErrorCode::unauthenticated, "Authorization failed");
-    return account->name;
+    return *account;
+}
+
+bool AccountService::has(std::string_view key) const {
+    const auto account = accounts_.find(key.substr(0, key.find('/')));
+    return account && account_key(*account) == key;
 }
 
 }  // namespace svc

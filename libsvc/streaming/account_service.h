@@ -20,6 +20,9 @@ struct RecordTraits<Account> {
     static Account from_store(const Json& stored) { return account_from_store(stored); }
 };
 
+// Names one account for good, also when it is deleted and another one gets its name: "alice/<16 hex>".
+std::string account_key(const Account& account);
+
 // Thread-safe.
 class AccountService {
   public:
@@ -32,8 +35,9 @@ class AccountService {
     Created create(const AccountCreate& request);  // throws conflict "account already exists"
     std::vector<Account> list() const;
     void remove(std::string_view name);  // throws not_found; its token is worth nothing from now on
-    // The account's name; throws unauthenticated "Authorization failed".
-    std::string authenticate(std::string_view token) const;
+    // Throws unauthenticated "Authorization failed".
+    Account authenticate(std::string_view token) const;
+    bool has(std::string_view key) const;  // the very account, not another one of its name
     std::size_t size() const { return accounts_.size(); }
 
   private:

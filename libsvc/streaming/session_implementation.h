@@ -63,6 +63,7 @@ class SessionService::Implementation {
 
     // session_timers.cpp
     void tick();
+    void end_ownerless();
 
     // session_moves.cpp. Events of one session are applied in their order, by a thread of its own.
     void hand_over(const std::string& id, std::function<void()> event);
@@ -156,6 +157,7 @@ class SessionService::Implementation {
     void look_at(const StreamSession& session);
     void look_at_ending(const StreamSession& session);
     void look_at_live(const StreamSession& session);
+    bool is_ownerless(const StreamSession& session) const;
     bool is_silent(const StreamSession& session);
     void end_media(const StreamSession& session);
     bool is_deserted(const StreamSession& session, Time now) const;

@@ -189,6 +189,10 @@ std::map<SessionStatus, std::size_t> SessionService::counts() const {
     return implementation_->counts();
 }
 
+void SessionService::end_ownerless() {
+    implementation_->end_ownerless();
+}
+
 void SessionService::tick() {
     implementation_->tick();
 }

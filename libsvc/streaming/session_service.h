@@ -1,5 +1,6 @@
 #pragma once
 // The rules of streaming sessions (facts 3.3 to 3.5). The one place that decides about them.
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,9 +44,12 @@ struct SessionServiceConfig {
     std::string instance_url;  // "wss://host:port" where instances find this gateway
     std::string fingerprint;   // of the gateway's certificate; "": instances connect without TLS
     SessionLimits limits;
+    // Whether an owner is still there: sessions of others end. Null: all are. Called by any thread.
+    std::function<bool(const std::string& owner)> has_owner = nullptr;
 };
 
-// Who asks: sees its own sessions alone; "" is the local socket and sees all.
+// Who asks: sees its own sessions alone; "" is the local socket and sees all. The key of an account, not its
+// name, which another account may get.
 using SessionOwner = std::string;
 
 // What a client needs to connect.
@@ -103,7 +107,8 @@ class SessionService final : public RelayEvents, public RegionEvents {
     std::shared_ptr<WebSocketHandler> socket(std::string_view id, SocketRole role, std::string_view token);
 
     std::map<SessionStatus, std::size_t> counts() const;
-    void tick();  // every second: idle times, launch and deletion limits, records to be dropped
+    void end_ownerless();  // at once; also done by tick()
+    void tick();           // every second: idle times, launch and deletion limits, records to be dropped
 
     void instance_registered(const std::string& session) override;
     void instance_lost(const std::string& session) override;

@@ -90,6 +90,17 @@ void SessionService::Implementation::look_at_ending(const StreamSession& session
     schedule_due(session.id);
 }
 
+// What ended already stays as it is.
+bool SessionService::Implementation::is_ownerless(const StreamSession& session) const {
+    if (!config_.has_owner || session.account.empty()) return false;
+    return !session.removal_due && session.status != terminated && !config_.has_owner(session.account);
+}
+
+void SessionService::Implementation::end_ownerless() {
+    for (const Ptr& session : records_.list())
+        if (is_ownerless(*session)) terminate(session->id, "Account was deleted");
+}
+
 // Media goes past us: that it flows is known from the instance alone.
 bool SessionService::Implementation::is_silent(const StreamSession& session) {
     const SteadyTime now = clock_.steady_now();
@@ -108,6 +119,7 @@ void SessionService::Implementation::end_media(const StreamSession& session) {
 
 void SessionService::Implementation::look_at_live(const StreamSession& session) {
     const Time now = clock_.now();
+    if (is_ownerless(session)) return terminate(session.id, "Account was deleted");
     if (is_silent(session)) return end_media(session);
     const std::chrono::minutes idle(session.idle_time_min);
     if (idle.count() > 0 && !session.client_connected && now - session.client_left_at >= idle)

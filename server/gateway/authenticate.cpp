@@ -38,7 +38,7 @@ SessionOwner Authenticator::owner(const Request& request) const {
     if (is_local(request)) return "";
     const auto token = account_token(request);
     if (!token) throw Error(ErrorCode::unauthenticated, "Authorization failed");
-    return accounts_.authenticate(*token);
+    return account_key(accounts_.authenticate(*token));
 }
 
 void Authenticator::check(Access access, const Request& request) const {

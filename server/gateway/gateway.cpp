@@ -138,6 +138,7 @@ void Gateway::Parts::make_sessions() {
     config.instance_url = websocket_url(context.instance_url, "");
     config.fingerprint = instance_fingerprint();
     config.limits = options.limits;
+    config.has_owner = [this](const SessionOwner& owner) { return accounts.has(owner); };
     sessions = std::make_unique<SessionService>(
         SessionService::Parts{store, clock, ids, regions, relay, mint}, std::move(config));
     context.sessions = sessions.get();

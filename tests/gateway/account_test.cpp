@@ -71,6 +71,26 @@ TEST_CASE("a_deleted_account_is_worth_nothing_not_even_when_it_is_made_anew") {
     CHECK(gateway.call(Method::get, "/1.0/sessions", second).status == 200);
 }
 
+TEST_CASE("a_deleted_accounts_sessions_end_and_are_not_those_of_the_next_one_of_its_name") {
+    TestGateway gateway;
+    const std::string token = gateway.token("alice");
+    const std::string id = gateway.create(token).at("id").as_string();
+    const std::string kept = gateway.create(gateway.token("bob")).at("id").as_string();
+    gateway.region().await_launches(2);
+    gateway.region().set_removes(false);
+    CHECK(gateway.local().remove("/1.0/accounts/alice").status == 200);
+    const Json ending = gateway.local().get("/1.0/sessions/" + id).metadata();
+    CHECK(ending.at("status") == Json("terminating"));
+    CHECK(ending.at("status_message") == Json("Account was deleted"));
+    const std::string second = gateway.token("alice");
+    CHECK(gateway.call(Method::get, "/1.0/sessions/" + id, second).status == 404);
+    CHECK(gateway.call(Method::get, "/1.0/sessions", second).json().at("total_size") == Json(0));
+    CHECK(gateway.local().get("/1.0/sessions/" + kept).metadata().at("status") == Json("created"));
+    gateway.region().set_removes(true);
+    eventually("its record is gone",
+               [&] { return gateway.local().get("/1.0/sessions/" + id).status == 404; });
+}
+
 TEST_CASE("accounts_are_on_the_local_socket_alone") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");

@@ -23,8 +23,9 @@ Response create_account(AccountService& accounts, const Request& request) {
     return success(201, metadata);
 }
 
-Response delete_account(AccountService& accounts, const Request& request) {
-    accounts.remove(request.params.at("name"));
+Response delete_account(const RouteContext& context, const Request& request) {
+    context.accounts.remove(request.params.at("name"));
+    context.sessions->end_ownerless();
     return success();
 }
 
@@ -37,7 +38,7 @@ std::vector<Route> account_routes(const RouteContext& context) {
             {Method::post, "/1.0/accounts", Access::trusted, Dispatch::on_pool, "create_account",
              [&accounts](Request& request) { return create_account(accounts, request); }, max_body},
             {Method::delete_, "/1.0/accounts/{name}", Access::trusted, Dispatch::on_pool, "delete_account",
-             [&accounts](Request& request) { return delete_account(accounts, request); }}};
+             [&context](Request& request) { return delete_account(context, request); }}};
 }
 
 }  // namespace svc::gateway

@@ -28,7 +28,7 @@ TEST_CASE("an account's token authenticates it until it expires") {
     World world;
     const auto made = world.accounts.create({"alice", "720h"});
     CHECK(made.account.expires_at == world.clock.now() + std::chrono::hours(720));
-    CHECK(world.accounts.authenticate(made.token) == "alice");
+    CHECK(world.accounts.authenticate(made.token).name == "alice");
     world.clock.advance(std::chrono::hours(720));
     CHECK(world.refuses(made.token));
 }
@@ -63,7 +63,7 @@ TEST_CASE("a removed account's token is worth nothing, also when one of its name
     world.clock.advance(std::chrono::seconds(1));
     const auto second = world.accounts.create({"alice", "1h"});
     CHECK(world.refuses(first.token));
-    CHECK(world.accounts.authenticate(second.token) == "alice");
+    CHECK(world.accounts.authenticate(second.token).name == "alice");
     CHECK(code_of([&] { world.accounts.remove("bob"); }) == ErrorCode::not_found);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("two accounts made in one moment with one expiry have tokens of their 
     world.accounts.remove("alice");
     const auto second = world.accounts.create({"alice", "2030-01-01T00:00:00Z"});
     CHECK(world.refuses(first.token));
-    CHECK(world.accounts.authenticate(second.token) == "alice");
+    CHECK(world.accounts.authenticate(second.token).name == "alice");
 }
 
 TEST_CASE("tokens that were never given are refused") {
@@ -89,6 +89,19 @@ TEST_CASE("accounts survive in the store without their tokens") {
     World world;
     const auto made = world.accounts.create({"alice", ""});
     const AccountService again(world.store, world.mint, world.clock);
-    CHECK(again.authenticate(made.token) == "alice");
+    CHECK(again.authenticate(made.token).name == "alice");
     CHECK(world.store.get("accounts/alice")->value.find(made.token) == std::string::npos);
+}
+
+TEST_CASE("an account's key is not that of a later one of its name") {
+    World world;
+    const auto first = world.accounts.create({"alice", ""}).account;
+    CHECK(account_key(first).starts_with("alice/"));
+    CHECK(world.accounts.has(account_key(first)));
+    CHECK_FALSE(world.accounts.has("alice"));
+    world.accounts.remove("alice");
+    CHECK_FALSE(world.accounts.has(account_key(first)));
+    const auto second = world.accounts.create({"alice", ""}).account;
+    CHECK_FALSE(world.accounts.has(account_key(first)));
+    CHECK(world.accounts.has(account_key(second)));
 }

@@ -1,4 +1,6 @@
 // What time does to sessions.
+#include <atomic>
+
 #include "tests/unit/streaming/session_fixture.h"
 
 using namespace svc;
@@ -172,6 +174,27 @@ TEST_CASE("what an instance in error said last stays when it is away") {
     gateway.service.tick();
     CHECK_FALSE(gateway.service.get("", id).client_connected);
     CHECK(gateway.message(id) == "no encoder");
+}
+
+TEST_CASE("sessions end whose account is gone") {
+    SessionWorld world;
+    std::atomic<bool> is_there{true};
+    world.config.has_owner = [&](const std::string& owner) { return owner != "me" || is_there; };
+    Gateway gateway(world);
+    const auto at_once = GENERATE(true, false);
+    auto [grant, instance] = gateway.active(R"(,"ephemeral":false)");
+    const std::string others = gateway.service.create("you", gateway.request()).session.id;
+    const std::string local = gateway.service.create("", gateway.request()).session.id;
+    gateway.service.tick();
+    REQUIRE(gateway.status(grant.session.id) == active);
+    is_there = false;
+    at_once ? gateway.service.end_ownerless() : gateway.service.tick();
+    REQUIRE(gateway.await(grant.session.id, terminated));
+    CHECK(gateway.message(grant.session.id) == "Account was deleted");
+    CHECK(gateway.status(others) == created);
+    CHECK(gateway.status(local) == created);
+    gateway.service.end_ownerless();
+    CHECK(gateway.status(grant.session.id) == terminated);
 }
 
 TEST_CASE("a session without an idle time stays") {
