@@ -48,6 +48,21 @@ SessionStatus status_from_store(const JsonFields& fields) {
     return *status;
 }
 
+Json expected_to_store(const std::optional<ExpectedClient>& client) {
+    if (!client) return {};
+    return Json::object({{"id", client->id},
+                         {"until", time_to_store(client->until)},
+                         {"screen", client->screen ? client->screen->to_json() : Json()}});
+}
+
+std::optional<ExpectedClient> expected_from_store(const JsonFields& fields) {
+    const auto stored = fields.object("expected");
+    if (!stored) return {};
+    ExpectedClient client{stored->require_string("id"), time_from_store(*stored, "until"), {}};
+    if (const auto screen = stored->object("screen")) client.screen = Screen::from_json(*screen);
+    return client;
+}
+
 void read_request(const JsonFields& fields, StreamSession& session) {
     session.account = fields.string("account").value_or("");
     session.app = fields.require_string("app");
@@ -69,6 +84,7 @@ void read_state(const JsonFields& fields, StreamSession& session) {
     session.client_left_at = time_from_store(fields, "client_left_at");
     session.client_connected = fields.boolean("client_connected").value_or(false);
     session.had_client = fields.boolean("had_client").value_or(false);
+    session.expected = expected_from_store(fields);
     session.worker = fields.string("worker").value_or("");
     session.worker_until = time_from_store(fields, "worker_until");
     session.removal_due = fields.boolean("removal_due").value_or(false);
@@ -122,6 +138,7 @@ Json session_to_store(const StreamSession& session) {
                          {"client_left_at", time_to_store(session.client_left_at)},
                          {"client_connected", session.client_connected},
                          {"had_client", session.had_client},
+                         {"expected", expected_to_store(session.expected)},
                          {"worker", session.worker},
                          {"worker_until", time_to_store(session.worker_until)},
                          {"removal_due", session.removal_due},

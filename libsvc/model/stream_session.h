@@ -33,6 +33,13 @@ struct ScreenPatch {
     Screen applied_to(Screen screen) const;
 };
 
+// A client that was let in and has not come yet.
+struct ExpectedClient {
+    std::string id;  // in its token
+    Time until{};    // of its token
+    std::optional<Screen> screen;
+};
+
 struct StreamSession {
     std::string id;       // an object id
     std::string account;  // the key of its owner; "": made on the local socket
@@ -54,6 +61,7 @@ struct StreamSession {
     bool had_client = false;
 
     // Of the gateway's work, not on the wire:
+    std::optional<ExpectedClient> expected;  // the newest: another gateway process lets it in, too
     std::string worker;   // which service object may launch and delete its instance; "": none has begun
     Time worker_until{};  // others may take the work over after that
     bool removal_due =

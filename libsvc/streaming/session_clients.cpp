@@ -45,7 +45,7 @@ SessionGrant SessionService::Implementation::create(const SessionOwner& owner, c
     if (!session.joinable) expect_client(session.id, false);
     const Ptr record = commit_new(session);
     relay_.open(session.id);
-    SessionGrant granted = grant(*record, std::nullopt);
+    SessionGrant granted = grant(*record, *session.expected);
     schedule(session.id);
     return granted;
 }
@@ -81,6 +81,7 @@ StreamSession SessionService::Implementation::new_session(const SessionOwner& ow
     session.extra_data = request.extra_data;
     session.screen = request.screen;
     session.created_at = session.changed_at = session.client_left_at = clock_.now();
+    session.expected = new_client({});
     session.worker = self_;  // the launch is ours from the first commit on
     session.worker_until = session.created_at + claim_time;
     return session;
@@ -88,27 +89,46 @@ StreamSession SessionService::Implementation::new_session(const SessionOwner& ow
 
 SessionGrant SessionService::Implementation::join(const SessionOwner& owner, std::string_view id,
                                                   const SessionJoin& request) {
-    Ptr session = find_owned(owner, id);
+    const Ptr session = find_owned(owner, id);
     if (session->status != SessionStatus::active)
         throw Error(ErrorCode::invalid_argument, "Session is not active");
     if (!session->joinable) throw Error(ErrorCode::invalid_argument, "Session is not joinable");
     std::optional<Screen> screen;
-    if (request.screen) {
-        screen = request.screen->applied_to(session->screen);
-        change(id, [&](StreamSession& record) { return std::exchange(record.screen, *screen) != *screen; });
-    }
-    return grant(*find_owned(owner, id), screen);
+    if (request.screen) screen = request.screen->applied_to(session->screen);
+    const ExpectedClient client = new_client(screen);
+    change(id, [&](StreamSession& record) {
+        record.screen = screen.value_or(record.screen);
+        record.expected = client;
+        return true;
+    });
+    return grant(*find_owned(owner, id), client);
 }
 
+ExpectedClient SessionService::Implementation::new_client(std::optional<Screen> screen) {
+    return {ids_.object_id(), clock_.now() + config_.limits.client_token, screen};
+}
+
+// Its record has it already.
 SessionGrant SessionService::Implementation::grant(const StreamSession& session,
-                                                   std::optional<Screen> screen) {
-    const Time now = clock_.now();
-    const Json servers = ice_servers(config_.ice, session.id, now);
-    const std::string client = ids_.object_id();
-    relay_.expect(session.id, {client, servers, screen});
-    const std::string token =
-        mint_.socket_token({session.id, SocketRole::slave, client}, now + config_.limits.client_token);
+                                                   const ExpectedClient& client) {
+    const Json servers = let_in(session.id, client);
+    const std::string token = mint_.socket_token({session.id, SocketRole::slave, client.id}, client.until);
     return {session, socket_path(session.id, SocketRole::slave, token), servers};
+}
+
+Json SessionService::Implementation::let_in(const std::string& session, const ExpectedClient& client) {
+    Json servers = ice_servers(config_.ice, session, clock_.now());
+    relay_.expect(session, {client.id, servers, client.screen});
+    return servers;
+}
+
+// Before its socket opens: no process lets the client in a second time.
+void SessionService::Implementation::use_grant(const std::string& session, const std::string& client) {
+    change(session, [&](StreamSession& record) {
+        if (!record.expected || record.expected->id != client) return false;
+        record.expected.reset();
+        return true;
+    });
 }
 
 Json SessionService::Implementation::user_data(const StreamSession& session) const {
@@ -135,7 +155,9 @@ std::shared_ptr<WebSocketHandler> SessionService::Implementation::socket(std::st
     const Ptr session = records_.find(id);
     if (!session || session->removal_due || session->status == SessionStatus::terminated)
         throw Error(ErrorCode::not_found, "session not found");
-    return role == SocketRole::master ? relay_.master(session->id) : relay_.slave(session->id, grant.client);
+    if (role == SocketRole::master) return relay_.master(session->id);
+    use_grant(session->id, grant.client);
+    return relay_.slave(session->id, grant.client);
 }
 
 void SessionService::Implementation::expect_client(const std::string& id, bool is_there) {

@@ -105,7 +105,10 @@ class SessionService::Implementation {
     void admit(const SessionOwner& owner);
     StreamSession new_session(const SessionOwner& owner, const SessionCreate& request);
     Ptr commit_new(const StreamSession& session);
-    SessionGrant grant(const StreamSession& session, std::optional<Screen> screen);
+    ExpectedClient new_client(std::optional<Screen> screen);
+    SessionGrant grant(const StreamSession& session, const ExpectedClient& client);
+    Json let_in(const std::string& session, const ExpectedClient& client);
+    void use_grant(const std::string& session, const std::string& client);
     void expect_client(const std::string& id, bool is_there);
     void expect_nobody(const std::string& id);
     Json user_data(const StreamSession& session) const;

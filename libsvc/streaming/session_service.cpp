@@ -79,9 +79,10 @@ void SessionService::Implementation::start() {
     }
 }
 
-// Whoever was connected is not any more; who watches goes on watching.
+// Whoever was connected is not any more; who watches goes on watching, and who was let in may still come.
 void SessionService::Implementation::open_again(const StreamSession& session) {
     relay_.open(session.id);
+    if (session.expected && session.expected->until > clock_.now()) let_in(session.id, *session.expected);
     if (session.status == SessionStatus::created && session.container_id.empty()) schedule(session.id);
     if (!session.joinable && !session.client_connected) expect_client(session.id, false);
 }

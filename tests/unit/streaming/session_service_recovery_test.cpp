@@ -124,6 +124,44 @@ TEST_CASE("an active session survives the gateway") {
     CHECK(gateway.await(session.id, terminated));
 }
 
+TEST_CASE("a client that was let in before a restart may come after it, once") {
+    SessionWorld world;
+    std::optional<SessionGrant> grant;
+    const auto joins = GENERATE(false, true);
+    const auto came = GENERATE(false, true);
+    INFO((joins ? "joined, " : "created, ") << (came ? "came before" : "comes after"));
+    {
+        Gateway gateway(world);
+        auto [first, instance] = gateway.active(joins ? R"(,"joinable":true)" : "");
+        grant = joins
+                    ? gateway.service.join("me", first.session.id,
+                                           SessionJoin::from_json(Json::parse(R"({"screen":{"width":640}})")))
+                    : first;
+        if (came) gateway.connect_client(*grant);
+    }
+    Gateway gateway(world);
+    Peer instance = gateway.connect_instance(grant->session.id);
+    if (!came) {
+        Peer client = gateway.connect_client(*grant);
+        CHECK(instance.socket->was_sent("ctl:client-joined"));
+        CHECK(instance.socket->was_sent(R"("width":640)") == joins);
+    }
+    CHECK(code_of([&] { gateway.connect_client(*grant); }) == ErrorCode::forbidden);
+    CHECK_FALSE(world.stored(grant->session.id)->expected);
+}
+
+TEST_CASE("a client whose token is over does not come after a restart") {
+    SessionWorld world;
+    std::optional<SessionGrant> grant;
+    {
+        Gateway gateway(world);
+        grant = gateway.active(R"(,"joinable":true)").first;
+    }
+    world.clock.advance(5min);
+    Gateway gateway(world);
+    CHECK(code_of([&] { gateway.connect_client(*grant); }) == ErrorCode::forbidden);
+}
+
 TEST_CASE("a session in error survives the gateway and may recover") {
     SessionWorld world;
     StreamSession session = left_behind(world, error);
