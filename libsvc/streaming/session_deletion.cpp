@@ -1,4 +1,5 @@
 // Deletion as clients ask for it, and the end of sessions.
+#include <future>
 #include <set>
 #include <utility>
 
@@ -11,35 +12,59 @@ namespace svc {
 
 using enum SessionStatus;
 
+namespace {
+
+constexpr std::size_t max_waits = 16;  // of one account
+
+}  // namespace
+
 void SessionService::Implementation::remove(const SessionOwner& owner, std::string_view id, Deletion how) {
-    const SteadyTime deadline = clock_.steady_now() + config_.limits.deletion;
-    begin_removal(owner, id, how.force);
-    if (how.sync && !how.force) await_end(id, deadline);
+    if (!how.sync || how.force) return begin_removal(owner, id, how.force);
+    const SessionDeletions result = remove_all(owner, {std::string(id)}, how);
+    if (!result.errors.empty()) throw Error(result.errors.front().code, result.errors.front().message);
 }
 
-// All are begun before one is waited for.
 SessionDeletions SessionService::Implementation::remove_all(const SessionOwner& owner,
                                                             const std::vector<std::string>& ids,
                                                             Deletion how) {
-    const SteadyTime deadline = clock_.steady_now() + config_.limits.deletion;
+    if (!how.sync || how.force) return begin_removals(owner, ids, how.force);
+    std::promise<SessionDeletions> gone;
+    remove_later(owner, ids, false, [&gone](const SessionDeletions& result) { gone.set_value(result); });
+    return gone.get_future().get();
+}
+
+void SessionService::Implementation::remove_later(const SessionOwner& owner,
+                                                  const std::vector<std::string>& ids, bool force,
+                                                  Deleted done) {
+    const bool too_many = waits_.with([&](const Waits& waits) {
+        const auto found = waits.by_owner.find(owner);
+        return !owner.empty() && found != waits.by_owner.end() && found->second >= max_waits;
+    });
+    if (too_many) throw Error(ErrorCode::invalid_argument, "Too many requests");
+    const auto wait = std::make_shared<Wait>();
+    wait->owner = owner;
+    wait->deadline = clock_.steady_now() + config_.limits.deletion;
+    wait->done = std::move(done);
+    SessionDeletions begun = begin_removals(owner, ids, force);
+    wait->begun = std::move(begun.deleted);
+    wait->result.errors = std::move(begun.errors);
+    await_end(wait);
+}
+
+SessionDeletions SessionService::Implementation::begin_removals(const SessionOwner& owner,
+                                                                const std::vector<std::string>& ids,
+                                                                bool force) {
     SessionDeletions result;
-    const auto attempt = [&](const std::string& id, auto&& step) {
+    std::set<std::string> known;
+    for (const std::string& id : ids) {
+        if (!known.insert(id).second) continue;
         try {
-            step();
-            return true;
+            begin_removal(owner, id, force);
+            result.deleted.push_back(id);
         } catch (const Error& e) {
             result.errors.push_back({id, e.what(), e.code()});
-            return false;
         }
-    };
-    std::set<std::string> known;
-    std::vector<std::string> begun;
-    for (const std::string& id : ids)
-        if (known.insert(id).second && attempt(id, [&] { begin_removal(owner, id, how.force); }))
-            begun.push_back(id);
-    for (const std::string& id : begun)
-        if (!how.sync || how.force || attempt(id, [&] { await_end(id, deadline); }))
-            result.deleted.push_back(id);
+    }
     return result;
 }
 
@@ -63,20 +88,17 @@ void SessionService::Implementation::forget(const std::string& id) {
     });
     if (!changed) return;
     after_end(id, reason);
-    tell_waiting();
+    tell_waiting(id);
 }
 
-void SessionService::Implementation::await_end(std::string_view id, SteadyTime deadline) {
-    std::unique_lock lock(waiting_);
-    for (;;) {
-        const Ptr session = records_.find(id);
-        if (!session || session->forgotten || !session->removal_due) return;
-        if (stopping_) throw Error(ErrorCode::unavailable, "the gateway is stopping");
-        if (session->status == error) throw Error(ErrorCode::internal, session->status_message);
-        if (clock_.steady_now() >= deadline)
-            throw Error(ErrorCode::internal, "session " + quoted(id) + " was not deleted in time");
-        ended_.wait(lock);  // also told every second, by tick()
-    }
+void SessionService::Implementation::await_end(const WaitPtr& wait) {
+    wait->open = wait->begun.size();
+    if (wait->open == 0) return wait->done(wait->result);
+    waits_.with([&](Waits& waits) {
+        ++waits.by_owner[wait->owner];
+        for (const std::string& id : wait->begun) waits.by_session[id].push_back(wait);
+    });
+    for (const std::string& id : std::vector(wait->begun)) tell_waiting(id);  // some may be gone already
 }
 
 void SessionService::Implementation::finish(const std::string& id, const std::string& reason) {
@@ -95,7 +117,7 @@ void SessionService::Implementation::finish(const std::string& id, const std::st
     log::info("session terminated", {{"session", id}, {"reason", reason}});
     expect_nobody(id);
     if_known([&] { relay_.close(id, reason); });
-    tell_waiting();
+    tell_waiting(id);
 }
 
 void SessionService::Implementation::drop(const std::string& id, const std::string& reason) {
@@ -103,12 +125,57 @@ void SessionService::Implementation::drop(const std::string& id, const std::stri
     log::info("session dropped", {{"session", id}, {"reason", reason}});
     expect_nobody(id);
     if_known([&] { relay_.close(id, reason); });
-    tell_waiting();
+    tell_waiting(id);
 }
 
-void SessionService::Implementation::tell_waiting() {
-    { const std::lock_guard lock(waiting_); }  // whoever has just looked is asleep by now
-    ended_.notify_all();
+// Nothing: it is on its way.
+std::optional<SessionDeletionError> SessionService::Implementation::failure_of(const StreamSession& session,
+                                                                               SteadyTime deadline) const {
+    if (stopping_) return SessionDeletionError{session.id, "the gateway is stopping", ErrorCode::unavailable};
+    if (session.status == error)
+        return SessionDeletionError{session.id, session.status_message, ErrorCode::internal};
+    if (clock_.steady_now() < deadline) return {};
+    return SessionDeletionError{session.id, "session " + quoted(session.id) + " was not deleted in time",
+                                ErrorCode::internal};
+}
+
+// Those that wait for it, when it is gone or will not go in time. They are called without the lock.
+void SessionService::Implementation::tell_waiting(const std::string& id) {
+    const Ptr session = records_.find(id);
+    const bool is_gone = !session || session->forgotten || !session->removal_due;
+    std::vector<WaitPtr> over;
+    waits_.with([&](Waits& waits) {
+        const auto found = waits.by_session.find(id);
+        if (found == waits.by_session.end()) return;
+        std::erase_if(found->second, [&](const WaitPtr& wait) {
+            const auto failure = is_gone ? std::nullopt : failure_of(*session, wait->deadline);
+            if (!is_gone && !failure) return false;
+            if (failure) wait->result.errors.push_back(*failure);
+            if (--wait->open == 0) over.push_back(wait);
+            return true;
+        });
+        if (found->second.empty()) waits.by_session.erase(found);
+        for (const WaitPtr& wait : over)
+            if (--waits.by_owner[wait->owner] == 0) waits.by_owner.erase(wait->owner);
+    });
+    for (const WaitPtr& wait : over) answer(*wait);
+}
+
+// Nobody else has it any more.
+void SessionService::Implementation::answer(Wait& wait) {
+    std::set<std::string> failed;
+    for (const SessionDeletionError& error : wait.result.errors) failed.insert(error.id);
+    for (const std::string& id : wait.begun)
+        if (failed.count(id) == 0) wait.result.deleted.push_back(id);
+    wait.done(wait.result);
+}
+
+void SessionService::Implementation::tell_all_waiting() {
+    std::vector<std::string> ids;
+    waits_.with([&](const Waits& waits) {
+        for (const auto& [id, wait] : waits.by_session) ids.push_back(id);
+    });
+    for (const std::string& id : ids) tell_waiting(id);
 }
 
 }  // namespace svc

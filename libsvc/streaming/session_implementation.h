@@ -2,12 +2,10 @@
 // Internal to the session service: its state, shared by its source files.
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -60,6 +58,8 @@ class SessionService::Implementation {
     // session_deletion.cpp
     void remove(const SessionOwner& owner, std::string_view id, Deletion how);
     SessionDeletions remove_all(const SessionOwner& owner, const std::vector<std::string>& ids, Deletion how);
+    void remove_later(const SessionOwner& owner, const std::vector<std::string>& ids, bool force,
+                      Deleted done);
 
     // session_timers.cpp
     void tick();
@@ -87,6 +87,20 @@ class SessionService::Implementation {
     struct Expected {
         Time until{};
         bool is_there = false;  // it signals; this takes no time until the instance is ready
+    };
+    // A caller that is told when sessions are gone.
+    struct Wait {
+        SessionOwner owner;
+        SteadyTime deadline{};
+        Deleted done;
+        std::vector<std::string> begun;
+        std::size_t open = 0;     // of them
+        SessionDeletions result;  // what failed until now
+    };
+    using WaitPtr = std::shared_ptr<Wait>;
+    struct Waits {
+        std::map<std::string, std::vector<WaitPtr>> by_session;
+        std::map<SessionOwner, std::size_t> by_owner;
     };
     // What is under way for one session.
     struct Duty {
@@ -139,12 +153,17 @@ class SessionService::Implementation {
     void remove_at(Management& management, const StreamSession& session);
 
     // session_deletion.cpp
+    SessionDeletions begin_removals(const SessionOwner& owner, const std::vector<std::string>& ids,
+                                    bool force);
+    static void answer(Wait& wait);
     void begin_removal(const SessionOwner& owner, std::string_view id, bool force);
     void forget(const std::string& id);
-    void await_end(std::string_view id, SteadyTime deadline);
+    void await_end(const WaitPtr& wait);
+    std::optional<SessionDeletionError> failure_of(const StreamSession& session, SteadyTime deadline) const;
     void finish(const std::string& id, const std::string& reason);  // its instance is gone
     void drop(const std::string& id, const std::string& reason);
-    void tell_waiting();
+    void tell_waiting(const std::string& id);
+    void tell_all_waiting();
 
     // session_regions.cpp
     void resync(const std::string& region);
@@ -185,8 +204,7 @@ class SessionService::Implementation {
     Guarded<std::map<std::string, SteadyTime>> silent_;  // since when streaming instances have been away
     Guarded<std::map<std::string, std::deque<SteadyTime>>> creations_;  // of the last minute, by account
     Guarded<std::set<std::string>> unknown_regions_;                    // asked for their instances in vain
-    std::mutex waiting_;
-    std::condition_variable ended_;
+    Guarded<Waits> waits_;
     // Last: end first.
     std::vector<std::unique_ptr<ThreadPool>> events_;
     ThreadPool calls_;

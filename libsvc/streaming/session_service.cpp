@@ -90,7 +90,7 @@ void SessionService::Implementation::open_again(const StreamSession& session) {
 void SessionService::Implementation::stop() {
     stopping_ = true;
     stop_.request_stop();
-    tell_waiting();
+    tell_all_waiting();
     calls_.stop();
     removals_.stop();
     for (const auto& thread : events_) thread->stop();
@@ -175,6 +175,11 @@ void SessionService::remove(const SessionOwner& owner, std::string_view id, Dele
 SessionDeletions SessionService::remove_all(const SessionOwner& owner, const std::vector<std::string>& ids,
                                             Deletion how) {
     return implementation_->remove_all(owner, ids, how);
+}
+
+void SessionService::remove_later(const SessionOwner& owner, const std::vector<std::string>& ids, bool force,
+                                  Deleted done) {
+    implementation_->remove_later(owner, ids, force, std::move(done));
 }
 
 std::shared_ptr<WebSocketHandler> SessionService::socket(std::string_view id, SocketRole role,

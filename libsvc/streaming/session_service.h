@@ -98,10 +98,15 @@ class SessionService final : public RelayEvents, public RegionEvents {
     Page list(const SessionOwner& owner, const SessionQuery& query) const;
     struct Deletion {
         bool force = false;  // forget it even if its region does not answer
-        bool sync = false;   // return when it is gone
+        bool sync = false;   // return when it is gone; blocks
     };
     void remove(const SessionOwner& owner, std::string_view id, Deletion how);
     SessionDeletions remove_all(const SessionOwner& owner, const std::vector<std::string>& ids, Deletion how);
+    // Begins all of them and returns. `done` is called once, by any thread: when they are gone, when the
+    // deletion limit is over, or by stop(). Throws invalid_argument when too many calls of an account wait.
+    using Deleted = std::function<void(const SessionDeletions&)>;
+    void remove_later(const SessionOwner& owner, const std::vector<std::string>& ids, bool force,
+                      Deleted done);
 
     // For the socket routes. Throws not_found (session) and forbidden (token).
     std::shared_ptr<WebSocketHandler> socket(std::string_view id, SocketRole role, std::string_view token);

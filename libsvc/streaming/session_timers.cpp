@@ -29,7 +29,7 @@ void SessionService::Implementation::tick() {
     }
     retry_failed();
     forget_clients();
-    tell_waiting();
+    tell_all_waiting();
 }
 
 void SessionService::Implementation::retry_failed() {

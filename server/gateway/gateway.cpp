@@ -20,7 +20,7 @@ namespace svc::gateway {
 namespace {
 
 constexpr std::chrono::seconds last_responses{2};  // what a stopping gateway gives running requests
-constexpr std::size_t request_workers = 8, patient_workers = 16, most_queued = 10'000;
+constexpr std::size_t request_workers = 8, most_queued = 10'000;
 
 std::vector<Regions::Member> members(const Options& options, const Seams& seams) {
     std::vector<Regions::Member> members;
@@ -75,13 +75,12 @@ class Gateway::Parts {
     Relay relay;
     std::unique_ptr<SessionService> sessions;  // is told where instances find us, which listening decides
     ThreadPool workers{"request", request_workers, most_queued};
-    ThreadPool patient{"deletion", patient_workers, most_queued};
     Authenticator authenticator{accounts};
     BasicCredentials credentials;
     Cors cors;
     HttpMetrics http_metrics{metrics, host_name()};
     std::atomic<Phase> phase = Phase::starting;
-    RouteContext context{authenticator, accounts, regions, patient, options.public_url};
+    RouteContext context{authenticator, accounts, regions, options.public_url};
     Middleware middleware;
     HttpServer server;
     std::unique_ptr<Periodic> periodic;
@@ -168,7 +167,6 @@ void Gateway::Parts::stop() {
     if (sessions) sessions->stop();
     regions.stop();
     server.stop(last_responses);
-    patient.stop();
     workers.stop();
 }
 

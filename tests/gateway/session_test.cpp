@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <future>
 
 #include "libsvc/base/error.h"
 #include "tests/support/golden.h"
@@ -244,10 +245,31 @@ TEST_CASE_METHOD(World, "force_forgets_a_session_whose_region_does_not_answer") 
     CHECK(get("/1.0/sessions/" + id).status == 404);
 }
 
+TEST_CASE_METHOD(World, "deletions_that_wait_keep_no_other_from_beginning") {
+    constexpr std::size_t many = 24;
+    region().set_removes(false);
+    std::vector<std::string> sessions;
+    while (sessions.size() < many) sessions.push_back(new_session());
+    region().await_launches(many);
+    std::vector<std::future<ApiReply>> replies;
+    for (const std::string& id : sessions) {
+        const std::string path = "/1.0/sessions/" + id + "?sync=1";
+        replies.push_back(std::async(std::launch::async, [this, path] { return local().remove(path); }));
+    }
+    const auto ending = [&] {
+        return get("/1.0/sessions?status=terminating").json().at("total_size") == Json(many);
+    };
+    eventually("all are begun", ending);
+    region().set_removes(true);
+    for (auto& reply : replies) CHECK(reply.get().status == 200);
+    CHECK(get("/1.0/sessions").json().at("total_size") == Json(0));
+}
+
 TEST_CASE_METHOD(World, "faulty_deletions_are_refused") {
     const std::string id = new_session();
     CHECK(remove("/1.0/sessions/" + id + "?sync=perhaps").status == 400);
     CHECK(remove("/1.0/sessions/" + id + "?force=2").status == 400);
+    CHECK(remove("/1.0/sessions/" + unknown_id + "?force=0&sync=1").status == 404);
     for (const char* text :
          {R"({})", R"({"ids":[]})", R"({"ids":"x"})", R"({"ids":[1]})", R"({"ids":["x"]})", R"([])"}) {
         INFO(text);

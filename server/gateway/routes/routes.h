@@ -18,7 +18,6 @@ struct RouteContext {
     const Authenticator& authenticator;
     AccountService& accounts;
     const Regions& regions;
-    ThreadPool& patient;                 // for requests that wait long
     std::string public_url;              // "": as the request's Host says
     std::string instance_url = "";       // what a client on the local socket is told then
     SessionService* sessions = nullptr;  // there before the first request

@@ -1,5 +1,6 @@
 // Sessions: create, list, show, join, delete one or many.
 #include <algorithm>
+#include <utility>
 
 #include "libsvc/base/error.h"
 #include "libsvc/model/api.h"
@@ -69,35 +70,44 @@ Response show_session(const RouteContext& context, const Request& request) {
     return success(200, to_json(context.sessions->get(owner, session_id(request))));
 }
 
-SessionService::Deletion deletion_of(const Request& request) {
-    return {server::query_flag(request, "force"), server::query_flag(request, "sync")};
+bool flag(const Request& request, std::string_view name) {
+    const std::string value = request.query_value(name);
+    return value == "1" || (value != "0" && server::query_flag(request, name));
 }
 
-// On threads of its own where it waits for instances to go: the others must not wait with it.
-Response patiently(const RouteContext& context, bool patient, std::function<Response()> work) {
-    if (!patient) return work();
+SessionService::Deletion deletion_of(const Request& request) {
+    return {flag(request, "force"), flag(request, "sync")};
+}
+
+// No thread waits for instances to go.
+Response when_deleted(const RouteContext& context, const SessionOwner& owner, std::vector<std::string> ids,
+                      bool force, std::function<Response(const SessionDeletions&)> answer) {
     Response response;
-    response.later = [&context, work = std::move(work)](const Responder& respond) {
-        const auto answer = [work, respond] {
-            try {
-                respond(work());
-            } catch (const std::exception& e) {
-                respond(failure(e));
-            }
-        };
-        if (!context.patient.post(answer))
-            respond(failure(Error(ErrorCode::exhausted, "too many deletions at once")));
+    response.later = [&context, owner, ids = std::move(ids), force,
+                      answer = std::move(answer)](const Responder& respond) {
+        try {
+            context.sessions->remove_later(
+                owner, ids, force,
+                [answer, respond](const SessionDeletions& deletions) { respond(answer(deletions)); });
+        } catch (const std::exception& e) {
+            respond(failure(e));
+        }
     };
     return response;
+}
+
+Response answer_of_one(const SessionDeletions& deletions) {
+    if (deletions.errors.empty()) return success();
+    return failure(Error(deletions.errors.front().code, deletions.errors.front().message));
 }
 
 Response delete_session(const RouteContext& context, const Request& request) {
     const SessionOwner owner = context.authenticator.owner(request);
     const SessionService::Deletion how = deletion_of(request);
-    return patiently(context, how.sync, [&context, owner, id = session_id(request), how] {
-        context.sessions->remove(owner, id, how);
-        return success();
-    });
+    const std::string& id = session_id(request);
+    if (how.sync) return when_deleted(context, owner, {id}, how.force, answer_of_one);
+    context.sessions->remove(owner, id, how);
+    return success();
 }
 
 std::vector<std::string> ids_of(const Request& request) {
@@ -135,9 +145,10 @@ Response answer_of(const SessionDeletions& deletions, bool waited) {
 Response delete_sessions(const RouteContext& context, const Request& request) {
     const SessionOwner owner = context.authenticator.owner(request);
     const SessionService::Deletion how = deletion_of(request);
-    return patiently(context, how.sync, [&context, owner, ids = ids_of(request), how] {
-        return answer_of(context.sessions->remove_all(owner, ids, how), how.sync);
-    });
+    std::vector<std::string> ids = ids_of(request);
+    if (!how.sync) return answer_of(context.sessions->remove_all(owner, ids, how), false);
+    return when_deleted(context, owner, std::move(ids), how.force,
+                        [](const SessionDeletions& deletions) { return answer_of(deletions, true); });
 }
 
 }  // namespace

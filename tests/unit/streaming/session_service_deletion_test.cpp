@@ -107,6 +107,47 @@ TEST_CASE("a deletion is not waited for longer than its limit") {
     CHECK(gateway.await_gone(id));
 }
 
+TEST_CASE("deletions that are waited for begin at once, so many of one account") {
+    SessionWorld world;
+    Gate gate(world.management);
+    Gateway gateway(world);
+    std::atomic<int> gone{0};
+    const auto remove = [&](const std::string& owner) {
+        const std::string id = gateway.service.create(owner, gateway.request()).session.id;
+        gateway.instance(id);
+        gateway.service.remove_later(owner, {id}, false, [&gone, id](const SessionDeletions& result) {
+            gone += result.deleted == std::vector<std::string>{id};
+        });
+        return gateway.status(id);
+    };
+    for (int i = 0; i < 16; ++i) REQUIRE(remove("me") == terminating);
+    CHECK(message_of([&] { remove("me"); }) == "Too many requests");
+    CHECK(code_of([&] { remove("me"); }) == ErrorCode::invalid_argument);
+    CHECK(remove("you") == terminating);
+    for (int i = 0; i < 20; ++i) REQUIRE(remove("") == terminating);
+    CHECK(gateway.service.counts().at(created) == 2);
+    gate.open();
+    REQUIRE(world.eventually([&] { return gone == 37; }));
+    CHECK(remove("me") == terminating);
+}
+
+TEST_CASE("who waits for a deletion is told when the gateway stops") {
+    SessionWorld world;
+    world.management.set_removes(false);
+    std::promise<SessionDeletions> told;
+    {
+        Gateway gateway(world);
+        const std::string id = gateway.create();
+        gateway.instance(id);
+        gateway.service.remove_later("me", {id}, false,
+                                     [&](const SessionDeletions& result) { told.set_value(result); });
+    }
+    const SessionDeletions result = told.get_future().get();
+    REQUIRE(result.errors.size() == 1);
+    CHECK(result.errors.front().code == ErrorCode::unavailable);
+    CHECK(result.deleted.empty());
+}
+
 TEST_CASE("a record that is kept can be deleted") {
     SessionWorld world;
     Gateway gateway(world);
