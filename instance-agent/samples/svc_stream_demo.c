@@ -272,6 +272,7 @@ static bool open_window(const char* name) {
                  ExposureMask | KeyPressMask | KeyReleaseMask | ButtonPressMask | ButtonReleaseMask |
                      StructureNotifyMask);
     gc = XCreateGC(display, window, 0, NULL);
+    XSetGraphicsExposures(display, gc, False);  // each copy would be answered by an event, and that by a copy
     font = XLoadQueryFont(display, "fixed");
     resize(full_width, full_height);
     XMapRaised(display, window);
