@@ -86,7 +86,8 @@ double measure_agent(int seconds, int& frames) {
     const TemporaryDirectory place(std::filesystem::temp_directory_path());
     SystemClock clock;
     MetricsRegistry metrics;
-    agent::CameraFeed feed(clock, metrics, std::make_shared<agent::Screen>());
+    agent::StreamLink link;
+    agent::CameraFeed feed(clock, metrics, std::make_shared<agent::Screen>(), link);
     const auto watcher = std::make_shared<Watcher>();
     watcher->feed = &feed;
     const agent::VideoSocket video(place.path(), feed);
