@@ -29,12 +29,12 @@ install_packages() {
     trap - EXIT
     # Nor at the next boot. Without systemd there is nothing to switch off.
     for name in "${missing[@]}"; do
-        [[ $name != prometheus ]] || systemctl --quiet disable --now prometheus.service 2>/dev/null || true
+        [[ $name != prometheus && $name != coturn ]] || systemctl --quiet disable --now "$name.service" 2>/dev/null || true
     done
     return "$status"
 }
 
-# The packages' own services are not wanted: no bridge of theirs, no firewall, no Prometheus.
+# The packages' own services are not wanted: no bridge of theirs, no firewall, no Prometheus, no relay.
 service_policy=/usr/sbin/policy-rc.d
 forbid_services() {
     [[ ! -e $service_policy ]] || return 0
@@ -73,8 +73,11 @@ prepare_browser() {
     SVC_BUILD_DIR=$build python3 "$root/tests/browser/chromium.py" --prepare >&2 || true
 }
 
-# The system tests' Debian, from its mirror into the build folder: takes minutes, most of them waiting. [SUITE...]
+# The system tests' Debian and desktop, from Debian's mirror into the build folder: takes minutes, most of them waiting. [SUITE...]
 prepare_debian_image() {
     [[ $# == 0 || " $* " == *" system "* ]] || return 0
-    SVC_BUILD_DIR=$build PYTHONPATH=$root/tests/system python3 -c 'import harness; harness.debian_image()' >/dev/null 2>&1
+    SVC_BUILD_DIR=$build PYTHONPATH=$root/tests/system python3 -c '
+import harness, streaming
+harness.debian_image()
+streaming.desktop_image()' >/dev/null 2>&1
 }

@@ -4,6 +4,8 @@ what takes minutes."""
 import json
 import os
 import signal
+import socket
+import struct
 import unittest
 
 import harness
@@ -18,6 +20,12 @@ NOT_FOUND = 404
 
 
 class Stream(streaming.StreamTest):
+    @classmethod
+    def serve(cls):
+        cls.daemon.add_image()
+        cls.daemon.create_app({"manifest.yaml": "name: plain\ninstance-type: a2.3\nimage: busybox\naddons: [svc-streamer]\n"})
+        super().serve()
+
     def stream(self, **fields):
         session = self.gateway.create(screen=SCREEN, **fields)
         return session["id"], self.client(session).connected()
@@ -122,6 +130,17 @@ class Stream(streaming.StreamTest):
         client.send("stream::disconnect")
         self.assertTrue(eventually(lambda: self.gateway.api("GET", f"/1.0/sessions/{id}").status == NOT_FOUND))
         self.assertTrue(eventually(lambda: not self.daemon.containers()))
+
+    def test_a_guest_without_x_and_debian_streams_the_frames_it_draws(self):
+        session = self.gateway.create(app="plain", screen={"width": 640, "height": 480, "fps": 30})
+        self.gateway.await_status(session["id"], "active")
+        client = self.client(session).connected()
+        root = f"/proc/{harness.pids_of(self.instance(session['id']))[0]}/root"
+        with socket.socket(socket.AF_UNIX) as guest:
+            guest.connect(root + "/run/svc/frames.unix")
+            for red, green, blue in ((200, 30, 30), (30, 30, 200)):
+                guest.sendall(b"SVCF" + struct.pack("<III", 640, 480, 640 * 4) + bytes((red, green, blue, 255)) * (640 * 480))
+                client.must("until", 320, 240, red, green, blue)
 
     @unittest.skipUnless(os.environ.get("SVC_TEST_LONG"), "a minute of waiting: SVC_TEST_LONG=1")
     def test_a_session_that_nobody_watches_ends(self):

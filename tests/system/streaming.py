@@ -233,6 +233,11 @@ class StreamTest(unittest.TestCase):
         reply = cls.daemon.upload("POST", "/1.0/applications", desktop_application(post_start=DEMO_HOOK))
         cls.daemon.succeed(reply)
         cls.daemon.await_app(reply.metadata["resources"]["applications"][0].rsplit("/", 1)[1])
+        cls.serve()
+
+    @classmethod
+    def serve(cls):
+        """Collector and gateway."""
         bridge = cls.daemon.subnet.split("/")[0]
         metrics_log = open(cls.daemon.dir / "metrics.log", "wb")
         cls.programs.append(subprocess.Popen([METRICS, "--listen", f"{bridge}:0", "--metrics-listen", "127.0.0.1:0"],
