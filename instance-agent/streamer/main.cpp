@@ -91,11 +91,21 @@ void report_failure(const StreamStart& start, const std::string& why) {
     link.send(Json::object({{"type", "ctl:status"}, {"status", "error"}, {"message", why}}).dump());
 }
 
+std::vector<VideoCodec> find_codecs() {
+    std::vector<VideoCodec> codecs = start_media();
+    if (codecs.empty()) throw Error(ErrorCode::unsupported, "there is no video encoder");
+    return codecs;
+}
+
+int list_codecs() {
+    for (const VideoCodec codec : find_codecs()) std::puts(std::string(to_text(codec)).c_str());
+    return 0;
+}
+
 void stream(const Options& options, const StreamStart& start) {
     const sigset_t signals = block_signals();
-    StreamerParts parts{options, start,          read_session(options.session), start_media(), {},
+    StreamerParts parts{options, start,          read_session(options.session), find_codecs(), {},
                         {},      make_media_peer};
-    if (parts.codecs.empty()) throw Error(ErrorCode::unsupported, "there is no video encoder");
     parts.screen = await_screen(options, start, signals);
     if (!parts.screen) return;
     parts.input = make_input(options, start);
@@ -105,6 +115,7 @@ void stream(const Options& options, const StreamStart& start) {
 }
 
 int run(const Options& options) {
+    if (options.list_codecs) return list_codecs();
     log::set_level(log::parse_level(options.log_level));
     std::error_code ignored;
     const bool has_data = std::filesystem::exists(options.user_data, ignored);

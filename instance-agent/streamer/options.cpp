@@ -27,6 +27,7 @@ constexpr const char* usage =
     "                       where keys, clicks and touches go (default auto: xtest with a display, else "
     "uinput)\n"
     "  --log-level LEVEL    debug, info, warning or error (default info)\n"
+    "  --list-codecs        what there is an encoder for; the first time this looks through all plugins\n"
     "  --version, --help\n";
 
 constexpr option known[] = {{"user-data", required_argument, nullptr, 'u'},
@@ -39,6 +40,7 @@ constexpr option known[] = {{"user-data", required_argument, nullptr, 'u'},
                             {"channels-dir", required_argument, nullptr, 'c'},
                             {"input", required_argument, nullptr, 'i'},
                             {"log-level", required_argument, nullptr, 'l'},
+                            {"list-codecs", no_argument, nullptr, 'C'},
                             {"version", no_argument, nullptr, 'v'},
                             {"help", no_argument, nullptr, 'h'},
                             {nullptr, 0, nullptr, 0}};
@@ -78,7 +80,10 @@ std::optional<Options> parse_options(int argc, char** argv) {
         if (letter == '?')
             throw Error(ErrorCode::invalid_argument,
                         "unknown or incomplete argument " + quoted(argv[optind - 1]));
-        set(options, letter, optarg);
+        if (letter == 'C')
+            options.list_codecs = true;
+        else
+            set(options, letter, optarg);
     }
     if (optind < argc)
         throw Error(ErrorCode::invalid_argument, "unexpected argument " + quoted(argv[optind]));

@@ -22,6 +22,7 @@ struct Options {
     std::string audio_server;    // "": none
     InputKind input = InputKind::automatic;
     std::string log_level = "info";
+    bool list_codecs = false;  // and do nothing else
 };
 // Nothing: --help or --version was answered. Throws invalid_argument.
 std::optional<Options> parse_options(int argc, char** argv);
