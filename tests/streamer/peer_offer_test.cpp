@@ -153,5 +153,23 @@ TEST_CASE("answer without channels or credentials is refused, with more than was
     CHECK_THROWS_WITH(pair.connect(), expected);
 }
 
+TEST_CASE("addresses of one link alone are not told") {
+    MediaPair pair({});
+    std::mutex mutex;
+    std::vector<std::string> told;
+    pair.log().candidates_to([&](const std::string& candidate, unsigned) {
+        std::lock_guard lock(mutex);
+        told.push_back(candidate);
+    });
+    CHECK(wait_until(
+        [&] {
+            std::lock_guard lock(mutex);
+            return !told.empty();
+        },
+        std::chrono::seconds(10)));
+    pair.end_peer();
+    for (const std::string& candidate : told) CHECK(candidate.find(" fe80:") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace svc::streamer

@@ -5,6 +5,7 @@
 
 #include "instance-agent/streamer/media/gst_handles.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
 
 namespace svc::streamer {
 namespace {
@@ -36,6 +37,13 @@ std::string failure_of(GstPromise* promise) {
     gst_structure_get(reply, "error", G_TYPE_ERROR, &error, nullptr);
     const std::unique_ptr<GError, Free> owned(error);
     return error != nullptr ? error->message : "unknown reason";
+}
+
+// Browsers leave such addresses out too: the interfaces of containers have nothing else, and go at any
+// moment.
+bool is_link_local(const std::string& candidate) {
+    const auto words = split(candidate, ' ');
+    return words.size() > 4 && to_lower(words[4]).rfind("fe80:", 0) == 0;
 }
 
 }  // namespace
@@ -74,7 +82,7 @@ void Negotiation::take_offer(GstPromise* promise) {
 
 void Negotiation::candidate_found(GstElement*, guint line, const gchar* text, gpointer data) {
     const auto negotiation = held<Negotiation>(data);
-    if (!negotiation || text == nullptr || *text == '\0') return;
+    if (!negotiation || text == nullptr || *text == '\0' || is_link_local(text)) return;
     negotiation->gate_->tell([&](PeerEvents& events) { events.local_candidate(text, line); });
 }
 
@@ -102,6 +110,7 @@ void Negotiation::set_answer(const std::string& sdp) {
 void Negotiation::add_candidate(const std::string& candidate, unsigned media_line) {
     if (candidate.empty() || candidate.size() > most_candidate || media_line >= sections_.size()) return;
     if (candidate.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) return;
+    if (is_link_local(candidate)) return;
     const bool waits = state_.with([&](State& state) {
         if (!state.answered && state.early.size() < most_early)
             state.early.emplace_back(candidate, media_line);
