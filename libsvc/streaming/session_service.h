@@ -81,7 +81,7 @@ class SessionService final : public RelayEvents, public RegionEvents {
         const TokenMint& mint;
     };
     SessionService(Parts parts, SessionServiceConfig config);
-    ~SessionService();
+    ~SessionService() override;
     // After Regions::start and Relay::listen with this object: opens what the store has, continues what was
     // under way.
     void start();

@@ -2,7 +2,7 @@
 // A connection to an X server. The .cpp files of display/ and input/ alone include Xlib.
 #include <string>
 
-struct _XDisplay;
+struct _XDisplay;  // NOLINT(bugprone-reserved-identifier): the name Xlib gives it
 
 namespace svc::streamer {
 
