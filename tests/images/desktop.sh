@@ -46,6 +46,8 @@ Description=Window manager and a terminal
 After=desktop-screen.service desktop-sound.service
 Requires=desktop-screen.service
 [Service]
+Type=notify
+NotifyAccess=all
 User=user
 WorkingDirectory=/home/user
 Environment=DISPLAY=:0 HOME=/home/user PULSE_SERVER=unix:/run/user/1000/pulse/native
@@ -56,10 +58,11 @@ Restart=always
 WantedBy=multi-user.target
 UNIT
 mkdir -p "$work/files/usr/local/bin"
+# The session is ready once the terminal is on the screen (-wf): a program that is started then opens above it.
 cat >"$work/files/usr/local/bin/desktop-autostart" <<'AUTOSTART'
 #!/bin/sh
 xsetroot -solid '#2e3440'
-xterm -fa 'DejaVu Sans Mono' -fs 11 -geometry 80x24+40+60 &
+xterm -wf -fa 'DejaVu Sans Mono' -fs 11 -geometry 80x24+40+60 -e sh -c 'systemd-notify --ready; exec bash' &
 AUTOSTART
 chmod 755 "$work/files/usr/local/bin/desktop-autostart"
 
