@@ -7,6 +7,7 @@
 #include "libsvc/net/x509.h"
 #include "libsvc/streaming/relay.h"
 #include "tests/bench/commands.h"
+#include "tests/support/deaf.h"
 
 namespace svc::bench {
 
@@ -20,15 +21,6 @@ class Echo final : public WebSocketHandler {
 
   private:
     std::shared_ptr<WebSocket> socket_;
-};
-
-class Deaf final : public RelayEvents {
-    void instance_registered(const std::string&) override {}
-    void instance_lost(const std::string&) override {}
-    void instance_status(const std::string&, bool, const std::string&) override {}
-    void stream_changed(const std::string&, bool) override {}
-    void client_connected(const std::string&) override {}
-    void client_disconnected(const std::string&) override {}
 };
 
 // /master?session=N, /slave?session=N and /echo.
@@ -68,7 +60,7 @@ class RelayService final : public HttpService {
     }
 
     SystemClock clock_;
-    Deaf deaf_;
+    test::Deaf deaf_;
     Relay relay_;
 };
 

@@ -9,6 +9,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/streaming/relay.h"
+#include "tests/support/deaf.h"
 #include "tests/support/manual_clock.h"
 #include "tests/unit/streaming/fake_socket.h"
 
@@ -16,15 +17,6 @@ namespace {
 
 using namespace svc;
 using namespace svc::test;
-
-class Deaf final : public RelayEvents {
-    void instance_registered(const std::string&) override {}
-    void instance_lost(const std::string&) override {}
-    void instance_status(const std::string&, bool, const std::string&) override {}
-    void stream_changed(const std::string&, bool) override {}
-    void client_connected(const std::string&) override {}
-    void client_disconnected(const std::string&) override {}
-};
 
 void require(bool holds) {
     if (!holds) std::abort();

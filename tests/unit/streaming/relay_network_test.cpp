@@ -7,6 +7,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/net/websocket_client.h"
 #include "libsvc/streaming/relay.h"
+#include "tests/support/deaf.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;
@@ -15,17 +16,6 @@ using namespace std::chrono_literals;
 using Kind = WebSocketMessage::Kind;
 
 namespace {
-
-class NoEvents final : public RelayEvents {
-  public:
-    void instance_registered(const std::string&) override { ++told; }
-    void instance_lost(const std::string&) override { ++told; }
-    void instance_status(const std::string&, bool, const std::string&) override { ++told; }
-    void stream_changed(const std::string&, bool) override { ++told; }
-    void client_connected(const std::string&) override { ++told; }
-    void client_disconnected(const std::string&) override { ++told; }
-    std::atomic<int> told{0};
-};
 
 // /master?session=S and /slave?session=S&client=C, the latter once for each expect().
 struct RelayServer : TestServer {
@@ -51,6 +41,10 @@ struct RelayServer : TestServer {
         response.websocket = std::move(handler);
         return response;
     }
+    void start_with_a_session() {
+        start();
+        relay.open("s");
+    }
     WebSocketClient instance(const std::string& session, const Target& target) const {
         WebSocketClient instance(target, "/master?session=" + session);
         instance.send_text(R"({"type":"ctl:register","session_id":")" + session + "\"}");
@@ -66,7 +60,7 @@ struct RelayServer : TestServer {
         return {target, "/slave?session=" + session + "&client=" + id};
     }
     SystemClock clock;
-    NoEvents events;
+    Deaf events;
     Relay relay;
 };
 
@@ -111,6 +105,15 @@ WebSocketMessage last_of(WebSocketClient& socket, std::vector<std::string>* type
     }
 }
 
+// Of the session "s": the instance knows of its client.
+struct NetworkConversation {
+    NetworkConversation(RelayServer& server, const Target& of_instance, const Target& of_client)
+        : instance(server.registered("s", of_instance)), client(server.client("s", "c", of_client)) {
+        REQUIRE(type_of(next(instance)) == "ctl:client-joined");
+    }
+    WebSocketClient instance, client;
+};
+
 }  // namespace
 
 TEST_CASE("signalling_under_load_keeps_order_both_ways_in_every_session") {
@@ -143,8 +146,7 @@ TEST_CASE("signalling_under_load_keeps_order_both_ways_in_every_session") {
 
 TEST_CASE("an_instance_that_reconnects_gets_what_was_said_meanwhile") {
     RelayServer t;
-    t.start();
-    t.relay.open("s");
+    t.start_with_a_session();
     auto client = t.client("s", "c", t.tls_target());
     int sent = 0;
     const auto say_some = [&] {
@@ -175,8 +177,7 @@ TEST_CASE("an_instance_that_reconnects_gets_what_was_said_meanwhile") {
 
 TEST_CASE("a_second_client_takes_over_and_a_grant_cannot_be_used_again") {
     RelayServer t;
-    t.start();
-    t.relay.open("s");
+    t.start_with_a_session();
     auto instance = t.registered("s", t.tls_target());
     auto first = t.client("s", "a", t.tls_target());
     CHECK(type_of(next(instance)) == "ctl:client-joined");
@@ -196,43 +197,36 @@ TEST_CASE("a_client_that_floods_or_sends_too_much_at_once_is_ended") {
     limits.client_messages_per_minute = 100;
     limits.message_bytes = 10'000;
     RelayServer t(limits);
-    t.start();
-    t.relay.open("s");
-    auto instance = t.registered("s", t.tls_target());
-    auto client = t.client("s", "c", t.tls_target());
+    t.start_with_a_session();
+    NetworkConversation talk(t, t.tls_target(), t.tls_target());
     std::vector<std::string> types;
     SECTION("flood") {
-        for (int n = 0; n < 101; ++n) client.send_text(numbered(n));
-        CHECK(count_numbers(instance, 100) == 100);
-        const auto end = last_of(client, &types);
+        for (int n = 0; n < 101; ++n) talk.client.send_text(numbered(n));
+        CHECK(count_numbers(talk.instance, 100) == 100);
+        const auto end = last_of(talk.client, &types);
         CHECK(end.close_code == 1008);
         CHECK(end.data == "too many messages");
         CHECK(types == std::vector<std::string>{"error"});
     }
     SECTION("huge") {
-        client.send_text(numbered(0, "", 20'000));
-        CHECK(last_of(client).close_code == 1009);
-        CHECK(type_of(next(instance)) == "ctl:client-joined");
+        talk.client.send_text(numbered(0, "", 20'000));
+        CHECK(last_of(talk.client).close_code == 1009);
     }
     SECTION("not text") {
-        client.send_text("\xff\xfe");
-        CHECK(last_of(client).close_code != 1000);
-        CHECK(type_of(next(instance)) == "ctl:client-joined");
+        talk.client.send_text("\xff\xfe");
+        CHECK(last_of(talk.client).close_code != 1000);
     }
-    CHECK(type_of(next(instance)) == "ctl:client-left");
+    CHECK(type_of(next(talk.instance)) == "ctl:client-left");
 }
 
 TEST_CASE("a_client_that_stalls_is_ended_and_the_instance_hears_of_it") {
     RelayServer t;
-    t.start();
-    t.relay.open("s");
-    auto instance = t.registered("s", t.tls_target());
-    auto client = t.client("s", "c", t.unix_target());
-    CHECK(type_of(next(instance)) == "ctl:client-joined");
+    t.start_with_a_session();
+    NetworkConversation talk(t, t.tls_target(), t.unix_target());
     std::jthread sender([&](std::stop_token stop) {
-        for (int n = 0; !stop.stop_requested(); ++n) instance.send_text(numbered(n, "c", 50'000));
+        for (int n = 0; !stop.stop_requested(); ++n) talk.instance.send_text(numbered(n, "c", 50'000));
     });
-    const Json left = next(instance);
+    const Json left = next(talk.instance);
     sender.request_stop();
     CHECK(left.at("reason") == Json("timeout"));
     CHECK(t.relay.is_registered("s"));
@@ -241,27 +235,23 @@ TEST_CASE("a_client_that_stalls_is_ended_and_the_instance_hears_of_it") {
 TEST_CASE("an_instance_that_stalls_holds_its_client_back_and_loses_nothing") {
     constexpr int messages = 200;
     RelayServer t;
-    t.start();
-    t.relay.open("s");
-    auto instance = t.registered("s", t.unix_target());
-    auto client = t.client("s", "c", t.unix_target());
-    CHECK(type_of(next(instance)) == "ctl:client-joined");
+    t.start_with_a_session();
+    NetworkConversation talk(t, t.unix_target(), t.unix_target());
     std::atomic<int> sent{0};
     std::jthread sender([&] {
-        for (; sent < messages; ++sent) client.send_text(numbered(sent, "", 50'000));
+        for (; sent < messages; ++sent) talk.client.send_text(numbered(sent, "", 50'000));
     });
-    pollfd writable{client.descriptor(), POLLOUT, 0};
+    pollfd writable{talk.client.descriptor(), POLLOUT, 0};
     while (poll(&writable, 1, 0) > 0) std::this_thread::yield();
     CHECK(sent < messages);
-    CHECK(count_numbers(instance, messages) == messages);
+    CHECK(count_numbers(talk.instance, messages) == messages);
     CHECK(t.relay.is_registered("s"));
 }
 
 TEST_CASE("clients_and_instances_that_come_and_go_at_once_do_no_harm") {
     constexpr int rounds = 20;
     RelayServer t;
-    t.start();
-    t.relay.open("s");
+    t.start_with_a_session();
     const auto try_often = [&](auto&& once) {
         return std::jthread([&t, once](std::stop_token) {
             for (int i = 0; i < rounds; ++i) {
