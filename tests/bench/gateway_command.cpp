@@ -9,6 +9,7 @@
 #include "tests/bench/commands.h"
 #include "tests/bench/process_memory.h"
 #include "tests/support/fake_management.h"
+#include "tests/support/gateway_options.h"
 
 namespace svc::bench {
 
@@ -19,14 +20,9 @@ using namespace std::chrono_literals;
 constexpr auto patience = 20s;
 
 gateway::Options options_in(const std::filesystem::path& directory) {
-    gateway::Options options;
-    options.state_dir = directory / "state";
-    options.socket = directory / "gateway.socket";
-    options.listen = "127.0.0.1:0";
+    gateway::Options options = test::loopback_gateway_options(directory);
     options.metrics_listen = "none";
     options.instance_url = "wss://127.0.0.1:1";
-    options.log_level = log::Level::error;
-    options.regions = {{"home", "https://127.0.0.1:1", "", "", "", ""}};
     return options;
 }
 

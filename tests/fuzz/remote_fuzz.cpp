@@ -1,23 +1,12 @@
 // What registries and image servers say: lists of applications, indexes, paths, versions.
 #include <cstdint>
 
-#include "libsvc/base/error.h"
 #include "libsvc/remote/catalogue.h"
 #include "libsvc/remote/catalogue_key.h"
 #include "libsvc/remote/simplestreams.h"
+#include "tests/fuzz/refusals.h"
 
-namespace {
-
-template <class Parse>
-void attempt(Parse parse) {
-    try {
-        parse();
-    } catch (const svc::Error&) {
-        return;
-    }
-}
-
-}  // namespace
+using svc::fuzz::attempt;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -2,13 +2,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
 
-#include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/account.h"
 #include "libsvc/model/stream_session.h"
 #include "libsvc/streaming/tokens.h"
+#include "tests/fuzz/refusals.h"
 
 namespace {
 
@@ -37,7 +36,7 @@ void store(const SessionCreate& request) {
         std::abort();
 }
 
-const std::array<std::function<void(std::string_view)>, 6> decoders = {
+const std::array<fuzz::Decoder, 6> decoders = {
     [](std::string_view text) { store(SessionCreate::from_json(Json::parse(text))); },
     [](std::string_view text) { SessionJoin::from_json(Json::parse(text)); },
     [](std::string_view text) { SessionQuery::from_query(query_of(text)); },
@@ -50,11 +49,5 @@ const std::array<std::function<void(std::string_view)>, 6> decoders = {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
-    try {
-        decoders[data[0] % decoders.size()]({reinterpret_cast<const char*>(data) + 1, size - 1});
-    } catch (const svc::Error&) {
-        return 0;
-    }
-    return 0;
+    return svc::fuzz::decode_with_one_of(decoders, data, size);
 }

@@ -3,24 +3,13 @@
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/digest.h"
-#include "libsvc/base/error.h"
 #include "libsvc/base/id.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/size.h"
 #include "libsvc/net/target.h"
+#include "tests/fuzz/refusals.h"
 
-namespace {
-
-template <class Parse>
-void attempt(Parse parse) {
-    try {
-        parse();
-    } catch (const svc::Error&) {
-        return;
-    }
-}
-
-}  // namespace
+using svc::fuzz::attempt;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -2,12 +2,11 @@
 // The first byte chooses.
 #include <array>
 #include <cstdint>
-#include <functional>
 
 #include "instance-agent/devices/vehicle/config_file.h"
 #include "instance-agent/devices/vehicle/property_codec.h"
 #include "instance-agent/devices/vehicle/property_table.h"
-#include "libsvc/base/error.h"
+#include "tests/fuzz/refusals.h"
 
 namespace {
 
@@ -41,17 +40,11 @@ void read_provider(std::string_view text) {
     check(read_config(Json::parse(to_json(config).dump())) == config);
 }
 
-const std::array<std::function<void(std::string_view)>, 4> readers = {
-    read_file_text, read_request, read_provider, [](std::string_view text) { parse_property_number(text); }};
+const std::array<fuzz::Decoder, 4> readers = {read_file_text, read_request, read_provider,
+                                              [](std::string_view text) { parse_property_number(text); }};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
-    try {
-        readers[data[0] % readers.size()]({reinterpret_cast<const char*>(data) + 1, size - 1});
-    } catch (const svc::Error&) {
-        return 0;
-    }
-    return 0;
+    return svc::fuzz::decode_with_one_of(readers, data, size);
 }

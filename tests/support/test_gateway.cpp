@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
+#include "tests/support/gateway_options.h"
 
 namespace svc::test {
 
@@ -14,15 +15,10 @@ using namespace std::chrono_literals;
 constexpr std::string_view metrics_path = "/internal/1.0/metrics";
 
 gateway::Options test_options(const std::filesystem::path& directory) {
-    gateway::Options options;
-    options.state_dir = directory / "state";
-    options.socket = directory / "gateway.socket";
-    options.listen = "127.0.0.1:0";
+    gateway::Options options = loopback_gateway_options(directory);
     options.metrics_listen = "127.0.0.1:0";
     options.metrics_user = "prometheus";
     options.metrics_password = "secret";
-    options.log_level = log::Level::error;
-    options.regions = {{"home", "https://127.0.0.1:1", "", "", "", ""}};
     return options;
 }
 
