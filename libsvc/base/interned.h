@@ -41,7 +41,7 @@ concept is_list = requires {
 // What a list in braces is of; nobody can name it where there is no such list.
 template <class T>
 struct ItemOf {
-    class type {
+    class type {  // NOLINT(readability-identifier-naming): traits of the standard say `type`
         type();
     };
 };
@@ -120,7 +120,7 @@ class Interned {
     Interned() = default;
     template <class U>
     requires(!std::is_same_v<std::remove_cvref_t<U>, Interned> && std::is_convertible_v<U, T>)
-        Interned(U&& value) {
+        Interned(U&& value) {  // NOLINT(bugprone-forwarding-reference-overload): not of itself
         T made(std::forward<U>(value));
         if (!(made == empty_value())) node_ = InternPool<T>::hold(std::move(made));
     }

@@ -11,7 +11,7 @@
 #include "instance-agent/streamer/media/event_gate.h"
 #include "libsvc/base/guarded.h"
 
-typedef struct _GstWebRTCDataChannel GstWebRTCDataChannel;
+typedef struct _GstWebRTCDataChannel GstWebRTCDataChannel;  // NOLINT(bugprone-reserved-identifier)
 
 namespace svc::streamer {
 
