@@ -143,8 +143,7 @@ int run_in_instance(Context& context, const std::string& instance, ExecRequest r
         throw;
     } catch (const Error& e) {
         const bool reached = e.code() != ErrorCode::unavailable;
-        console.print_error_line("Error: " +
-                                 (reached ? e.what() : context.explain_unreachable(e.what())));
+        console.print_error_line("Error: " + (reached ? e.what() : context.explain_unreachable(e.what())));
         return not_run;
     }
     return status_of(run_session(*session, console, request.interactive), console);
