@@ -63,6 +63,20 @@ std::optional<ExpectedClient> expected_from_store(const JsonFields& fields) {
     return client;
 }
 
+Json refusals_to_store(const std::vector<RegionRefusal>& refusals) {
+    Json list = Json::array();
+    for (const RegionRefusal& refusal : refusals)
+        list.push_back(Json::object({{"region", refusal.region}, {"reason", refusal.reason}}));
+    return list;
+}
+
+std::vector<RegionRefusal> refusals_from_store(const JsonFields& fields) {
+    std::vector<RegionRefusal> refusals;
+    for (const JsonFields& one : fields.objects("refusals").value_or(std::vector<JsonFields>()))
+        refusals.push_back({one.require_string("region"), one.require_string("reason")});
+    return refusals;
+}
+
 void read_request(const JsonFields& fields, StreamSession& session) {
     session.account = fields.string("account").value_or("");
     session.app = fields.require_string("app");
@@ -87,6 +101,9 @@ void read_state(const JsonFields& fields, StreamSession& session) {
     session.expected = expected_from_store(fields);
     session.worker = fields.string("worker").value_or("");
     session.worker_until = time_from_store(fields, "worker_until");
+    session.launch_operation = fields.string("launch_operation").value_or("");
+    session.any_region = fields.boolean("any_region").value_or(false);
+    session.refusals = refusals_from_store(fields);
     session.removal_due = fields.boolean("removal_due").value_or(false);
     session.forgotten = fields.boolean("forgotten").value_or(false);
 }
@@ -141,6 +158,9 @@ Json session_to_store(const StreamSession& session) {
                          {"expected", expected_to_store(session.expected)},
                          {"worker", session.worker},
                          {"worker_until", time_to_store(session.worker_until)},
+                         {"launch_operation", session.launch_operation},
+                         {"any_region", session.any_region},
+                         {"refusals", refusals_to_store(session.refusals)},
                          {"removal_due", session.removal_due},
                          {"forgotten", session.forgotten}});
 }

@@ -40,6 +40,11 @@ struct ExpectedClient {
     std::optional<Screen> screen;
 };
 
+// A region that could not launch a session's instance.
+struct RegionRefusal {
+    std::string region, reason;
+};
+
 struct StreamSession {
     std::string id;       // an object id
     std::string account;  // the key of its owner; "": made on the local socket
@@ -64,6 +69,9 @@ struct StreamSession {
     std::optional<ExpectedClient> expected;  // the newest: another gateway process lets it in, too
     std::string worker;   // which service object may launch and delete its instance; "": none has begun
     Time worker_until{};  // others may take the work over after that
+    std::string launch_operation;         // at its region; "" without an instance
+    bool any_region = false;              // the caller named none
+    std::vector<RegionRefusal> refusals;  // of earlier regions; each is asked once
     bool removal_due =
         false;               // its instance is to be deleted, also when that took too long and it is in error
     bool forgotten = false;  // deleted by force: shown to nobody, kept until its instance is known to be gone

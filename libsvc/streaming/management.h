@@ -29,6 +29,11 @@ struct StreamInstance {
     std::string error_message;
 };
 
+struct StreamLaunched {
+    std::string instance;
+    std::string operation;  // that brings it up
+};
+
 struct RegionLoad {
     int cpus = 0;  // of all nodes that take instances
 };
@@ -40,9 +45,11 @@ class Management {
     virtual ~Management() = default;
     virtual std::vector<std::string> applications() = 0;  // names of those that are ready and published
     virtual RegionLoad load() = 0;
-    // Returns the instance's id as soon as it is known; the launch goes on. Platform is `webrtc`, the tag
+    // Returns as soon as the instance's id is known; the launch goes on. Platform is `webrtc`, the tag
     // session=<id> is set.
-    virtual std::string launch(const StreamLaunch& launch) = 0;
+    virtual StreamLaunched launch(const StreamLaunch& launch) = 0;
+    // Why that operation failed; "" when it did not, or is not known (any more).
+    virtual std::string launch_failure(const std::string& operation) = 0;
     virtual std::vector<StreamInstance> instances() = 0;                        // those with a session's tag
     virtual std::optional<StreamInstance> instance(const std::string& id) = 0;  // nothing: it is gone
     // Returns when the instance is gone, or throws: `unavailable` soon after `stop`, when it may go on.

@@ -43,7 +43,8 @@ class ManagementClient final : public Management {
         return launchable_applications(asking_.applications());
     }
     RegionLoad load() override { return region_load(asking_.nodes()); }
-    std::string launch(const StreamLaunch& launch) override;
+    StreamLaunched launch(const StreamLaunch& launch) override;
+    std::string launch_failure(const std::string& operation) override;
     std::vector<StreamInstance> instances() override;
     std::optional<StreamInstance> instance(const std::string& id) override;
     void remove(const std::string& id, bool force, std::stop_token stop) override;
@@ -57,11 +58,21 @@ class ManagementClient final : public Management {
     SystemClock clock_;
 };
 
-std::string ManagementClient::launch(const StreamLaunch& launch) {
+StreamLaunched ManagementClient::launch(const StreamLaunch& launch) {
     const Json operation = working_.launch(launch_payload(launch, metrics_server_));
-    std::string id = resource_id(operation, {"containers", "instances"});
-    if (id.empty()) throw Error(ErrorCode::internal, "the launch named no instance");
-    return id;
+    StreamLaunched launched{resource_id(operation, {"containers", "instances"}),
+                            JsonFields(operation).string("id").value_or("")};
+    if (launched.instance.empty()) throw Error(ErrorCode::internal, "the launch named no instance");
+    return launched;
+}
+
+std::string ManagementClient::launch_failure(const std::string& operation) {
+    try {
+        return failure_of_operation(working_.operation(operation));
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found && e.code() != ErrorCode::invalid_argument) throw;
+        return "";
+    }
 }
 
 std::vector<StreamInstance> ManagementClient::instances() {

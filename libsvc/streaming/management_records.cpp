@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libsvc/base/strings.h"
+#include "libsvc/model/operation.h"
 
 namespace svc {
 
@@ -80,6 +81,14 @@ StreamInstance stream_instance(const Json& record) {
         if (tag.is_string() && tag.as_string().starts_with(session_tag))
             instance.session = tag.as_string().substr(session_tag.size());
     return instance;
+}
+
+std::string failure_of_operation(const Json& record) {
+    const bool failed =
+        JsonFields(record).integer("status_code").value_or(0) == static_cast<int>(OperationStatus::failure);
+    if (!failed) return "";
+    const std::string reason = text(record, "err");
+    return reason.empty() ? "Failure" : reason;
 }
 
 std::vector<std::string> instances_in_event(const Json& event) {

@@ -12,7 +12,8 @@ namespace svc {
 Json launch_payload(const StreamLaunch& launch, const std::string& metrics_server);
 std::vector<std::string> launchable_applications(const JsonArray& applications);
 RegionLoad region_load(const JsonArray& nodes);
-StreamInstance stream_instance(const Json& record);  // `session` is "" when no tag names one
+StreamInstance stream_instance(const Json& record);    // `session` is "" when no tag names one
+std::string failure_of_operation(const Json& record);  // "" unless it failed; one that was cancelled did not
 // Ids of the instances that an event is about; "" stands for all of them.
 std::vector<std::string> instances_in_event(const Json& event);
 

@@ -282,8 +282,12 @@ bool Regions::answers(std::string_view name) const {
 }
 
 std::string Regions::choose(std::string_view app, std::string_view wanted,
-                            const std::function<std::size_t(const std::string&)>& sessions) const {
+                            const std::function<std::size_t(const std::string&)>& sessions,
+                            const std::set<std::string>& refused) const {
     auto candidates = implementation_->candidates(app, wanted);
+    std::erase_if(candidates,
+                  [&](const auto& candidate) { return refused.contains(candidate.region->name()); });
+    if (candidates.empty()) throw_no_host();
     for (auto& candidate : candidates) candidate.sessions = sessions(candidate.region->name());
     return implementation_->best(std::move(candidates)).name();
 }

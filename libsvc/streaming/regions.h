@@ -3,6 +3,7 @@
 // its events.
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,11 +42,12 @@ class Regions {
     RegionCounts counts() const;
     bool answers(std::string_view region) const;
     // A region that answers and lists the application, least loaded first: `sessions(region)` tells how many
-    // sessions it has; their number per CPU counts, and chance among equals. `wanted` "": any.
-    // Throws invalid_argument for an application no region knows, not_found "No agent available to host the
-    // session" otherwise.
+    // sessions it has; their number per CPU counts, and chance among equals. `wanted` "": any that is not
+    // among `refused`. Throws invalid_argument for an application no region knows, not_found "No agent
+    // available to host the session" otherwise.
     std::string choose(std::string_view app, std::string_view wanted,
-                       const std::function<std::size_t(const std::string& region)>& sessions) const;
+                       const std::function<std::size_t(const std::string& region)>& sessions,
+                       const std::set<std::string>& refused = {}) const;
     // Throws not_found for a region that is not configured.
     Management& management(std::string_view region) const;
 

@@ -65,12 +65,9 @@ SessionService::Implementation::Ptr SessionService::Implementation::commit_new(c
 StreamSession SessionService::Implementation::new_session(const SessionOwner& owner,
                                                           const SessionCreate& request) {
     StreamSession session;
-    session.region = regions_.choose(request.app, request.region, [this](const std::string& region) {
-        const auto all = records_.list();
-        return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&region](const Ptr& other) {
-            return other->region == region && other->status != SessionStatus::terminated;
-        }));
-    });
+    session.region = regions_.choose(request.app, request.region,
+                                     [this](const std::string& region) { return sessions_in(region); });
+    session.any_region = request.region.empty();
     session.id = ids_.object_id();
     session.account = owner;
     session.app = request.app;

@@ -23,6 +23,9 @@ namespace svc {
 // How long others leave the work to whoever claimed it; claims of work that goes on are renewed in time.
 inline constexpr std::chrono::seconds claim_time{15};
 
+// What others wrote, fit to be kept and listed: one line, not long, no control characters.
+std::string fit_reason(const std::string& reason);
+
 // The relay forgets a session that ended, whoever ended it.
 template <class Call>
 void if_known(Call&& call) {
@@ -130,6 +133,7 @@ class SessionService::Implementation {
     // session_moves.cpp
     bool change(std::string_view id, const Change& how);  // false: the record is gone, or stays as it is
     void set_status(StreamSession& session, SessionStatus status, const std::string& reason) const;
+    void note_failure(const std::string& id, const std::string& reason);
     bool begin_end(StreamSession& session, const std::string& reason) const;
     void give_client_time(const std::string& id);
     void terminate(const std::string& id, const std::string& reason);
@@ -147,7 +151,7 @@ class SessionService::Implementation {
     Management& answering(const std::string& region) const;
     std::vector<StreamInstance> tagged(Management& management, const std::string& id) const;
     void launch(const std::string& id, bool fresh);
-    void take_instance(const StreamSession& session, const std::string& instance);
+    void take_instance(const StreamSession& session, const StreamLaunched& launched);
     void adopt(const StreamSession& session, const std::vector<StreamInstance>& found);
     void remove_instances(const std::string& id);
     void remove_at(Management& management, const StreamSession& session);
@@ -174,11 +178,16 @@ class SessionService::Implementation {
     void observe(const StreamSession& session, const std::optional<StreamInstance>& instance);
     void instance_stopped(const StreamSession& session);
     void instance_gone(const StreamSession& session);
+    void launch_refused(const StreamSession& session, const std::string& reason);
+    std::string next_region(const StreamSession& session) const;  // "": there is none
+    std::size_t sessions_in(const std::string& region) const;
+    void remove_left_behind(const std::string& region, const std::vector<StreamInstance>& found);
 
     // session_timers.cpp
     void look_at(const StreamSession& session);
     void look_at_ending(const StreamSession& session);
     void look_at_live(const StreamSession& session);
+    std::string why_not_started(const StreamSession& session) const;
     bool is_ownerless(const StreamSession& session) const;
     bool is_silent(const StreamSession& session);
     void end_media(const StreamSession& session);

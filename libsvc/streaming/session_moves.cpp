@@ -24,7 +24,8 @@ char in_place_of(char c) {
     return byte >= '\t' && byte <= '\r' ? ' ' : byte < 0x20 || byte == 0x7F ? '\0' : c;
 }
 
-// What others wrote, fit to be kept and listed: one line, not long, no control characters.
+}  // namespace
+
 std::string fit_reason(const std::string& reason) {
     std::string text;
     for (std::size_t i = 0; i < reason.size() && text.size() <= max_reason; ++i) {
@@ -41,8 +42,6 @@ std::string fit_reason(const std::string& reason) {
     text.resize(end);
     return text;
 }
-
-}  // namespace
 
 void SessionService::Implementation::hand_over(const std::string& id, std::function<void()> event) {
     ThreadPool& thread = *events_[std::hash<std::string>()(id) % events_.size()];
@@ -105,7 +104,10 @@ void SessionService::Implementation::fail(const std::string& id, const std::stri
         set_status(session, error, reason);
         return true;
     });
-    if (!moved) return;
+    if (moved) note_failure(id, reason);
+}
+
+void SessionService::Implementation::note_failure(const std::string& id, const std::string& reason) {
     log::warning("session failed", {{"session", id}, {"reason", reason}});
     if_known([&] { relay_.fail_client(id, reason); });
 }

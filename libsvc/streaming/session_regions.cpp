@@ -10,6 +10,22 @@ namespace svc {
 
 using enum SessionStatus;
 
+namespace {
+
+bool has_refused(const StreamSession& session, const std::string& region) {
+    return std::ranges::find(session.refusals, region, &RegionRefusal::region) != session.refusals.end();
+}
+
+std::string reason_of(const std::vector<RegionRefusal>& refusals) {
+    if (refusals.size() == 1) return refusals.front().reason;
+    std::string text;
+    for (const RegionRefusal& refusal : refusals)
+        text += (text.empty() ? "" : "; ") + refusal.region + ": " + refusal.reason;
+    return text;
+}
+
+}  // namespace
+
 void SessionService::Implementation::region_answers(const std::string& region) {
     if (!calls_.post([this, region] { resync(region); }) && !stopping_)
         log::error("instances of a region not compared", {{"region", region}});
@@ -40,13 +56,15 @@ std::map<std::string, std::vector<StreamInstance>> SessionService::Implementatio
 void SessionService::Implementation::resync(const std::string& region) {
     if (stopping_) return;
     std::vector<Ptr> sessions = records_.list();
-    std::erase_if(sessions, [&](const Ptr& session) { return session->region != region; });
+    std::erase_if(sessions, [&](const Ptr& session) {
+        return session->region != region && !has_refused(*session, region);
+    });
     auto found = instances_of(region);
     for (const Ptr& session : sessions) {
         std::vector<StreamInstance>& own = found[session->id];
         std::sort(own.begin(), own.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
         try {
-            reconcile(*session, own);
+            session->region == region ? reconcile(*session, own) : remove_left_behind(region, own);
         } catch (const Error& e) {
             log::warning("session not compared with its instance",
                          {{"session", session->id}, {"error", e.what()}});
@@ -110,7 +128,67 @@ void SessionService::Implementation::instance_stopped(const StreamSession& sessi
 
 void SessionService::Implementation::instance_gone(const StreamSession& session) {
     if (session.status == active) return finish(session.id, "Container was deleted");
+    if (session.status == created && !session.launch_operation.empty()) {
+        const std::string reason = answering(session.region).launch_failure(session.launch_operation);
+        if (!reason.empty()) return launch_refused(session, reason);
+    }
     fail_instance(session.id, "Container was deleted before it was ready", true);
+}
+
+// Its region has nothing of it. Each of the others is asked once, if any will do.
+void SessionService::Implementation::launch_refused(const StreamSession& session, const std::string& reason) {
+    StreamSession after = session;
+    after.refusals.push_back({session.region, fit_reason(reason)});
+    const std::string next = next_region(after);
+    const std::string why = fit_reason(reason_of(after.refusals));
+    const bool moved = change(session.id, [&](StreamSession& record) {
+        if (record.removal_due || record.status != created || record.region != session.region ||
+            record.container_id != session.container_id)
+            return false;
+        record.refusals = after.refusals;
+        record.container_id.clear();
+        record.launch_operation.clear();
+        if (next.empty())
+            set_status(record, error, why);
+        else
+            record.region = next;
+        return true;
+    });
+    if (!moved) return;
+    if (next.empty()) return note_failure(session.id, why);
+    log::info("session goes to another region", {{"session", session.id},
+                                                 {"from", session.region},
+                                                 {"to", next},
+                                                 {"reason", after.refusals.back().reason}});
+    schedule(session.id);
+}
+
+std::string SessionService::Implementation::next_region(const StreamSession& session) const {
+    if (!session.any_region) return "";
+    std::set<std::string> refused;
+    for (const RegionRefusal& refusal : session.refusals) refused.insert(refusal.region);
+    try {
+        return regions_.choose(
+            session.app, "", [this](const std::string& region) { return sessions_in(region); }, refused);
+    } catch (const Error&) {
+        return "";  // nobody else answers and has the application
+    }
+}
+
+std::size_t SessionService::Implementation::sessions_in(const std::string& region) const {
+    const auto all = records_.list();
+    return static_cast<std::size_t>(std::ranges::count_if(
+        all, [&](const Ptr& other) { return other->region == region && other->status != terminated; }));
+}
+
+// By a launch that the region heard although it had refused another one of the same session.
+void SessionService::Implementation::remove_left_behind(const std::string& region,
+                                                        const std::vector<StreamInstance>& found) {
+    for (const StreamInstance& instance : found) {
+        log::warning("instance of a session that is in another region",
+                     {{"session", instance.session}, {"region", region}, {"instance", instance.id}});
+        regions_.management(region).remove(instance.id, true, stop_.get_token());
+    }
 }
 
 }  // namespace svc

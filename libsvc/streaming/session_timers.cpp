@@ -1,6 +1,7 @@
 // What time does to sessions.
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/streaming/session_implementation.h"
 
 namespace svc {
@@ -117,6 +118,14 @@ void SessionService::Implementation::end_media(const StreamSession& session) {
     stream_ended(session.id, "Instance does not answer", session.status != error);
 }
 
+// What the launch limit was spent on.
+std::string SessionService::Implementation::why_not_started(const StreamSession& session) const {
+    if (!regions_.answers(session.region)) return "region " + quoted(session.region) + " does not answer";
+    const std::string limit = format_duration(config_.limits.launch);
+    if (session.container_id.empty()) return "it was not launched within " + limit;
+    return "it did not connect to the gateway within " + limit;
+}
+
 void SessionService::Implementation::look_at_live(const StreamSession& session) {
     const Time now = clock_.now();
     if (is_ownerless(session)) return terminate(session.id, "Account was deleted");
@@ -125,7 +134,7 @@ void SessionService::Implementation::look_at_live(const StreamSession& session) 
     if (idle.count() > 0 && !session.client_connected && now - session.client_left_at >= idle)
         return terminate(session.id, "Idle for " + minutes_text(idle));
     if (session.status == created && now - session.created_at >= config_.limits.launch)
-        return fail(session.id, "Container failed to start");
+        return fail(session.id, "Container failed to start: " + why_not_started(session));
     if (session.status == error && now - session.changed_at >= config_.limits.keep_failed)
         return terminate(session.id, session.status_message);
     if (is_deserted(session, now)) return end_deserted(session);

@@ -142,27 +142,30 @@ std::vector<StreamInstance> SessionService::Implementation::tagged(Management& m
 void SessionService::Implementation::launch(const std::string& id, bool fresh) {
     const Ptr session = claim(id);
     if (!session || session->status != created || !session->container_id.empty()) return;
-    std::string instance;
+    StreamLaunched launched;
     try {
         Management& management = answering(session->region);
         if (const auto found = fresh ? std::vector<StreamInstance>() : tagged(management, id); !found.empty())
             return adopt(*session, found);
-        instance = management.launch({id, session->app, session->app_version, user_data(*session)});
+        launched = management.launch({id, session->app, session->app_version, user_data(*session)});
     } catch (const Error& e) {
         if (e.code() == ErrorCode::unavailable) throw;  // it may have been heard
-        return fail(id, e.what());
+        return launch_refused(*session, e.what());
     }
-    log::info("instance launched", {{"session", id}, {"instance", instance}});
-    take_instance(*session, instance);
+    log::info("instance launched",
+              {{"session", id}, {"region", session->region}, {"instance", launched.instance}});
+    take_instance(*session, launched);
     schedule(id);  // what happened to it until now was not told to us
 }
 
 // The record decides whose instance it is: the first one to get there.
 void SessionService::Implementation::take_instance(const StreamSession& session,
-                                                   const std::string& instance) {
+                                                   const StreamLaunched& launched) {
+    const std::string& instance = launched.instance;
     change(session.id, [&](StreamSession& record) {
         const bool is_first = record.container_id.empty();
         if (is_first) record.container_id = instance;
+        if (is_first) record.launch_operation = launched.operation;
         const bool done = record.container_id == instance && record.worker == self_ && !record.removal_due;
         if (done) record.worker.clear();
         return is_first || done;
@@ -181,9 +184,9 @@ void SessionService::Implementation::adopt(const StreamSession& session,
         return instance.id == session.container_id;
     });
     const std::string kept = has_one ? session.container_id : found.front().id;
-    if (!has_one) take_instance(session, kept);
+    if (!has_one) take_instance(session, {kept, ""});
     for (const StreamInstance& instance : found)
-        if (instance.id != kept) take_instance(session, instance.id);
+        if (instance.id != kept) take_instance(session, {instance.id, ""});
     schedule(session.id);
 }
 

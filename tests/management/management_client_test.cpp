@@ -79,9 +79,10 @@ struct World {
         api.add_image("base", image_package());
         api.add_application(application_package("candy"));
     }
-    std::string launch(const std::string& session) {
+    StreamLaunched launch_of(const std::string& session) {
         return management->launch({session, "candy", {}, Json::object({{"fps", 60}})});
     }
+    std::string launch(const std::string& session) { return launch_of(session).instance; }
     std::string await_status(const std::string& id, const std::string& status) {
         Follower follower(*management);
         for (std::size_t news = 0; follower.await(news == 0 ? "" : id, std::max<std::size_t>(news, 1));
@@ -138,6 +139,29 @@ TEST_CASE("a launch of what is not there is refused in the service's words") {
     World world;
     CHECK_THROWS_WITH(world.launch("s1"), Catch::Contains("application"));
     CHECK(code_of([&] { world.launch("s1"); }) != ErrorCode::unavailable);
+}
+
+TEST_CASE("a launch that finds no room leaves nothing but its operation, which tells why") {
+    World world;
+    world.add_application();
+    world.api.succeed(world.api.patch("/1.0/nodes/node0", Json::object({{"unscheduable", true}})));
+    const StreamLaunched launched = world.launch_of("s1");
+    CHECK(world.await_status(launched.instance, "none") == "deleted");
+    CHECK(world.management->launch_failure(launched.operation) ==
+          "No suitable node to satisfy container requirement available (node0: unschedulable)");
+    CHECK(world.management->launch_failure("c5a2f3c4-6d8a-4c1e-9a58-1d2c3b4a5f60").empty());
+    CHECK(world.management->launch_failure("nonsense").empty());
+}
+
+TEST_CASE("a launch that went well, and one that was cancelled, did not fail") {
+    World world;
+    world.add_application();
+    const StreamLaunched well = world.launch_of("s1");
+    REQUIRE(world.await_status(well.instance, "running") == "running");
+    CHECK(world.management->launch_failure(well.operation).empty());
+    const StreamLaunched cancelled = world.launch_of("s2");
+    world.management->remove(cancelled.instance, true, {});
+    CHECK(world.management->launch_failure(cancelled.operation).empty());
 }
 
 TEST_CASE("an instance is gone when its removal returns, and a second removal is harmless") {

@@ -18,7 +18,12 @@ class FakeManagement::Connection final : public Management {
         const auto lock = service_.answering();
         return {service_.cpus_};
     }
-    std::string launch(const StreamLaunch& launch) override { return service_.launch(launch); }
+    StreamLaunched launch(const StreamLaunch& launch) override { return service_.launch(launch); }
+    std::string launch_failure(const std::string& operation) override {
+        const auto lock = service_.answering();
+        const auto found = service_.launch_failures_.find(operation);
+        return found == service_.launch_failures_.end() ? "" : found->second;
+    }
     std::vector<StreamInstance> instances() override {
         const auto lock = service_.answering();
         std::vector<StreamInstance> result;
@@ -121,6 +126,18 @@ void FakeManagement::vanish(const std::string& id) {
     tell_all(id);
 }
 
+void FakeManagement::fail_launch(const std::string& id, const std::string& reason) {
+    std::lock_guard lock(mutex_);
+    launch_failures_[operation_of(id)] = reason;
+    instances_.erase(id);
+    tell_all(id);
+}
+
+void FakeManagement::set_full(std::string reason) {
+    std::lock_guard lock(mutex_);
+    full_ = std::move(reason);
+}
+
 void FakeManagement::tell(const std::string& id) {
     std::lock_guard lock(mutex_);
     tell_all(id);
@@ -167,7 +184,11 @@ void FakeManagement::await_followers(std::size_t count) const {
     await([&] { return followers_.size() >= count; });
 }
 
-std::string FakeManagement::launch(const StreamLaunch& launch) {
+std::string FakeManagement::operation_of(const std::string& instance) {
+    return "launch of " + instance;
+}
+
+StreamLaunched FakeManagement::launch(const StreamLaunch& launch) {
     auto lock = answering();
     if (const auto hook = on_launch_) {
         lock.unlock();
@@ -177,9 +198,12 @@ std::string FakeManagement::launch(const StreamLaunch& launch) {
     }
     launches_.push_back(launch);
     const std::string id = "instance-" + std::to_string(launches_.size());
-    instances_[id] = {id, launch.session, "created", ""};
+    if (full_.empty())
+        instances_[id] = {id, launch.session, "created", ""};
+    else
+        launch_failures_[operation_of(id)] = full_;
     tell_all(id);
-    return id;
+    return {id, operation_of(id)};
 }
 
 void FakeManagement::remove(const std::string& id, bool force, const std::stop_token& stop) {

@@ -36,7 +36,10 @@ class FakeManagement {
     void add(StreamInstance instance);  // that nobody here launched
     void move(const std::string& id, const std::string& status, const std::string& error_message = "");
     void vanish(const std::string& id);  // deleted by somebody else
-    void tell(const std::string& id);    // "changed", although it was not; "": look at all
+    // Its launch has failed before it had a node, which leaves nothing of it.
+    void fail_launch(const std::string& id, const std::string& reason);
+    void set_full(std::string reason);  // this becomes of all launches; "": they go well
+    void tell(const std::string& id);   // "changed", although it was not; "": look at all
     std::string instance_of(const std::string& session) const;  // the id; "": none
 
     std::vector<StreamLaunch> launches() const;
@@ -57,7 +60,8 @@ class FakeManagement {
     void tell_all(const std::string& id);
     template <class Test>
     void await(Test test) const;
-    std::string launch(const StreamLaunch& launch);
+    static std::string operation_of(const std::string& instance);
+    StreamLaunched launch(const StreamLaunch& launch);
     void remove(const std::string& id, bool force, const std::stop_token& stop);
     void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed);
 
@@ -71,6 +75,8 @@ class FakeManagement {
     std::function<void(const StreamLaunch&)> on_launch_;
     std::function<void(const std::string&, bool)> on_remove_;
     std::map<std::string, StreamInstance> instances_;
+    std::map<std::string, std::string> launch_failures_;  // by operation
+    std::string full_;
     std::vector<StreamLaunch> launches_;
     std::vector<std::string> removals_;
     std::set<Follower*> followers_;

@@ -41,6 +41,9 @@ StreamSession sample() {
                                       Screen{320, 240, 160, 30}};
     session.worker = "00000000-0000-4000-8000-000000000001";
     session.worker_until = from_rfc3339("2024-01-02T03:04:08Z");
+    session.launch_operation = "00000000-0000-4000-8000-000000000002";
+    session.any_region = true;
+    session.refusals = {{"there", "no room"}};
     session.removal_due = true;
     session.forgotten = true;
     return session;

@@ -19,7 +19,7 @@ TEST_CASE("an instance that does not register in time is an error, and may still
     gateway.advance(1s);
     gateway.service.tick();
     REQUIRE(gateway.status(id) == error);
-    CHECK(gateway.message(id) == "Container failed to start");
+    CHECK(gateway.message(id) == "Container failed to start: it did not connect to the gateway within 5m");
     Peer late = gateway.connect_instance(id);
     CHECK(gateway.await(id, active));
 }
