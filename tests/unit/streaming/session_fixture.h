@@ -207,6 +207,16 @@ class Gateway {
         world_.clock.advance(time);
         REQUIRE(world_.eventually([&] { return regions.answers("north"); }));
     }
+    void pass(Duration time) {
+        advance(time);
+        service.tick();
+    }
+    // The session is so until the last second of that time.
+    void pass_as(SessionStatus status, const std::string& id, Duration time) {
+        pass(time - std::chrono::seconds(1));
+        REQUIRE(this->status(id) == status);
+        pass(std::chrono::seconds(1));
+    }
 
   private:
     static std::vector<Regions::Member> members(SessionWorld& world, bool with_other_region) {

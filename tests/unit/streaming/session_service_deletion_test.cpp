@@ -99,8 +99,7 @@ TEST_CASE("a deletion is not waited for longer than its limit") {
     auto late = std::async(std::launch::async,
                            [&] { return code_of([&] { gateway.service.remove("me", id, waiting); }); });
     REQUIRE(gateway.await(id, terminating));
-    gateway.advance(2min);
-    gateway.service.tick();
+    gateway.pass(2min);
     CHECK(late.get() == ErrorCode::internal);
     CHECK(gateway.status(id) == error);
     gate.open();
@@ -232,8 +231,7 @@ TEST_CASE("a batch that waits names the sessions that were not deleted in time")
     });
     REQUIRE(gateway.await_gone(good));
     REQUIRE(gateway.await(bad, terminating));
-    gateway.advance(2min);
-    gateway.service.tick();
+    gateway.pass(2min);
     const SessionDeletions result = late.get();
     CHECK(result.deleted == std::vector<std::string>{good});
     REQUIRE(result.errors.size() == 1);

@@ -27,6 +27,13 @@ StreamSession left_behind(SessionWorld& world, SessionStatus status) {
     return session;
 }
 
+// With its instance, which runs.
+void put_with(SessionWorld& world, StreamSession& session, const std::string& instance) {
+    session.container_id = instance;
+    world.put(session);
+    world.management.add({instance, session.id, "running", ""});
+}
+
 }  // namespace
 
 TEST_CASE("a session that was being launched gets the instance that was launched for it") {
@@ -48,8 +55,7 @@ TEST_CASE("a session that was being launched in vain is launched when its claim 
     Gateway gateway(world);
     gateway.service.tick();
     CHECK(world.management.launches().empty());
-    gateway.advance(16s);
-    gateway.service.tick();
+    gateway.pass(16s);
     gateway.instance(session.id);
     CHECK(world.management.launches().size() == 1);
 }
@@ -110,15 +116,12 @@ TEST_CASE("of two instances with one tag the younger is deleted, unless the sess
 TEST_CASE("an active session survives the gateway") {
     SessionWorld world;
     StreamSession session = left_behind(world, active);
-    session.container_id = "kept";
     session.client_connected = session.had_client = true;
     session.joinable = false;
-    world.put(session);
-    world.management.add({"kept", session.id, "running", ""});
+    put_with(world, session, "kept");
     Gateway gateway(world);
     Peer instance = gateway.connect_instance(session.id);
-    gateway.advance(10min);
-    gateway.service.tick();
+    gateway.pass(10min);
     CHECK(gateway.status(session.id) == active);
     instance.stream(false);
     CHECK(gateway.await(session.id, terminated));
@@ -166,9 +169,7 @@ TEST_CASE("a session in error survives the gateway and may recover") {
     SessionWorld world;
     StreamSession session = left_behind(world, error);
     session.status_message = "broken";
-    session.container_id = "kept";
-    world.put(session);
-    world.management.add({"kept", session.id, "running", ""});
+    put_with(world, session, "kept");
     Gateway gateway(world);
     CHECK(gateway.message(session.id) == "broken");
     Peer instance = gateway.connect_instance(session.id);
@@ -184,8 +185,7 @@ TEST_CASE("a deletion goes on after the gateway was killed") {
     world.management.add({"doomed", session.id, "running", ""});
     Gateway gateway(world);
     CHECK(code_of([&] { gateway.connect_instance(session.id); }) == ErrorCode::not_found);
-    gateway.advance(16s);
-    gateway.service.tick();
+    gateway.pass(16s);
     REQUIRE(gateway.await(session.id, terminated));
     CHECK(world.management.instances() == 0);
 }
@@ -194,13 +194,10 @@ TEST_CASE("a session deleted by force stays so, its instance is deleted after a 
     SessionWorld world;
     StreamSession session = left_behind(world, terminating);
     session.forgotten = true;
-    session.container_id = "doomed";
-    world.put(session);
-    world.management.add({"doomed", session.id, "running", ""});
+    put_with(world, session, "doomed");
     Gateway gateway(world);
     CHECK_FALSE(gateway.exists(session.id));
-    gateway.advance(16s);
-    gateway.service.tick();
+    gateway.pass(16s);
     CHECK(world.eventually([&] { return !world.stored(session.id); }));
     CHECK(world.management.instances() == 0);
 }
@@ -222,8 +219,7 @@ TEST_CASE("an instance of a session that is over is deleted, one of nobody is le
     world.management.add({"launched-twice", session.id, "running", ""});
     world.management.add({"foreign", "0000000000000000vvv0", "running", ""});
     Gateway gateway(world);
-    gateway.advance(16s);
-    gateway.service.tick();
+    gateway.pass(16s);
     REQUIRE(world.eventually([&] { return world.management.instances() == 1; }));
     CHECK(world.management.removals() == std::vector<std::string>{"launched-twice"});
     CHECK(gateway.await(session.id, terminated));

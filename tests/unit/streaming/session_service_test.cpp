@@ -123,7 +123,7 @@ TEST_CASE("a reason that an instance gives is kept as one line that is not long"
     Gateway gateway(world);
     auto [grant, instance] = gateway.active(R"(,"joinable":true)");
     const std::string id = grant.session.id;
-    const auto told = [&](const std::string& message) {
+    const auto told = [&, &instance = instance](const std::string& message) {
         instance->say(R"({"type":"ctl:status","status":"error","message":")" + message + R"("})");
         REQUIRE(gateway.await(id, error));
         const std::string kept = gateway.message(id);
@@ -196,8 +196,7 @@ TEST_CASE("a session that is not joinable ends when its client left") {
     instance->stream(true);
     REQUIRE(gateway.await_watched(id, true));
     client.hang_up();  // signalling is over, media flows
-    gateway.advance(6min);
-    gateway.service.tick();
+    gateway.pass(6min);
     REQUIRE(gateway.status(id) == active);
     instance->stream(false);
     CHECK(gateway.await_gone(id));

@@ -13,11 +13,7 @@ TEST_CASE("an instance that does not register in time is an error, and may still
     Gateway gateway(world);
     const std::string id = gateway.create();
     gateway.instance(id);
-    gateway.advance(5min - 1s);
-    gateway.service.tick();
-    REQUIRE(gateway.status(id) == created);
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass_as(created, id, 5min);
     REQUIRE(gateway.status(id) == error);
     CHECK(gateway.message(id) == "Container failed to start: it did not connect to the gateway within 5m");
     Peer late = gateway.connect_instance(id);
@@ -52,11 +48,7 @@ TEST_CASE("a session without a client ends when its idle time is over, in any li
     if (from == active) instance = std::make_unique<Peer>(gateway.connect_instance(id));
     REQUIRE(gateway.await(id, from));
     const auto idle = from == created ? 4min : 6min;
-    gateway.advance(idle - 1s);
-    gateway.service.tick();
-    REQUIRE(gateway.status(id) == (from));
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass_as(from, id, idle);
     REQUIRE(gateway.await(id, terminated));
     CHECK(gateway.message(id) == "Idle for " + std::to_string(idle.count()) + " minutes");
     CHECK(world.management.instances() == 0);
@@ -70,11 +62,7 @@ TEST_CASE("idle time begins when the instance is ready") {
     gateway.advance(50s);
     Peer instance = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
-    gateway.advance(59s);
-    gateway.service.tick();
-    REQUIRE(gateway.status(id) == active);
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass_as(active, id, 1min);
     REQUIRE(gateway.await(id, terminated));
     CHECK(gateway.message(id) == "Idle for 1 minute");
 }
@@ -88,16 +76,11 @@ TEST_CASE("idle time counts from the end of the stream, not of the signalling") 
     instance->stream(true);
     REQUIRE(gateway.await_watched(id, true));
     client.hang_up();
-    gateway.advance(10min);
-    gateway.service.tick();
+    gateway.pass(10min);
     REQUIRE(gateway.status(id) == active);
     instance->stream(false);
     REQUIRE(gateway.await_watched(id, false));
-    gateway.advance(59s);
-    gateway.service.tick();
-    REQUIRE(gateway.status(id) == active);
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass_as(active, id, 1min);
     CHECK(gateway.await(id, terminated));
 }
 
@@ -113,8 +96,7 @@ TEST_CASE("an instance that was lost while it streamed is waited for two minutes
     REQUIRE(gateway.await_watched(id, true));
     const auto pass = [&](Duration time) {
         gateway.service.tick();
-        gateway.advance(time);
-        gateway.service.tick();
+        gateway.pass(time);
     };
     instance->hang_up();
     pass(2min - 1s);
@@ -152,11 +134,7 @@ TEST_CASE("an instance that a restarted gateway does not see again is waited for
     }
     Gateway gateway(world);
     gateway.service.tick();
-    gateway.advance(2min - 1s);
-    gateway.service.tick();
-    REQUIRE(gateway.status(id) == active);
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass_as(active, id, 2min);
     CHECK(gateway.await(id, terminated));
 }
 
@@ -170,8 +148,7 @@ TEST_CASE("what an instance in error said last stays when it is away") {
     REQUIRE(gateway.await(id, error));
     instance->hang_up();
     gateway.service.tick();
-    gateway.advance(2min);
-    gateway.service.tick();
+    gateway.pass(2min);
     CHECK_FALSE(gateway.service.get("", id).client_connected);
     CHECK(gateway.message(id) == "no encoder");
 }
@@ -201,8 +178,7 @@ TEST_CASE("a session without an idle time stays") {
     SessionWorld world;
     Gateway gateway(world);
     auto [grant, instance] = gateway.active(R"(,"joinable":true,"idle_time_min":0)");
-    gateway.advance(24h * 30);
-    gateway.service.tick();
+    gateway.pass(24h * 30);
     CHECK(gateway.status(grant.session.id) == active);
 }
 
@@ -214,11 +190,7 @@ TEST_CASE("the only client a session can have is waited for as long as its token
     gateway.advance(2min);
     const auto come = GENERATE(false, true);
     if (come) gateway.connect_client(grant).hang_up();  // without media
-    gateway.advance(come ? 5min - 1s : 3min - 1s);
-    gateway.service.tick();
-    REQUIRE(gateway.status(id) == active);
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass_as(active, id, come ? 5min : 3min);
     REQUIRE(gateway.await(id, terminated));
 }
 
@@ -230,16 +202,11 @@ TEST_CASE("a client that signals and never answers has five minutes from when th
     const std::string id = grant.session.id;
     gateway.instance(id);
     Peer client = gateway.connect_client(grant);
-    gateway.advance(20min);
-    gateway.service.tick();
+    gateway.pass(20min);
     REQUIRE(gateway.status(id) == created);
     Peer instance = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
-    gateway.advance(5min - 1s);
-    gateway.service.tick();
-    REQUIRE(gateway.status(id) == active);
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass_as(active, id, 5min);
     REQUIRE(gateway.await(id, terminated));
     CHECK(gateway.message(id) == "Client did not answer");
     CHECK(client.socket->was_sent(R"({"type":"error","message":"no answer in time"})"));
@@ -252,8 +219,7 @@ TEST_CASE("a client that watches keeps its session while its signalling is open"
     Peer client = gateway.connect_client(grant);
     instance->stream(true);
     REQUIRE(gateway.await_watched(grant.session.id, true));
-    gateway.advance(20min);
-    gateway.service.tick();
+    gateway.pass(20min);
     CHECK(gateway.status(grant.session.id) == active);
 }
 
@@ -262,8 +228,7 @@ TEST_CASE("a client of a session that others may join can signal for as long as 
     Gateway gateway(world);
     auto [grant, instance] = gateway.active(R"(,"joinable":true,"idle_time_min":60)");
     Peer client = gateway.connect_client(grant);
-    gateway.advance(20min);
-    gateway.service.tick();
+    gateway.pass(20min);
     CHECK(gateway.status(grant.session.id) == active);
 }
 
@@ -273,12 +238,7 @@ TEST_CASE("a session in error is kept for a day, for whoever wants to know why")
     Gateway gateway(world);
     const std::string id = gateway.create(R"(,"ephemeral":false,"idle_time_min":0)");
     REQUIRE(gateway.await(id, error));
-    gateway.advance(24h - 1s);
-    gateway.service.tick();
-    REQUIRE(gateway.status(id) == error);
-    CHECK(gateway.message(id) == "no node has room");
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass_as(error, id, 24h);
     REQUIRE(gateway.await(id, terminated));
     CHECK(gateway.message(id) == "no node has room");
 }
@@ -289,11 +249,9 @@ TEST_CASE("a terminated session that is not ephemeral is kept for an hour") {
     const std::string id = gateway.create(R"(,"ephemeral":false)");
     gateway.service.remove("me", id, {.force = false, .sync = true});
     REQUIRE(gateway.status(id) == terminated);
-    gateway.advance(1h - 1s);
-    gateway.service.tick();
+    gateway.pass(1h - 1s);
     REQUIRE(gateway.exists(id));
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass(1s);
     CHECK(gateway.await_gone(id));
 }
 
@@ -306,17 +264,12 @@ TEST_CASE("a deletion that takes too long is an error, and goes on") {
         [](const auto&, bool) { throw Error(ErrorCode::internal, "the guest does not stop"); });
     gateway.service.remove("me", id, {});
     CHECK(gateway.status(id) == terminating);
-    gateway.advance(2min - 1s);
-    gateway.service.tick();
-    REQUIRE(gateway.status(id) == terminating);
-    gateway.advance(1s);
-    gateway.service.tick();
+    gateway.pass_as(terminating, id, 2min);
     REQUIRE(gateway.status(id) == error);
     CHECK(gateway.message(id) == "Container was not deleted in time");
     CHECK(code_of([&] { gateway.connect_instance(id); }) == ErrorCode::not_found);
     world.management.on_remove(nullptr);
-    gateway.advance(1min);
-    gateway.service.tick();
+    gateway.pass(1min);
     CHECK(gateway.await(id, terminated));
     CHECK(world.management.instances() == 0);
 }
