@@ -25,9 +25,11 @@
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "tests/support/error_code.h"
 #include "tests/support/fake_runtime.h"
+#include "tests/support/freezing_store.h"
 #include "tests/support/image_package.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/sequence_ids.h"
+#include "tests/support/telling_clock.h"
 
 namespace svc::test {
 
@@ -52,94 +54,6 @@ inline std::string application_package(const std::string& manifest,
     pack_directory(root, package);
     return read_file(package, std::size_t{1} << 24U);
 }
-
-// A store whose disk goes away: from some commit on, nothing is committed any more. Whoever tries waits until
-// the test lets go, and is told then that the daemon stops. Thread-safe.
-class FreezingStore final : public Store {
-  public:
-    explicit FreezingStore(Store& inner) : inner_(inner) {}
-    // The next `commits` are made.
-    void freeze_after(std::size_t commits) {
-        std::lock_guard lock(mutex_);
-        left_ = commits;
-    }
-    void let_go() {
-        std::lock_guard lock(mutex_);
-        let_go_ = true;
-        changed_.notify_all();
-    }
-    void thaw() {
-        std::lock_guard lock(mutex_);
-        left_.reset();
-        waiting_ = 0;
-        let_go_ = false;
-    }
-    bool is_frozen() const {
-        std::lock_guard lock(mutex_);
-        return waiting_ > 0;
-    }
-    // Called once somebody waits.
-    void on_frozen(std::function<void()> tell) { tell_ = std::move(tell); }
-
-    std::optional<Entry> get(std::string_view key) override { return inner_.get(key); }
-    std::vector<Entry> list(std::string_view prefix) override { return inner_.list(prefix); }
-    std::unique_ptr<Subscription> watch(std::string prefix, OnChange on_change) override {
-        return inner_.watch(std::move(prefix), std::move(on_change));
-    }
-    Revision commit(const Batch& batch) override {
-        {
-            std::unique_lock lock(mutex_);
-            if (left_ && *left_ == 0) {
-                ++waiting_;
-                lock.unlock();
-                if (tell_) tell_();
-                lock.lock();
-                changed_.wait(lock, [this] { return let_go_; });
-                throw Error(ErrorCode::cancelled, "service is stopping");
-            }
-            if (left_) --*left_;
-        }
-        return inner_.commit(batch);
-    }
-
-  private:
-    Store& inner_;
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    std::function<void()> tell_;
-    std::optional<std::size_t> left_;
-    std::size_t waiting_ = 0;
-    bool let_go_ = false;
-};
-
-// The engine's clock. Asking it is what the engine does first when it stops: so a test knows that it does.
-class TellingClock final : public Clock {
-  public:
-    explicit TellingClock(Clock& inner) : inner_(inner) {}
-    // Called when this thread asks next.
-    void on_next(std::function<void()> tell) {
-        std::lock_guard lock(mutex_);
-        tell_ = std::move(tell);
-        thread_ = std::this_thread::get_id();
-    }
-    Time now() const override { return inner_.now(); }
-    SteadyTime steady_now() const override {
-        std::function<void()> tell;
-        {
-            std::lock_guard lock(mutex_);
-            if (thread_ == std::this_thread::get_id()) tell = std::exchange(tell_, nullptr);
-        }
-        if (tell) tell();
-        return inner_.steady_now();
-    }
-    bool wait(std::stop_token stop, Duration duration) override { return inner_.wait(stop, duration); }
-
-  private:
-    Clock& inner_;
-    mutable std::mutex mutex_;
-    mutable std::function<void()> tell_;
-    std::thread::id thread_;
-};
 
 struct ApplicationFixture;
 

@@ -1,0 +1,202 @@
+// A server that is busy, that is asked slowly, that answers later, that stops.
+#include <thread>
+
+#include "libsvc/base/strings.h"
+#include "libsvc/net/client.h"
+#include "tests/unit/net/simple_handlers.h"
+#include "tests/unit/net/test_server.h"
+
+using namespace svc;
+using namespace svc::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("a_full_pool_is_answered_and_not_waited_for") {
+    TestServer t;
+    Signal entered;
+    Signal release;
+    t.service.add("/slow", [&](Request&) {
+        entered.set();
+        release.wait();
+        return text_response("slow");
+    });
+    t.start(1, 1);
+    RawClient running(t.unix_target());
+    running.send(get("/slow"));
+    REQUIRE(entered.wait());
+    RawClient queued(t.unix_target());
+    queued.send(get("/slow"));
+    while (t.pool().queued() == 0) std::this_thread::yield();
+    CHECK(ask(t.unix_target(), get("/slow")).status == 503);
+    release.set();
+    CHECK(running.reply().body == "slow");
+    CHECK(queued.reply().body == "slow");
+}
+
+TEST_CASE("slow_clients_are_cut") {
+    TestServer t;
+    t.limits.header_time = 50ms;
+    t.limits.body_idle_time = 50ms;
+    t.limits.keep_alive_time = 50ms;
+    t.limits.write_idle_time = 50ms;
+    t.service.add("/", echo);
+    t.service.add("/big", [](Request&) { return text_response(std::string(64U << 20, 'x')); });
+    t.start();
+    SECTION("that say nothing") {
+        RawClient client(t.unix_target());
+        CHECK(client.read_to_end().empty());
+    }
+    SECTION("in the header") {
+        RawClient client(t.unix_target());
+        client.send("GET / HTTP/1.1\r\nHo");
+        CHECK(client.read_to_end().empty());
+    }
+    SECTION("in the body") {
+        RawClient client(t.unix_target());
+        client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+        CHECK(client.read_to_end().empty());
+        CHECK(t.service.wait_for_done().status == 0);
+    }
+    SECTION("between requests") {
+        RawClient client(t.unix_target());
+        client.send(get("/"));
+        CHECK(client.reply().status == 200);
+        CHECK(client.read_to_end().empty());
+    }
+    SECTION("that do not read") {
+        RawClient client(t.unix_target());
+        client.send(get("/big"));
+        CHECK(t.service.wait_for_done().sent == 0);
+        CHECK(client.read_to_end().size() < (64U << 20));
+    }
+}
+
+TEST_CASE("idle_connections_do_not_hold_up_others") {
+    TestServer t;
+    t.service.add("/", hello);
+    t.start();
+    std::vector<RawClient> idle;
+    for (int i = 0; i < 500; ++i) idle.emplace_back(t.unix_target());
+    for (auto& client : idle) client.send("GET / HT");
+    CHECK(ask(t.unix_target(), get("/")).body == "hello");
+    CHECK(t.server().connections() >= 500);
+}
+
+TEST_CASE("one_connection_too_many_is_closed_at_once") {
+    TestServer t;
+    t.limits.max_connections = 1;
+    t.service.add("/", hello);
+    t.start();
+    RawClient first(t.unix_target());
+    first.send(get("/"));
+    CHECK(first.reply().status == 200);
+    RawClient second(t.unix_target());
+    CHECK(second.read_to_end().empty());
+}
+
+TEST_CASE("stop_lets_a_running_request_end") {
+    TestServer t;
+    Signal entered;
+    Signal release;
+    t.service.add("/", [&](Request&) {
+        entered.set();
+        release.wait();
+        return text_response("done");
+    });
+    t.start();
+    RawClient idle(t.unix_target());
+    RawClient client(t.unix_target());
+    client.send(get("/"));
+    REQUIRE(entered.wait());
+    std::jthread stopper([&] { t.server().stop(20s); });
+    CHECK(idle.read_to_end().empty());
+    release.set();
+    CHECK(client.read_to_end().ends_with("done"));
+    stopper.join();
+    CHECK(t.server().connections() == 0);
+}
+
+TEST_CASE("stop_without_grace_breaks_off_what_runs") {
+    TestServer t;
+    Signal entered;
+    Signal release;
+    t.service.add("/", [&](Request&) {
+        entered.set();
+        release.wait();
+        return text_response("done");
+    });
+    t.start();
+    RawClient client(t.unix_target());
+    client.send(get("/"));
+    REQUIRE(entered.wait());
+    std::jthread stopper([&] { t.server().stop(0ms); });
+    CHECK(client.read_to_end().empty());
+    release.set();
+}
+
+TEST_CASE("disconnect_ends_matching_connections_alone") {
+    TestServer t;
+    t.with_tcp = true;
+    t.service.add("/", hello);
+    t.start();
+    RawClient local(t.unix_target());
+    local.send(get("/"));
+    CHECK(local.reply().status == 200);
+    HttpClient remote(t.tcp_target());
+    ClientRequest request;
+    request.path = "/";
+    CHECK(remote.call(request).status == 200);
+    t.server().disconnect([](const Peer& peer) { return peer.transport == Transport::unix_socket; }, "test");
+    CHECK(local.read_to_end().empty());
+    CHECK(remote.call(request).status == 200);
+}
+
+TEST_CASE("a_deferred_response_comes_when_its_responder_is_called") {
+    TestServer t;
+    Signal deferred;
+    Responder responder;
+    t.service.add("/later", [&](Request&) {
+        Response response;
+        response.later = [&](Responder r) {
+            responder = std::move(r);
+            deferred.set();
+        };
+        return response;
+    });
+    t.service.add("/at-once", [](Request&) {
+        Response response;
+        response.later = [](const Responder& r) { r(text_response("at once")); };
+        return response;
+    });
+    t.service.add("/dropped", [](Request&) {
+        Response response;
+        response.later = [](const Responder&) {};
+        return response;
+    });
+    t.start(1);
+    RawClient client(t.unix_target());
+    client.send(get("/later"));
+    REQUIRE(deferred.wait());
+    CHECK(ask(t.unix_target(), get("/at-once")).body == "at once");  // the pool's only thread is free
+    SECTION("and the connection goes on") {
+        client.send(get("/at-once"));
+        responder(text_response("later"));
+        responder(text_response("too late"));
+        CHECK(client.reply().body == "later");
+        CHECK(client.reply().body == "at once");
+        client.send(get("/dropped"));
+        CHECK(client.reply().body == "request was dropped");
+    }
+    SECTION("unless the client went") {
+        CHECK(t.service.wait_for_done().path == "/at-once");
+        client = RawClient(t.unix_target());
+        const auto gone = t.service.wait_for_done();
+        CHECK(gone.path == "/later");
+        CHECK(gone.status == 0);
+        responder(text_response("later"));
+    }
+    SECTION("or the server stops") {
+        t.server().stop(0ms);
+        CHECK(client.read_to_end().empty());
+        responder(text_response("later"));
+    }
+}

@@ -1,0 +1,166 @@
+// Guests report, end, are stopped, started again and deleted.
+#include <fstream>
+
+#include "tests/unit/services/instance_fixture.h"
+
+using namespace svc;
+using namespace svc::test;
+using Actions = std::vector<std::string>;
+
+TEST_CASE_METHOD(InstanceFixture, "an instance is deleted once, then unknown") {
+    const std::string id = launched();
+    Gate gate;
+    runtime.before("remove", [&] { gate.pass(); });
+    const auto deletion = instances().remove(id, false, PathWord::containers, "test");
+    gate.await();
+    CHECK(status(id) == InstanceStatus::deleted);
+    CHECK(message_of([&] { instances().remove(id, true, PathWord::containers, "test"); }) ==
+          "deletion already in progress");
+    gate.open();
+    CHECK(wait(deletion)->status == OperationStatus::success);
+    CHECK(code_of([&] { instances().remove(id, true, PathWord::containers, "test"); }) ==
+          ErrorCode::not_found);
+    CHECK(told(id).back() == "removed");
+    CHECK_FALSE(has_container(id));
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a deletion ends a launch that is going on") {
+    const std::string id = booting();
+    const std::string launch_operation = instances().get(id)->launch_operation;
+    const auto deletion = instances().remove(id, false, PathWord::containers, "test");
+    CHECK(wait(deletion)->status == OperationStatus::success);
+    CHECK(engine().get(launch_operation)->status == OperationStatus::cancelled);
+    CHECK_FALSE(has_container(id));
+    CHECK(told(id) == Actions{"created", "scheduled", "started", "removed"});
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a deletion does not wait for the guest of a restarted instance") {
+    const std::string id = launched();
+    wait(instances().set_desired_status(id, "stopped", false, PathWord::containers, "test"));
+    guests_report = false;
+    instances().set_desired_status(id, "running", false, PathWord::containers, "test");
+    await_told(id, "started");
+    CHECK(wait(instances().remove(id, false, PathWord::containers, "test"))->status ==
+          OperationStatus::success);
+    CHECK_FALSE(exists(id));
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a deletion that fails can be tried again") {
+    const std::string id = launched();
+    runtime.fail("remove", "device is busy");
+    CHECK(wait(instances().remove(id, false, PathWord::containers, "test"))->err == "device is busy");
+    CHECK(instances().get(id)->error_message == "deletion failed: device is busy");
+    runtime.before("remove", nullptr);
+    CHECK(wait(instances().remove(id, true, PathWord::containers, "test"))->status ==
+          OperationStatus::success);
+    CHECK_FALSE(exists(id));
+}
+
+TEST_CASE_METHOD(InstanceFixture, "reports are taken from the instance itself") {
+    const std::string id = booting();
+    CHECK(code_of([&] { instances().report("none", "none", running_report()); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { instances().report(id, "other", running_report()); }) == ErrorCode::forbidden);
+    report(id, "running");
+    CHECK(launch_of(id)->status == OperationStatus::success);
+    report(id, "running");  // agents repeat themselves
+    CHECK(told(id) == Actions{"created", "scheduled", "started", "running"});
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a reported error fails the launch, or the running instance") {
+    const std::string booted = booting();
+    report(booted, "error", "hook failed");
+    CHECK(launch_of(booted)->err == "hook failed");
+    CHECK(instances().get(booted)->error_message == "hook failed");
+    guests_report = true;
+    const std::string running = launched();
+    report(running, "error", "watchdog");
+    CHECK(await_told(running, "failed").size() == 5);
+    settle(running);
+    CHECK(instances().get(running)->error_message == "watchdog");
+    CHECK(simulated.inspect(running)->state == ContainerState::stopped);
+}
+
+TEST_CASE_METHOD(InstanceFixture, "in development mode a reported error keeps the container") {
+    InstanceCreate create = request();
+    create.config.devmode = true;
+    const std::string id = launched(create);
+    report(id, "error", "watchdog");
+    CHECK(status(id) == InstanceStatus::running);
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a guest that ends well is stopped, and removed after a while") {
+    const std::string id = launched();
+    simulated.end(id, true, "");
+    CHECK(await_told(id, "stopped").size() == 5);
+    settle(id);
+    CHECK(status(id) == InstanceStatus::stopped);
+    CHECK(instances().get(id)->address.empty());
+    instances().expire();
+    CHECK(status(id) == InstanceStatus::stopped);
+    clock.advance(std::chrono::seconds(61));
+    instances().expire();
+    settle(id);
+    CHECK_FALSE(exists(id));
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a guest that dies leaves an error with the runtime's reason") {
+    const std::string id = launched();
+    simulated.end(id, false, "init was killed by signal 9 (out of memory)");
+    await_told(id, "failed");
+    settle(id);
+    CHECK(instances().get(id)->error_message == "init was killed by signal 9 (out of memory)");
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a guest that ends while booting fails the launch at once") {
+    const std::string id = booting();
+    simulated.end(id, false, "init exited with status 1");
+    CHECK(launch_of(id)->err == "init exited with status 1");
+    CHECK(status(id) == InstanceStatus::error);
+}
+
+TEST_CASE_METHOD(InstanceFixture, "stopped by request stays, and starts again with a new address") {
+    const std::string id = launched();
+    CHECK(message_of([&] {
+              instances().set_desired_status(id, "running", false, PathWord::containers, "t");
+          }) == "Already running");
+    wait(instances().set_desired_status(id, "stopped", false, PathWord::containers, "test"));
+    CHECK(status(id) == InstanceStatus::stopped);
+    CHECK(code_of([&] { instances().set_desired_status(id, "stopped", false, PathWord::containers, "t"); }) ==
+          ErrorCode::invalid_argument);
+    clock.advance(std::chrono::hours(1));
+    instances().expire();
+    CHECK(status(id) == InstanceStatus::stopped);
+    launched();  // takes the address
+    wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
+    CHECK(instances().get(id)->address == "10.0.0.3");
+    CHECK(status(id) == InstanceStatus::running);
+}
+
+TEST_CASE_METHOD(InstanceFixture,
+                 "a start that finds no room leaves the stopped instance to whom it belongs") {
+    const std::string id = launched();
+    wait(instances().set_desired_status(id, "stopped", false, PathWord::containers, "test"));
+    for (int others = 0; others < 8; ++others) launched();  // takes all there is
+    const auto refused =
+        wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
+    CHECK(refused->status == OperationStatus::failure);
+    clock.advance(std::chrono::hours(1));
+    instances().expire();
+    CHECK(status(id) == InstanceStatus::stopped);
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a failed instance starts again without its old logs") {
+    const auto log = directory.path() / "console.log";
+    std::ofstream(log) << "panic";
+    runtime.add_log({"console.log", log});
+    const std::string id = launched();
+    simulated.end(id, false, "crashed");
+    await_told(id, "failed");
+    settle(id);
+    REQUIRE(instances().logs(id).size() == 1);
+    wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
+    CHECK(status(id) == InstanceStatus::running);
+    CHECK(instances().logs(id).empty());
+    CHECK(instances().get(id)->error_message.empty());
+    CHECK_FALSE(std::filesystem::exists(directory.path() / "logs" / id / "console.log"));
+}

@@ -1,0 +1,41 @@
+#pragma once
+// Instances of one image, with what their tests ask again and again.
+#include "libsvc/services/instance_service.h"
+#include "tests/unit/services/service_fixture.h"
+
+namespace svc::test {
+
+using Actions = std::vector<std::string>;
+
+inline InstanceReport running_report() {
+    InstanceReport report;
+    report.status = "running";
+    return report;
+}
+
+struct InstanceFixture : ServiceFixture {
+    InstanceFixture() { add_image("base"); }
+
+    // A guest that boots until the test says otherwise.
+    std::string booting(const InstanceCreate& create = request()) {
+        guests_report = false;
+        const std::string id = id_of(launch(create));
+        await_told(id, "started");
+        return id;
+    }
+    std::shared_ptr<const Operation> launch_of(const std::string& id) {
+        return engine().wait(instances().get(id)->launch_operation, std::nullopt);
+    }
+    bool exists(const std::string& id) { return life->instances.find(id) != nullptr; }
+    bool has_container(const std::string& id) { return runtime.inspect(id).has_value(); }
+    // Turns the clock until an operation is over: a timer may just have been set when it is turned.
+    std::shared_ptr<const Operation> advance_until_final(const std::string& operation) {
+        while (!is_final(engine().get(operation)->status)) clock.advance(std::chrono::minutes(1));
+        return engine().get(operation);
+    }
+    std::string refusal(const InstanceCreate& create) {
+        return message_of([&] { launch(create); });
+    }
+};
+
+}  // namespace svc::test

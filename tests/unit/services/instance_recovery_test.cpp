@@ -1,0 +1,92 @@
+// What the next life of the daemon makes of instances.
+#include "tests/unit/services/instance_fixture.h"
+
+using namespace svc;
+using namespace svc::test;
+using Actions = std::vector<std::string>;
+
+TEST_CASE_METHOD(InstanceFixture, "a launch goes on in the next life of the daemon") {
+    const std::string id = booting();
+    restart();
+    await_told(id, "started");
+    while (code_of([&] { report(id, "running"); }) ==
+           ErrorCode::unavailable) {  // until it is waited for again
+    }
+    CHECK(status(id) == InstanceStatus::running);
+    CHECK(launch_of(id)->status == OperationStatus::success);
+    CHECK(instances().get(id)->address == "10.0.0.2");
+    CHECK(told(id) == Actions{"created", "scheduled", "started", "running"});
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a guest has no more time to boot because the daemon was restarted") {
+    const std::string id = booting();
+    const std::string operation = instances().get(id)->launch_operation;
+    end_life();
+    clock.advance(std::chrono::minutes(15));
+    restart();
+    CHECK(engine().wait(operation, std::nullopt)->err == "instance did not report within 15m");
+    CHECK(status(id) == InstanceStatus::error);
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a launch of which only the record was stored goes on alike") {
+    end_life();
+    Instance instance;
+    instance.id = InstanceId(ids.object_id());
+    instance.layers = {Images(store).get("base")->versions[0].layer()};
+    instance.architecture = "x86_64";
+    instance.start_requested_at = clock.now();
+    Operation operation;
+    operation.id = OperationId(ids.uuid());
+    operation.kind = "instance.launch";
+    operation.may_cancel = true;
+    operation.claims = {"instances/" + instance.id.str()};
+    operation.arguments = Json::object({{"instance", instance.id.str()}});
+    sqlite.commit(Batch()
+                      .put("instances/" + instance.id.str(), instance_to_store(instance).dump())
+                      .put("operations/" + operation.id.str(), operation_to_store(operation).dump()));
+    restart();
+    CHECK(engine().wait(operation.id.str(), std::nullopt)->status == OperationStatus::success);
+    CHECK(status(instance.id.str()) == InstanceStatus::running);
+}
+
+TEST_CASE_METHOD(InstanceFixture, "reservations of the last life count in the next") {
+    launched();
+    restart();
+    CHECK(instances().get(launched())->address == "10.0.0.3");
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a running record without a running container becomes an error") {
+    const std::string id = launched();
+    end_life();
+    simulated.stop(id, Duration::zero());
+    restart();
+    instances().reconcile();
+    await_told(id, "failed");
+    settle(id);
+    CHECK(instances().get(id)->error_message == "container is gone");
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a container without a record is removed, the others are left alone") {
+    const std::string id = launched();
+    ContainerSpec stray;
+    stray.id = "stray";
+    simulated.create(stray);
+    simulated.start("stray");
+    instances().reconcile();
+    CHECK_FALSE(has_container("stray"));
+    CHECK(status(id) == InstanceStatus::running);
+    CHECK(told(id).size() == 4);
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a failed instance whose container still runs is stopped later") {
+    const std::string id = booting();
+    runtime.fail("stop", "it hangs");
+    report(id, "error", "broken");
+    CHECK(launch_of(id)->status == OperationStatus::failure);
+    CHECK(simulated.inspect(id)->state == ContainerState::running);
+    runtime.before("stop", nullptr);
+    instances().reconcile();
+    settle(id);
+    CHECK(simulated.inspect(id)->state == ContainerState::stopped);
+    CHECK(status(id) == InstanceStatus::error);
+}
