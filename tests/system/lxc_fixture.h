@@ -29,6 +29,11 @@ inline void run_shell(const std::string& script) {
 inline const char* const patient_init =
     "#!/bin/sh\necho init is up\ntrap 'echo bye; exit 0' TERM\nwhile :; do sleep 1000 & wait $!; done\n";
 
+// There from before a doomed daemon stops its container until that is removed.
+inline std::filesystem::path ending_mark(const std::filesystem::path& agent) {
+    return agent.native() + ".ending";
+}
+
 // Events as they come, to be waited for.
 class EventLog {
   public:

@@ -1,13 +1,7 @@
-// Real containers. Skipped where there is no root.
-#define CATCH_CONFIG_RUNNER
-#include <catch2/catch.hpp>
-
-#include <fcntl.h>
+// Real containers.
 #include <signal.h>
-#include <sys/wait.h>
 
-#include <chrono>
-#include <iostream>
+#include <catch2/catch.hpp>
 #include <thread>
 
 #include "libsvc/base/strings.h"
@@ -16,15 +10,6 @@
 using namespace svc;
 using namespace svc::test;
 using namespace std::chrono_literals;
-
-namespace {
-
-// There from before the doomed daemon stops its container until that is removed.
-std::filesystem::path ending_mark(const std::filesystem::path& agent) {
-    return agent.native() + ".ending";
-}
-
-}  // namespace
 
 TEST_CASE(
     "a container starts, runs unprivileged with its files, limits and address, and leaves nothing behind") {
@@ -91,163 +76,6 @@ TEST_CASE("limits are in force inside") {
                                        "for i in $(seq 60); do sleep 60 >/dev/null 2>&1 & done; echo all");
     CHECK(many.output == "");
     CHECK(fixture.runtime().inspect("c1")->state == ContainerState::running);
-}
-
-TEST_CASE("exec passes input, output, environment and exact exit codes") {
-    LxcFixture fixture;
-    fixture.add_layer("base", patient_init);
-    fixture.runtime().create(fixture.spec("c1"));
-    Runtime& runtime = fixture.runtime();
-    REQUIRE_THROWS_WITH(run_inside(runtime, "c1", {"true"}), "container 'c1' is not running");
-    runtime.start("c1");
-
-    CHECK(run_inside(runtime, "c1", {"cat"}, "through").output == "through");
-    const Finished both =
-        shell_inside(runtime, "c1", "echo out; echo err >/dev/stderr; pwd; echo $HOME $USER $LANG; exit 3");
-    CHECK(both.output == "out\n/root\n/root root C.UTF-8\n");
-    CHECK(both.errors == "err\n");
-    CHECK(both.code == 3);
-    CHECK_FALSE(both.exec_failed);
-    CHECK(run_inside(runtime, "c1", {"printf", "<%s>", "", "b"}).output == "<><b>");
-    CHECK(shell_inside(runtime, "c1", "kill -9 $$").code == 137);
-
-    const Finished missing = run_inside(runtime, "c1", {"no-such-command"});
-    CHECK(missing.code == 127);
-    CHECK(missing.exec_failed);
-    const Finished plain = run_inside(runtime, "c1", {"/motd"});
-    CHECK(plain.code == 126);
-    CHECK(plain.exec_failed);
-    const Finished own = shell_inside(runtime, "c1", "exit 127");
-    CHECK(own.code == 127);
-    CHECK_FALSE(own.exec_failed);
-
-    ExecSpec spec;
-    spec.command = {"env"};
-    spec.environment = {{"LD_PRELOAD", "/x.so"}, {"PATH", "/bin"}};
-    const auto process = runtime.exec("c1", spec);
-    const std::string environment = finish(*process).output;
-    CHECK(environment.find("LD_PRELOAD=/x.so\n") != std::string::npos);
-    CHECK(environment.find("PATH=/bin\n") != std::string::npos);
-}
-
-TEST_CASE("exec with a terminal has its size, its own name inside, and ends with hang-up") {
-    LxcFixture fixture;
-    fixture.add_layer("base", patient_init);
-    fixture.runtime().create(fixture.spec("c1"));
-    fixture.runtime().start("c1");
-    ExecSpec spec;
-    spec.command = {"sh", "-c", "tty; stty size; read line; stty size; echo got $line"};
-    spec.terminal = true;
-    spec.width = 100;
-    spec.height = 30;
-    const auto process = fixture.runtime().exec("c1", spec);
-    CHECK(process->errors() == -1);
-    process->resize(120, 40);
-    write_all(process->input(), "hello\n");
-    const Finished finished = finish(*process);
-    CHECK(finished.output.find("/dev/pts/") != std::string::npos);
-    CHECK(finished.output.find("40 120") != std::string::npos);
-    CHECK(finished.output.find("got hello") != std::string::npos);
-    CHECK(finished.code == 0);
-}
-
-TEST_CASE("a command ends with its owner, with a signal, and with its container") {
-    LxcFixture fixture;
-    fixture.add_layer("base", patient_init);
-    fixture.runtime().create(fixture.spec("c1"));
-    Runtime& runtime = fixture.runtime();
-    runtime.start("c1");
-    ExecSpec spec;
-    spec.command = {"sleep", "1000"};
-    {
-        const auto dropped = runtime.exec("c1", spec);
-        const auto signalled = runtime.exec("c1", spec);
-        signalled->kill(SIGTERM);
-        CHECK(finish(*signalled).code == 143);
-    }
-    CHECK(shell_inside(runtime, "c1", "ps | grep -c '[s]leep 1000'").output == "1\n");  // init's own
-    auto caught = runtime.exec("c1", spec);
-    runtime.stop("c1", 0s);
-    CHECK(finish(*caught).code == 129);
-    caught.reset();
-    CHECK(children_of(::getpid(), 'Z') == "");
-}
-
-TEST_CASE("large output is complete before the exit code") {
-    LxcFixture fixture;
-    fixture.add_layer("base", patient_init);
-    fixture.runtime().create(fixture.spec("c1"));
-    fixture.runtime().start("c1");
-    const Finished finished =
-        shell_inside(fixture.runtime(), "c1", "dd if=/dev/zero bs=1M count=64 2>/dev/null; exit 5");
-    CHECK(finished.output.size() == std::size_t{64} << 20);
-    CHECK(finished.code == 5);
-}
-
-TEST_CASE("the end of a guest is told with its reason") {
-    LxcFixture fixture;
-    fixture.add_layer("failing", "#!/bin/sh\nmkfifo /go; read x </go; exit 7\n");
-    fixture.add_layer("power", "#!/bin/sh\nmkfifo /go; read x </go; poweroff -f\n");
-    Runtime& runtime = fixture.runtime();
-    const auto ending_of = [&](const std::string& layer) {
-        runtime.create(fixture.spec(layer, 2, layer));
-        runtime.start(layer);
-        // Opening succeeds only once init waits.
-        shell_inside(runtime, layer, "until [ -p /go ]; do usleep 1000; done; echo x > /go");
-        const RuntimeEvent event = fixture.events.wait();
-        CHECK(event.id == layer);
-        CHECK(eventually([&] { return runtime.inspect(layer)->state == ContainerState::stopped; }));
-        runtime.remove(layer);
-        return event;
-    };
-    CHECK(ending_of("failing").reason == "init exited with status 7");
-    const RuntimeEvent power = ending_of("power");
-    CHECK(power.clean);
-    CHECK(power.reason == "the guest shut down");
-
-    fixture.add_layer("base", patient_init);
-    runtime.create(fixture.spec("killed"));
-    runtime.start("killed");
-    ::kill(runtime.inspect("killed")->init_pid, SIGKILL);
-    const RuntimeEvent killed = fixture.events.wait();
-    CHECK_FALSE(killed.clean);
-    CHECK(killed.reason == "init was killed by signal 9 (SIGKILL)");
-    CHECK(children_of(::getpid(), 'Z') == "");
-    runtime.start("killed");
-    CHECK(runtime.inspect("killed")->state == ContainerState::running);
-}
-
-TEST_CASE("an init that runs out of memory is told apart") {
-    LxcFixture fixture;
-    fixture.add_layer("base", "#!/bin/sh\nsleep 0.3; exec dd if=/dev/zero of=/dev/null bs=200M count=10\n");
-    ContainerSpec spec = fixture.spec("c1");
-    spec.memory_bytes = std::uint64_t{32} << 20;
-    fixture.runtime().create(spec);
-    fixture.runtime().start("c1");
-    CHECK(fixture.events.wait().reason == "init was killed by signal 9 (SIGKILL) (out of memory)");
-}
-
-TEST_CASE("images that cannot start say why and leave nothing running") {
-    LxcFixture fixture;
-    Runtime& runtime = fixture.runtime();
-    fixture.add_layer("none", "");
-    fixture.add_layer("hasty", "#!/bin/sh\nexit 3\n");
-    fixture.add_layer("broken", "#!/no/such/shell\n");
-    runtime.create(fixture.spec("c1", 2, "none"));
-    CHECK_THROWS_WITH(runtime.start("c1"), "image has no init: '/sbin/init' not found");
-    runtime.create(fixture.spec("c2", 3, "hasty"));
-    CHECK_THROWS_WITH(runtime.start("c2"), "container 'c2' cannot be started: init exited with status 3");
-    runtime.create(fixture.spec("c3", 4, "broken"));
-    CHECK_THROWS_WITH(runtime.start("c3"), Catch::Contains("No such file or directory"));
-    CHECK_THROWS_WITH(runtime.create(fixture.spec("c4", 5, "absent")), "layer 'absent' not found");
-    CHECK_THROWS_WITH(runtime.start("c4"), "container 'c4' not found");
-    for (const char* id : {"c1", "c2", "c3"}) {
-        CHECK(runtime.inspect(id)->state == ContainerState::created);
-        runtime.remove(id);
-    }
-    for (const char* id : {"c1", "c2", "c3"}) CHECK(leftovers(fixture, id) == "");
-    CHECK(children_of(::getpid(), 'Z') == "");
-    CHECK(fixture.events.empty());
 }
 
 TEST_CASE("containers outlive the runtime and are adopted") {
@@ -353,41 +181,6 @@ TEST_CASE("the agent is started after init and again when it dies") {
     CHECK(children_of(::getpid(), 'Z') == "");
 }
 
-TEST_CASE("a guest that restarts itself stays the same container") {
-    LxcFixture fixture;
-    fixture.add_layer(
-        "base",
-        "#!/bin/sh\necho boot >> /boots; trap 'reboot -f' USR1; while :; do sleep 1000 & wait $!; done\n");
-    Runtime& runtime = fixture.runtime();
-    runtime.create(fixture.spec("c1"));
-    runtime.start("c1");
-    const pid_t first = runtime.inspect("c1")->init_pid;
-    REQUIRE(eventually([&] { return shell_inside(runtime, "c1", "cat /boots").output == "boot\n"; }));
-    ::kill(first, SIGUSR1);
-    REQUIRE(eventually(
-        [&] { return runtime.inspect("c1")->init_pid != first && runtime.inspect("c1")->init_pid != 0; }));
-    CHECK(runtime.inspect("c1")->state == ContainerState::running);
-    CHECK(shell_inside(runtime, "c1", "cat /boots").output == "boot\nboot\n");
-    runtime.remove("c1");
-    CHECK(leftovers(fixture, "c1") == "");
-    CHECK(fixture.events.empty());
-}
-
-TEST_CASE("a killed monitor takes its container along and leaves nothing") {
-    LxcFixture fixture;
-    fixture.add_layer("base", patient_init);
-    Runtime& runtime = fixture.runtime();
-    runtime.create(fixture.spec("c1"));
-    runtime.start("c1");
-    const std::string stat = read_file("/proc/" + std::to_string(runtime.inspect("c1")->init_pid) + "/stat");
-    const pid_t monitor = std::stoi(stat.substr(stat.rfind(')') + 4));
-    ::kill(monitor, SIGKILL);
-    CHECK(fixture.events.wait().reason == "the monitor of the container was killed");
-    runtime.remove("c1");
-    CHECK(leftovers(fixture, "c1") == "");
-    CHECK(children_of(::getpid(), 'Z') == "");
-}
-
 TEST_CASE("the disk limit holds where the file system has project quotas") {
     const CommandResult made =
         run_command({"/bin/sh", "-ec",
@@ -441,49 +234,6 @@ TEST_CASE("two daemons with their own state and bridge do not disturb each other
     CHECK_THROWS_WITH(LxcRuntime(clashing, clock), Catch::Contains("overlaps"));
 }
 
-TEST_CASE("a daemon killed at any moment leaves what the next one can continue or remove") {
-    LxcFixture fixture;
-    fixture.add_layer("base", patient_init);
-    const std::filesystem::path agent = fixture.directory() / "agent";
-    std::ofstream(agent) << "#!/bin/sh\nexec sleep 5000\n";
-    ::chmod(agent.c_str(), 0755);
-    fixture.options().agent = agent;
-    for (int moment = 0; moment < 30; ++moment) {
-        fixture.close();
-        SpawnOptions options;
-        options.arguments = {std::filesystem::read_symlink("/proc/self/exe").native(),
-                             "--churn",
-                             fixture.options().state_dir,
-                             fixture.options().bridge,
-                             fixture.options().subnet,
-                             agent};
-        options.environment = {"SVC_LXC_HELPER=" + fixture.options().helper.native()};
-        {
-            Child daemon(options);
-            daemon.wait_for(std::chrono::milliseconds(15 + moment * 7));
-        }  // killed
-        fixture.reopen();
-        Runtime& runtime = fixture.runtime();
-        auto info = runtime.inspect("churned");
-        INFO("killed after " << 15 + moment * 7 << " ms");
-        if (std::filesystem::remove(ending_mark(agent)) && info && info->state == ContainerState::running) {
-            runtime.stop("churned", 1s);  // the daemon had begun to: it may end at any time
-            info = runtime.inspect("churned");
-        }
-        if (info && info->state == ContainerState::running) {
-            CHECK(eventually([&] { return runtime.inspect("churned")->agent_state == "running"; }));
-            CHECK(shell_inside(runtime, "churned", "ps | grep '[s]leep 5000' | wc -l").output == "1\n");
-        }
-        if (moment % 2 == 0) {
-            runtime.create(fixture.spec("churned"));
-            runtime.start("churned");
-            CHECK(shell_inside(runtime, "churned", "echo fine").output == "fine\n");
-        }
-        runtime.remove("churned");
-        CHECK(leftovers(fixture, "churned") == "");
-    }
-}
-
 TEST_CASE("many starts at once") {
     LxcFixture fixture;
     fixture.add_layer("base", patient_init);
@@ -500,67 +250,4 @@ TEST_CASE("many starts at once") {
     for (const ContainerInfo& info : fixture.runtime().list())
         if (info.state == ContainerState::running) ++running;
     CHECK(running == count);
-}
-
-// What the daemons that get killed do.
-std::unique_ptr<LxcRuntime> doomed_runtime(char** arguments, const Clock& clock, LxcOptions& options) {
-    options.state_dir = arguments[2];
-    options.bridge = arguments[3];
-    options.subnet = arguments[4];
-    options.helper = ::getenv("SVC_LXC_HELPER");
-    return std::make_unique<LxcRuntime>(options, clock);
-}
-
-int churn(char** arguments) {
-    SystemClock clock;
-    LxcOptions options;
-    options.agent = arguments[5];
-    const auto runtime = doomed_runtime(arguments, clock, options);
-    for (;;) {
-        runtime->create(LxcFixture::spec_in(options, "churned"));
-        runtime->start("churned");
-        std::ofstream(ending_mark(arguments[5])) << "stop";
-        runtime->stop("churned", 1s);
-        runtime->remove("churned");
-        std::filesystem::remove(ending_mark(arguments[5]));
-    }
-}
-
-int run_alone(char** arguments) {
-    SystemClock clock;
-    LxcOptions options;
-    const auto runtime = doomed_runtime(arguments, clock, options);
-    runtime->create(LxcFixture::spec_in(options, "c1"));
-    return runtime->run_once("c1", {"/bin/sleep", "61235"}, 60s, {});
-}
-
-int capture(char** arguments) {
-    SystemClock clock;
-    LxcOptions options;
-    doomed_runtime(arguments, clock, options)->layers().capture("version", "c1", {"/tmp/7"});
-    return 0;
-}
-
-int export_again_and_again(char** arguments) {
-    SystemClock clock;
-    LxcOptions options;
-    const auto runtime = doomed_runtime(arguments, clock, options);
-    for (;;) {
-        const auto stream = runtime->layers().export_archive({{"base", "version"}, ""});
-        while (!stream->read(10'000).empty()) {
-        }
-    }
-}
-
-int main(int count, char** arguments) {
-    const std::string_view task = count > 1 ? arguments[1] : "";
-    if (count == 6 && task == "--churn") return churn(arguments);
-    if (count == 5 && task == "--once") return run_alone(arguments);
-    if (count == 5 && task == "--capture") return capture(arguments);
-    if (count == 5 && task == "--export") return export_again_and_again(arguments);
-    if (::geteuid() != 0 || ::access("/usr/sbin/nft", X_OK) != 0 || ::getenv("SVC_LXC_HELPER") == nullptr) {
-        std::cerr << "skipped: needs root, nftables and SVC_LXC_HELPER\n";
-        return 77;
-    }
-    return Catch::Session().run(count, arguments);
 }
