@@ -61,7 +61,7 @@ def measure(browser, url, token, app, flips=40):
     steps = browser.start(app=app)
     browser.picture(wanted={})
     result = {"steps": steps, "flips": browser.flips(count=flips)}
-    browser.click(selector="#end")
+    browser.end()
     browser.close()
     return result
 

@@ -162,6 +162,18 @@ test('keys go by their place, without repeats, and what has no code as text', as
     assert.deepEqual(await heard('input::key', 2), [{ code: 20, pressed: true }, { code: 20, pressed: false }]);
 });
 
+test('nothing stays down that was pressed with Command, whose browsers do not tell of its end', async () => {
+    await connect();
+    await client.locator('#stage').focus();
+    await client.evaluate(() => {
+        const key = (name, code) => document.querySelector('#stage').dispatchEvent(new KeyboardEvent(name, { code, bubbles: true, cancelable: true }));
+        key('keydown', 'MetaLeft');
+        key('keydown', 'KeyC');
+        key('keyup', 'MetaLeft');
+    });
+    assert.deepEqual((await heard('input::key', 4)).slice(2), [{ code: 86, pressed: false }, { code: 6, pressed: false }]);
+});
+
 test('nothing stays down when the focus goes, and a chord lets it go', async () => {
     await connect();
     await client.locator('#stage').focus();

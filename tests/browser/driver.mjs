@@ -91,6 +91,11 @@ const commands = {
     picture,
     async ready(request) { return awaitReady(page(request)); },
     async click({ selector, ...rest }) { await page(rest).locator(selector).click(); },
+    // The session of the stream, and what is asked before.
+    async end(request) {
+        await page(request).locator('#end').click();
+        await page(request).locator('#confirm-yes').click();
+    },
     async fill({ selector, value, ...rest }) { await page(rest).locator(selector).fill(value); },
     async type({ text: value, ...rest }) { await page(rest).keyboard.type(value); },
     async press({ key, ...rest }) { await page(rest).keyboard.press(key); },

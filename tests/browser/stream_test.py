@@ -115,7 +115,7 @@ class StreamTest(unittest.TestCase):
         self.active(session)
         self.browser.join(session=session)
         self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
-        self.browser.click(selector="#end")
+        self.browser.end()
         world.eventually(lambda: not self.world.gateway.session(session), "the session is gone")
 
     def test_a_session_that_is_not_kept_ends_with_its_client(self):

@@ -7,10 +7,11 @@ import { StreamView } from './stream_view.js';
 const storedToken = 'svc-gateway-token';
 let gateway;
 
-const streamView = new StreamView({ onClosed: () => showOverview().catch(signOutWith) });
+const streamView = new StreamView({ onClosed: () => showOverview() });
 const overview = new Overview({
     onStart: (options) => openStream({ title: options.app, ...options }),
-    onJoin: (session) => openStream({ title: session.app, sessionId: session.id }),
+    onJoin: (session, screen) => openStream({ title: session.app, sessionId: session.id, ...(screen && { screen }) }),
+    onRefused: (error) => signOutWith(error),
 });
 
 function openStream(options) {
@@ -19,17 +20,15 @@ function openStream(options) {
     streamView.open({ gateway, ...options });
 }
 
-async function showOverview() {
-    await overview.open(gateway);
-    show(byId('sign-in'), false);
+// As it was; what changed meanwhile comes by itself.
+function showOverview() {
     show(byId('overview'), true);
-    show(byId('sign-out'), true);
+    overview.resume(gateway);
 }
 
 function showSignIn() {
     overview.close();
-    show(byId('overview'), false);
-    show(byId('sign-out'), false);
+    for (const id of ['overview', 'sign-out', 'loading']) show(byId(id), false);
     show(byId('sign-in'), true);
     byId('token').focus();
 }
@@ -50,10 +49,15 @@ function signOutWith(error) {
 async function signIn(token) {
     notify();
     gateway = new Gateway({ token });
+    show(byId('sign-in'), false);
+    show(byId('loading'), true);
     try {
-        await showOverview();
+        await overview.open(gateway);
         sessionStorage.setItem(storedToken, token);
-        byId('main').focus();
+        show(byId('loading'), false);
+        for (const id of ['overview', 'sign-out']) show(byId(id), true);
+        byId('main').focus({ preventScroll: true });
+        byId('token').value = '';
     } catch (error) {
         signOutWith(error);
     }
@@ -68,9 +72,7 @@ function tokenFromAddress() {
 
 byId('sign-in').querySelector('form').addEventListener('submit', (event) => {
     event.preventDefault();
-    const field = byId('token');
-    const token = field.value.trim();
-    field.value = '';
+    const token = byId('token').value.trim();
     if (token) signIn(token);
 });
 byId('sign-out').addEventListener('click', signOut);

@@ -5,7 +5,10 @@ const buttons = { 0: 1, 1: 2, 2: 3, 3: 4, 4: 5 };  // of PointerEvent.button
 const touchSlots = 10;
 const wheelStep = 40;  // pixels that make one step
 
-// Leaves the capture of keys, for those who have no mouse: Control + Alt + Escape.
+const modifiers = /^(Control|Alt|Shift)(Left|Right)$/;
+
+// Leaves the capture of keys, for those who have no mouse: Control + Alt + Escape. Some desktops keep that for
+// themselves; with Control + Alt + Shift, let go before another key comes, it is no keydown that tells.
 export function isLeaveChord(event) {
     return event.ctrlKey && event.altKey && event.code === 'Escape';
 }
@@ -59,17 +62,21 @@ export class Input {
     }
 
     keyDown(event) {
-        if (isLeaveChord(event)) {
-            event.preventDefault();
-            this.releaseAll();
-            this.onLeave();
-            return;
-        }
-        if (event.isComposing) return;
+        if (isLeaveChord(event)) return this.leave(event);
+        this.chord = event.ctrlKey && event.altKey && event.shiftKey && modifiers.test(event.code);
+        if (event.isComposing) return undefined;
         event.preventDefault();
         const code = keyCode(event.code);
         if (code === undefined) this.character(event);
         else if (!this.keys.has(event.code)) this.key(event.code, code, true);
+        return undefined;
+    }
+
+    leave(event) {
+        event.preventDefault();
+        this.chord = false;
+        this.releaseAll();
+        this.onLeave();
     }
 
     // Keys without a code of their own still have a letter.
@@ -82,10 +89,14 @@ export class Input {
     }
 
     keyUp(event) {
+        if (this.chord) return this.leave(event);
         const code = this.keys.get(event.code);
-        if (code === undefined) return;
+        if (code === undefined) return undefined;
         event.preventDefault();
         this.key(event.code, code, false);
+        // Apple's browsers do not tell of keys that are let go while Command is down.
+        if (event.code.startsWith('Meta')) for (const [name, other] of [...this.keys]) this.key(name, other, false);
+        return undefined;
     }
 
     key(name, code, pressed) {

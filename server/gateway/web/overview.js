@@ -1,8 +1,12 @@
 // Applications and sessions of the account.
-import { byId, instantiate, notify, paragraph } from './page.js';
+import { byId, confirmed, instantiate, notify, paragraph, show } from './page.js';
 
 const sizes = ['1280x720', '1920x1080', '720x1280'];
 const refresh = 2000;  // ms between two looks at the sessions
+const looksOfApplications = 5;  // they change rarely
+const sharpest = 1.5;  // pixels of the guest for one of the page: more are too small to read in most guests
+const unscaledDensity = 160;
+const usualDensity = 240;
 const states = { created: 'starting', active: 'running', error: 'failed', terminating: 'ending', terminated: 'ended' };
 
 // Where the window is small, its own size is the one that can be read.
@@ -12,18 +16,31 @@ function fillSizes(select) {
     select.value = window.innerWidth < 700 ? 'fit' : sizes[0];
 }
 
-// Of the stage: the window without the bar below it.
+// Of the stage: the window without the bar below it. What is drawn has the size it would have on this page.
 function windowSize() {
     const even = (value) => Math.max(2, Math.round(value / 2) * 2);
-    const scale = Math.min(window.devicePixelRatio || 1, 1920 / Math.max(window.innerWidth, window.innerHeight));
-    return { width: even(window.innerWidth * scale), height: even((window.innerHeight - 56) * scale) };
+    const scale = Math.min(window.devicePixelRatio || 1, sharpest, 1920 / Math.max(window.innerWidth, window.innerHeight));
+    return {
+        width: even(window.innerWidth * scale), height: even((window.innerHeight - 64) * scale),
+        density: Math.max(72, Math.round(unscaledDensity * scale)),
+    };
+}
+
+// Of this day the time alone.
+function since(seconds) {
+    if (!seconds) return '';
+    const time = new Date(seconds * 1000), today = time.toDateString() === new Date().toDateString();
+    return `since ${today ? time.toLocaleTimeString([], { timeStyle: 'short' }) : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`;
+}
+
+function sameNames(items, others) {
+    return items.length === others?.length && items.every(({ name }, index) => name === others[index].name);
 }
 
 export class Overview {
-    // `onStart(options)`, `onJoin(session)`: of connect().
-    constructor({ onStart, onJoin }) {
-        this.onStart = onStart;
-        this.onJoin = onJoin;
+    // `onStart(options)`, `onJoin(session, screen)`: of connect(); `onRefused(error)`: the token holds no more.
+    constructor({ onStart, onJoin, onRefused }) {
+        Object.assign(this, { onStart, onJoin, onRefused });
         fillSizes(byId('screen'));
         byId('settings').addEventListener('submit', (event) => event.preventDefault());
         document.addEventListener('visibilitychange', () => document.hidden || this.gateway && this.look());
@@ -32,40 +49,66 @@ export class Overview {
     // Throws GatewayError.
     async open(gateway) {
         this.gateway = gateway;
-        const [applications, regions] = await Promise.all([gateway.applications(), gateway.regions()]);
+        await this.read();
+        this.keepLooking();
+    }
+
+    // Shows what it had, and looks again.
+    resume(gateway) {
+        this.gateway = gateway;
+        this.keepLooking();
+        this.look();
+    }
+
+    keepLooking() {
+        clearInterval(this.timer);
+        this.looks = 0;
+        this.timer = setInterval(() => document.hidden || this.look(), refresh);
+    }
+
+    async read() {
+        const { gateway } = this;
+        const [applications, regions, sessions] = await Promise.all([gateway.applications(), gateway.regions(), gateway.sessions()]);
+        if (gateway !== this.gateway) return;  // signed out meanwhile
         this.showApplications(applications);
         this.showRegions(regions);
-        await this.look();
-        clearInterval(this.timer);
-        this.timer = setInterval(() => document.hidden || this.look(), refresh);
+        this.showSessions(sessions);
     }
 
     close() {
         clearInterval(this.timer);
         this.gateway = undefined;
+        byId('gateway-state').textContent = '';
     }
 
+    // What did not change keeps its elements, and with them the focus.
     showApplications(applications) {
+        if (sameNames(applications, this.applications)) return;
+        this.applications = applications;
         const items = applications.map(({ name }) => {
             const item = instantiate('application-item');
             item.querySelector('.badge').textContent = name.slice(0, 1).toUpperCase();
-            item.querySelector('.name').textContent = name;
+            Object.assign(item.querySelector('.name'), { textContent: name, title: name });
             const start = item.querySelector('button');
             start.setAttribute('aria-label', `Start ${name}`);
             start.addEventListener('click', () => this.start(name));
             return item;
         });
-        byId('applications').replaceChildren(...(items.length ? items : [paragraph('No region lists an application that can be streamed.')]));
+        byId('applications').replaceChildren(...(items.length ? items : [paragraph('There is no application that can be streamed yet: the operator makes one with the addon svc-streamer.')]));
     }
 
+    // One region is no choice.
     showRegions(regions) {
+        if (sameNames(regions, this.regions)) return;
+        this.regions = regions;
         byId('region').replaceChildren(new Option('any', ''), ...regions.map(({ name }) => new Option(name, name)));
+        show(byId('regions'), regions.length > 1);
     }
 
     screen() {
         const choice = byId('screen').value;
         const [width, height] = choice.split('x').map(Number);
-        return { ...(choice === 'fit' ? windowSize() : { width, height }), fps: 60, density: 240 };
+        return { ...(choice === 'fit' ? windowSize() : { width, height, density: usualDensity }), fps: 60 };
     }
 
     start(app) {
@@ -75,6 +118,7 @@ export class Overview {
             extraData = extra ? JSON.parse(extra) : null;
         } catch {
             notify('The extra data is not valid JSON.');
+            byId('extra').closest('details').open = true;
             byId('extra').focus();
             return;
         }
@@ -89,14 +133,25 @@ export class Overview {
     async look() {
         if (this.looking) return;
         this.looking = true;
+        const { gateway } = this;
         try {
-            this.showSessions(await this.gateway.sessions());
+            if (this.looks++ % looksOfApplications === 0) await this.read();
+            else {
+                const sessions = await gateway.sessions();
+                if (gateway === this.gateway) this.showSessions(sessions);
+            }
             byId('gateway-state').textContent = '';
         } catch (error) {
-            byId('gateway-state').textContent = error.message;
+            if (gateway === this.gateway) this.lookFailed(error);
         } finally {
             this.looking = false;
         }
+    }
+
+    lookFailed(error) {
+        if (error.status === 401) return this.onRefused(error);
+        this.looks = 0;  // all may be different when it is back
+        return byId('gateway-state').textContent = `${error.message} Trying again …`;
     }
 
     // What did not change keeps its elements, and with them the focus.
@@ -108,7 +163,7 @@ export class Overview {
             const old = before.get(session.id);
             return old?.dataset.text === text ? old : this.sessionItem(session, text);
         });
-        const wanted = items.length ? items : [paragraph('None. Start an application above.')];
+        const wanted = items.length ? items : [paragraph('None yet. Start an application, and it is listed here.')];
         if (wanted.length !== list.children.length || wanted.some((item, index) => item !== list.children[index])) list.replaceChildren(...wanted);
     }
 
@@ -118,9 +173,11 @@ export class Overview {
         const state = item.querySelector('.state');
         state.dataset.state = session.status;
         state.textContent = states[session.status] ?? session.status;
-        item.querySelector('.name').textContent = session.app;
-        const watched = session.client_connected ? 'watched' : '';
-        item.querySelector('.detail').textContent = [session.id, session.region, watched, session.status_message].filter(Boolean).join(' · ');
+        Object.assign(item.querySelector('.name'), { textContent: session.app, title: session.app });
+        const watched = session.client_connected ? 'in use' : '';
+        const facts = [since(session.created_at), session.region, watched, session.id];
+        item.querySelector('.detail').textContent = facts.filter(Boolean).join(' · ');
+        item.querySelector('.reason').textContent = session.status_message ?? '';
         this.prepareActions(item, session);
         return item;
     }
@@ -129,18 +186,22 @@ export class Overview {
         const join = item.querySelector('.join'), end = item.querySelector('.end');
         join.hidden = session.status !== 'active' || !session.joinable;
         join.setAttribute('aria-label', `Join ${session.app}, session ${session.id}`);
-        join.addEventListener('click', () => this.onJoin(session));
+        // The instance is drawn anew for a window that is not like others.
+        join.addEventListener('click', () => this.onJoin(session, byId('screen').value === 'fit' ? this.screen() : undefined));
+        end.textContent = session.status === 'error' ? 'Remove' : 'End';
         end.hidden = session.status === 'terminating' || session.status === 'terminated';
-        end.setAttribute('aria-label', `End ${session.app}, session ${session.id}`);
-        end.addEventListener('click', () => this.end(session.id, end));
+        end.setAttribute('aria-label', `${end.textContent} ${session.app}, session ${session.id}`);
+        end.addEventListener('click', () => this.end(session, end));
     }
 
-    async end(id, button) {
+    async end(session, button) {
+        const alive = session.status === 'active';
+        if (alive && !await confirmed(`The instance of ${session.app} and all that is in it will be gone.`)) return;
         button.disabled = true;
         try {
-            await this.gateway.end(id);
+            await this.gateway.end(session.id);
         } catch (error) {
-            notify(error.message);
+            if (error.status !== 404) notify(error.message);
             button.disabled = false;
         }
         await this.look();

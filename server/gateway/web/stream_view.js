@@ -1,7 +1,11 @@
 // The stream with its tools.
-import { byId, notify, show } from './page.js';
+import { ExtraKeys } from './extra_keys.js';
+import { byId, confirmed, notify, show } from './page.js';
 import { connect } from './svc-stream.js';
 import { TextInput } from './text_input.js';
+
+const slow = 8000;  // ms; a start that takes longer is explained
+const pageTitle = document.title;
 
 function figuresText(figures) {
     const milliseconds = (value) => (value === undefined ? '–' : `${value.toFixed(1)} ms`);
@@ -17,20 +21,51 @@ function figuresText(figures) {
     ].join('\n');
 }
 
+function press(id, pressed, attribute = 'aria-pressed') {
+    byId(id).setAttribute(attribute, String(pressed));
+}
+
 export class StreamView {
     // `onClosed()`: the page is wanted again.
     constructor({ onClosed }) {
         this.onClosed = onClosed;
         const on = (id, handler) => byId(id).addEventListener('click', handler.bind(this));
         on('full-screen', this.fullScreen);
-        on('keyboard', this.openKeyboard);
-        on('sound', this.soundOn);
+        on('keyboard', this.toggleKeyboard);
+        on('sound', this.toggleSound);
         on('share-location', this.toggleLocation);
         on('show-figures', this.toggleFigures);
         on('leave', this.leave);
-        on('cancel', this.leave);
+        on('cancel', this.cancel);
         on('end', this.endSession);
+        on('handle', () => byId('bottom').classList.toggle('open'));
+        byId('stage').addEventListener('pointerdown', () => byId('bottom').classList.remove('open'));
+        // Whoever points at a tool goes on in the instance; with the keyboard the focus stays.
+        byId('tools').addEventListener('click', (event) => event.detail && this.stream && document.activeElement?.closest('#tools') && byId('stage').focus());
+        document.addEventListener('fullscreenchange', () => this.fullScreenChanged());
+        document.addEventListener('visibilitychange', () => this.stayAwake());
+        window.visualViewport?.addEventListener('resize', () => this.fit());
         window.addEventListener('pagehide', () => this.stream?.disconnect());
+        window.addEventListener('popstate', () => this.wentBack());
+    }
+
+    // The browser's "back" leads from the stream to the page: a stream is an entry of the history.
+    enterHistory() {
+        if (!this.goingBack) history.pushState({ stream: true }, '');
+    }
+
+    leaveHistory() {
+        if (!history.state?.stream) return;
+        this.goingBack = true;
+        history.back();
+    }
+
+    wentBack() {
+        const asked = this.goingBack;
+        this.goingBack = false;
+        if (!this.attempt) return;
+        if (asked) this.enterHistory();  // the next stream has begun meanwhile
+        else this.leave();
     }
 
     // Never throws: errors are said.
@@ -38,15 +73,21 @@ export class StreamView {
         this.gateway = gateway;
         const attempt = Symbol(title);
         this.attempt = attempt;
+        this.isNew = !options.sessionId;
         notify();
         byId('stream-title').textContent = title;
-        this.progress(options.sessionId ? 'Joining the session …' : 'Starting the instance …');
+        byId('stage').setAttribute('aria-label', `Screen of ${title}`);
+        document.title = `${title} – ${pageTitle}`;
+        this.enterHistory();
+        this.progress(this.isNew ? `Starting ${title} …` : `Joining ${title} …`);
+        this.slowTimer = setTimeout(() => this.progress('Still at it. The first start on a machine takes longest.'), slow);
         show(byId('stream'), true);
-        byId('stage').focus();
+        show(byId('bottom'), false);
+        byId('cancel').focus();
         try {
             const stream = await connect({ ...options, ...this.callbacks(attempt), gateway, label: `Screen of ${title}`, element: byId('stage') });
             if (this.attempt === attempt) this.stream = stream;
-            else stream.disconnect();
+            else this.abandon(stream, gateway, options);
         } catch (error) {
             if (this.attempt === attempt) this.close(error);
         }
@@ -58,13 +99,14 @@ export class StreamView {
             onReady: ifPresent(this.ready),
             onDone: ifPresent(this.close),
             onKeyboard: ifPresent((wanted) => byId('keyboard').classList.toggle('wanted', wanted)),
-            onSoundBlocked: ifPresent(() => show(byId('sound'), true)),
+            onSoundBlocked: ifPresent(this.showSound),
             onWarning: ifPresent((error) => notify(error.message)),
-            onLeave: ifPresent(() => byId('leave').focus()),
+            onLeave: ifPresent(this.leaveKeys),
         };
     }
 
     progress(text) {
+        if (!text) clearTimeout(this.slowTimer);
         byId('progress').querySelector('p').textContent = text ?? '';
         show(byId('progress'), Boolean(text));
     }
@@ -72,8 +114,31 @@ export class StreamView {
     ready(stream) {
         this.stream = stream;
         this.progress();
-        this.textInput = new TextInput(byId('text-field'), (type, data) => stream.sendControl(type, data));
+        const write = (type, data) => stream.sendControl(type, data);
+        this.extraKeys = new ExtraKeys(byId('extra-keys'), write);
+        this.textInput = new TextInput(byId('text-field'), (type, data) => this.extraKeys.send(type, data), () => this.leaveKeys());
+        show(byId('bottom'), true);
+        this.showSound();
+        this.stayAwake();
         byId('stage').focus();
+    }
+
+    // Phones would go dark while one watches.
+    async stayAwake() {
+        if (!this.stream || document.hidden) return;
+        this.wake = await navigator.wakeLock?.request('screen').catch(() => undefined);
+    }
+
+    // Where a phone's keyboard lies over the page, the stream is above it.
+    fit() {
+        const { height, offsetTop, scale } = window.visualViewport;
+        if (scale !== 1) return;
+        Object.assign(byId('stream').style, { height: `${height}px`, top: `${offsetTop}px` });
+    }
+
+    leaveKeys() {
+        byId('bottom').classList.add('open');
+        byId('leave').focus();
     }
 
     leave() {
@@ -81,22 +146,43 @@ export class StreamView {
         else this.close();
     }
 
+    // Of a session that nobody has seen nothing is to be kept.
+    cancel() {
+        const { stream, gateway, isNew } = this;
+        this.leave();
+        if (stream && isNew) gateway.end(stream.sessionId).catch(() => {});
+    }
+
+    // The session was granted when nobody waited for it any more.
+    abandon(stream, gateway, { sessionId }) {
+        stream.disconnect();
+        if (!sessionId) gateway.end(stream.sessionId).catch(() => {});
+    }
+
     async endSession() {
         const { gateway, stream } = this;
-        this.leave();
+        if (!await confirmed('The instance and all that is in it will be gone.')) return;
+        if (this.stream === stream) this.leave();
         if (stream) await gateway.end(stream.sessionId).catch((error) => error.status === 404 || notify(error.message));
     }
 
     // With why it ended, unless the user wanted it.
     close(error) {
         this.attempt = this.stream = undefined;
+        this.extraKeys?.release();
         this.textInput?.close();
+        this.wake?.release();
         this.stopLocation();
         this.showFigures(false);
+        this.showKeyboard(false);
         this.progress();
         byId('keyboard').classList.remove('wanted');
-        for (const id of ['stream', 'sound']) show(byId(id), false);
+        byId('bottom').classList.remove('open');
+        if (byId('confirm').open) byId('confirm').close();
         if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
+        this.leaveHistory();
+        document.title = pageTitle;
+        show(byId('stream'), false);
         if (error) notify(error.message);
         this.onClosed();
     }
@@ -112,15 +198,37 @@ export class StreamView {
         return byId('stage').focus();
     }
 
-    // Phones show their keyboard only for a text field, and only when it was touched.
-    openKeyboard() {
-        byId('text-field').focus();
+    fullScreenChanged() {
+        const full = Boolean(document.fullscreenElement);
+        byId('bottom').classList.remove('open');
+        press('full-screen', full);
     }
 
-    soundOn() {
-        if (this.stream) this.stream.video.muted = false;
-        show(byId('sound'), false);
-        byId('stage').focus();
+    // Phones show their keyboard only for a text field, and only when it was touched.
+    toggleKeyboard() {
+        const visible = byId('extra-keys').hidden;
+        this.showKeyboard(visible);
+        if (visible) byId('text-field').focus();
+        else byId('stage').focus();
+    }
+
+    showKeyboard(visible) {
+        show(byId('extra-keys'), visible);
+        press('keyboard', visible, 'aria-expanded');
+        if (!visible) this.extraKeys?.release();
+    }
+
+    toggleSound() {
+        if (!this.stream) return;
+        this.stream.video.muted = !this.stream.video.muted;
+        this.showSound();
+    }
+
+    showSound() {
+        const muted = this.stream?.video.muted ?? true;
+        press('sound', !muted);
+        byId('sound').classList.toggle('wanted', muted);
+        byId('sound').title = muted ? 'Sound is off' : 'Sound is on';
     }
 
     toggleLocation() {
@@ -131,13 +239,13 @@ export class StreamView {
             notify(`The location is not available: ${error.message || 'it was not allowed'}.`);
         };
         this.watch = navigator.geolocation.watchPosition((fix) => this.stream?.sendLocation(fix), refused, { enableHighAccuracy: true });
-        return byId('share-location').setAttribute('aria-pressed', 'true');
+        return press('share-location', true);
     }
 
     stopLocation() {
         if (this.watch !== undefined) navigator.geolocation.clearWatch(this.watch);
         this.watch = undefined;
-        byId('share-location').setAttribute('aria-pressed', 'false');
+        press('share-location', false);
     }
 
     toggleFigures() {
@@ -147,7 +255,7 @@ export class StreamView {
     showFigures(visible) {
         clearInterval(this.figuresTimer);
         show(byId('figures'), visible);
-        byId('show-figures').setAttribute('aria-pressed', String(visible));
+        press('show-figures', visible);
         if (!visible) return;
         const read = async () => {
             const figures = await this.stream?.statistics?.read();

@@ -1,9 +1,11 @@
 // A hidden text field that brings up a phone's keyboard: what is typed into it goes to the guest as text and keys.
+import { isLeaveChord } from './input.js';
 import { imeDelete, imeKeycode, imeText, keyCode } from './keys.js';
 
 // Stands before the text, so that there is something to delete.
 const padding = ' '.repeat(32);
 const longest = 200;
+const keysThatAreNoText = ['Enter', 'Tab', 'Escape', 'ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'PageUp', 'PageDown', 'Delete'];
 
 // How many characters to delete at the end of `before`, and what to add, to get `after`.
 export function difference(before, after) {
@@ -14,10 +16,9 @@ export function difference(before, after) {
 }
 
 export class TextInput {
-    // `send(type, data)` writes to the control channel.
-    constructor(field, send) {
-        this.field = field;
-        this.send = send;
+    // `send(type, data)` writes to the control channel; `onLeave()`: the keys are to be the page's again.
+    constructor(field, send, onLeave = () => field.blur()) {
+        Object.assign(this, { field, send, onLeave });
         this.abort = new AbortController();
         const on = (name, handler) => field.addEventListener(name, handler.bind(this), { signal: this.abort.signal });
         on('input', this.changed);
@@ -49,9 +50,14 @@ export class TextInput {
 
     // Keys that are no text: a newline would be taken by the field.
     keyDown(event) {
+        if (isLeaveChord(event)) {
+            event.preventDefault();
+            this.onLeave();
+            return;
+        }
         const code = event.key === 'Enter' ? keyCode('Enter') : keyCode(event.code);
         if (event.isComposing || code === undefined) return;
-        if (!['Enter', 'Tab', 'ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'].includes(event.key)) return;
+        if (!keysThatAreNoText.includes(event.key)) return;
         event.preventDefault();
         this.send('input::key', { code, pressed: true });
         this.send('input::key', { code, pressed: false });
