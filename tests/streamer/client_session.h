@@ -14,6 +14,7 @@
 #include "instance-agent/streamer/media/gst_handles.h"
 
 #include "tests/streamer/headless_client.h"
+#include "tests/streamer/known_codecs.h"
 
 namespace svc::streamer {
 
@@ -72,7 +73,9 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
         pipeline.reset();
     }
 
-    void take_offer(const std::string& sdp) {
+    void take_offer(const std::string& offer_text) {
+        if (wish.codecs) rejects_pictures = !knows_display(offer_text, *wish.codecs);
+        const std::string sdp = wish.codecs ? known_part(offer_text, *wish.codecs) : offer_text;
         GstSDPMessage* message = nullptr;
         if (gst_sdp_message_new_from_text(sdp.c_str(), &message) != GST_SDP_OK)
             throw Error(ErrorCode::invalid_argument, "offer is not a session description");
@@ -91,7 +94,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     Ref<GstElement> pipeline, webrtc;
     mutable std::mutex mutex;
     std::condition_variable changed;
-    bool connected = false, closing = false;
+    bool connected = false, closing = false, rejects_pictures = false;
     std::uint64_t frames = 0, sound_packets = 0;
     GstClockTime frame_time = GST_CLOCK_TIME_NONE;
     std::optional<Moment> first_frame;
@@ -180,7 +183,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
         const Ref<GstPromise> set(gst_promise_new());
         g_signal_emit_by_name(webrtc.get(), "set-local-description", answer, set.get());
         gst_webrtc_session_description_free(answer);
-        signals.answer(text.get());
+        signals.answer(rejects_pictures ? without_pictures(text.get()) : text.get());
     }
 
     static void on_candidate(GstElement*, guint line, const gchar* text, gpointer data) {

@@ -32,7 +32,9 @@ struct ClientWish {
     std::vector<std::string> channels{"control"};  // opened in this order
     std::optional<Colour> camera;                  // sent as VP8 where the offer has a place for it
     bool microphone = false;                       // a tone
-    std::string turn_url;                          // "turn://user:password@host:port"
+    std::optional<std::vector<std::string>>
+        codecs;            // "VP8", "H264": known to it; nothing: whatever is offered
+    std::string turn_url;  // "turn://user:password@host:port"
     bool relay_only = false;
 };
 

@@ -70,6 +70,7 @@ class MediaPair {
         int width = 320, height = 240, fps = 30;
         std::function<std::string(std::string)> change_answer;  // before the peer gets it
         std::string display;
+        std::string frame_path;  // "": one of its own
         BitrateLimits bitrates;
     };
     explicit MediaPair(Wish wish);
@@ -84,7 +85,9 @@ class MediaPair {
     PeerLog& log() { return log_; }
     HeadlessClient& client() { return *client_; }
     const std::string& offer() const { return offer_; }
-    std::string frame_path() const { return (place_.path() / "frames").string(); }
+    std::string frame_path() const {
+        return wish_.frame_path.empty() ? (place_.path() / "frames").string() : wish_.frame_path;
+    }
 
   private:
     Wish wish_;

@@ -52,12 +52,11 @@ TEST_CASE("peer ends at each stage") {
     }
 }
 
-TEST_CASE("peer that cannot listen for frames is not made") {
-    start_media();
-    PeerLog log;
-    PeerSetup setup;
-    setup.places.frame_socket = "/nowhere/at/all/frames";
-    CHECK_THROWS_AS(Peer(setup, log), Error);
+TEST_CASE("peer that cannot listen for frames says so when the client has answered") {
+    MediaPair::Wish wish;
+    wish.frame_path = "/nowhere/at/all/frames";
+    MediaPair pair(wish);
+    CHECK_THROWS_AS(pair.connect(), Error);
 }
 
 TEST_CASE("twenty peers one after another leave no threads and no descriptors") {

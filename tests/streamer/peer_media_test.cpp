@@ -48,6 +48,27 @@ TEST_CASE("colours that the guest draws arrive by VP8") {
     check_colours(VideoCodec::vp8);
 }
 
+TEST_CASE("display is sent in the codec that the client knows") {
+    MediaPair::Wish wish;
+    SECTION("VP8, though H.264 was offered first") {
+        wish.client.codecs = {"VP8"};
+    }
+    SECTION("H.264 in another level, though VP8 was offered first") {
+        wish.settings.preferred_codecs = {VideoCodec::vp8};
+        wish.client.codecs = {"H264"};
+        wish.change_answer = [](std::string sdp) {
+            return sdp.insert(sdp.find("packetization-mode=1"), "profile-level-id=42e034;");
+        };
+    }
+    MediaPair pair(wish);
+    pair.connect();
+    REQUIRE(pair.log().wait_event("connected", 15s));
+    FrameWriter guest(pair.frame_path());
+    guest.draw(320, 240, green);
+    CHECK(pair.client().wait_picture(
+        [](const ClientPicture& picture) { return is_near(picture.at(160, 120), green); }, 15s));
+}
+
 TEST_CASE("guest that draws in another size is scaled to the session's") {
     MediaPair pair({});
     pair.connect();

@@ -83,10 +83,18 @@ TEST_CASE("offer is one bundle, names a stream for each sent track and lets the 
     CHECK(parts[0].has("a=rtpmap:111 OPUS/48000/2"));
 }
 
-TEST_CASE("offer has the codec the client prefers") {
+TEST_CASE("offer has all codecs there is an encoder for, the client's first") {
+    const auto ours = offered({})[1];
+    CHECK(ours.head == "m=video 0 UDP/TLS/RTP/SAVPF 102 96 97 98");
+    CHECK(ours.has("a=rtpmap:102 H264/90000"));
+    CHECK(ours.has("a=rtpmap:96 VP8/90000"));
+    CHECK(ours.has("a=fmtp:97 apt=102"));
+    CHECK(ours.has("a=rtpmap:98 rtx/90000"));
+    CHECK(ours.has("a=fmtp:98 apt=96"));
+    CHECK(ours.text.find("a=extmap:3", ours.text.find("a=extmap:3") + 1) == std::string::npos);
     ClientSettings settings;
-    settings.preferred_codecs = {VideoCodec::vp8, VideoCodec::h264};
-    CHECK(offered(settings)[1].has("a=rtpmap:96 VP8/90000"));
+    settings.preferred_codecs = {VideoCodec::vp8};
+    CHECK(offered(settings)[1].head == "m=video 0 UDP/TLS/RTP/SAVPF 96 102 97 98");
 }
 
 TEST_CASE("answer that does not fit is refused in words and the peer can still be ended") {
@@ -117,6 +125,9 @@ TEST_CASE("answer without a codec for the display is refused") {
         wish.change_answer = [](std::string sdp) {
             return sdp.replace(sdp.find("H264/90000"), 10, "VP9/90000");
         };
+    }
+    SECTION("a client that knows none of ours") {
+        wish.client.codecs = {"AV1"};
     }
     MediaPair pair(wish);
     CHECK_THROWS_WITH(pair.connect(), "answer has no codec in common");

@@ -1,6 +1,7 @@
 // svc-stream-client: a session's client without a screen, driven by lines: what a browser does up to the
 // decoded picture.
 //   svc-stream-client URL [--turn-url turn://user:password@host:port] [--relay-only]
+//                         [--codecs NAME,...]
 // URL is that of the session's answer (wss://.../sockets/slave?token=...). Once media flows it says
 // {"connected":true} and then answers each line of standard input by one:
 //   frames N              waits for N more frames
@@ -8,6 +9,7 @@
 //   until X Y R G B       waits for a picture with this colour there, more or less
 //   send CHANNEL TEXT     by a data channel
 //   sound                 packets that came
+// --codecs: the ones it knows, of VP8 and H264; "none": neither.
 // {"error":"..."} is its last line, exit status 1, when the session or the gateway refuses it.
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +21,7 @@
 #include "instance-agent/streamer/peer.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/net/websocket_client.h"
 #include "tests/streamer/headless_client.h"
 
@@ -217,6 +220,8 @@ int main(int argc, char** argv) try {
             wish.relay_only = true;
         else if (word == "--turn-url" && i + 1 < argc)
             wish.turn_url = argv[++i];
+        else if (word == "--codecs" && i + 1 < argc)
+            wish.codecs = split(argv[++i], ',');
         else
             url = word;
     }

@@ -1,6 +1,7 @@
 // The picture of an X display, of an Xvfb of the test's own.
 #include <catch2/catch.hpp>
 
+#include "libsvc/base/error.h"
 #include "tests/streamer/media_pair.h"
 #include "tests/streamer/x_server.h"
 
@@ -21,15 +22,14 @@ TEST_CASE("picture of an X display arrives") {
 }
 
 TEST_CASE("display that is not there is told in words") {
-    start_media();
-    PeerLog log;
-    PeerSetup setup;
-    setup.places.display = ":4711";
+    MediaPair::Wish wish;
+    wish.display = ":4711";
+    MediaPair pair(wish);
     try {
-        const Peer peer(setup, log);
-        CHECK(wait_until([&] { return !log.events().empty(); }, 10s));
-        CHECK(log.events().front().find("display") != std::string::npos);
-    } catch (const std::exception& e) {
+        pair.connect();
+        CHECK(wait_until([&] { return !pair.log().events().empty(); }, 10s));
+        CHECK(pair.log().events().at(0).find("display") != std::string::npos);
+    } catch (const Error& e) {
         CHECK(std::string(e.what()).find("display") != std::string::npos);
     }
 }

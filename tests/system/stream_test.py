@@ -52,6 +52,18 @@ class Stream(streaming.StreamTest):
     def is_cyan(self, client):
         return client.must("colour", *MIDDLE)["colour"][0] < 128
 
+    def test_each_client_gets_a_codec_it_knows(self):
+        id, first = self.stream(joinable=True)
+        first.must("frames", 10)
+        for codec in ("VP8", "H264"):
+            reply = self.gateway.api("POST", f"/1.0/sessions/{id}/join", {})
+            client = self.client(reply.metadata, "--codecs", codec).connected()
+            client.must("frames", 10)
+            self.assert_flips(client)
+        stranger = self.client(self.gateway.api("POST", f"/1.0/sessions/{id}/join", {}).metadata, "--codecs", "none")
+        self.assertEqual(stranger.read(), {"error": "answer has no codec in common"})
+        self.join(id).must("frames", 10)
+
     def assert_flips(self, client):
         """A key reaches the program in the guest, and what it draws comes back."""
         wanted = streaming.SQUARE_MAGENTA if self.is_cyan(client) else streaming.SQUARE_CYAN

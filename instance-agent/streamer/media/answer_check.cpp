@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "instance-agent/streamer/media/codec_forms.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 
@@ -51,16 +52,29 @@ bool is_inactive(const GstSDPMedia* media) {
     return gst_sdp_media_get_attribute_val(media, "inactive") != nullptr;
 }
 
-// One of the payload types is a picture or sound, not only its retransmission or correction.
-bool has_codec(const GstSDPMedia* media) {
+// "102 H264/90000": what the payload type stands for; "": nothing is said of it.
+std::string meaning_of(const GstSDPMedia* media, std::string_view payload) {
     for (guint i = 0; i < gst_sdp_media_attributes_len(media); ++i) {
         const GstSDPAttribute* const attribute = gst_sdp_media_get_attribute(media, i);
         if (std::string_view(attribute->key) != "rtpmap" || attribute->value == nullptr) continue;
-        const std::string value = to_lower(attribute->value);
-        for (const std::string_view name : {" h264/90000", " vp8/90000"})
-            if (value.find(name) != std::string::npos) return true;
+        const std::string_view value = attribute->value;
+        if (value.starts_with(payload) && value.substr(payload.size()).starts_with(' '))
+            return to_lower(value);
     }
-    return false;
+    return "";
+}
+
+// The client's first one that we offered, under the payload type of our offer.
+std::optional<VideoCodec> first_codec(const GstSDPMedia* media, const std::vector<VideoCodec>& offered) {
+    for (guint i = 0; i < gst_sdp_media_formats_len(media); ++i) {
+        const std::string payload = gst_sdp_media_get_format(media, i);
+        const std::string meaning = meaning_of(media, payload);
+        for (const VideoCodec codec : offered)
+            if (payload == std::to_string(payload_type(codec)) &&
+                meaning == to_lower(payload + " " + std::string(to_text(codec)) + "/90000"))
+                return codec;
+    }
+    return std::nullopt;
 }
 
 std::string_view media_name(Section section) {
@@ -75,7 +89,7 @@ void check_section(const GstSDPMessage* message, const GstSDPMedia* media, Secti
         refuse("media section " + std::to_string(number) + " of the answer is not " +
                std::string(media_name(section)));
     if (section == Section::application && is_rejected(media)) refuse("answer has no application section");
-    if (section == Section::display && (is_rejected(media) || is_inactive(media) || !has_codec(media)))
+    if (section == Section::display && (is_rejected(media) || is_inactive(media)))
         refuse("answer has no codec in common");
     if (is_rejected(media)) return;
     for (const char* const attribute : {"ice-ufrag", "ice-pwd", "fingerprint", "setup"})
@@ -93,16 +107,22 @@ bool has_application(const GstSDPMessage* message) {
 
 }  // namespace
 
-void check_answer(const std::string& answer, const std::vector<Section>& offered) {
+std::optional<VideoCodec> check_answer(const std::string& answer, const Offered& offered) {
     const Message message = parse(answer);
     const std::size_t count = gst_sdp_message_medias_len(message.get());
     if (count > 0 && !has_application(message.get())) refuse("answer has no application section");
-    if (count != offered.size())
+    if (count != offered.sections.size())
         refuse("answer has " + std::to_string(count) + " media sections, the offer has " +
-               std::to_string(offered.size()));
-    for (std::size_t i = 0; i < count; ++i)
-        check_section(message.get(), gst_sdp_message_get_media(message.get(), static_cast<guint>(i)),
-                      offered[i], i);
+               std::to_string(offered.sections.size()));
+    std::optional<VideoCodec> codec;
+    for (std::size_t i = 0; i < count; ++i) {
+        const GstSDPMedia* const media = gst_sdp_message_get_media(message.get(), static_cast<guint>(i));
+        check_section(message.get(), media, offered.sections[i], i);
+        if (offered.sections[i] != Section::display) continue;
+        codec = first_codec(media, offered.codecs);
+        if (!codec) refuse("answer has no codec in common");
+    }
+    return codec;
 }
 
 }  // namespace svc::streamer

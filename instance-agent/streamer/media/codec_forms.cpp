@@ -27,6 +27,10 @@ std::string feedback() {
 
 }  // namespace
 
+int payload_type(VideoCodec codec) {
+    return codec == VideoCodec::h264 ? h264_payload : vp8_payload;
+}
+
 std::string_view encoder_element(VideoCodec codec) {
     return codec == VideoCodec::h264 ? "x264enc" : "vp8enc";
 }

@@ -17,10 +17,11 @@ constexpr std::string_view transport_cc_uri =
     "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
 constexpr int audio_bits_per_second = 96000;
 
+int payload_type(VideoCodec codec);
 std::string_view encoder_element(VideoCodec codec);
 // "... name=encoder ! ... ! ... name=payloader": raw I420 in, RTP out.
 std::string encoder_description(VideoCodec codec, const PictureShape& shape, std::uint32_t kbps);
-// What the offer says of a video section; several codecs for one that only receives.
+// What the offer says of a video section, one text for each codec.
 std::string video_caps(VideoCodec codec);
 std::string audio_caps();
 // RTP in, raw video out; "" for a codec that is not known.

@@ -31,11 +31,15 @@ std::vector<VideoCodec> start_media() {
     return available();
 }
 
-VideoCodec choose_codec(const std::vector<VideoCodec>& preferred) {
-    const std::vector<VideoCodec> ours = available();
-    for (const VideoCodec codec : preferred.empty() ? ours : preferred)
-        if (std::find(ours.begin(), ours.end(), codec) != ours.end()) return codec;
-    throw Error(ErrorCode::unsupported, "there is no encoder for a codec of the client");
+std::vector<VideoCodec> codecs_to_offer(const std::vector<VideoCodec>& preferred) {
+    std::vector<VideoCodec> codecs = available();
+    if (codecs.empty()) throw Error(ErrorCode::unsupported, "there is no video encoder");
+    const auto place = [&](VideoCodec codec) {
+        return std::find(preferred.begin(), preferred.end(), codec) - preferred.begin();
+    };
+    std::stable_sort(codecs.begin(), codecs.end(),
+                     [&](VideoCodec a, VideoCodec b) { return place(a) < place(b); });
+    return codecs;
 }
 
 }  // namespace svc::streamer

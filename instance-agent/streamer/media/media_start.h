@@ -6,7 +6,7 @@
 
 namespace svc::streamer {
 
-// The first preferred one there is an encoder for; ours when nothing is preferred. Throws unsupported.
-VideoCodec choose_codec(const std::vector<VideoCodec>& preferred);
+// All there is an encoder for, the preferred ones first. Throws unsupported: there is none.
+std::vector<VideoCodec> codecs_to_offer(const std::vector<VideoCodec>& preferred);
 
 }  // namespace svc::streamer

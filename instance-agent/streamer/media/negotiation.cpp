@@ -3,6 +3,9 @@
 #define GST_USE_UNSTABLE_API
 #include <gst/webrtc/webrtc.h>
 
+#include <algorithm>
+
+#include "instance-agent/streamer/media/codec_forms.h"
 #include "instance-agent/streamer/media/gst_handles.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
@@ -12,6 +15,7 @@ namespace {
 
 constexpr std::size_t most_early = 256;
 constexpr std::size_t most_candidate = 1024;
+constexpr int least_dynamic = 96;  // payload type
 
 struct FreeDescription {
     void operator()(GstWebRTCSessionDescription* description) const {
@@ -46,10 +50,47 @@ bool is_link_local(const std::string& candidate) {
     return words.size() > 4 && to_lower(words[4]).rfind("fe80:", 0) == 0;
 }
 
+bool has_format(const GstSDPMessage* message, const std::string& payload) {
+    for (guint i = 0; i < gst_sdp_message_medias_len(message); ++i) {
+        const GstSDPMedia* const media = gst_sdp_message_get_media(message, i);
+        for (guint j = 0; j < gst_sdp_media_formats_len(media); ++j)
+            if (payload == gst_sdp_media_get_format(media, j)) return true;
+    }
+    return false;
+}
+
+bool is_sent_again(const GstSDPMedia* media, const std::string& payload) {
+    for (guint i = 0; i < gst_sdp_media_attributes_len(media); ++i) {
+        const GstSDPAttribute* const attribute = gst_sdp_media_get_attribute(media, i);
+        if (std::string_view(attribute->key) == "fmtp" && attribute->value != nullptr &&
+            std::string_view(attribute->value).ends_with(" apt=" + payload))
+            return true;
+    }
+    return false;
+}
+
+// The library offers to send lost packets again for the first codec of a section alone; it does so for each
+// that the answer takes.
+void offer_retransmission(GstSDPMessage* message, std::size_t section,
+                          const std::vector<VideoCodec>& codecs) {
+    auto* const media =
+        const_cast<GstSDPMedia*>(gst_sdp_message_get_media(message, static_cast<guint>(section)));
+    int free = least_dynamic;
+    for (const VideoCodec codec : codecs) {
+        const std::string payload = std::to_string(payload_type(codec));
+        if (is_sent_again(media, payload)) continue;
+        while (has_format(message, std::to_string(free))) ++free;
+        const std::string again = std::to_string(free);
+        gst_sdp_media_add_format(media, again.c_str());
+        gst_sdp_media_add_attribute(media, "rtpmap", (again + " rtx/90000").c_str());
+        gst_sdp_media_add_attribute(media, "fmtp", (again + " apt=" + payload).c_str());
+    }
+}
+
 }  // namespace
 
-Negotiation::Negotiation(GstElement* webrtc, std::vector<Section> sections, std::shared_ptr<EventGate> gate)
-    : webrtc_(webrtc), sections_(std::move(sections)), gate_(std::move(gate)) {}
+Negotiation::Negotiation(GstElement* webrtc, Offered offered, std::shared_ptr<EventGate> gate)
+    : webrtc_(webrtc), offered_(std::move(offered)), gate_(std::move(gate)) {}
 
 void Negotiation::start() {
     connect(webrtc_, "on-ice-candidate", G_CALLBACK(&Negotiation::candidate_found), shared_from_this());
@@ -73,6 +114,11 @@ void Negotiation::take_offer(GstPromise* promise) {
         gst_structure_get(reply, "offer", GST_TYPE_WEBRTC_SESSION_DESCRIPTION, &raw, nullptr);
     const Description offer(raw);
     if (!offer) return gate_->tell([](PeerEvents& events) { events.failed("no offer could be made"); });
+    const auto& sections = offered_.sections;
+    const auto display = std::find(sections.begin(), sections.end(), Section::display);
+    if (display != sections.end())
+        offer_retransmission(offer->sdp, static_cast<std::size_t>(display - sections.begin()),
+                             offered_.codecs);
     const Ref<GstPromise> set(gst_promise_new());
     g_signal_emit_by_name(webrtc_, "set-local-description", offer.get(), set.get());
     const TextRef text(gst_sdp_message_as_text(offer->sdp));
@@ -86,14 +132,15 @@ void Negotiation::candidate_found(GstElement*, guint line, const gchar* text, gp
     negotiation->gate_->tell([&](PeerEvents& events) { events.local_candidate(text, line); });
 }
 
-void Negotiation::set_answer(const std::string& sdp) {
-    check_answer(sdp, sections_);
+void Negotiation::set_answer(const std::string& sdp, const std::function<void(VideoCodec)>& send_as) {
+    const auto codec = check_answer(sdp, offered_);
     state_.with([](State& state) {
         if (!state.offered) throw Error(ErrorCode::invalid_argument, "there is no offer to answer yet");
         if (state.answering) throw Error(ErrorCode::invalid_argument, "the offer has an answer already");
         state.answering = true;
     });
     const Description answer = description_of(sdp);
+    if (codec) send_as(*codec);
     const Ref<GstPromise> promise(gst_promise_new());
     g_signal_emit_by_name(webrtc_, "set-remote-description", answer.get(), promise.get());
     if (const std::string failure = failure_of(promise.get()); !failure.empty()) {
@@ -108,7 +155,8 @@ void Negotiation::set_answer(const std::string& sdp) {
 }
 
 void Negotiation::add_candidate(const std::string& candidate, unsigned media_line) {
-    if (candidate.empty() || candidate.size() > most_candidate || media_line >= sections_.size()) return;
+    if (candidate.empty() || candidate.size() > most_candidate || media_line >= offered_.sections.size())
+        return;
     if (candidate.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) return;
     if (is_link_local(candidate)) return;
     const bool waits = state_.with([&](State& state) {

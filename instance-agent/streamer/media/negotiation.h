@@ -2,6 +2,7 @@
 // Offer, answer and candidates of one connection; there is one round of them and no more.
 #include <gst/gst.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,10 +18,12 @@ namespace svc::streamer {
 class Negotiation : public std::enable_shared_from_this<Negotiation> {
   public:
     // `webrtc` outlives the calls of start(), set_answer() and add_candidate().
-    Negotiation(GstElement* webrtc, std::vector<Section> sections, std::shared_ptr<EventGate> gate);
+    Negotiation(GstElement* webrtc, Offered offered, std::shared_ptr<EventGate> gate);
 
-    void start();                             // the offer, then candidates, come as events
-    void set_answer(const std::string& sdp);  // throws invalid_argument
+    void start();  // the offer, then candidates, come as events
+    // `send_as` is called with the display's codec before the library has the answer. Throws
+    // invalid_argument, and what it throws.
+    void set_answer(const std::string& sdp, const std::function<void(VideoCodec)>& send_as);
     void add_candidate(const std::string& candidate, unsigned media_line);
 
   private:
@@ -34,7 +37,7 @@ class Negotiation : public std::enable_shared_from_this<Negotiation> {
         std::vector<std::pair<std::string, unsigned>> early;  // candidates from before the answer
     };
     GstElement* webrtc_;
-    std::vector<Section> sections_;
+    Offered offered_;
     std::shared_ptr<EventGate> gate_;
     Guarded<State> state_;
 };

@@ -29,7 +29,7 @@ Peer::Peer(PeerSetup setup, PeerEvents& events)
 Peer::~Peer() = default;
 
 void Peer::set_answer(const std::string& sdp) {
-    implementation_->session->negotiation().set_answer(sdp);
+    implementation_->session->set_answer(sdp);
 }
 
 void Peer::add_candidate(const std::string& candidate, unsigned media_line) {

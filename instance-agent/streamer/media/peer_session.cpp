@@ -23,6 +23,7 @@ constexpr auto tick_interval = 500ms;
 constexpr int ticks_a_look = 4;  // how often it is asked which path is in use
 constexpr auto early_interval = 100ms;
 constexpr int most_early_ticks = 8;
+constexpr int most_beginnings = 16;
 constexpr int most_silent_ticks = 30;
 constexpr guint receive_latency =
     60;  // milliseconds the client's camera and microphone may wait for a packet
@@ -72,7 +73,7 @@ void PeerSession::start() {
     watch();
     if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
         throw Error(ErrorCode::unavailable, "the display cannot be captured");
-    negotiation_ = std::make_shared<Negotiation>(webrtc_.get(), sections_, gate_);
+    negotiation_ = std::make_shared<Negotiation>(webrtc_.get(), offered_, gate_);
     negotiation_->start();
     ticker_ = std::jthread([this](const std::stop_token& stop) {
         pthread_setname_np(pthread_self(), "peer-ticks");
@@ -95,6 +96,7 @@ void PeerSession::close() {
     channels_->end();
     if (pipeline_) gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
     display_.reset();
+    display_sink_.reset();
     webrtc_.reset();
     pipeline_.reset();
 }
@@ -112,7 +114,7 @@ void PeerSession::build() {
     gst_element_set_state(pipeline_.get(), GST_STATE_READY);
     add_sound();
     add_camera();
-    add_display();
+    offer_display();
     add_channels();
 }
 
@@ -135,11 +137,10 @@ void PeerSession::set_ice_servers() {
 }
 
 // Pads and transceivers are made in the order their sections shall have.
-void PeerSession::send_through(GstElement* bin, const std::string& caps_text, int direction, bool resend) {
+Ref<GstPad> PeerSession::offer_to_send(const std::string& caps_text, int direction, bool resend) {
     const auto caps = caps_of(caps_text);
-    gst_bin_add(GST_BIN(pipeline_.get()), bin);
     GstPadTemplate* const form = gst_element_get_pad_template(webrtc_.get(), "sink_%u");
-    const Ref<GstPad> sink(gst_element_request_pad(webrtc_.get(), form, nullptr, caps.get()));
+    Ref<GstPad> sink(gst_element_request_pad(webrtc_.get(), form, nullptr, caps.get()));
     if (!sink) throw Error(ErrorCode::internal, "a stream cannot be added to the connection");
     GstWebRTCRTPTransceiver* raw = nullptr;
     g_object_get(sink.get(), "transceiver", &raw, nullptr);
@@ -147,8 +148,13 @@ void PeerSession::send_through(GstElement* bin, const std::string& caps_text, in
     g_object_set(transceiver.get(), "direction", direction, "codec-preferences", caps.get(), "do-nack",
                  gboolean{resend}, nullptr);
     g_object_set(sink.get(), "msid", stream_name, nullptr);
+    return sink;
+}
+
+void PeerSession::send_through(GstElement* bin, GstPad* sink) {
+    gst_bin_add(GST_BIN(pipeline_.get()), bin);
     const Ref<GstPad> source(gst_element_get_static_pad(bin, "src"));
-    if (gst_pad_link(source.get(), sink.get()) != GST_PAD_LINK_OK)
+    if (gst_pad_link(source.get(), sink) != GST_PAD_LINK_OK)
         throw Error(ErrorCode::internal, "a stream cannot be joined to the connection");
 }
 
@@ -158,9 +164,9 @@ void PeerSession::add_sound() {
     const auto direction = setup_.settings.microphone ? GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDRECV
                                                       : GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY;
     const std::string server = setup_.settings.speaker ? setup_.places.audio_server : "";
-    send_through(make_sound_out(server, meters_->audio), audio_caps() + of_ssrc(meters_->audio->ssrc()),
-                 direction, false);
-    sections_.push_back(Section::audio);
+    const auto sink = offer_to_send(audio_caps() + of_ssrc(meters_->audio->ssrc()), direction, false);
+    send_through(make_sound_out(server, meters_->audio), sink.get());
+    offered_.sections.push_back(Section::audio);
 }
 
 void PeerSession::add_camera() {
@@ -171,19 +177,35 @@ void PeerSession::add_camera() {
                           caps.get(), &raw);
     const Ref<GstWebRTCRTPTransceiver> transceiver(raw);
     g_object_set(transceiver.get(), "do-nack", TRUE, nullptr);
-    sections_.push_back(Section::camera);
+    offered_.sections.push_back(Section::camera);
 }
 
-void PeerSession::add_display() {
+// Nothing is captured before the client has said in which codec it wants it.
+void PeerSession::offer_display() {
     if (!setup_.settings.video) return;
-    const VideoCodec codec = choose_codec(setup_.settings.preferred_codecs);
+    offered_.codecs = codecs_to_offer(setup_.settings.preferred_codecs);
     meters_->video = std::make_shared<SendMeter>(random_ssrc());
+    std::string caps;
+    for (const VideoCodec codec : offered_.codecs)
+        caps += caps.empty() ? video_caps(codec) + of_ssrc(meters_->video->ssrc()) : ";" + video_caps(codec);
+    display_sink_ = offer_to_send(caps, GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY, true);
+    offered_.sections.push_back(Section::display);
+}
+
+void PeerSession::set_answer(const std::string& sdp) {
+    negotiation_->set_answer(sdp, [this](VideoCodec codec) { send_display(codec); });
+}
+
+void PeerSession::send_display(VideoCodec codec) {
+    std::unique_lock lock(mutex_);
     display_ = std::make_unique<DisplayOut>(setup_.places, codec,
                                             PictureShape{setup_.width, setup_.height, setup_.fps},
                                             congestion_.target_kbps(), meters_->video);
-    send_through(display_->bin(), video_caps(codec) + of_ssrc(meters_->video->ssrc()),
-                 GST_WEBRTC_RTP_TRANSCEIVER_DIRECTION_SENDONLY, true);
-    sections_.push_back(Section::display);
+    lock.unlock();
+    display_bin_ = display_->bin();
+    send_through(display_->bin(), display_sink_.get());
+    if (gst_element_sync_state_with_parent(display_->bin()) == FALSE)
+        throw Error(ErrorCode::unavailable, "the display cannot be captured");
 }
 
 // Without a channel of ours the offer has no section for those of the client.
@@ -193,7 +215,7 @@ void PeerSession::add_channels() {
     g_signal_emit_by_name(webrtc_.get(), "create-data-channel", "bootstrap", nullptr, &channel);
     const Ref<GstWebRTCDataChannel> owned(channel);
     if (!owned) throw Error(ErrorCode::unsupported, "media cannot be set up: no data channels");
-    sections_.push_back(Section::application);
+    offered_.sections.push_back(Section::application);
 }
 
 void PeerSession::watch() {
@@ -286,9 +308,9 @@ GstBusSyncReply PeerSession::on_message(GstBus*, GstMessage* message, gpointer d
     const TextRef owned_details(details);
     const std::string name = GST_MESSAGE_SRC_NAME(message);
     log::warning("media element failed", {{"element", name}, {"error", error->message}});
+    GstElement* const display = session->display_bin_;
     const bool of_display =
-        session->display_ &&
-        gst_object_has_as_ancestor(GST_MESSAGE_SRC(message), GST_OBJECT(session->display_->bin()));
+        display != nullptr && gst_object_has_as_ancestor(GST_MESSAGE_SRC(message), GST_OBJECT(display));
     if (of_display) session->fail(std::string("the display cannot be streamed: ") + error->message);
     return GST_BUS_DROP;
 }
@@ -310,10 +332,12 @@ void PeerSession::run_ticks(const std::stop_token& stop) {
     }
 }
 
-// The client may have its keys a moment after us and lose the first picture. With the lock held.
+// The client may have its keys a moment after us and lose the first picture. As long as it says nothing of
+// the display there is another one, and a last one then. With the lock held.
 void PeerSession::repeat_beginning() {
-    if (early_ticks_ >= most_early_ticks) return;
-    if (++early_ticks_ > 1 && display_ && feedback_->packets() == 0) display_->request_key_frame();
+    if (early_ticks_ >= most_beginnings || ++early_ticks_ == 1 || begun_ || !display_) return;
+    begun_ = feedback_->has_heard_of(meters_->video->ssrc());
+    display_->request_key_frame();
 }
 
 // A player reports several times a second to every few seconds; one that crashed does not say so. With the
@@ -333,7 +357,7 @@ void PeerSession::adapt() {
     if (report->rtt) told.rtt = std::chrono::duration<double>(*report->rtt);
     if (const auto transport = transport_feedback(webrtc_.get()))
         told.received_kbps = transport->received_kbps;
-    if (congestion_.heed(told, std::chrono::steady_clock::now()))
+    if (congestion_.heed(told, std::chrono::steady_clock::now()) && display_)
         display_->set_kbps(congestion_.target_kbps());
 }
 
@@ -372,7 +396,10 @@ PeerStats PeerSession::stats() const {
         stream.sli_count = counts.slis;
         return stream;
     };
-    if (display_) display_->add_to(add("video", *meters_->video, congestion_.target_kbps() * 1000.0));
+    if (meters_->video) {
+        StreamStats& video = add("video", *meters_->video, congestion_.target_kbps() * 1000.0);
+        if (display_) display_->add_to(video);
+    }
     if (meters_->audio) add("audio", *meters_->audio, audio_bits_per_second);
     return stats;
 }

@@ -32,6 +32,7 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     void start();  // throws unsupported
     void close();
 
+    void set_answer(const std::string& sdp);  // throws invalid_argument; unavailable: no display
     Negotiation& negotiation() { return *negotiation_; }
     DataChannels& channels() { return *channels_; }
     CameraIn& camera() { return *camera_; }
@@ -44,9 +45,11 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     void set_ice_servers();
     void add_sound();
     void add_camera();
-    void add_display();
+    void offer_display();
+    void send_display(VideoCodec codec);
     void add_channels();
-    void send_through(GstElement* bin, const std::string& caps, int direction, bool resend);
+    Ref<GstPad> offer_to_send(const std::string& caps, int direction, bool resend);
+    void send_through(GstElement* bin, GstPad* sink);
     void watch();
     void run_ticks(const std::stop_token& stop);
     void repeat_beginning();
@@ -66,7 +69,8 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     PeerSetup setup_;
     std::shared_ptr<EventGate> gate_;
     Ref<GstElement> pipeline_, webrtc_;
-    std::vector<Section> sections_;
+    Offered offered_;
+    Ref<GstPad> display_sink_;
     std::shared_ptr<RtcpMeter> feedback_ = std::make_shared<RtcpMeter>();
     std::shared_ptr<SendMeters> meters_ = std::make_shared<SendMeters>();
     std::unique_ptr<DisplayOut> display_;
@@ -75,6 +79,7 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     std::shared_ptr<Negotiation> negotiation_;
 
     std::atomic<bool> latency_changed_ = true;
+    std::atomic<GstElement*> display_bin_ = nullptr;  // of display_, while the pipeline has it
 
     mutable std::mutex mutex_;  // of what follows
     bool closing_ = false, connected_ = false, failed_ = false;
@@ -82,7 +87,7 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     bool relay_in_use_ = false;
     std::uint64_t reports_heard_ = 0;
     int silent_ticks_ = 0, early_ticks_ = 0;
-    bool woken_ = false;
+    bool woken_ = false, begun_ = false;
     std::condition_variable_any tick_;
     std::jthread ticker_;
 };

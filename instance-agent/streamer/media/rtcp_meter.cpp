@@ -77,6 +77,10 @@ FeedbackCounts RtcpMeter::counts(std::uint32_t ssrc) const {
     });
 }
 
+bool RtcpMeter::has_heard_of(std::uint32_t ssrc) const {
+    return streams_.with([&](const auto& streams) { return streams.contains(ssrc); });
+}
+
 std::optional<ReceptionReport> RtcpMeter::take_report(std::uint32_t ssrc) {
     return streams_.with([&](auto& streams) -> std::optional<ReceptionReport> {
         const auto found = streams.find(ssrc);

@@ -26,6 +26,7 @@ class RtcpMeter {
     void heed(std::span<const std::uint8_t> compound, std::uint32_t now);
     FeedbackCounts counts(std::uint32_t ssrc) const;
     std::uint64_t packets() const { return packets_; }               // that came, of any kind
+    bool has_heard_of(std::uint32_t ssrc) const;                     // the receiver has said something of it
     std::optional<ReceptionReport> take_report(std::uint32_t ssrc);  // nothing: none since the last call
 
   private:
