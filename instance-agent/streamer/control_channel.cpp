@@ -16,21 +16,27 @@ ControlChannel::ControlChannel(ClientInput& input, InjectedData& data, std::func
       clock_(clock),
       counted_(clock.steady_now()) {}
 
-bool ControlChannel::has_room() {
+namespace {
+
+constexpr double most_text_cost = 4000;  // the longest text has to get through
+
+}  // namespace
+
+bool ControlChannel::spend(double cost) {
     const SteadyTime now = clock_.steady_now();
     const std::chrono::duration<double> passed = now - counted_;
     counted_ = now;
     room_ = std::min(max_rate, room_ + passed.count() * max_rate);
-    if (room_ < 1) return false;
-    room_ -= 1;
+    if (room_ < cost) {
+        ++too_many_;
+        return false;
+    }
+    room_ -= cost;
     return true;
 }
 
 void ControlChannel::take(const std::string& text) {
-    if (!has_room()) {
-        ++too_many_;
-        return;
-    }
+    if (!spend(1)) return;
     try {
         dispatch(text);
     } catch (const Error& e) {
@@ -44,6 +50,8 @@ void ControlChannel::dispatch(const std::string& text) {
     const Json message = Json::parse(text);
     const std::string type = JsonFields(message).require_string("type");
     if (type == "stream::disconnect") return disconnect_();
+    if (type == "input::ime-event" && !spend(std::min(most_text_cost, static_cast<double>(text.size()))))
+        return;
     const Json* given = message.find("data");
     const Json data = given != nullptr && !given->is_null() ? *given : Json::object();
     if (type.starts_with("input::")) return input_.apply(type, JsonFields(data, "data"));

@@ -14,7 +14,9 @@ namespace svc::streamer {
 class ControlChannel {
   public:
     static constexpr std::size_t max_message = 256U << 10;
-    static constexpr double max_rate = 5000;  // messages a second, and as many at once
+    // Messages a second, and as many at once. A text counts as many as it has bytes: to type it takes its
+    // time.
+    static constexpr double max_rate = 5000;
 
     ControlChannel(ClientInput& input, InjectedData& data, std::function<void()> disconnect, Clock& clock);
     void take(const std::string& text);
@@ -24,7 +26,7 @@ class ControlChannel {
     std::size_t too_many() const { return too_many_; }
 
   private:
-    bool has_room();
+    bool spend(double cost);
     void dispatch(const std::string& text);
 
     ClientInput& input_;

@@ -22,6 +22,23 @@ void EventQueue::post(Work work) {
     changed_.notify_all();
 }
 
+void EventQueue::post_when_room(std::size_t weight, Work work) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [this] { return weight_ < most_weight || stopped_; });
+    weight_ += weight;
+    posted_.push_back([this, weight, work = std::move(work)] {
+        give_room(weight);
+        work();
+    });
+    changed_.notify_all();
+}
+
+void EventQueue::give_room(std::size_t weight) {
+    std::lock_guard lock(mutex_);
+    weight_ -= weight;
+    room_.notify_all();
+}
+
 void EventQueue::after(Duration delay, Work work) {
     std::lock_guard lock(mutex_);
     later_.emplace(clock_.steady_now() + delay, std::move(work));
@@ -71,6 +88,7 @@ void EventQueue::stop() {
     std::lock_guard lock(mutex_);
     stopped_ = true;
     changed_.notify_all();
+    room_.notify_all();
 }
 
 }  // namespace svc::streamer

@@ -15,9 +15,13 @@ namespace svc::streamer {
 class EventQueue {
   public:
     using Work = std::function<void()>;
+    static constexpr std::size_t most_weight = 4U << 20;
 
     explicit EventQueue(Clock& clock) : clock_(clock) {}
     void post(Work work);
+    // For who may be held up: waits until what was posted this way and has not run weighs less than
+    // `most_weight`. After stop() it waits no more.
+    void post_when_room(std::size_t weight, Work work);
     void after(Duration delay, Work work);
     void run();             // until stop()
     std::size_t run_due();  // what can run now; how much that was
@@ -25,12 +29,14 @@ class EventQueue {
 
   private:
     Work take_due();  // an empty one: nothing is due
+    void give_room(std::size_t weight);
 
     Clock& clock_;
     std::mutex mutex_;
-    std::condition_variable changed_;
+    std::condition_variable changed_, room_;
     std::deque<Work> posted_;
     std::multimap<SteadyTime, Work> later_;
+    std::size_t weight_ = 0;
     bool stopped_ = false;
 };
 

@@ -23,6 +23,7 @@ constexpr const char* usage =
     "  --frame-socket PATH  for frames of guests without X (default /run/svc/frames.unix)\n"
     "  --audio PATH         PulseAudio's socket (default: no sound)\n"
     "  --channels-dir DIR   of the sockets of data channels (default /run/svc)\n"
+    "  --traces-dir DIR     of the logs of streams, rtc_log.* (default /var/lib/svc-agent/traces)\n"
     "  --input auto|xtest|uinput|none\n"
     "                       where keys, clicks and touches go (default auto: xtest with a display, else "
     "uinput)\n"
@@ -38,6 +39,7 @@ constexpr option known[] = {{"user-data", required_argument, nullptr, 'u'},
                             {"frame-socket", required_argument, nullptr, 'f'},
                             {"audio", required_argument, nullptr, 'a'},
                             {"channels-dir", required_argument, nullptr, 'c'},
+                            {"traces-dir", required_argument, nullptr, 't'},
                             {"input", required_argument, nullptr, 'i'},
                             {"log-level", required_argument, nullptr, 'l'},
                             {"list-codecs", no_argument, nullptr, 'C'},
@@ -57,8 +59,9 @@ InputKind input_kind(const std::string& text) {
 
 void set(Options& options, int letter, const std::string& value) {
     const std::map<int, std::filesystem::path*> paths{
-        {'u', &options.user_data},    {'s', &options.session},      {'A', &options.api_socket},
-        {'G', &options.guest_socket}, {'f', &options.frame_socket}, {'c', &options.channels_directory}};
+        {'u', &options.user_data},       {'s', &options.session},      {'A', &options.api_socket},
+        {'G', &options.guest_socket},    {'f', &options.frame_socket}, {'c', &options.channels_directory},
+        {'t', &options.traces_directory}};
     if (const auto path = paths.find(letter); path != paths.end()) *path->second = value;
     if (letter == 'd') options.display = value == "none" ? "" : value;
     if (letter == 'a') options.audio_server = value;

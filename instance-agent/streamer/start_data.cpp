@@ -12,6 +12,8 @@ namespace svc::streamer {
 
 namespace {
 
+constexpr int most_fps = 120;
+
 // A user may write what he wants: numbers that are none mean the default.
 int number(const Json& document, std::string_view key, int least, int most, int fallback) {
     const Json* value = document.find(key);
@@ -46,7 +48,7 @@ std::optional<StreamStart> read_user_data(const std::string& text) {
     start.width = number(*document, "display_width", 1, 16384, start.width);
     start.height = number(*document, "display_height", 1, 16384, start.height);
     start.density = number(*document, "display_density", 72, 2000, start.density);
-    start.fps = number(*document, "fps", 1, 120, start.fps);
+    start.fps = std::min(most_fps, number(*document, "fps", 1, 100'000, start.fps));
     return start;
 }
 

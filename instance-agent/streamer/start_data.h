@@ -18,6 +18,7 @@ struct Options {
     std::filesystem::path guest_socket = "/run/svc/guest.unix";
     std::filesystem::path frame_socket = "/run/svc/frames.unix";
     std::filesystem::path channels_directory = "/run/svc";
+    std::filesystem::path traces_directory = "/var/lib/svc-agent/traces";
     std::string display = ":0";  // "": none
     std::string audio_server;    // "": none
     InputKind input = InputKind::automatic;

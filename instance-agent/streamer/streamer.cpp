@@ -8,6 +8,15 @@ namespace svc::streamer {
 namespace {
 
 constexpr const char* control_label = "control";
+constexpr std::size_t message_overhead = 256;  // so that many empty messages count too
+
+// The gateway's own messages have credentials in them.
+bool is_of_client(const std::string& text) try {
+    const Json message = Json::parse(text);
+    return !JsonFields(message).require_string("type").starts_with("ctl:");
+} catch (const Error&) {
+    return true;
+}
 
 std::uint32_t kilobits(const JsonFields& items, std::string_view key) {
     const std::int64_t value = items.integer(key).value_or(0);
@@ -43,11 +52,16 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
           [this](const std::string& type, const Json& data) { tell_client(type, data); }),
       wishes_(camera_, [this](const std::string& type, const Json& data) { tell_client(type, data); }),
       metrics_(sender_to(parts_.facts.metrics_server)),
+      rtc_log_(parts_.options.traces_directory, clock),
       signalling_(*this, parts_.make_peer, queue_),
-      channels_(parts_.options.channels_directory,
-                [this](const std::string& channel, std::string data) {
-                    queue_.post([this, channel, data = std::move(data)] { from_guest(channel, data); });
-                }),
+      page_writer_(
+          queue_, [this] { return signalling_.peer(); },
+          [this](const std::string& channel, std::size_t bytes) { channels_.taken(channel, bytes); }),
+      channels_(
+          parts_.options.channels_directory,
+          [this](const std::string& channel, std::string data) {
+              queue_.post([this, channel, data = std::move(data)] { page_writer_.write(channel, data); });
+          }),
       agent_(parts_.options.guest_socket, clock,
              {[this](Json answer) { queue_.post([this, answer = std::move(answer)] { attached(answer); }); },
               [this](const std::string& name, Json members) {
@@ -56,11 +70,13 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
       gateway_(parts_.start.gateway, clock,
                {[this] { queue_.post([this] { register_at_gateway(); }); },
                 [this](std::string text) {
-                    queue_.post([this, text = std::move(text)] { signalling_.from_gateway(text); });
+                    const std::size_t weight = text.size() + message_overhead;
+                    queue_.post_when_room(weight, [this, text = std::move(text)] { from_gateway(text); });
                 },
                 [] {}}) {}
 
 Streamer::~Streamer() {
+    queue_.stop();  // the link to the gateway may wait for room
     signalling_.end_media();
 }
 
@@ -84,7 +100,13 @@ void Streamer::terminate(const std::string& reason) {
 }
 
 void Streamer::to_gateway(const Json& message) {
+    if (message.find("client_id") != nullptr) rtc_log_.note("sent", {{"message", message}});
     gateway_.send(message.dump());
+}
+
+void Streamer::from_gateway(const std::string& text) {
+    if (log_rtc_ && is_of_client(text)) rtc_log_.note("received", {{"message", text}});
+    signalling_.from_gateway(text);
 }
 
 void Streamer::register_at_gateway() {
@@ -123,6 +145,7 @@ PeerSetup Streamer::peer_setup() {
 
 void Streamer::stream_began() {
     log::info("the client sees the instance");
+    rtc_log_.note("connected");
     tell_stream();
     agent_.set_active(true);
     queue_.after(metrics_interval, [this, stream = ++stream_] { sample(stream); });
@@ -142,9 +165,12 @@ void Streamer::peer_ended() {
     injected_.client_gone();
     wishes_.client_gone();
     channels_.close_all();
+    page_writer_.forget_all();
+    rtc_log_.end();
 }
 
 void Streamer::channel_opened(const std::string& label) {
+    rtc_log_.note("channel opened", {{"channel", label}});
     if (label == control_label) return wishes_.client_ready(signalling_.settings());
     try {
         channels_.open(label);
@@ -154,10 +180,13 @@ void Streamer::channel_opened(const std::string& label) {
 }
 
 void Streamer::channel_closed(const std::string& label) {
-    if (label == control_label)
-        wishes_.client_gone();
-    else
-        channels_.close(label);
+    rtc_log_.note("channel closed", {{"channel", label}});
+    if (label == control_label) {
+        client_input_.release_all();  // nobody can let go of it any more
+        return wishes_.client_gone();
+    }
+    channels_.close(label);
+    page_writer_.forget(label);
 }
 
 void Streamer::channel_message(const std::string& label, const std::string& data) {
@@ -169,17 +198,19 @@ void Streamer::channel_message(const std::string& label, const std::string& data
 
 // Clients read the data of these messages as JSON within JSON.
 void Streamer::tell_client(const std::string& type, const Json& data) {
-    const Json message = Json::object({{"type", type}, {"data", data.dump()}});
-    if (MediaPeer* const peer = signalling_.peer()) peer->send(control_label, false, message.dump());
+    MediaPeer* const peer = signalling_.peer();
+    if (peer == nullptr) return;
+    if (peer->buffered(control_label) > max_control_buffered) return end_of_patience();
+    peer->send(control_label, false, Json::object({{"type", type}, {"data", data.dump()}}).dump());
 }
 
-// What the channel cannot take yet waits here, and then in the sockets of the programs.
-void Streamer::from_guest(const std::string& channel, const std::string& data) {
-    MediaPeer* const peer = signalling_.peer();
-    if (peer != nullptr && peer->buffered(channel) > max_buffered)
-        return queue_.after(buffer_check, [this, channel, data] { from_guest(channel, data); });
-    if (peer != nullptr) peer->send(channel, true, data);
-    channels_.taken(channel, data.size());
+// Later: who tells the client something may be in the middle of it.
+void Streamer::end_of_patience() {
+    queue_.post([this, stream = stream_] {
+        if (stream != stream_) return;
+        log::warning("the client does not listen");
+        signalling_.end_media();
+    });
 }
 
 void Streamer::attached(const Json& answer) try {
@@ -202,6 +233,7 @@ void Streamer::agent_event(const std::string& name, const Json& members) try {
 
 void Streamer::take_items(const JsonFields& items) {
     log_rtc_ = items.boolean("rtc_log").value_or(false);
+    rtc_log_.enable(log_rtc_);
     bitrates_ = {kilobits(items, "bitrate_min_kbps"), kilobits(items, "bitrate_max_kbps")};
     if (MediaPeer* const peer = signalling_.peer()) peer->set_bitrates(bitrates_);
 }
@@ -214,10 +246,12 @@ void Streamer::sample(unsigned stream) {
 
 void Streamer::send_metrics() {
     MediaPeer* const peer = signalling_.peer();
-    if (!metrics_ || peer == nullptr) return;
+    if (peer == nullptr) return;
     const StreamStart& start = parts_.start;
-    metrics_->send(metric_lines({parts_.facts.instance_id, start.app, start.region, start.session_id},
-                                peer->stats(), clock_.now()));
+    const auto lines = metric_lines({parts_.facts.instance_id, start.app, start.region, start.session_id},
+                                    peer->stats(), clock_.now());
+    for (const std::string& line : lines) rtc_log_.note("figures", {{"line", line}});
+    if (metrics_) metrics_->send(lines);
 }
 
 }  // namespace svc::streamer

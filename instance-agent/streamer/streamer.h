@@ -12,6 +12,8 @@
 #include "instance-agent/streamer/guest_wishes.h"
 #include "instance-agent/streamer/injected_data.h"
 #include "instance-agent/streamer/input/client_input.h"
+#include "instance-agent/streamer/page_writer.h"
+#include "instance-agent/streamer/rtc_log.h"
 #include "instance-agent/streamer/signalling.h"
 #include "instance-agent/streamer/start_data.h"
 
@@ -33,8 +35,7 @@ Json register_message(const StreamStart& start, const std::vector<VideoCodec>& c
 class Streamer final : private SignallingHost {
   public:
     static constexpr std::chrono::seconds metrics_interval{10};
-    static constexpr std::size_t max_buffered = 1U << 20;  // of a custom channel, on its way to the client
-    static constexpr std::chrono::milliseconds buffer_check{20};
+    static constexpr std::size_t max_control_buffered = 8U << 20;  // of `control`; its client does not listen
 
     Streamer(StreamerParts parts, Clock& clock);
     ~Streamer() override;
@@ -63,7 +64,8 @@ class Streamer final : private SignallingHost {
     void agent_event(const std::string& name, const Json& members);
     void take_items(const JsonFields& items);
     void tell_client(const std::string& type, const Json& data);
-    void from_guest(const std::string& channel, const std::string& data);
+    void from_gateway(const std::string& text);
+    void end_of_patience();
     void sample(unsigned stream);
     void send_metrics();
     void end();
@@ -81,7 +83,9 @@ class Streamer final : private SignallingHost {
     CameraRelay camera_;
     GuestWishes wishes_;
     std::unique_ptr<MetricsSender> metrics_;  // null: nobody wants any
+    RtcLog rtc_log_;
     Signalling signalling_;
+    PageWriter page_writer_;
     CustomChannels channels_;
     AgentLink agent_;  // these two begin to talk as soon as they are there: last
     GatewayLink gateway_;

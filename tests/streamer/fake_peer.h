@@ -17,6 +17,7 @@ struct PeerRecord {
     streamer::PeerStats stats;
     streamer::BitrateLimits bitrates;
     std::size_t buffered = 0;
+    std::size_t buffered_asked = 0;
     std::string fail_with;  // set: the next one cannot be made
 
     std::vector<std::string> all_sent() {
@@ -59,6 +60,7 @@ class FakePeer final : public streamer::MediaPeer {
     }
     std::size_t buffered(const std::string&) const override {
         std::lock_guard lock(record_.mutex);
+        ++record_.buffered_asked;
         return record_.buffered;
     }
     void set_bitrates(streamer::BitrateLimits bitrates) override {

@@ -70,7 +70,8 @@ TEST_CASE("user_data_tells_session_gateway_and_screen") {
     CHECK(start->region == "r");
     CHECK(start->width == 800);
     CHECK(start->density == 240);
-    CHECK(start->fps == 60);  // what is out of range is not taken
+    CHECK(start->fps == 120);  // as often as can be
+    CHECK(read_user_data(R"({"fps":0,)" + streaming + "}")->fps == 60);
 }
 
 TEST_CASE("the_command_line_is_checked") {

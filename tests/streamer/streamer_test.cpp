@@ -8,6 +8,7 @@
 
 #include "instance-agent/interfaces.h"
 #include "libsvc/base/digest.h"
+#include "libsvc/model/instance.h"
 #include "libsvc/net/bind.h"
 #include "tests/agent/guest_client.h"
 #include "tests/streamer/fake_input.h"
@@ -28,6 +29,11 @@ agent::Options agent_options(const std::filesystem::path& directory) {
     options.automotive = agent::Automotive::yes;
     make_directories(directory / "run");
     make_directories(directory / "data");
+    AgentSession session;
+    session.instance_id = "i1";
+    session.token = "t";
+    session.config.platform = "webrtc";
+    write_file_atomically(options.session, session.to_json().dump());
     return options;
 }
 
@@ -48,6 +54,7 @@ struct Place {
         parts.options.api_socket = agent_place.api_socket;
         parts.options.guest_socket = agent_place.guest_socket;
         parts.options.channels_directory = directory.path() / "run";
+        parts.options.traces_directory = directory.path() / "traces";
         parts.start.session_id = "s1";
         parts.start.gateway = gateway.address();
         parts.start.app = "app";
@@ -105,6 +112,25 @@ struct Place {
     }
     Json api(Method method, const std::string& path, const Json& body = {}) const {
         return ControlApi(agent_place.api_socket).call(method, path, body);
+    }
+    void set_buffered(std::size_t bytes) {
+        std::lock_guard lock(peers.mutex);
+        peers.buffered = bytes;
+    }
+    std::size_t buffered_asked() {
+        std::lock_guard lock(peers.mutex);
+        return peers.buffered_asked;
+    }
+    // A program of the guest, once the channel has its socket.
+    FileDescriptor program_at(const std::string& channel) const {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        const auto path = directory.path() / "run" / ("webrtc_data_" + channel);
+        path.native().copy(address.sun_path, sizeof(address.sun_path) - 1);
+        REQUIRE(eventually([&] { return std::filesystem::exists(path); }));
+        FileDescriptor program(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        REQUIRE(::connect(program.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+        return program;
     }
     bool api_enabled(const std::string& path) const { return api(Method::get, path).at("enabled").as_bool(); }
 };
@@ -253,27 +279,152 @@ TEST_CASE("a_channel_of_the_page_is_a_socket_in_the_guest") {
     place.connect(R"(,"data_channels":["chat"])");
     place.peers.events->channel_opened("chat");
     const auto path = place.directory.path() / "run/webrtc_data_chat";
-    REQUIRE(eventually([&] { return std::filesystem::exists(path); }));
-    const FileDescriptor program(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.native().copy(address.sun_path, sizeof(address.sun_path) - 1);
-    REQUIRE(connect(program.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
-    {
-        std::lock_guard lock(place.peers.mutex);
-        place.peers.buffered = Streamer::max_buffered + 1;
-    }
+    const FileDescriptor program = place.program_at("chat");
+    place.set_buffered(PageWriter::max_buffered + 1);
     write_all(program.get(), "hello page");
     place.peers.events->channel_message("chat", true, "hello guest");
     char text[11];
     CHECK(recv(program.get(), text, sizeof(text), MSG_WAITALL) == 11);
     CHECK(place.peers.all_sent().empty());  // the page is slow
-    {
-        std::lock_guard lock(place.peers.mutex);
-        place.peers.buffered = 0;
-    }
+    place.set_buffered(0);
     CHECK(eventually(
         [&] { return place.peers.all_sent() == std::vector<std::string>{"chat binary hello page"}; }));
     place.peers.events->channel_closed("chat");
     CHECK(eventually([&] { return !std::filesystem::exists(path); }));
+}
+
+TEST_CASE("what_programs_write_reaches_a_slow_page_in_its_order") {
+    Place place;
+    place.connect(R"(,"data_channels":["chat"])");
+    place.peers.events->channel_opened("chat");
+    const FileDescriptor program = place.program_at("chat");
+    std::vector<std::string> wanted;
+    for (const std::string round : {"1", "2", "3", "4", "5"}) {
+        const std::size_t before = place.buffered_asked();
+        place.set_buffered(PageWriter::max_buffered + 1);
+        write_all(program.get(), "first " + round);
+        REQUIRE(eventually([&] { return place.buffered_asked() > before; }));
+        place.set_buffered(0);
+        write_all(program.get(), "second " + round);
+        wanted.push_back("chat binary first " + round);
+        wanted.push_back("chat binary second " + round);
+        REQUIRE(eventually([&] { return place.peers.all_sent().size() >= wanted.size(); }));
+    }
+    CHECK(place.peers.all_sent() == wanted);
+}
+
+TEST_CASE("what_is_held_is_let_go_when_the_control_channel_closes") {
+    Place place;
+    place.connect();
+    place.control(R"({"type":"input::mouse-button","data":{"button":1,"pressed":true}})");
+    place.peers.events->channel_closed("control");
+    place.gateway.send(R"({"type":"ctl:ping"})");
+    place.gateway.await("ctl:pong");
+    CHECK(place.peers.ended == 0);
+    place.streamer->stop();
+    place.thread.join();
+    CHECK(place.input->take() ==
+          std::vector<std::string>{"size 1280 720", "button 1 true", "release", "release"});
+}
+
+TEST_CASE("a_client_that_floods_with_text_is_held_back_by_its_length") {
+    Place place;
+    place.connect();
+    const std::string text(2000, 'x');
+    for (int i = 0; i < 100; ++i)
+        place.control(R"({"type":"input::ime-event","data":{"type":1,"data":{"text":")" + text + R"("}}})");
+    place.control(R"({"type":"stream::disconnect"})");
+    place.gateway.await("ctl:stream");
+    place.streamer->stop();
+    place.thread.join();
+    const auto notes = place.input->take();
+    const auto typed =
+        std::count_if(notes.begin(), notes.end(), [](const auto& note) { return note.starts_with("text"); });
+    CHECK(typed >= 2);
+    CHECK(typed < 50);
+}
+
+TEST_CASE("a_client_that_asks_and_does_not_listen_loses_its_stream") {
+    Place place;
+    place.connect();
+    place.set_buffered(Streamer::max_control_buffered + 1);
+    place.control(R"({"type":"vhal::get-all-prop-configs"})");
+    CHECK(place.gateway.await("ctl:stream").at("active") == Json(false));
+    CHECK(place.peers.all_sent().empty());
+}
+
+TEST_CASE("the_log_of_a_stream_is_a_file_while_the_platform_wants_it") {
+    Place place;
+    const auto directory = place.directory.path() / "traces";
+    const auto log = [&](int number) {
+        const auto path = directory / ("rtc_log." + std::to_string(number));
+        return std::filesystem::exists(path) ? read_file(path) : "";
+    };
+    const auto wish = [&](bool wanted) {
+        place.api(Method::patch, "/1.0/platform",
+                  Json::object({{"config", Json::object({{"rtc_log", wanted}})}}));
+    };
+    place.connect();
+    CHECK_FALSE(std::filesystem::exists(directory));
+    wish(true);
+    REQUIRE(eventually([&] {
+        place.client(R"("type":"candidate","candidate":"YQ==","sdpMLineIndex":0)");
+        return log(0).find(R"("event":"received","message":)") != std::string::npos;
+    }));
+    wish(false);
+    REQUIRE(eventually([&] { return log(0).ends_with("\"event\":\"end\"}\n"); }));
+    wish(true);
+    REQUIRE(eventually([&] {
+        place.client(R"("type":"candidate","candidate":"YQ==","sdpMLineIndex":0)");
+        return !log(1).empty();
+    }));
+    place.gateway.send(
+        R"({"type":"ctl:client-joined","client_id":"c2","stun_servers":[{"urls":["turn:x"],"password":"geheim"}]})");
+    place.gateway.await("ctl:stream");
+    CHECK(log(1).find(R"("event":"figures")") != std::string::npos);
+    CHECK(log(1).find("geheim") == std::string::npos);
+}
+
+TEST_CASE("logs_of_streams_are_few_and_not_too_long") {
+    const TemporaryDirectory place(std::filesystem::temp_directory_path(), "rtc-log-test-");
+    SystemClock clock;
+    RtcLog log(place.path(), clock);
+    log.enable(true);
+    const std::string megabyte(1U << 20, 'x');
+    for (int i = 0; i < 10; ++i) log.note("much", {{"text", megabyte}});
+    CHECK(std::filesystem::file_size(place.path() / "rtc_log.0") <= RtcLog::max_file);
+    for (unsigned i = 0; i < RtcLog::max_files + 5; ++i) {
+        log.end();
+        log.note("again");
+    }
+    const std::filesystem::directory_iterator files(place.path());
+    CHECK(static_cast<unsigned>(std::distance(begin(files), end(files))) == RtcLog::max_files);
+    CHECK_FALSE(std::filesystem::exists(place.path() / "rtc_log.0"));
+}
+
+TEST_CASE("who_fills_the_queue_is_held_up_until_there_is_room_or_it_stops") {
+    SystemClock clock;
+    EventQueue queue(clock);
+    std::atomic<int> posted = 0, done = 0, most = 0;
+    const auto fill = [&] {
+        queue.post_when_room(EventQueue::most_weight, [&] {
+            most = std::max<int>(most, posted - done);
+            ++done;
+        });
+        ++posted;
+    };
+    std::jthread filler([&] {
+        for (int i = 0; i < 100; ++i) fill();
+    });
+    REQUIRE(eventually([&] {
+        queue.run_due();
+        return done == 100;
+    }));
+    CHECK(most <= 2);  // one runs, one waits
+    filler.join();
+    fill();
+    std::jthread last(fill);
+    queue.stop();
+    last.join();
+    CHECK(posted == 102);
 }

@@ -96,6 +96,7 @@ TEST_CASE("the_screen_takes_the_size_and_density_that_a_client_wishes") {
     CHECK(desk.listener.screen_size() == std::pair(1280, 720));
     CHECK(screen->resize({720, 1200}) == ScreenSize{720, 1200});
     CHECK(screen->resize({1280, 720}) == ScreenSize{1280, 720});
+    CHECK(screen->resize({2, 2}) == ScreenSize{2, 2});
     CHECK(screen->resize({3840, 2160}) == ScreenSize{1600, 1200});  // as far as this server goes
     screen->set_density(240);
     CHECK(desk.listener.resource("Xft.dpi") == "144");

@@ -28,8 +28,9 @@ struct FreeOutput {
 };
 using OutputInfo = std::unique_ptr<XRROutputInfo, FreeOutput>;
 
+// The server refuses none at all.
 int millimetres(int pixels) {
-    return static_cast<int>(pixels * millimetres_per_inch / dots_per_inch);
+    return std::max(1, static_cast<int>(pixels * millimetres_per_inch / dots_per_inch));
 }
 
 // The resources as they were, with another Xft.dpi.
