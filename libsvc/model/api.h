@@ -12,8 +12,7 @@ namespace svc {
 inline constexpr std::string_view api_version = "1.0";
 inline constexpr std::string_view service_version = SVC_VERSION;
 
-int http_status(ErrorCode code);                  // the only place where a code becomes an HTTP status
-ErrorCode error_code_of_status(int http_status);  // the way back, for clients
+int http_status(ErrorCode code);  // the only place where a code becomes an HTTP status
 std::string sync_body(
     const Json& metadata);  // type, status, status_code, operation, error_code, error, metadata
 std::string sync_page_body(const Json& metadata, std::size_t total_size);  // of a part of a list (extension)

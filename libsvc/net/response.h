@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "libsvc/base/error.h"
 #include "libsvc/net/request.h"
 
 namespace svc {
@@ -39,5 +40,9 @@ struct Response {
     std::function<void(Responder)> later;
     bool close = false;  // end the connection after this response
 };
+
+Response json_response(int status, std::string body);  // `body`: JSON text
+// What a refusal's status means to the one who asked: model's http_status() the other way round.
+ErrorCode error_code_of_status(int http_status);
 
 }  // namespace svc

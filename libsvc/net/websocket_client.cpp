@@ -25,27 +25,6 @@ constexpr auto silence_limit = 30s;  // the server pings every 10 s
 constexpr std::size_t max_message = 64U << 20;
 constexpr std::uint16_t broken_code = 1006;
 
-ErrorCode code_of(int status) {
-    switch (status) {
-        case 400:
-            return ErrorCode::invalid_argument;
-        case 401:
-            return ErrorCode::unauthenticated;
-        case 403:
-            return ErrorCode::forbidden;
-        case 404:
-            return ErrorCode::not_found;
-        case 409:
-            return ErrorCode::conflict;
-        case 412:
-            return ErrorCode::precondition_failed;
-        case 503:
-            return ErrorCode::unavailable;
-        default:
-            return ErrorCode::internal;
-    }
-}
-
 [[noreturn]] void throw_refusal(const ClientReply& reply) {
     std::string message = "websocket refused with HTTP status " + std::to_string(reply.status);
     try {
@@ -55,7 +34,7 @@ ErrorCode code_of(int status) {
     } catch (const Error&) {
         // no JSON, no better message
     }
-    throw Error(code_of(reply.status), message);
+    throw Error(error_code_of_status(reply.status), message);
 }
 
 }  // namespace

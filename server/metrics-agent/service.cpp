@@ -11,11 +11,7 @@ namespace {
 constexpr std::uint64_t max_batch = std::uint64_t{64} << 10U;
 
 Response failure(int status, std::string_view message) {
-    Response response;
-    response.status = status;
-    response.headers.set("Content-Type", "application/json");
-    response.body = Json::object({{"error", message}}).dump() + "\n";
-    return response;
+    return json_response(status, Json::object({{"error", message}}).dump() + "\n");
 }
 
 Response nothing() {

@@ -4,22 +4,11 @@
 
 namespace svc::server {
 
-namespace {
-
-Response show_document() {
-    Response response;
-    response.headers.set("Content-Type", "application/json");
-    response.body = openapi_document();
-    return response;
-}
-
-}  // namespace
-
 std::vector<Route> openapi_routes(const Services&) {
     std::vector<Route> routes;
     for (const char* path : {"/1.0/openapi.json", "/1.0/swagger.json"})
         routes.push_back({Method::get, path, Access::trusted, Dispatch::on_io_thread, "openapi",
-                          [](Request&) { return show_document(); }});
+                          [](Request&) { return json_response(200, openapi_document()); }});
     return routes;
 }
 

@@ -2,6 +2,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/net/request.h"
+#include "libsvc/net/response.h"
 #include "libsvc/net/router.h"
 #include "libsvc/net/target.h"
 
@@ -19,6 +20,22 @@ std::string label_of(const Router::Match& match) {
 }
 
 }  // namespace
+
+TEST_CASE("a_status_finds_its_error_code_also_where_others_made_it") {
+    const auto [status, code] = GENERATE(table<int, ErrorCode>({{400, ErrorCode::invalid_argument},
+                                                                {401, ErrorCode::unauthenticated},
+                                                                {403, ErrorCode::forbidden},
+                                                                {404, ErrorCode::not_found},
+                                                                {409, ErrorCode::conflict},
+                                                                {412, ErrorCode::precondition_failed},
+                                                                {413, ErrorCode::invalid_argument},
+                                                                {500, ErrorCode::internal},
+                                                                {501, ErrorCode::internal},
+                                                                {502, ErrorCode::unavailable},
+                                                                {503, ErrorCode::unavailable},
+                                                                {302, ErrorCode::internal}}));
+    CHECK(error_code_of_status(status) == code);
+}
 
 TEST_CASE("router_prefers_written_segments_and_captures_the_rest") {
     const Router router({route(Method::get, "/", "root"), route(Method::get, "/1.0/images", "images"),
