@@ -17,8 +17,8 @@
 #include "server/guest_reports.h"
 #include "server/hypervisor_metrics.h"
 #include "server/jobs.h"
-#include "server/local_socket.h"
 #include "server/middleware.h"
+#include "server/process/local_socket.h"
 #include "server/programs.h"
 #include "server/routes/routes.h"
 #include "server/service_options.h"
@@ -272,8 +272,8 @@ void Daemon::Parts::make_tls() {
 }
 
 void Daemon::Parts::listen_api() {
-    make_socket_folder(options.socket);
-    server.listen_unix(std::string(local_listener), options.socket, 0660, socket_group());
+    process::make_socket_folder(options.socket);
+    server.listen_unix(std::string(local_listener), options.socket, 0660, process::socket_group());
     addresses.push_back("unix:" + options.socket.string());
     server.listen_unix(std::string(agent_listener), state.agent_sockets() / "server.unix", 0666);
     for (const std::string& address : options.listen)

@@ -1,68 +1,38 @@
 // svcd: parse, load, run. Exit status: 0 ok, 1 failed while running, 2 wrong usage or configuration.
 #include <sys/stat.h>
-#include <systemd/sd-daemon.h>
-#include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
-#include "libsvc/base/error.h"
 #include "server/daemon.h"
+#include "server/process/signals.h"
 
 namespace {
 
 using namespace svc;
 using namespace svc::server;
 
-constexpr int failed = 1;
-constexpr int wrong_usage = 2;
-
-void say(const std::string& text) {
-    std::cerr << "svcd: " + text + "\n" << std::flush;
-}
-
-// For every thread, before there is a second one: the main thread alone takes signals.
-sigset_t block_signals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
-    sigprocmask(SIG_BLOCK, &signals, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-    return signals;
-}
-
-void announce(const Daemon& daemon) {
-    std::string text = "ready";
-    for (const std::string& address : daemon.addresses()) text += " " + address;
-    say(text);
-    sd_notify(0, "READY=1");
-}
-
-void reload(Daemon& daemon, int argc, const char* const* argv) {
-    sd_notify(0, "RELOADING=1");
-    try {
-        daemon.reload(read_options(argc, argv).options.log_level);
-        log::info("configuration and certificates were read again");
-    } catch (const std::exception& e) {
-        log::error("reload failed; everything stays as it was", {{"error", e.what()}});
-    }
-    sd_notify(0, "READY=1");
-}
+constexpr const char* program = "svcd";
 
 int run(const Options& options, int argc, const char* const* argv) {
-    const sigset_t signals = block_signals();
+    const process::Signals signals{SIGTERM, SIGINT, SIGHUP};
     log::set_level(options.log_level);
     Daemon daemon(options);
-    announce(daemon);
-    int signal = 0;
-    while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) reload(daemon, argc, argv);
-    sd_notify(0, "STOPPING=1");
-    log::info("stopping", {{"signal", std::to_string(signal)}});
+    signals.serve(program, daemon.addresses(),
+                  [&] { daemon.reload(read_options(argc, argv).options.log_level); });
     // Work that outlives its grace is recovered at the next start; tearing down would wait for it.
     if (!daemon.stop()) std::_Exit(EXIT_SUCCESS);
     return EXIT_SUCCESS;
+}
+
+int obey(const Invocation& invocation, int argc, const char* const* argv) {
+    if (invocation.finished) return invocation.exit_status;
+    if (invocation.options.check_only) {
+        std::cout << "configuration is valid\n";
+        return EXIT_SUCCESS;
+    }
+    if (invocation.options.tear_down) return tear_down(invocation.options), EXIT_SUCCESS;
+    return run(invocation.options, argc, argv);
 }
 
 }  // namespace
@@ -70,25 +40,10 @@ int run(const Options& options, int argc, const char* const* argv) {
 int main(int argc, char** argv) {
     umask(077);
     Invocation invocation;
-    try {
+    const int status = process::exit_status_of(program, process::wrong_usage, [&] {
         invocation = read_options(argc, argv);
-    } catch (const std::exception& e) {
-        say(e.what());
-        return wrong_usage;
-    }
-    if (invocation.finished) return invocation.exit_status;
-    if (invocation.options.check_only) {
-        std::cout << "configuration is valid\n";
         return EXIT_SUCCESS;
-    }
-    try {
-        if (invocation.options.tear_down) return tear_down(invocation.options), EXIT_SUCCESS;
-        return run(invocation.options, argc, argv);
-    } catch (const Error& e) {
-        say(e.what());
-        return e.code() == ErrorCode::invalid_argument ? wrong_usage : failed;
-    } catch (const std::exception& e) {
-        say(e.what());
-        return failed;
-    }
+    });
+    if (status != EXIT_SUCCESS) return status;
+    return process::exit_status_of(program, process::failed, [&] { return obey(invocation, argc, argv); });
 }

@@ -1,10 +1,9 @@
 #include "server/middleware.h"
 
-#include <limits>
-
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "server/query.h"
+#include "server/refusal.h"
 #include "server/response.h"
 
 namespace svc::server {
@@ -20,25 +19,6 @@ Response run(const Handler& handler, Request& request) {
     } catch (const std::exception& e) {
         return failure(e);
     }
-}
-
-bool has_body(const Request& request) {
-    return request.content_length.value_or(0) > 0 || request.headers.find("Transfer-Encoding");
-}
-
-// Refuses before the body is read, however long it is, with the error as it was thrown.
-RequestPlan refused(const Request& request, std::exception_ptr reason) {
-    RequestPlan plan;
-    plan.dispatch = Dispatch::on_io_thread;
-    plan.max_body = std::numeric_limits<std::uint64_t>::max();
-    if (has_body(request))
-        plan.open_upload = [reason](Request&) -> std::shared_ptr<BodySink> {
-            std::rethrow_exception(reason);
-        };
-    plan.handler = [reason](Request& request) {
-        return run([&](Request&) -> Response { std::rethrow_exception(reason); }, request);
-    };
-    return plan;
 }
 
 // Anything else than an octet-stream is read into memory: JSON, whatever its client says of it.
@@ -142,7 +122,7 @@ RequestPlan Middleware::plan(Request& request) {
         pace(request, plan);
         return plan;
     } catch (const Error&) {
-        return refused(request, std::current_exception());
+        return refused(request, std::current_exception(), run);
     }
 }
 

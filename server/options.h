@@ -10,6 +10,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/log.h"
 #include "libsvc/net/server.h"
+#include "server/process/configuration.h"
 
 namespace svc::server {
 
@@ -78,12 +79,7 @@ struct Options {
     std::size_t event_queue_messages = 10'000;
 };
 
-// What the command line asks for.
-struct Invocation {
-    Options options;
-    bool finished = false;  // --help or --version was answered, or the command line was wrong
-    int exit_status = 0;    // then: 0 or 2
-};
+using Invocation = process::Invocation<Options>;
 
 // Reads flags and file. Throws invalid_argument naming file, line and key. `default_config` is read when it
 // exists and no --config is given.

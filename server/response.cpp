@@ -1,26 +1,20 @@
 #include "server/response.h"
 
-#include "libsvc/base/error.h"
-#include "libsvc/base/log.h"
 #include "libsvc/model/api.h"
+#include "server/refusal.h"
 
 namespace svc::server {
 
 namespace {
 
-Response json_response(int status, std::string body) {
-    Response response;
-    response.status = status;
-    response.headers.set("Content-Type", "application/json");
-    response.body = std::move(body);
-    response.body += '\n';
-    return response;
+Response line(int status, std::string body) {
+    return json_response(status, std::move(body += '\n'));
 }
 
 }  // namespace
 
 Response sync(const Json& metadata) {
-    return json_response(200, sync_body(metadata));
+    return line(200, sync_body(metadata));
 }
 
 Response sync_rendered(std::string metadata) {
@@ -28,7 +22,7 @@ Response sync_rendered(std::string metadata) {
 }
 
 Response sync_page(std::string metadata, std::size_t total_size) {
-    return json_response(200, sync_page_body(Json(RawJson{std::move(metadata)}), total_size));
+    return line(200, sync_page_body(Json(RawJson{std::move(metadata)}), total_size));
 }
 
 Response sync_tagged(const Json& metadata, std::string_view etag) {
@@ -38,7 +32,7 @@ Response sync_tagged(const Json& metadata, std::string_view etag) {
 }
 
 Response async(const Operation& operation) {
-    Response response = json_response(202, async_body(operation.id.str(), to_json(operation, true)));
+    Response response = line(202, async_body(operation.id.str(), to_json(operation, true)));
     response.headers.set("Location", "/" + operation_url(operation.id));
     return response;
 }
@@ -51,11 +45,8 @@ Response metrics_text(std::string metrics) {
 }
 
 Response failure(const std::exception& error) {
-    const auto* known = dynamic_cast<const Error*>(&error);
-    const int status = known ? http_status(known->code()) : 500;
-    const bool ours = !known || known->code() == ErrorCode::internal;
-    if (status == 500) (ours ? log::error : log::warning)("request failed", {{"error", error.what()}});
-    return json_response(status, error_body(status, known ? known->what() : "internal error"));
+    const Refusal refusal = refusal_of(error);
+    return line(refusal.status, error_body(refusal.status, refusal.message));
 }
 
 }  // namespace svc::server

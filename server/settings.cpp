@@ -3,12 +3,13 @@
 #include <array>
 #include <limits>
 
-#include "server/setting_values.h"
+#include "server/process/setting_values.h"
 
 namespace svc::server {
 
 namespace {
 
+using namespace process;
 using Key = std::string_view;
 
 constexpr std::uint64_t max_32 = std::numeric_limits<std::uint32_t>::max();
@@ -41,7 +42,7 @@ constexpr std::array flag_settings{
     Setting{"socket", "PATH", "local API; mode 0660, root and group svc",
             [](Options& o, Key k, const Json& v) { o.socket = read_path(k, v); }},
     Setting{"listen", "HOST:PORT", "TLS API, repeatable; none switches it off; port 0 picks a free one",
-            [](Options& o, Key k, const Json& v) { o.listen = read_addresses(k, v); }},
+            [](Options& o, Key k, const Json& v) { o.listen = read_addresses(k, v); }, Flag::repeated},
     Setting{"metrics_listen", "HOST:PORT", "plain HTTP, /internal/1.0/metrics; none switches it off",
             [](Options& o, Key k, const Json& v) { o.metrics_listen = read_address(k, v); }},
     Setting{"hypervisor_listen", "HOST:PORT", "TLS, /1.0/metrics: what instances use; none switches it off",
@@ -199,12 +200,6 @@ constexpr auto all_settings = joined(flag_settings, lxc_settings, simulated_sett
 
 std::span<const Setting> settings() {
     return all_settings;
-}
-
-const Setting* find_setting(std::string_view key) {
-    for (const Setting& setting : all_settings)
-        if (setting.key == key) return &setting;
-    return nullptr;
 }
 
 }  // namespace svc::server

@@ -13,7 +13,7 @@
 #include "server/gateway/routes/routes.h"
 #include "server/gateway/service_metrics.h"
 #include "server/gateway/state_directory.h"
-#include "server/local_socket.h"
+#include "server/process/local_socket.h"
 
 namespace svc::gateway {
 
@@ -109,7 +109,7 @@ Gateway::Parts::Parts(Options given, const Seams& seams)
       server(middleware, workers, server_limits()) {}
 
 void Gateway::Parts::listen() {
-    server::make_socket_folder(options.socket);
+    process::make_socket_folder(options.socket);
     server.listen_unix(std::string(local_listener), options.socket, 0600);
     addresses.push_back("unix:" + options.socket.string());
     const std::string address = server.listen_tcp(std::string(api_listener), options.listen, tls);

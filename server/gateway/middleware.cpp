@@ -1,10 +1,9 @@
 #include "server/gateway/middleware.h"
 
-#include <limits>
-
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "server/gateway/response.h"
+#include "server/refusal.h"
 
 namespace svc::gateway {
 
@@ -25,10 +24,6 @@ Response answer_to(const std::exception& error) {
     Response response = refusal(503, error.what());
     response.headers.set("Retry-After", "1");
     return response;
-}
-
-bool has_body(const Request& request) {
-    return request.content_length.value_or(0) > 0 || request.headers.find("Transfer-Encoding");
 }
 
 }  // namespace
@@ -88,21 +83,6 @@ RequestPlan Middleware::accepted(const Route& route) {
     return plan;
 }
 
-// Before the body is read, however long it is, with the error as it was thrown.
-RequestPlan Middleware::refused(const Request& request, const std::exception_ptr& reason) {
-    RequestPlan plan;
-    plan.dispatch = Dispatch::on_io_thread;
-    plan.max_body = std::numeric_limits<std::uint64_t>::max();
-    if (has_body(request))
-        plan.open_upload = [reason](Request&) -> std::shared_ptr<BodySink> {
-            std::rethrow_exception(reason);
-        };
-    plan.handler = [this, reason](Request& request) {
-        return run([&](Request&) -> Response { std::rethrow_exception(reason); }, request);
-    };
-    return plan;
-}
-
 RequestPlan Middleware::plan(Request& request) {
     request.id = parts_.ids.object_id();
     parts_.metrics.begin();
@@ -119,7 +99,8 @@ RequestPlan Middleware::plan(Request& request) {
         request.params = std::move(match.params);
         return accepted(*match.route);
     } catch (const Error&) {
-        return refused(request, std::current_exception());
+        const auto answer = [this](const Handler& handler, Request& asked) { return run(handler, asked); };
+        return server::refused(request, std::current_exception(), answer);
     }
 }
 

@@ -36,7 +36,6 @@ class Middleware final : public HttpService {
     Router::Match find(const Request& request) const;
     std::string_view label(const Request& request) const;
     RequestPlan accepted(const Route& route);
-    RequestPlan refused(const Request& request, const std::exception_ptr& reason);
     Response run(const Handler& handler, Request& request);
     Response finished(const Request& request, Response response);
 

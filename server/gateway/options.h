@@ -7,6 +7,7 @@
 
 #include "libsvc/base/log.h"
 #include "libsvc/streaming/session_service.h"
+#include "server/process/configuration.h"
 
 namespace svc::gateway {
 
@@ -29,11 +30,7 @@ struct Options {
     bool check_only = false;
 };
 
-struct Invocation {
-    Options options;
-    bool finished = false;  // --help, --version
-    int exit_status = 0;
-};
+using Invocation = process::Invocation<Options>;
 // Throws invalid_argument naming flag, or file, line and key. `default_config` is read where it exists and no
 // other file is named.
 Invocation read_options(int argc, const char* const* argv,

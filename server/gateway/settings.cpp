@@ -10,13 +10,13 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/model/metrics_server.h"
 #include "libsvc/net/target.h"
-#include "server/setting_values.h"
+#include "server/process/setting_values.h"
 
 namespace svc::gateway {
 
 namespace {
 
-using namespace svc::server;
+using namespace process;
 using Key = std::string_view;
 
 struct Member {
@@ -223,7 +223,7 @@ constexpr std::array all_settings{
     Setting{"tls_key", "FILE", "PEM, of that certificate",
             [](Options& o, Key k, const Json& v) { o.tls_key = read_file_name(k, v); }},
     Setting{"tls12", "", "TLS 1.2 as well",
-            [](Options& o, Key k, const Json& v) { o.tls12 = read_bool(k, v); }},
+            [](Options& o, Key k, const Json& v) { o.tls12 = read_bool(k, v); }, Flag::bare},
     Setting{"log_level", "LEVEL", "debug, info, warning or error",
             [](Options& o, Key k, const Json& v) {
                 o.log_level = log::parse_level(read_one_of(k, v, {"debug", "info", "warning", "error"}));
@@ -240,12 +240,6 @@ constexpr std::array all_settings{
 
 std::span<const Setting> settings() {
     return all_settings;
-}
-
-const Setting* find_setting(std::string_view key) {
-    for (const Setting& setting : all_settings)
-        if (setting.key == key) return &setting;
-    return nullptr;
 }
 
 }  // namespace svc::gateway

@@ -1,43 +1,25 @@
 // svc-metrics: collects the streaming metrics of instances for Prometheus. Exit status: 0 ok, 1 failed, 2
 // wrong usage.
-#include <systemd/sd-daemon.h>
-
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <iostream>
 
 #include "libsvc/base/error.h"
 #include "server/metrics-agent/agent.h"
+#include "server/process/signals.h"
 
 namespace {
 
 using namespace svc;
 using namespace svc::metrics_agent;
 
-void say(const std::string& text) {
-    std::cerr << "svc-metrics: " + text + "\n" << std::flush;
-}
-
-// For every thread, before there is a second one: the main thread alone takes signals.
-sigset_t block_signals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
-    sigprocmask(SIG_BLOCK, &signals, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-    return signals;
-}
+constexpr const char* program = "svc-metrics";
 
 int run(const Options& options) {
-    const sigset_t signals = block_signals();
+    const process::Signals signals{SIGTERM, SIGINT};
     const SystemClock clock;
     const Agent agent(options, clock);
-    say("ready udp://" + agent.write_address() + " http://" + agent.write_address() + "/write http://" +
-        agent.scrape_address() + "/metrics");
-    sd_notify(0, "READY=1");
-    int signal = 0;
-    sigwait(&signals, &signal);
-    sd_notify(0, "STOPPING=1");
+    signals.serve(program, {"udp://" + agent.write_address(), "http://" + agent.write_address() + "/write",
+                            "http://" + agent.scrape_address() + "/metrics"});
     return EXIT_SUCCESS;
 }
 
@@ -63,21 +45,17 @@ void add_flags(CLI::App& app, Options& options, std::string& keep) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("collects the streaming metrics of instances for Prometheus", "svc-metrics");
+    CLI::App app("collects the streaming metrics of instances for Prometheus", program);
     Options options;
     std::string keep = "5m";
     add_flags(app, options, keep);
     try {
         app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e, std::cout, std::cerr) == 0 ? EXIT_SUCCESS : process::wrong_usage;
+    }
+    return process::exit_status_of(program, process::failed, [&] {
         options.limits.keep = with_context("--keep", [&] { return parse_duration(keep); });
         return run(options);
-    } catch (const CLI::ParseError& e) {
-        return app.exit(e, std::cout, std::cerr) == 0 ? EXIT_SUCCESS : 2;
-    } catch (const Error& e) {
-        say(e.what());
-        return e.code() == ErrorCode::invalid_argument ? 2 : 1;
-    } catch (const std::exception& e) {
-        say(e.what());
-        return 1;
-    }
+    });
 }

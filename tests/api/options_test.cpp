@@ -1,28 +1,15 @@
 #include <catch2/catch.hpp>
 
-#include "libsvc/base/file.h"
 #include "server/options.h"
 #include "server/settings.h"
-#include "tests/support/error_code.h"
+#include "tests/support/options_file.h"
 
 namespace svc::server {
 
 namespace {
 
-struct Setup {
-    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-options-"};
-    std::filesystem::path file = directory.path() / "svcd.yaml";
-
-    Options read(const std::vector<std::string>& flags = {}) const {
-        std::vector<const char*> arguments{"svcd"};
-        for (const std::string& flag : flags) arguments.push_back(flag.c_str());
-        return read_options(static_cast<int>(arguments.size()), arguments.data(), file).options;
-    }
-    void write(const std::string& text) const { write_file_atomically(file, text); }
-    std::string refusal(const std::string& text) const {
-        write(text);
-        return test::message_of([&] { read(); });
-    }
+struct Setup : test::OptionsFile<Options> {
+    Setup() : OptionsFile("svcd", read_options) {}
 };
 
 }  // namespace
@@ -94,13 +81,7 @@ TEST_CASE_METHOD(Setup, "an_empty_file_and_null_values_change_nothing") {
 }
 
 TEST_CASE("every_setting_is_documented_once") {
-    const std::string page = read_file(std::filesystem::path(SVC_TESTS_DIR) / ".." / "docs" / "svcd.md");
-    for (const Setting& setting : settings()) {
-        const std::string row = "| `" + std::string(setting.key) + "`";
-        INFO(row);
-        CHECK(page.find(row) != std::string::npos);
-        CHECK(page.find(row, page.find(row) + 1) == std::string::npos);
-    }
+    test::check_documented_once(settings(), "svcd.md");
 }
 
 }  // namespace svc::server

@@ -2,10 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "libsvc/base/file.h"
-#include "server/gateway/line_of_key.h"
 #include "server/gateway/settings.h"
-#include "tests/support/error_code.h"
+#include "server/process/line_of_key.h"
+#include "tests/support/options_file.h"
 
 namespace svc::gateway {
 
@@ -13,22 +12,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Setup {
-    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-options-"};
-    std::filesystem::path file = directory.path() / "svc-gateway.yaml";
-    std::string pem = directory.path() / "some.pem";
+struct Setup : test::OptionsFile<Options> {
+    const std::string pem = directory.path() / "some.pem";
 
-    Setup() { write_file_atomically(pem, "pem"); }
-    Options read(const std::vector<std::string>& flags = {}) const {
-        std::vector<const char*> arguments{"svc-gateway"};
-        for (const std::string& flag : flags) arguments.push_back(flag.c_str());
-        return read_options(static_cast<int>(arguments.size()), arguments.data(), file).options;
-    }
-    void write(const std::string& text) const { write_file_atomically(file, text); }
-    std::string refusal(const std::string& text) const {
-        write(text);
-        return test::message_of([&] { read(); });
-    }
+    Setup() : OptionsFile("svc-gateway", read_options) { write_file_atomically(pem, "pem"); }
 };
 
 }  // namespace
@@ -154,6 +141,7 @@ TEST_CASE_METHOD(Setup, "gateway_values_out_of_range_are_refused") {
 }
 
 TEST_CASE("the_line_of_a_key_is_found_also_in_lists") {
+    using process::line_of_key;
     const char* const text =
         "a: 1\nb:\n  c: 2\n\n  list:\n  - x: 1\n    y: 2\n  - x: 3\n    y: 4\nd: {e: 5}\nx: 6\n";
     CHECK(line_of_key(text, "a") == 1);
@@ -168,14 +156,7 @@ TEST_CASE("the_line_of_a_key_is_found_also_in_lists") {
 }
 
 TEST_CASE("every_setting_of_the_gateway_is_documented_once") {
-    const std::string page =
-        read_file(std::filesystem::path(SVC_TESTS_DIR) / ".." / "docs" / "svc-gateway.md");
-    for (const Setting& setting : settings()) {
-        const std::string row = "| `" + std::string(setting.key) + "`";
-        INFO(row);
-        CHECK(page.find(row) != std::string::npos);
-        CHECK(page.find(row, page.find(row) + 1) == std::string::npos);
-    }
+    test::check_documented_once(settings(), "svc-gateway.md");
 }
 
 }  // namespace svc::gateway

@@ -1,4 +1,4 @@
-#include "server/local_socket.h"
+#include "server/process/local_socket.h"
 
 #include <grp.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 
-namespace svc::server {
+namespace svc::process {
 
 int socket_group() {
     const group* entry = geteuid() == 0 ? getgrnam("svc") : nullptr;
@@ -25,4 +25,4 @@ void make_socket_folder(const std::filesystem::path& socket) {
         throw system_error("cannot set the mode of " + folder.string(), errno);
 }
 
-}  // namespace svc::server
+}  // namespace svc::process

@@ -10,7 +10,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/json.h"
 
-namespace svc::server {
+namespace svc::process {
 
 std::string read_text(std::string_view key, const Json& value);
 std::string read_path(std::string_view key, const Json& value);  // not empty, absolute or relative
@@ -32,4 +32,4 @@ std::string flag_name(std::string_view key);  // "--state-dir" of "state_dir"
 // Throws invalid_argument "<file>:<line>: <message>"; 0: the line is not known.
 [[noreturn]] void throw_at(const std::filesystem::path& file, std::size_t line, std::string_view message);
 
-}  // namespace svc::server
+}  // namespace svc::process

@@ -1,4 +1,4 @@
-#include "server/gateway/line_of_key.h"
+#include "server/process/line_of_key.h"
 
 #include <cstdlib>
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "libsvc/base/strings.h"
 
-namespace svc::gateway {
+namespace svc::process {
 
 namespace {
 
@@ -110,4 +110,4 @@ std::size_t line_of_key(std::string_view yaml, std::string_view path) {
     return line;
 }
 
-}  // namespace svc::gateway
+}  // namespace svc::process

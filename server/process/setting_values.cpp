@@ -1,4 +1,4 @@
-#include "server/setting_values.h"
+#include "server/process/setting_values.h"
 
 #include <arpa/inet.h>
 
@@ -11,7 +11,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/model/size.h"
 
-namespace svc::server {
+namespace svc::process {
 
 namespace {
 
@@ -166,4 +166,4 @@ void throw_at(const std::filesystem::path& file, std::size_t line, std::string_v
     throw Error(ErrorCode::invalid_argument, place + ": " + std::string(message));
 }
 
-}  // namespace svc::server
+}  // namespace svc::process

@@ -1,0 +1,76 @@
+#pragma once
+// How a daemon reads what it is told: flags over a YAML file over defaults, both by one table of settings.
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/json.h"
+
+namespace svc::process {
+
+// The flag of a setting is its key with `-` for `_`.
+enum class Flag { with_value, repeated, bare };
+
+// A row of the table: a key of the file, and how its value is read.
+template <typename Options>
+struct Setting {
+    std::string_view key;
+    std::string_view value_name;  // set: it is a flag, too, and this stands for its value in the help text
+    std::string_view help;
+    void (*apply)(Options& options, std::string_view key,
+                  const Json& value);  // throws invalid_argument, Fault
+    Flag flag = Flag::with_value;
+};
+
+// A fault below a top-level key: which value it is about.
+struct Fault {
+    std::string path;  // "regions[1].url"
+    std::string message;
+};
+
+template <typename Options>
+struct Invocation {
+    Options options;
+    bool finished = false;  // --help or --version was answered, or the command line was wrong
+    int exit_status = 0;    // then: 0 or 2
+};
+
+// A setting bound to the options it changes.
+struct Key {
+    std::string_view name, value_name, help;
+    Flag flag = Flag::with_value;
+    std::function<void(const Json& value)> apply;
+};
+
+// A flag that is no setting: what to do instead of running.
+struct Switch {
+    std::string name, help;
+    bool& given;
+};
+
+struct CommandLine {
+    std::string program, description;
+    std::filesystem::path default_config;  // is read where it exists and no --config is given
+    std::vector<Key> keys;
+    std::vector<Switch> switches;
+    std::filesystem::path config = {};  // what was read; "": none
+};
+// Applies all that is told. Throws invalid_argument naming flag, or file, line and key. An exit status when
+// the command line was answered (--help) or is wrong.
+std::optional<int> read_configuration(CommandLine& line, int argc, const char* const* argv);
+
+template <typename Options>
+std::vector<Key> bind(std::span<const Setting<Options>> settings, Options& options) {
+    std::vector<Key> keys;
+    for (const Setting<Options>& setting : settings)
+        keys.push_back(
+            {setting.key, setting.value_name, setting.help, setting.flag,
+             [&options, &setting](const Json& value) { setting.apply(options, setting.key, value); }});
+    return keys;
+}
+
+}  // namespace svc::process
