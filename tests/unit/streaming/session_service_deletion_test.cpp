@@ -109,8 +109,8 @@ TEST_CASE("a deletion is not waited for longer than its limit") {
 TEST_CASE("deletions that are waited for begin at once, so many of one account") {
     SessionWorld world;
     Gate gate(world.management);
+    std::atomic<int> gone{0};  // before the gateway: one that stops tells those who still wait
     Gateway gateway(world);
-    std::atomic<int> gone{0};
     const auto remove = [&](const std::string& owner) {
         const std::string id = gateway.service.create(owner, gateway.request()).session.id;
         gateway.instance(id);
