@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "instance-agent/interfaces.h"
 #include "instance-agent/streamer/peer.h"
@@ -56,6 +57,9 @@ struct Instance {
                              run() / "frames.unix"};
         options.arguments.insert(options.arguments.end(), more.begin(), more.end());
         options.environment = {"PATH=/usr/bin:/bin", "HOME=" + directory.path().string()};
+        for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"})
+            if (const char* value = std::getenv(name))
+                options.environment.push_back(std::string(name) + "=" + value);
         options.descriptors = {{errors, 2}};
         return Child(options);
     }
