@@ -328,13 +328,85 @@ test('a path that cannot be found is said, with the missing relay', async () => 
     });
     await connect();
     await client.evaluate(() => {
-        window.stream.connected = false;
+        window.stream.connection.connected = false;
         window.state = 'failed';
         window.connection.oniceconnectionstatechange();
     });
     const [event] = await events();
     assert.equal(event.code, 9);
     assert.match(event.error, /no relay \(TURN\)/);
+});
+
+// The next client of the same session; the one before stays without an instance.
+const anotherInstance = () => instance.evaluate(() => {
+    window.startInstance({});
+    window.instance.pc.onconnectionstatechange = () => { window.instance.state = window.instance.pc.connectionState; };
+});
+// What ICE would say, without waiting for it.
+const say = (state) => client.evaluate((name) => {
+    const { pc } = window.stream.connection;
+    Object.defineProperty(pc, 'iceConnectionState', { configurable: true, value: name });
+    pc.oniceconnectionstatechange();
+}, state);
+const told = (word) => client.waitForFunction((name) => window.events.includes(name), word);
+const noting = () => client.evaluate(() => Object.assign(window.stream.options, {
+    onInterrupted: () => window.events.push('interrupted'), onResumed: () => window.events.push('resumed') }));
+
+test('a connection that is lost is replaced by another one, and the picture is back', async () => {
+    await connect({ joinable: true, dataChannels: ['one'], screen: { width: 640, height: 360 } });
+    await noting();
+    await anotherInstance();
+    await say('failed');
+    await told('resumed');
+    assert.deepEqual(await events(), ['interrupted', 'resumed']);
+    assert.deepEqual(requests.slice(1), [{ method: 'POST', path: '/1.0/sessions/s1/join', authorization: 'Macaroon root=abc', body: { screen: { width: 640, height: 360 } } }]);
+    await client.evaluate(() => window.stream.sendControl('hello', {}));
+    assert.deepEqual(await heard('hello'), [{}]);
+    await client.mouse.move(100, 240);
+    assert.equal((await heard('input::mouse-move')).length > 0, true);
+});
+
+test('a connection that comes back by itself stays', async () => {
+    await connect({ joinable: true });
+    await noting();
+    await say('disconnected');
+    assert.deepEqual(await events(), ['interrupted']);
+    await say('connected');
+    assert.deepEqual(await events(), ['interrupted', 'resumed']);
+    assert.equal(requests.length, 1);
+});
+
+test('a session that nobody can join again is lost', async () => {
+    await connect();
+    await say('failed');
+    assert.equal(await client.evaluate(() => window.ended.then((error) => error.code)), 10);
+    assert.equal(requests.length, 1);
+});
+
+test('a session that ended meanwhile is said, and the trying ends', async () => {
+    await connect({ joinable: true });
+    await context.route(`${site}/1.0/sessions/s1/join`, (route) => route.fulfill(
+        { status: 400, json: { type: 'error', status: 'failed', status_code: 400, error: 'Session is not active' } }));
+    session = { id: 's1', status: 'error', status_message: 'the disk is full', joinable: true };
+    await say('failed');
+    assert.match(await client.evaluate(() => window.ended.then((error) => error.message)), /the disk is full/);
+});
+
+test('trying ends after so many times', async () => {
+    await connect({ joinable: true, reconnect: 1 });
+    await context.route(`${site}/1.0/**`, (route) => route.abort());
+    await say('failed');
+    assert.equal(await client.evaluate(() => window.ended.then((error) => error.code)), 10);
+});
+
+test('an instance that closes an interrupted connection is joined anew', async () => {
+    await connect({ joinable: true });
+    await noting();
+    await say('disconnected');
+    await instance.evaluate(() => window.instance.pc.close());
+    await anotherInstance();
+    await told('resumed');
+    assert.equal(requests.length, 2);
 });
 
 test('a refused token is said in words', async () => {

@@ -7,6 +7,8 @@ export class GatewayError extends Error {
     }
 }
 
+const joinLimit = 15 * 1000;  // ms
+
 function inWords(status, text) {
     if (status === 401) return 'The gateway does not accept this token. It may be misspelt, expired or replaced by a newer one.';
     return text ? `The gateway refused: ${text}.` : `The gateway answered with status ${status}.`;
@@ -20,17 +22,17 @@ export class Gateway {
     }
 
     // The answer's metadata. Throws GatewayError; its status is 0 when the gateway cannot be reached.
-    async request(method, path, body) {
-        const { metadata } = await this.answer(method, path, body);
+    async request(method, path, body, signal) {
+        const { metadata } = await this.answer(method, path, body, signal);
         return metadata;
     }
 
-    async answer(method, path, body) {
+    async answer(method, path, body, signal) {
         const headers = { Authorization: `Macaroon root=${this.token}`, Accept: 'application/json' };
         if (body !== undefined) headers['Content-Type'] = 'application/json';
         let response;
         try {
-            response = await fetch(this.url + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+            response = await fetch(this.url + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal });
         } catch {
             throw new GatewayError(0, 'The gateway cannot be reached.');
         }
@@ -61,7 +63,7 @@ export class Gateway {
     }
 
     join(id, screen) {
-        return this.request('POST', `/1.0/sessions/${encodeURIComponent(id)}/join`, screen ? { screen } : {});
+        return this.request('POST', `/1.0/sessions/${encodeURIComponent(id)}/join`, screen ? { screen } : {}, AbortSignal.timeout(joinLimit));
     }
 
     end(id, { force = false } = {}) {

@@ -97,6 +97,8 @@ export class StreamView {
         const ifPresent = (handler) => (...values) => this.attempt === attempt && handler.apply(this, values);
         return {
             onReady: ifPresent(this.ready),
+            onInterrupted: ifPresent(() => this.progress('The connection to the instance is interrupted. It is tried again until there is a way …', true)),
+            onResumed: ifPresent(this.resumed),
             onDone: ifPresent(this.close),
             onKeyboard: ifPresent((wanted) => byId('keyboard').classList.toggle('wanted', wanted)),
             onSoundBlocked: ifPresent(this.showSound),
@@ -113,6 +115,7 @@ export class StreamView {
 
     ready(stream) {
         this.stream = stream;
+        this.isNew = false;  // somebody has seen it
         this.progress();
         const write = (type, data) => stream.sendControl(type, data);
         this.extraKeys = new ExtraKeys(byId('extra-keys'), write);
@@ -139,6 +142,12 @@ export class StreamView {
     leaveKeys() {
         byId('bottom').classList.add('open');
         byId('leave').focus();
+    }
+
+    // The hidden text field may have the focus: where it is, it stays.
+    resumed() {
+        this.progress();
+        if (document.activeElement === document.body) byId('stage').focus();
     }
 
     leave() {

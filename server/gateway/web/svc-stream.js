@@ -5,138 +5,105 @@
 //
 // `connect` asks the gateway for a session (`app`, or `sessionId` to join one) and resolves when it is granted; onReady
 // follows with the first picture. After onError, onDone follows; onDone comes once, and nothing after it.
-import { decodable, displayRefused, videoCodecs } from './codecs.js';
-import { Devices } from './devices.js';
-import { StreamError, connectionLost, iceFailed, noCodec, sessionEnd } from './errors.js';
+import { Connection } from './connection.js';
+import { StreamError, connectionLost, sessionEnd } from './errors.js';
 import { Gateway } from './gateway.js';
 import { Input } from './input.js';
+import { finalRefusal, mostTries, nextTry } from './resume.js';
 import { Sensors } from './sensors.js';
-import { Statistics } from './statistics.js';
 import { VehicleProperties } from './vehicle.js';
 
-const apiVersion = 2;
 const signallingLimit = 5 * 60 * 1000;  // ms, until media can flow
-const disconnectedLimit = 10 * 1000;    // ms
+const resumeLimit = 30 * 1000;          // ms, the same for each try to come back
+const disconnectedLimit = 10 * 1000;    // ms, for a connection to come back by itself
+const patience = 3 * 1000;              // ms, before another one is tried
 const customChannels = 5;
-
-const decode = (text) => atob(text);
-const encode = (text) => btoa(text);
 
 export class Stream {
     constructor(options, gateway, grant) {
-        this.options = { audio: true, video: true, microphone: false, camera: false, input: true, dataChannels: [], ...options };
+        this.options = {
+            audio: true, video: true, microphone: false, camera: false, input: true, dataChannels: [], reconnect: mostTries, ...options,
+            onRefused: (kind, error) => this.options.onWarning?.(new StreamError('userMedia', `The ${kind} could not be opened: ${error.message}.`)),
+        };
         this.gateway = gateway;
         this.sessionId = grant.id;
-        this.iceServers = (grant.stun_servers ?? []).map(({ urls, username, password }) => ({ urls, username, credential: password }));
-        this.channels = new Map();
-        this.waitingCandidates = [];
         this.ended = false;
         this.ready = false;
+        this.interrupted = false;
+        this.over = new AbortController();
         this.vehicle = new VehicleProperties((type, data) => this.sendControl(type, data));
         this.sensors = new Sensors((type, data) => this.sendControl(type, data));
-        this.devices = new Devices({
-            ...this.options,
-            onRefused: (kind, error) => this.options.onWarning?.(new StreamError('userMedia', `The ${kind} could not be opened: ${error.message}.`)),
-        });
         this.mark('granted');
         this.makeElements();
-        this.signallingTimer = setTimeout(() => this.fail(new StreamError('signallingTimeout',
-            'The instance did not answer within five minutes.')), signallingLimit);
-        this.openSocket(grant.url);
+        this.connect(grant, signallingLimit);
     }
 
     // Steps of the way to the first picture, for measuring.
     mark(step) {
-        performance.mark(`svc-stream:${step}`);
+        if (!this.ready) performance.mark(`svc-stream:${step}`);
     }
 
     makeElements() {
-        this.media = new MediaStream();
         this.video = document.createElement('video');
         Object.assign(this.video, { autoplay: true, playsInline: true, muted: !this.options.audio, disablePictureInPicture: true });
         Object.assign(this.video.style, { width: '100%', height: '100%', objectFit: 'contain', display: 'block' });
         this.video.setAttribute('aria-label', this.options.label ?? 'Screen of the instance');
-        this.video.srcObject = this.media;
         this.options.element?.replaceChildren(this.video);
     }
 
-    // -- signalling
-
-    openSocket(url) {
-        this.socket = new WebSocket(url);
-        this.socket.onopen = () => {
-            this.mark('socket');
-            this.signal({ type: 'discover' });
-        };
-        this.socket.onmessage = ({ data }) => this.handle(data);
-        this.socket.onclose = (event) => this.socketClosed(event);
+    get statistics() {
+        return this.connection.statistics;
     }
 
-    signal(message) {
-        if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
-    }
+    // -- connections: one, and after an interruption further ones
 
-    // One after the other: what an earlier message started has to be over.
-    handle(text) {
-        this.handling = (this.handling ?? Promise.resolve()).then(() => this.ended || this.dispatch(JSON.parse(text)))
-            .catch((error) => this.fail(error instanceof StreamError ? error
-                : new StreamError('signallingFailed', `The instance's message could not be used: ${error.message}.`)));
-    }
-
-    async dispatch(message) {
-        switch (message.type) {
-            case 'resp:discover': return this.discovered(message);
-            case 'offer': return this.offered(decode(message.sdp));
-            case 'candidate': return this.remoteCandidate(message);
-            case 'error': return this.refused(message.message);
-            default: return undefined;
-        }
-    }
-
-    discovered({ max_api_version: version, fps, capabilities }) {
-        if (version < apiVersion) throw new StreamError('notSupported', 'The instance speaks an older version of the stream protocol.');
-        this.mark('discovered');
-        this.fps = fps;
-        this.capabilities = capabilities ?? [];
-        const { audio, video, microphone, camera, dataChannels, codecs = decodable(), deviceType, foregroundActivity } = this.options;
-        this.signal({
-            type: 'settings', api_version: apiVersion, data_channels: dataChannels, enable_speaker: audio, enable_microphone: microphone,
-            enable_video: video, enable_camera: camera, ...(deviceType && { device_type: deviceType }),
-            ...(foregroundActivity && { foreground_activity: foregroundActivity }),
-            ...(codecs.length && { video: { preferred_decoder_codecs: codecs } }),
+    connect(grant, limit) {
+        const media = new MediaStream();
+        const connection = new Connection(grant, this.options, {
+            mark: (step) => this.mark(step),
+            discovered: (capabilities) => { this.capabilities = capabilities; },
+            track: (track, receiver) => this.trackArrived(media, track, receiver),
+            connected: () => this.connected(),
+            interrupted: () => this.interrupt(),
+            control: (text) => this.controlMessage(text),
+            channel: (name, data) => this.options.onChannelMessage?.(name, data),
+            ended: (cause) => this.connectionEnded(cause),
         });
+        this.connection = connection;
+        clearTimeout(this.signallingTimer);
+        this.signallingTimer = setTimeout(() => connection.end({ kind: 'error', error: new StreamError('signallingTimeout',
+            'The instance did not answer in time.') }), limit);
     }
 
-    async offered(sdp) {
-        this.mark('offered');
-        const { pc } = this.openConnection();
-        this.openChannels();
-        await pc.setRemoteDescription({ type: 'offer', sdp });
-        this.devices.prepare(pc.getTransceivers());
-        await pc.setLocalDescription(await pc.createAnswer());
-        if (this.options.video && displayRefused(pc.localDescription.sdp)) throw noCodec(videoCodecs(sdp));
-        this.signal({ type: 'answer', sdp: encode(pc.localDescription.sdp) });
-        for (const candidate of this.waitingCandidates.splice(0)) await pc.addIceCandidate(candidate);
+    connected() {
+        clearTimeout(this.interruptedTimer);
+        this.mark('connected');
+        if (!this.tryEnded) clearTimeout(this.signallingTimer);  // a try has to come to a picture
+        if (this.interrupted && !this.tryEnded) this.resumed();  // by itself
+        else if (!this.options.video) this.pictureShown();
     }
 
-    async remoteCandidate({ candidate, sdpMid, sdpMLineIndex }) {
-        const init = { candidate: decode(candidate), sdpMid, sdpMLineIndex };
-        if (!this.pc?.remoteDescription) this.waitingCandidates.push(init);
-        else if (init.candidate) await this.pc.addIceCandidate(init);
+    // Before it was ever seen, a stream that fails has failed; later it is tried again.
+    async connectionEnded(cause) {
+        clearTimeout(this.signallingTimer);
+        if (this.ended) return;
+        if (this.resuming) return this.tryEnded?.(cause);
+        if (cause.kind === 'error') return this.fail(cause.error);
+        if (cause.kind === 'lost' || (cause.kind === 'closed' && this.interrupted)) {
+            return this.canResume() ? this.resume() : this.fail(connectionLost());
+        }
+        if (cause.kind === 'signalling' && cause.text === 'replaced') return this.fail(this.replaced());
+        return this.fail(await this.askForEnd() ?? this.endOf(cause));
     }
 
-    async refused(text) {
-        const end = await this.askForEnd();
-        this.fail(end ?? new StreamError('signallingFailed', `The instance refused the stream: ${text}.`));
+    endOf({ kind, text }) {
+        if (kind === 'refused') return new StreamError('signallingFailed', `The instance refused the stream: ${text}.`);
+        if (kind === 'closed') return this.replaced();
+        return new StreamError('signallingFailed', `The gateway closed the connection before the stream began${text ? ` (${text})` : ''}.`);
     }
 
-    async socketClosed({ reason }) {
-        if (this.ended || this.connected) return;
-        if (reason === 'replaced') return this.fail(this.replaced());
-        const end = await this.askForEnd();
-        if (this.connected) return;
-        const why = reason ? ` (${reason})` : '';
-        this.fail(end ?? new StreamError('signallingFailed', `The gateway closed the connection before the stream began${why}.`));
+    replaced() {
+        return new StreamError('disconnected', 'The instance ended this stream: another client has taken it over, or its screen is gone.');
     }
 
     // What the gateway knows about the session's end; nothing when it goes on or cannot be asked.
@@ -148,48 +115,86 @@ export class Stream {
         }
     }
 
-    // -- connection
+    // -- interruptions
 
-    openConnection() {
-        const pc = new RTCPeerConnection({ iceServers: this.iceServers, bundlePolicy: 'max-bundle' });
-        this.pc = pc;
-        this.statistics = new Statistics(pc);
-        pc.onicecandidate = ({ candidate }) => candidate?.candidate && this.signal({
-            type: 'candidate', candidate: encode(candidate.candidate), sdpMid: candidate.sdpMid, sdpMLineIndex: candidate.sdpMLineIndex,
+    canResume() {
+        return this.options.reconnect > 0 && Boolean(this.options.sessionId || this.options.joinable);
+    }
+
+    interrupt() {
+        if (this.ended || this.interrupted) return;
+        this.interrupted = true;
+        this.input?.releaseAll();
+        this.options.onInterrupted?.();
+        const resume = this.canResume();
+        this.interruptedTimer = setTimeout(() => (resume ? this.resume() : this.connection.end({ kind: 'lost' })),
+            resume ? patience : disconnectedLimit);
+    }
+
+    resumed() {
+        this.interrupted = this.resuming = false;
+        this.options.onResumed?.();
+    }
+
+    async resume() {
+        clearTimeout(this.interruptedTimer);
+        if (this.resuming || this.ended) return;
+        this.interrupt();
+        clearTimeout(this.interruptedTimer);
+        this.resuming = true;
+        let error;
+        for (let number = 0; number < this.options.reconnect; ++number) {
+            await nextTry(number, this.over.signal);
+            if (!this.resuming || this.ended) return;
+            error = await this.tryAgain();
+            if (!this.resuming || this.ended) return;
+            if (error) return this.fail(error);
+        }
+        this.fail(connectionLost());
+    }
+
+    // An error that ends it all, or nothing: it worked, or the next try may.
+    async tryAgain() {
+        let grant;
+        try {
+            grant = await this.gateway.join(this.sessionId, this.options.screen);
+        } catch (error) {
+            return finalRefusal(error, this.gateway, this.sessionId);
+        }
+        if (!this.resuming || this.ended) return undefined;
+        this.leaveConnection();
+        const cause = await new Promise((resolve) => {
+            this.tryEnded = resolve;
+            this.pictureCame = () => resolve(undefined);
+            this.connect({ ...grant, id: this.sessionId }, resumeLimit);
         });
-        pc.oniceconnectionstatechange = () => this.iceChanged(pc.iceConnectionState);
-        pc.ontrack = ({ track, receiver }) => this.trackArrived(track, receiver);
-        return this;
+        this.tryEnded = undefined;
+        if (!cause || this.ended) return undefined;
+        if (cause.kind === 'closed' || cause.text === 'replaced') return await this.askForEnd() ?? this.replaced();
+        return cause.error?.reason === 'notSupported' ? cause.error : this.askForEnd();
     }
 
-    iceChanged(state) {
-        clearTimeout(this.disconnectedTimer);
-        if (state === 'connected' || state === 'completed') this.iceConnected();
-        else if (state === 'failed') this.fail(this.connected ? connectionLost() : iceFailed(this.iceServers));
-        else if (state === 'disconnected') this.disconnectedTimer = setTimeout(() => this.fail(connectionLost()), disconnectedLimit);
+    leaveConnection() {
+        this.connection.close();
+        this.sensors.close();
+        this.vehicle.close();
     }
 
-    iceConnected() {
-        if (this.connected) return;
-        this.connected = true;
-        this.mark('connected');
-        clearTimeout(this.signallingTimer);
-        this.socket.close();
-        if (!this.options.video) this.becomeReady();
-    }
+    // -- picture and sound
 
-    trackArrived(track, receiver) {
+    trackArrived(media, track, receiver) {
         if ('jitterBufferTarget' in receiver) receiver.jitterBufferTarget = 0;  // input is answered by the picture
-        this.media.addTrack(track);
-        if (track.kind !== 'video') return;
-        this.waitForPicture();
+        media.addTrack(track);
+        if (track.kind !== 'video' && this.options.video) return;
+        this.video.srcObject = media;  // until then the last picture stays
+        if (track.kind === 'video') this.waitForPicture();
         this.play();
     }
 
     waitForPicture() {
         const shown = () => {
             this.mark('picture');
-            this.becomeReady();
+            this.pictureShown();
         };
         if (this.video.requestVideoFrameCallback) this.video.requestVideoFrameCallback(shown);
         else this.video.addEventListener('playing', shown, { once: true });
@@ -207,30 +212,22 @@ export class Stream {
         }
     }
 
-    becomeReady() {
-        if (this.ready || this.ended) return;
+    pictureShown() {
+        if (this.ended) return;
+        clearTimeout(this.signallingTimer);
+        if (this.interrupted) this.resumed();
+        this.pictureCame?.();
+        if (this.capabilities.includes('vhal')) this.vehicle.requestConfigurations();
+        if (this.ready) return;
         this.ready = true;
         const { element } = this.options;
         if (this.options.input && element) {
             this.input = new Input({ element, video: this.video, send: (type, data) => this.sendControl(type, data), onLeave: this.options.onLeave });
         }
-        if (this.capabilities.includes('vhal')) this.vehicle.requestConfigurations();
         this.options.onReady?.(this);
     }
 
     // -- data channels
-
-    openChannels() {
-        this.control = this.pc.createDataChannel('control');
-        this.control.onmessage = ({ data }) => this.controlMessage(data);
-        this.control.onclose = () => this.controlClosed();
-        for (const name of this.options.dataChannels) {
-            const channel = this.pc.createDataChannel(name);
-            channel.binaryType = 'arraybuffer';
-            channel.onmessage = ({ data }) => this.options.onChannelMessage?.(name, data);
-            this.channels.set(name, channel);
-        }
-    }
 
     controlMessage(text) {
         const { type, data } = JSON.parse(text);
@@ -243,29 +240,18 @@ export class Stream {
     }
 
     controlHandlers = {
-        'open-camera': (request) => this.devices.openCamera(request),
-        'close-camera': () => this.devices.close('camera'),
-        'enable-microphone': () => this.devices.openMicrophone(),
-        'disable-microphone': () => this.devices.close('microphone'),
+        'open-camera': (request) => this.connection.devices.openCamera(request),
+        'close-camera': () => this.connection.devices.close('camera'),
+        'enable-microphone': () => this.connection.devices.openMicrophone(),
+        'disable-microphone': () => this.connection.devices.close('microphone'),
         'show-ime': () => this.options.onKeyboard?.(true),
         'hide-ime': () => this.options.onKeyboard?.(false),
         'activate-sensor': ({ type }) => this.sensors.activate(type),
         'deactivate-sensor': ({ type }) => this.sensors.deactivate(type),
     };
 
-    async controlClosed() {
-        if (this.ended) return;
-        this.fail(await this.askForEnd() ?? this.replaced());
-    }
-
-    replaced() {
-        return new StreamError('disconnected', 'The instance ended this stream: another client has taken it over, or its screen is gone.');
-    }
-
     sendControl(type, data) {
-        if (this.control?.readyState !== 'open') return false;
-        this.control.send(JSON.stringify({ type, data }));
-        return true;
+        return this.connection.sendControl({ type, data });
     }
 
     // `type`: "mouse-move", "key", ... False when nobody is there to take it.
@@ -275,10 +261,7 @@ export class Stream {
 
     // Text or an ArrayBuffer, into a channel that was named in `dataChannels`.
     sendData(name, data) {
-        const channel = this.channels.get(name);
-        if (channel?.readyState !== 'open') return false;
-        channel.send(data);
-        return true;
+        return this.connection.sendData(name, data);
     }
 
     // A GeolocationPosition, or an object of the same members as its `coords` and `timestamp` (ms).
@@ -308,27 +291,15 @@ export class Stream {
     end(error) {
         if (this.ended) return;
         this.ended = true;
+        this.over.abort();
         clearTimeout(this.signallingTimer);
-        clearTimeout(this.disconnectedTimer);
+        clearTimeout(this.interruptedTimer);
         for (const part of [this.input, this.sensors, this.vehicle]) part?.close();
-        this.devices.closeAll();
-        this.socket?.close();
-        this.closeConnection();
+        this.connection.close();
+        this.tryEnded?.();
         this.video.srcObject = null;
         this.video.remove();
         this.options.onDone?.(error);
-    }
-
-    // The goodbye has to leave first: closing the connection would throw it away.
-    closeConnection() {
-        const { pc, control } = this;
-        if (!pc) return;
-        const close = () => pc.close();
-        if (control?.readyState !== 'open' || control.bufferedAmount === 0) setTimeout(close, 100);
-        else {
-            control.onbufferedamountlow = close;
-            setTimeout(close, 1000);
-        }
     }
 }
 
@@ -342,9 +313,10 @@ function checked(options) {
 }
 
 // Options: url, token; app or sessionId; region, appVersion, joinable, idleTime (minutes), ephemeral, extraData; screen
-// {width, height, density, fps}; element; audio, video, microphone, camera, input; dataChannels; codecs; and callbacks:
-// onReady(stream), onError(StreamError), onDone(error or nothing), onMessage(type, data), onChannelMessage(name, data),
-// onKeyboard(wanted), onSoundBlocked(), onVehicleReady(configurations), onWarning(StreamError), onLeave().
+// {width, height, density, fps}; element; audio, video, microphone, camera, input; dataChannels; codecs; reconnect (tries;
+// 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing),
+// onMessage(type, data), onChannelMessage(name, data), onKeyboard(wanted), onSoundBlocked(), onVehicleReady(configurations),
+// onWarning(StreamError), onLeave().
 // Throws StreamError or GatewayError.
 export async function connect(options) {
     const { url, token, app, sessionId, screen, region = '', joinable = false, appVersion, idleTime, ephemeral, extraData = null } = checked(options);
