@@ -229,6 +229,18 @@ test('what is said is seen on a stream that fills the screen', async () => {
     assert.ok(await page.evaluate(() => document.fullscreenElement.contains(document.querySelector('#notice'))));
 });
 
+test('an interruption is said over the picture, which can be left', async () => {
+    await open();
+    await page.locator('#keep').check();
+    await start();
+    await instance.close();
+    await page.getByText('interrupted').waitFor();
+    assert.notEqual(await page.locator('#progress').evaluate((element) => getComputedStyle(element).backgroundColor), 'rgba(0, 0, 0, 0)');
+    await page.locator('#progress').getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('button', { name: 'Start demo' }).waitFor();
+    assert.deepEqual(gateway.requests.filter(({ method }) => method === 'DELETE'), []);
+});
+
 test('the browser\'s "back" leaves the stream and not the page', async () => {
     await open();
     await start();

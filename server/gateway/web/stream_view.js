@@ -97,7 +97,7 @@ export class StreamView {
         const ifPresent = (handler) => (...values) => this.attempt === attempt && handler.apply(this, values);
         return {
             onReady: ifPresent(this.ready),
-            onInterrupted: ifPresent(() => this.progress('The connection to the instance is interrupted. It is tried again until there is a way …', true)),
+            onInterrupted: ifPresent(() => this.progress('The connection to the instance is interrupted. Trying again …', true)),
             onResumed: ifPresent(this.resumed),
             onDone: ifPresent(this.close),
             onKeyboard: ifPresent((wanted) => byId('keyboard').classList.toggle('wanted', wanted)),
@@ -107,9 +107,12 @@ export class StreamView {
         };
     }
 
-    progress(text) {
+    // `over`: over a picture that stands still.
+    progress(text, over = false) {
         if (!text) clearTimeout(this.slowTimer);
+        byId('progress').classList.toggle('over', over);
         byId('progress').querySelector('p').textContent = text ?? '';
+        byId('cancel').textContent = over ? 'Leave' : 'Cancel';
         show(byId('progress'), Boolean(text));
     }
 
