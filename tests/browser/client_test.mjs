@@ -174,6 +174,64 @@ test('nothing stays down that was pressed with Command, whose browsers do not te
     assert.deepEqual((await heard('input::key', 4)).slice(2), [{ code: 86, pressed: false }, { code: 6, pressed: false }]);
 });
 
+// A key of another keyboard's.
+const press = (key, code, more = {}) => client.evaluate(([name, place, members]) => {
+    for (const type of ['keydown', 'keyup']) {
+        document.activeElement.dispatchEvent(new KeyboardEvent(type, { key: name, code: place, bubbles: true, cancelable: true, ...members }));
+    }
+}, [key, code, more]);
+const codes = async (count) => (await heard('input::key', count)).map(({ code, pressed }) => (pressed ? code : -code));
+const texts = async (count) => (await heard('input::ime-event', count)).map(({ data }) => data.text).join('');
+
+test('a key of another layout is the key that writes the same here, and text where none does', async () => {
+    await connect();
+    await client.locator('#stage').focus();
+    await press('y', 'KeyZ');                     // German
+    await press('z', 'KeyY', { ctrlKey: true });
+    await press('-', 'Slash');
+    assert.deepEqual(await codes(6), [28, -28, 29, -29, 45, -45]);
+    await press('ö', 'Semicolon');
+    await press('é', 'Digit2');                   // French
+    await press('<', 'IntlBackslash');
+    assert.equal(await texts(3), 'öé<');
+});
+
+test('what is held to make a character is let go before it goes as text', async () => {
+    await connect();
+    await client.locator('#stage').focus();
+    await client.keyboard.down('Shift');
+    await press('/', 'Digit7', { shiftKey: true });
+    await client.keyboard.up('Shift');
+    assert.deepEqual(await codes(4), [84, -84, 84, -84]);
+    await client.keyboard.down('ControlLeft');    // AltGr of Windows
+    await press('AltGraph', 'AltRight', { ctrlKey: true, altKey: true, modifierAltGraph: true });
+    await press('@', 'KeyQ', { ctrlKey: true, altKey: true, modifierAltGraph: true });
+    assert.equal(await texts(2), '/@');
+    assert.deepEqual((await codes(6)).slice(4), [83, -83]);
+});
+
+test('keys go by their place where that is wished', async () => {
+    await connect({ keys: 'places' });
+    await client.locator('#stage').focus();
+    await press('z', 'KeyW');
+    assert.deepEqual(await codes(2), [26, -26]);
+});
+
+test('what the browser composes goes as text, once', async () => {
+    await connect();
+    await client.locator('#stage').focus();
+    await client.keyboard.insertText('ß😀');
+    const devtools = await context.newCDPSession(client);
+    await press('Dead', 'Equal');
+    await devtools.send('Input.imeSetComposition', { text: 'に', selectionStart: 1, selectionEnd: 1 });
+    await devtools.send('Input.imeSetComposition', { text: '日本', selectionStart: 2, selectionEnd: 2 });
+    await devtools.send('Input.insertText', { text: '日本' });
+    await client.keyboard.press('KeyA');
+    await heard('input::key', 2);
+    assert.equal(await texts(2), 'ß😀日本');
+    assert.deepEqual(await codes(2), [4, -4]);
+});
+
 test('nothing stays down when the focus goes, and a chord lets it go', async () => {
     await connect();
     await client.locator('#stage').focus();

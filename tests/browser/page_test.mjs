@@ -70,7 +70,7 @@ async function heard(type, count) {
     return instance.evaluate((name) => window.instance.heard.filter((message) => message.type === name).map(({ data }) => data), type);
 }
 
-const focus = () => page.evaluate(() => document.activeElement?.id);
+const focus = () => page.evaluate(() => document.activeElement?.closest('[id]')?.id);
 const record = (members) => ({ id: 's1', app: 'demo', region: 'here', status: 'active', joinable: true, created_at: 1_700_000_000, ...members });
 
 test('the top of the page is seen after signing in', async () => {

@@ -7,17 +7,24 @@ import unittest
 import browser
 import chromium
 import world
+import corner  # of tests/system, which world.py adds to the path
 
 CORNERS = ["red", "green", "blue", "yellow"]
 UNHURRIED = os.environ.get("SVC_TEST_LONG") == "1"
 
 
-class StreamTest(unittest.TestCase):
+class WorldTest(unittest.TestCase):
+    """One world and one browser a class; each test makes its own sessions."""
+
+    @classmethod
+    def make_world(cls):
+        return world.World()
+
     @classmethod
     def setUpClass(cls):
         chromium.require()
         world.require()
-        cls.world = world.World()
+        cls.world = cls.make_world()
         cls.browser = browser.Browser()
 
     @classmethod
@@ -57,6 +64,8 @@ class StreamTest(unittest.TestCase):
     def active(self, session):
         return world.eventually(lambda: (self.world.gateway.session(session) or {}).get("status") == "active", "the session is active")
 
+
+class StreamTest(WorldTest):
     def test_what_is_done_on_the_page_comes_back_in_the_picture(self):
         self.start()
         seen = self.browser.picture(wanted={"corners": CORNERS, "width": 1280, "height": 720})
@@ -88,6 +97,13 @@ class StreamTest(unittest.TestCase):
         self.browser.picture()
         self.browser.type(text="`")
         self.browser.picture(wanted={"lastCharacter": "`"})
+
+    def test_characters_that_no_us_keyboard_has_are_typed(self):
+        self.start()
+        self.browser.picture()
+        for number, character in enumerate("éßñ€я中", start=1):
+            self.browser.type(text=character)
+            self.browser.picture(wanted={"typed": number, "lastCharacter": character, "down": 0})
 
     def test_the_figures_are_shown(self):
         self.start()
@@ -124,16 +140,17 @@ class StreamTest(unittest.TestCase):
         self.browser.click(selector="#leave")
         world.eventually(lambda: not self.world.gateway.session(session), "the session is gone")
 
-    def test_a_killed_streamer_is_said_and_its_successor_can_be_joined(self):
+    def test_a_killed_streamer_is_said_and_its_successor_shows_the_picture_again(self):
         session = self.start()
-        self.browser.picture()
+        self.browser.type(text="ab")
+        self.browser.picture(wanted={"typed": 2})
         guest = self.world.guests[session]
         guest.programs["streamer"].kill(signal.SIGKILL)
-        self.assertIn("instance", self.browser.text(selector="#notice p", contains="instance"))
+        self.browser.text(selector="#progress p", contains="interrupted")
         guest.start_streamer()
-        self.active(session)
-        self.browser.join(session=session)
-        self.browser.picture(wanted={"corners": CORNERS})
+        self.browser.ready()
+        self.browser.type(text="c")
+        self.browser.picture(wanted={"corners": CORNERS, "typed": 3, "lastCharacter": "c"})
 
     def test_media_goes_on_while_the_gateway_restarts(self):
         session = self.start()
@@ -194,6 +211,49 @@ class StreamTest(unittest.TestCase):
             world.eventually(lambda: not self.world.gateway.session(session), "the session is gone", pause=1)
         finally:
             world.PATIENCE = before
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root: the instance has a network of its own")
+class PathTest(WorldTest):
+    """The path between browser and instance dies; the gateway can still be reached by both."""
+
+    @classmethod
+    def make_world(cls):
+        cls.corner = corner.Corner()
+        cls.addClassCleanup(cls.corner.close)
+        cls.corner.open()
+        return world.World(cls.corner.prefix, listen=f"{cls.corner.host}:0")
+
+    def cut(self):
+        self.corner.cut(self.world.gateway.url.rsplit(":", 1)[1])
+
+    def connected(self, session):
+        return self.world.gateway.session(session)["client_connected"]
+
+    def test_the_picture_comes_back_when_there_is_a_path_again(self):
+        session = self.start()
+        self.browser.type(text="ab")
+        self.browser.picture(wanted={"typed": 2})
+        self.cut()
+        try:
+            self.browser.text(selector="#progress p", contains="interrupted")
+            world.eventually(lambda: not self.connected(session), "the streamer has given the client up")
+        finally:
+            self.corner.heal()
+        self.browser.ready()
+        self.browser.type(text="c")
+        self.browser.picture(wanted={"typed": 3, "lastCharacter": "c"})
+
+    def test_a_client_that_is_gone_does_not_count_as_watching(self):
+        session = self.start()
+        self.browser.picture()
+        world.eventually(lambda: self.connected(session), "somebody watches")
+        self.cut()
+        try:
+            self.browser.close(page=self.pages.pop())
+            world.eventually(lambda: not self.connected(session), "nobody watches")
+        finally:
+            self.corner.heal()
 
 
 if __name__ == "__main__":

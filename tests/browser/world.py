@@ -103,9 +103,10 @@ class Gateway:
 
 
 class Guest:
-    """What runs in an instance that is streamed."""
+    """What runs in an instance that is streamed; the streamer behind `prefix`."""
 
-    def __init__(self, folder, user_data):
+    def __init__(self, folder, user_data, prefix=()):
+        self.prefix = prefix
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="guest-", dir=folder))
         (self.dir / "userdata").write_text(user_data)
         self.user_data = json.loads(user_data)
@@ -140,7 +141,7 @@ class Guest:
         eventually(lambda: (self.dir / "guest.unix").exists() and (self.dir / "api.unix").exists(), "the agent's sockets")
 
     def start_streamer(self):
-        self.run("streamer", [STREAMER, "--user-data", self.dir / "userdata", "--api-socket", self.dir / "api.unix",
+        self.run("streamer", [*self.prefix, STREAMER, "--user-data", self.dir / "userdata", "--api-socket", self.dir / "api.unix",
                               "--guest-socket", self.dir / "guest.unix", "--session", self.dir / "session.json",
                               "--channels-dir", self.dir, "--display", self.display])
 
@@ -155,7 +156,8 @@ class Guest:
 class World:
     """Management service, gateway, an account, and a guest for each session that gets one."""
 
-    def __init__(self, **settings):
+    def __init__(self, prefix=(), **settings):
+        self.prefix = prefix
         self.service = harness.Daemon("simulated")
         self.service.start()
         self.service.add_image()
@@ -185,7 +187,7 @@ class World:
     def start_guest(self):
         """A guest for the newest session; its session's id."""
         session = self.new_session()
-        self.guests[session["id"]] = Guest(self.service.dir, self.user_data(session["container_id"]))
+        self.guests[session["id"]] = Guest(self.service.dir, self.user_data(session["container_id"]), self.prefix)
         return session["id"]
 
     def stop_guest(self, session):

@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
 """Client and instance cannot reach each other: pictures go by way of Debian's coturn, with credentials that the gateway made."""
-import os
-import random
 import shutil
 import signal
 import subprocess
@@ -10,58 +8,10 @@ import urllib.parse
 
 import harness
 import streaming
+from corner import Corner
 from streaming import eventually
 
-TIMED_OUT = 124  # of timeout(1)
 SECRET = "a secret of this test"
-
-
-def run(*command):
-    subprocess.run(list(map(str, command)), check=True, capture_output=True, timeout=streaming.PATIENCE)
-
-
-class Corner:
-    """A network of its own for the client: it reaches this machine, and nothing beyond."""
-
-    def __init__(self):
-        number = os.getpid() % 100000
-        self.name, self.outside, self.inside = f"svct{number}", f"svct{number}o", f"svct{number}i"
-        net = f"10.{random.randrange(16, 250)}.{random.randrange(1, 250)}"
-        self.host, self.client = net + ".1", net + ".2"
-
-    def open(self):
-        run("ip", "netns", "add", self.name)
-        run("ip", "link", "add", self.outside, "type", "veth", "peer", "name", self.inside, "netns", self.name)
-        run("ip", "address", "add", self.host + "/30", "dev", self.outside)
-        run("ip", "link", "set", self.outside, "up")
-        self.enter("ip", "address", "add", self.client + "/30", "dev", self.inside)
-        self.enter("ip", "link", "set", self.inside, "up")
-        self.enter("ip", "route", "add", "default", "via", self.host)
-        rules = f"""table inet {self.name} {{
-            chain forward {{
-                type filter hook forward priority -200
-                iifname {self.outside} drop
-                oifname {self.outside} drop
-            }}
-            chain input {{
-                type filter hook input priority -200
-                iifname {self.outside} ip daddr != {self.host} drop
-            }}
-        }}"""
-        subprocess.run(["nft", "-f", "-"], input=rules, text=True, check=True, timeout=streaming.PATIENCE)
-
-    def enter(self, *command):
-        run("ip", "netns", "exec", self.name, *command)
-
-    def reaches(self, address):
-        """Whoever is there accepts the connection or refuses it; beyond a wall nobody answers."""
-        knock = ["ip", "netns", "exec", self.name, "timeout", "2", "bash", "-c", f": </dev/tcp/{address}/1"]
-        return subprocess.run(knock, capture_output=True).returncode != TIMED_OUT
-
-    def close(self):
-        for command in (["nft", "delete", "table", "inet", self.name], ["ip", "netns", "delete", self.name]):
-            subprocess.run(command, capture_output=True, timeout=streaming.PATIENCE)
-        subprocess.run(["ip", "link", "delete", self.outside], capture_output=True, timeout=streaming.PATIENCE)
 
 
 def start_relay(address, port, folder):

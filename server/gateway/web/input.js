@@ -1,9 +1,18 @@
 // Keyboard, mouse, wheel and touch on an element, as messages of the control channel.
-import { imeText, keyCode } from './keys.js';
+import { imeText, keyCode, meaningOf } from './keys.js';
 
 const buttons = { 0: 1, 1: 2, 2: 3, 3: 4, 4: 5 };  // of PointerEvent.button
 const touchSlots = 10;
+const composing = 229;  // KeyboardEvent.keyCode of what an input method takes
 const wheelStep = 40;  // pixels that make one step
+
+// What the browser composes (dead keys, input methods, emoji) needs a place to be written; phones show no keyboard for it.
+function typingField() {
+    const field = document.createElement('textarea');
+    Object.assign(field, { inputMode: 'none', autocomplete: 'off', autocapitalize: 'off', spellcheck: false, tabIndex: -1 });
+    Object.assign(field.style, { position: 'absolute', left: 0, bottom: 0, width: '1px', height: '1px', padding: 0, border: 0, opacity: 0, resize: 'none', pointerEvents: 'none' });
+    return field;
+}
 
 const modifiers = /^(Control|Alt|Shift)(Left|Right)$/;
 
@@ -14,8 +23,13 @@ export function isLeaveChord(event) {
 }
 
 export class Input {
-    // `element` has the focus and the events; `video` lies in it, letterboxed; `send(type, data)`.
-    constructor({ element, video, send, onLeave = () => element.blur() }) {
+    // `element` has the focus and the events; `video` lies in it, letterboxed; `send(type, data)`. `places`: keys go by their
+    // place, whatever they write.
+    constructor({ element, video, send, onLeave = () => document.activeElement?.blur(), places = false }) {
+        this.places = places;
+        this.field = typingField();
+        this.field.setAttribute('aria-label', element.getAttribute('aria-label') ?? 'Keys for the instance');
+        element.append(this.field);
         this.video = video;
         this.element = element;
         this.send = (type, data) => send(`input::${type}`, data);
@@ -26,6 +40,11 @@ export class Input {
         this.wheel = { x: 0, y: 0 };
         this.abort = new AbortController();
         this.listen();
+        if (document.activeElement === element) this.focus();
+    }
+
+    focus() {
+        if (document.activeElement !== this.field) this.field.focus({ preventScroll: true });
     }
 
     listen() {
@@ -39,7 +58,10 @@ export class Input {
         on(this.element, 'pointercancel', this.pointerUp);
         on(this.element, 'wheel', this.wheelTurned);
         on(this.element, 'contextmenu', (event) => event.preventDefault());
-        on(this.element, 'blur', this.releaseAll);
+        on(this.element, 'focus', this.focus);
+        on(this.element, 'focusout', ({ relatedTarget }) => this.element.contains(relatedTarget) || this.releaseAll());
+        on(this.field, 'input', ({ isComposing }) => isComposing || this.written());
+        on(this.field, 'compositionend', this.written);
         on(window, 'blur', this.releaseAll);
         on(document, 'visibilitychange', () => document.hidden && this.releaseAll());
     }
@@ -47,6 +69,7 @@ export class Input {
     close() {
         this.releaseAll();
         this.abort.abort();
+        this.field.remove();
     }
 
     // Pixels of the guest's display under a point of the page, inside the display; nothing before the first picture.
@@ -64,12 +87,18 @@ export class Input {
     keyDown(event) {
         if (isLeaveChord(event)) return this.leave(event);
         this.chord = event.ctrlKey && event.altKey && event.shiftKey && modifiers.test(event.code);
-        if (event.isComposing) return undefined;
+        if (event.isComposing || event.key === 'Dead' || event.key === 'Process' || event.keyCode === composing) return undefined;
         event.preventDefault();
-        const code = keyCode(event.code);
-        if (code === undefined) this.character(event);
-        else if (!this.keys.has(event.code)) this.key(event.code, code, true);
+        if (event.key === 'AltGraph') return this.thirdLevel();
+        const { code, text } = this.places && keyCode(event.code) !== undefined ? { code: keyCode(event.code) } : meaningOf(event);
+        if (text !== undefined) this.text(text);
+        else if (code !== undefined && !this.keys.has(event.code)) this.key(event.code, code, true);
         return undefined;
+    }
+
+    // What it makes goes as text. On Windows it begins as a Control key.
+    thirdLevel() {
+        if (this.keys.has('ControlLeft')) this.key('ControlLeft', this.keys.get('ControlLeft'), false);
     }
 
     leave(event) {
@@ -79,13 +108,19 @@ export class Input {
         this.onLeave();
     }
 
-    // Keys without a code of their own still have a letter.
-    character(event) {
-        if ([...event.key].length === 1 && !event.ctrlKey && !event.metaKey) this.text(event.key);
+    // What the browser has composed.
+    written() {
+        const text = this.field.value;
+        this.field.value = '';
+        if (text) this.text(text);
     }
 
+    // It is the character already: what is held to make it would make another one of it.
     text(text) {
+        const held = [...this.keys].filter(([name]) => modifiers.test(name));
+        for (const [name, code] of held) this.key(name, code, false);
         this.send('ime-event', { type: imeText, data: { text } });
+        for (const [name, code] of held) if (name.startsWith('Shift')) this.key(name, code, true);
     }
 
     keyUp(event) {
@@ -109,7 +144,7 @@ export class Input {
         const at = this.toDisplay(event.clientX, event.clientY);
         if (!at) return;
         event.preventDefault();
-        this.element.focus({ preventScroll: true });
+        this.focus();
         if (event.isTrusted) this.element.setPointerCapture(event.pointerId);
         if (event.pointerType === 'touch') this.touchStart(event, at);
         else this.button(event, at, true);

@@ -33,3 +33,35 @@ export const imeKeycode = 2;
 export function keyCode(code) {
     return table.get(code);
 }
+
+// What a US keyboard makes of each key, and with Shift.
+const characters = new Map();
+const rows = { Minus: '-_', Equal: '=+', BracketLeft: '[{', BracketRight: ']}', Backslash: '\\|', Quote: '\'"', Semicolon: ';:', Comma: ',<', Period: '.>', Slash: '/?' };
+for (const [name, [plain, shifted]] of Object.entries(rows)) {
+    characters.set(plain, { code: keyCode(name), shift: false });
+    characters.set(shifted, { code: keyCode(name), shift: true });
+}
+[...')!@#$%^&*('].forEach((shifted, digit) => {
+    characters.set(String(digit), { code: keyCode(`Digit${digit}`), shift: false });
+    characters.set(shifted, { code: keyCode(`Digit${digit}`), shift: true });
+});
+for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
+    const entry = { code: keyCode(`Key${letter.toUpperCase()}`), letter: true };  // Shift and CapsLock are the guest's, too
+    characters.set(letter, entry);
+    characters.set(letter.toUpperCase(), entry);
+}
+characters.set(' ', { code: keyCode('Space'), letter: true });
+
+const onApple = /^(Mac|iP)/.test(navigator.platform ?? '');
+
+// What a pressed key is for the guest, whose keyboard is a US one: {code} of the key that makes the same character there, or
+// {text} where no key does. Keys without a character, and those of shortcuts that have none there, go by their place.
+export function meaningOf(event) {
+    const place = keyCode(event.code);
+    if ([...event.key].length !== 1) return { code: place };
+    const there = characters.get(event.key);
+    if (there && (there.letter || there.shift === event.shiftKey)) return { code: there.code };
+    const third = event.getModifierState('AltGraph') || (onApple && event.altKey && !event.ctrlKey);
+    if (!third && (event.ctrlKey || event.altKey || event.metaKey)) return { code: there?.code ?? place };
+    return event.metaKey ? { code: place } : { text: event.key };
+}

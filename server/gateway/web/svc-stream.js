@@ -222,7 +222,10 @@ export class Stream {
         this.ready = true;
         const { element } = this.options;
         if (this.options.input && element) {
-            this.input = new Input({ element, video: this.video, send: (type, data) => this.sendControl(type, data), onLeave: this.options.onLeave });
+            this.input = new Input({
+                element, video: this.video, send: (type, data) => this.sendControl(type, data), onLeave: this.options.onLeave,
+                places: this.options.keys === 'places',
+            });
         }
         this.options.onReady?.(this);
     }
@@ -313,8 +316,8 @@ function checked(options) {
 }
 
 // Options: url, token; app or sessionId; region, appVersion, joinable, idleTime (minutes), ephemeral, extraData; screen
-// {width, height, density, fps}; element; audio, video, microphone, camera, input; dataChannels; codecs; reconnect (tries;
-// 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing),
+// {width, height, density, fps}; element; audio, video, microphone, camera, input; dataChannels; codecs; keys
+// ("characters" or "places"); reconnect (tries; 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing),
 // onMessage(type, data), onChannelMessage(name, data), onKeyboard(wanted), onSoundBlocked(), onVehicleReady(configurations),
 // onWarning(StreamError), onLeave().
 // Throws StreamError or GatewayError.
