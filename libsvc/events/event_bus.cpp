@@ -270,7 +270,8 @@ void EventBus::publish(EventType type, const Json& metadata) {
     }
 }
 
-std::unique_ptr<EventBus::Handle> EventBus::subscribe(std::set<EventType> types, EventReceiver receiver) {
+std::unique_ptr<EventBus::Handle> EventBus::subscribe(const std::set<EventType>& types,
+                                                      EventReceiver receiver) {
     auto subscriber = std::make_shared<Subscriber>(types, std::move(receiver));
     auto handle = std::make_unique<State::Registration>(state_, subscriber);
     const State::Turn turn(*state_);
@@ -278,7 +279,7 @@ std::unique_ptr<EventBus::Handle> EventBus::subscribe(std::set<EventType> types,
     return handle;
 }
 
-std::unique_ptr<EventBus::Replay> EventBus::replay(std::set<EventType> types, EventReceiver receiver,
+std::unique_ptr<EventBus::Replay> EventBus::replay(const std::set<EventType>& types, EventReceiver receiver,
                                                    std::uint64_t since) {
     auto subscriber = std::make_shared<Subscriber>(types, std::move(receiver));
     return std::make_unique<State::Reader>(state_, std::move(subscriber), since);

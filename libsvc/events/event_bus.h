@@ -44,7 +44,7 @@ class EventBus {
       public:
         virtual ~Handle() = default;  // no call after this returns; also from within a receiver
     };
-    [[nodiscard]] std::unique_ptr<Handle> subscribe(std::set<EventType> types, EventReceiver receiver);
+    [[nodiscard]] std::unique_ptr<Handle> subscribe(const std::set<EventType>& types, EventReceiver receiver);
 
     // A subscription that begins in the past. next() is for one thread at a time, and not to be called while
     // holding a lock that the receiver takes. A reader that is too slow for the window meets a gap.
@@ -55,7 +55,7 @@ class EventBus {
         virtual EventPage next(std::size_t bytes) = 0;
     };
     // After the event numbered `since`; 0: all there is.
-    [[nodiscard]] std::unique_ptr<Replay> replay(std::set<EventType> types, EventReceiver receiver,
+    [[nodiscard]] std::unique_ptr<Replay> replay(const std::set<EventType>& types, EventReceiver receiver,
                                                  std::uint64_t since);
     std::uint64_t last_sequence() const;  // 0: nothing has been published ever
     std::size_t subscribers() const;      // those called live

@@ -100,7 +100,7 @@ void read_lists(const JsonFields& fields, ApplicationManifest& manifest) {
 ResourceOverrides read_resources(const JsonFields& fields) {
     const Json* const value = fields.raw("resources");
     if (value == nullptr) return {};
-    const ResourceOverrides resources = ResourceOverrides::from_json(*value);
+    ResourceOverrides resources = ResourceOverrides::from_json(*value);
     // Records print -1 for "not set"; a manifest simply leaves the key out.
     if (const auto slots = JsonFields(*value, "resources").integer("gpu-slots|gpu_slots");
         slots && *slots < 0)

@@ -110,7 +110,7 @@ bool is_host_and_port(const std::string& text) {
 }
 
 std::string read_address(const JsonFields& fields, std::string_view key, bool with_port) {
-    const std::string text = fields.string(key).value_or("");
+    std::string text = fields.string(key).value_or("");
     if (!text.empty() && !(with_port ? is_host_and_port(text) : is_host(text)))
         throw_invalid(fields.path_of(key), quoted(text) + " is not an address or host name");
     return text;

@@ -25,7 +25,7 @@ void Engine::Implementation::recover() {
 }
 
 JobPtr Engine::Implementation::recover_one(const Operation& record) {
-    const JobPtr job = make_job(record);
+    JobPtr job = make_job(record);
     {
         std::lock_guard order(job->order);
         job->phase = Phase::queued;

@@ -176,16 +176,17 @@ InstanceService::InstanceService(InstanceServiceParts parts)
 InstanceService::~InstanceService() = default;
 
 Started InstanceService::launch(const InstanceCreate& request, bool no_wait, PathWord word,
-                                std::string requestor) {
+                                const std::string& requestor) {
     return implementation_->launch(request, no_wait, word, requestor);
 }
 
-Started InstanceService::remove(std::string_view id, bool force, PathWord word, std::string requestor) {
+Started InstanceService::remove(std::string_view id, bool force, PathWord word,
+                                const std::string& requestor) {
     return implementation_->remove(id, force, word, requestor);
 }
 
 Started InstanceService::set_desired_status(std::string_view id, std::string_view status, bool no_wait,
-                                            PathWord word, std::string requestor) {
+                                            PathWord word, const std::string& requestor) {
     return implementation_->set_desired_status(id, status, no_wait, word, requestor);
 }
 

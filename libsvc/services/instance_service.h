@@ -78,10 +78,10 @@ class InstanceService {
 
     // `no_wait`: the operation ends when the instance is prepared and its start queued; else when it is
     // running.
-    Started launch(const InstanceCreate& request, bool no_wait, PathWord word, std::string requestor);
-    Started remove(std::string_view id, bool force, PathWord word, std::string requestor);
+    Started launch(const InstanceCreate& request, bool no_wait, PathWord word, const std::string& requestor);
+    Started remove(std::string_view id, bool force, PathWord word, const std::string& requestor);
     Started set_desired_status(std::string_view id, std::string_view status, bool no_wait, PathWord word,
-                               std::string requestor);
+                               const std::string& requestor);
     // Creates the container and starts its launch, unless that was done before. `running` means that the
     // guest part of the bootstrap has succeeded. Base containers are never expired, and refused to
     // set_desired_status().

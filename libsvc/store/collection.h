@@ -62,8 +62,8 @@ class Collection {
     Ptr create(T record, Batch together = {});
     // Reads, applies `change` (pure: may run more than once), commits, retries on conflict. `change` may
     // throw to refuse.
-    Ptr update(std::string_view id, const std::function<void(T&)>& change, Batch together = {});
-    void remove(std::string_view id, Batch together = {});  // absent: only `together` is committed
+    Ptr update(std::string_view id, const std::function<void(T&)>& change, const Batch& together = {});
+    void remove(std::string_view id, const Batch& together = {});  // absent: only `together` is committed
 
     // For a commit that somebody else makes (the operation engine): adds the change to a batch. The
     // collection's memory follows through the store's watch before commit() returns.

@@ -129,7 +129,7 @@ typename Collection<T>::Ptr Collection<T>::create(T record, Batch together) {
 
 template <class T>
 typename Collection<T>::Ptr Collection<T>::update(std::string_view id, const std::function<void(T&)>& change,
-                                                  Batch together) {
+                                                  const Batch& together) {
     for (int attempt = 1;; ++attempt) {
         const Slot before = require_slot(id);
         T record = *before.record;
@@ -155,7 +155,7 @@ typename Collection<T>::Ptr Collection<T>::update(std::string_view id, const std
 }
 
 template <class T>
-void Collection<T>::remove(std::string_view id, Batch together) {
+void Collection<T>::remove(std::string_view id, const Batch& together) {
     for (int attempt = 1;; ++attempt) {
         const auto before = slot(id);
         Batch batch;

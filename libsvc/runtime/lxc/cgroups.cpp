@@ -95,7 +95,7 @@ CgroupLayout parse_cgroup_layout(std::string_view mountinfo, std::string_view v2
 
 CgroupLayout detect_cgroup_layout() {
     const std::string mountinfo = read_file("/proc/self/mountinfo");
-    const CgroupLayout mounts = parse_cgroup_layout(mountinfo, "");
+    CgroupLayout mounts = parse_cgroup_layout(mountinfo, "");
     if (mounts.v2.empty()) return mounts;
     return parse_cgroup_layout(mountinfo, read_file(mounts.v2 / "cgroup.controllers"));
 }

@@ -57,7 +57,7 @@ std::string network_lines(const ContainerSpec& spec, const ConfigContext& contex
 
 // The agent is the first program and becomes the init it is given.
 std::string init_command(const ContainerSpec& spec, const ConfigContext& context) {
-    const std::string init = spec.init.empty() ? "/sbin/init" : spec.init;
+    std::string init = spec.init.empty() ? "/sbin/init" : spec.init;
     if (!spec.boot_by_agent) return init;
     if (context.agent.empty())
         throw Error(ErrorCode::unsupported,
