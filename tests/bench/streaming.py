@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Streaming: what the gateway does with signalling, what a stream costs and how late it is.
 
-usage: streaming.py signalling|cpu|glass|all [--sessions 1000] [--rate 2000] [--seconds 10]
+usage: streaming.py signalling|cpu|glass|screen|all [--sessions 1000] [--rate 2000] [--seconds 10]
 
 signalling: a whole gateway whose region is played; an instance and a client in each of many sessions, over TLS; messages both
 ways at a given rate. Latency of the relay against that of a bare echo in the same run, and memory of each session.
 cpu: processor time of a stream that a guest draws with, by each codec, against a bare encoding pipeline of the same frames.
 glass: from the guest's frame to the pixels of a client that decodes it, over loopback.
+screen: both for an X server's screen, while nothing moves and while something does.
 """
 import argparse
 import contextlib
@@ -92,7 +93,25 @@ def bench_glass(options):
                            note=f"p50 {measured['p50_ms']:.1f} ms, {measured['flips']} flips, decoder included")
 
 
-BENCHES = {"signalling": bench_signalling, "cpu": bench_cpu, "glass": bench_glass}
+def bench_screen(options):
+    for codec in ("H264", "VP8"):
+        for width, height in ((1280, 720), (1920, 1080)):
+            measured = stream_bench("screen", codec, width, height, 30, options.seconds)
+            still, square, pages = measured["still"], measured["square"], measured["pages"]
+            results.report(f"X screen of {height}p30 by {codec} on which nothing moves: processor", still["processor"] * 100,
+                           measured["bare_processor_still"] * 100, unit="%",
+                           peer="of one core, gst-launch that encodes every frame", command="tests/bench/streaming.py screen",
+                           note=f"of one core; {still['frames_per_second']:.1f} frames/s; a square that moves "
+                                f"{square['processor'] * 100:.0f} %, whole pages {pages['processor'] * 100:.0f} %; "
+                                f"RSS {measured['rss_kib'] / 1024:.0f} MiB, PSS {measured['pss_kib'] / 1024:.0f} MiB")
+        measured = stream_bench("screen-glass", codec, 1280, 720, 30, options.seconds)
+        rested = measured["after_rest"]
+        results.report(f"Drawing of a program to decoded pixels, 720p30 by {codec}, after two seconds of rest: median",
+                       rested["p50_ms"], measured["quick"]["p50_ms"], unit="ms", peer="ten changes a second",
+                       command="tests/bench/streaming.py screen", note=f"{rested['flips']} flips, decoder included")
+
+
+BENCHES = {"signalling": bench_signalling, "cpu": bench_cpu, "glass": bench_glass, "screen": bench_screen}
 
 
 def main():

@@ -30,6 +30,8 @@ LIBRARIES = {
     "catch2/": ["tests"],
     "prometheus/": ["tests/bench"],
     "X11/": ["instance-agent/streamer/display", "instance-agent/streamer/input", "instance-agent/samples", "tests/streamer"],
+    "X11/extensions/Xdamage.h": ["instance-agent/streamer/display"],
+    "X11/extensions/Xfixes.h": ["instance-agent/streamer/display"],
     "gst/": ["instance-agent/streamer/media", "tests/streamer"],
 }
 # Front-ends: what each may include of libsvc and of itself.

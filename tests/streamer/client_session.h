@@ -105,6 +105,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     std::map<std::string, bool> open;
     Ref<GstPad> video_pad;
     Moment asked{}, shown{};
+    int unseen = 0;  // frames since the last picture
 
   private:
     void leave_routers_alone() {
@@ -250,7 +251,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
         {
             std::lock_guard lock(mutex);
             const auto now = std::chrono::steady_clock::now();
-            if (!wish.decode || now - shown < std::chrono::milliseconds(300) || !video_pad ||
+            if (!wish.decode || ++unseen < 2 || now - shown < std::chrono::milliseconds(300) || !video_pad ||
                 now - asked < std::chrono::milliseconds(200))
                 return;
             asked = now;
@@ -288,6 +289,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
         change([&] {
             picture = std::move(decoded);
             shown = now;
+            unseen = 0;
             if (listener) listener(picture, now);
         });
     }

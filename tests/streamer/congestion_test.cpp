@@ -48,6 +48,14 @@ TEST_CASE("growing round trips lower the bitrate before anything is lost") {
     CHECK(path.congestion.target_kbps() < before);
 }
 
+TEST_CASE("one of the few packets of a still screen that is lost says nothing, nor do those that arrive") {
+    Path path;
+    for (const double loss : {0.5, 1.0, 0.0, 0.0}) path.congestion.heed({loss, {}, {}, 2}, path.now += 500ms);
+    CHECK(path.congestion.target_kbps() == 3000);
+    path.congestion.heed({0.5, {}, {}, 100}, path.now += 500ms);
+    CHECK(path.congestion.target_kbps() < 3000);
+}
+
 TEST_CASE("long round trips that do not grow are no congestion") {
     Path path;
     path.tell(20, 0, 0.4);

@@ -20,8 +20,9 @@ Bytes packet(unsigned count, unsigned type, const std::vector<std::uint32_t>& wo
     return bytes;
 }
 
-Bytes receiver_report(std::uint32_t loss, std::uint32_t last, std::uint32_t delay) {
-    return packet(1, 201, {theirs, ours, loss << 24, 1000, 5, last, delay});
+Bytes receiver_report(std::uint32_t loss, std::uint32_t last, std::uint32_t delay,
+                      std::uint32_t highest = 1000) {
+    return packet(1, 201, {theirs, ours, loss << 24, highest, 5, last, delay});
 }
 
 TEST_CASE("report of the receiver gives loss and round trip") {
@@ -39,6 +40,14 @@ TEST_CASE("receiver that has seen no report of ours tells no round trip") {
     RtcpMeter meter;
     meter.heed(receiver_report(0, 0, 0), 77);
     CHECK_FALSE(meter.take_report(ours)->rtt);
+}
+
+TEST_CASE("report tells of how many packets it is, from the second one on") {
+    RtcpMeter meter;
+    meter.heed(receiver_report(0, 0, 0, 0xfffffff0), 1);
+    CHECK_FALSE(meter.take_report(ours)->packets);
+    meter.heed(receiver_report(0, 0, 0, 5), 2);
+    CHECK(meter.take_report(ours)->packets == 21);
 }
 
 TEST_CASE("requests of a compound packet are counted each") {

@@ -34,7 +34,8 @@ std::string read_number(int fd) {
 
 }  // namespace
 
-XServer::XServer() {
+XServer::XServer(int width, int height) {
+    const std::string screen = std::to_string(width) + "x" + std::to_string(height) + "x24";
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("no pipe");
     pid_ = fork();
@@ -42,7 +43,7 @@ XServer::XServer() {
         dup2(ends[1], 3);
         const int null = open("/dev/null", O_RDWR);
         dup2(null, 2);
-        execlp("Xvfb", "Xvfb", "-displayfd", "3", "-screen", "0", "1600x1200x24", "-nolisten", "tcp",
+        execlp("Xvfb", "Xvfb", "-displayfd", "3", "-screen", "0", screen.c_str(), "-nolisten", "tcp",
                nullptr);
         _exit(127);
     }

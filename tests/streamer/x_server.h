@@ -11,11 +11,12 @@ namespace svc::test {
 
 class XServer {
   public:
-    XServer();  // 1600x1200; throws when there is no Xvfb
+    explicit XServer(int width = 1600, int height = 1200);  // throws when there is no Xvfb
     ~XServer();
     XServer(const XServer&) = delete;
     XServer& operator=(const XServer&) = delete;
     const std::string& display() const { return display_; }
+    int pid() const { return pid_; }
 
   private:
     int pid_ = 0;

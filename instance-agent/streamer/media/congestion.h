@@ -13,6 +13,7 @@ struct ReceiverReport {
     double loss = 0;                                   // of the packets since the last one, 0 to 1
     std::optional<std::chrono::duration<double>> rtt;  // nothing: not measured yet
     std::optional<double> received_kbps;               // what arrived, where transport-wide feedback says so
+    std::optional<std::uint32_t> packets = {};         // that the loss is of; nothing: enough
 };
 
 // One thread.
@@ -27,6 +28,7 @@ class Congestion {
     bool heed(const ReceiverReport& report, Moment now);
 
   private:
+    static bool is_losing(const ReceiverReport& report);
     bool congested(const ReceiverReport& report) const;
     void remember_rtt(const ReceiverReport& report, Moment now);
     void decrease(const ReceiverReport& report, Moment now);

@@ -16,8 +16,8 @@ std::string source_description(const MediaPlaces& places, const PictureShape& sh
     if (places.display.empty())
         return "appsrc name=source is-live=true do-timestamp=true format=time max-buffers=1 max-bytes=0 "
                "leaky-type=downstream";
-    return fmt::format("ximagesrc name=source show-pointer=true use-damage=true ! video/x-raw,framerate={}/1",
-                       shape.fps);
+    return fmt::format(
+        "ximagesrc name=source show-pointer=true use-damage=false ! video/x-raw,framerate={}/1", shape.fps);
 }
 
 // Players take small H.264 without a word about colours for BT.601 and the rest for BT.709; VP8 has BT.601.
@@ -68,6 +68,21 @@ void push(GstElement* source, const PictureShape& shape, const std::shared_ptr<c
     gst_app_src_push_sample(GST_APP_SRC(source), sample.get());
 }
 
+GstPadProbeReturn screen_captured(GstPad*, GstPadProbeInfo*, gpointer data) {
+    return (*static_cast<std::shared_ptr<ScreenGate>*>(data))->let_through() ? GST_PAD_PROBE_OK
+                                                                             : GST_PAD_PROBE_DROP;
+}
+
+GstPadProbeReturn frame_encoded(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    (*static_cast<std::shared_ptr<FramePace>*>(data))
+        ->encoded(gst_buffer_get_size(gst_pad_probe_info_get_buffer(info)));
+    return GST_PAD_PROBE_OK;
+}
+
+std::size_t budget(std::uint32_t kbps, int fps) {
+    return std::size_t{kbps} * 1000 / 8 / static_cast<std::size_t>(fps);
+}
+
 bool is_remote(const std::string& display) {
     return !display.empty() && display.front() != ':';
 }
@@ -77,8 +92,12 @@ bool is_remote(const std::string& display) {
 DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const PictureShape& shape,
                        std::uint32_t kbps, std::shared_ptr<SendMeter> sent)
     : codec_(codec),
+      fps_(shape.fps),
       bin_(GST_ELEMENT(gst_object_ref_sink(make_bin(description(places, codec, shape, kbps))))),
-      sent_(std::move(sent)) {
+      sent_(std::move(sent)),
+      pace_(std::make_shared<FramePace>(static_cast<std::size_t>(shape.width) *
+                                        static_cast<std::size_t>(shape.height))) {
+    pace_->set_budget(budget(kbps, shape.fps));
     encoder_ = element_of(bin(), "encoder");
     gate_ = element_of(bin(), "gate");
     const auto payloader = element_of(bin(), "payloader");
@@ -86,21 +105,41 @@ DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const Pictur
     meter_encoder(encoder_.get(), encoded_);
     meter_payloader(payloader.get(), sent_);
     if (codec == VideoCodec::h264) hide_level(payloader.get());
-    if (places.display.empty()) open_socket(places.frame_socket, shape);
-    // A guest that draws nothing right now has its last picture sent.
-    limit_key_frames(encoder_.get(), [weak = std::weak_ptr<FrameSocket>(socket_)] {
-        if (const auto socket = weak.lock()) socket->repeat();
+    if (places.display.empty())
+        open_socket(places.frame_socket, shape);
+    else
+        open_screen(places.display, shape);
+    const Ref<GstPad> encoded(gst_element_get_static_pad(encoder_.get(), "src"));
+    add_probe(encoded.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_encoded, pace_);
+    wake_at_requests();
+    if (codec != VideoCodec::h264) hide_rests(encoder_.get(), shape.fps);
+}
+
+// A guest that draws nothing right now has its last picture sent.
+void DisplayOut::wake_at_requests() {
+    limit_key_frames(encoder_.get(), [pace = pace_, weak_socket = std::weak_ptr<FrameSocket>(socket_),
+                                      weak_screen = std::weak_ptr<ScreenGate>(screen_)] {
+        pace->asked(FramePace::Moment::clock::now());
+        if (const auto socket = weak_socket.lock()) socket->wake();
+        if (const auto screen = weak_screen.lock()) screen->wake();
     });
-    if (!places.display.empty())
-        g_object_set(element_of(bin(), "source").get(), "display-name", places.display.c_str(), "remote",
-                     gboolean{is_remote(places.display)}, nullptr);
+}
+
+void DisplayOut::open_screen(const std::string& display, const PictureShape& shape) {
+    screen_ = std::make_shared<ScreenGate>(display, shape.fps, pace_);
+    const auto source = element_of(bin(), "source");
+    g_object_set(source.get(), "display-name", display.c_str(), "remote", gboolean{is_remote(display)},
+                 nullptr);
+    const Ref<GstPad> captured(gst_element_get_static_pad(source.get(), "src"));
+    add_probe(captured.get(), GST_PAD_PROBE_TYPE_BUFFER, screen_captured, screen_);
 }
 
 void DisplayOut::open_socket(const std::string& path, const PictureShape& shape) {
     const std::shared_ptr<GstElement> source(element_of(bin(), "source"));
     socket_ = std::make_shared<FrameSocket>(
         path, FrameSocket::Shape{shape.width, shape.height, shape.fps},
-        [source, shape](const std::shared_ptr<const RawFrame>& frame) { push(source.get(), shape, frame); });
+        [source, shape](const std::shared_ptr<const RawFrame>& frame) { push(source.get(), shape, frame); },
+        pace_);
 }
 
 void DisplayOut::begin() {
@@ -109,6 +148,7 @@ void DisplayOut::begin() {
 }
 
 void DisplayOut::set_kbps(std::uint32_t kbps) {
+    pace_->set_budget(budget(kbps, fps_));
     if (codec_ == VideoCodec::h264)
         g_object_set(encoder_.get(), "bitrate", kbps, nullptr);
     else
@@ -121,6 +161,7 @@ void DisplayOut::request_key_frame() {
 
 void DisplayOut::stop() {
     socket_.reset();
+    if (screen_) screen_->stop();
 }
 
 void DisplayOut::add_to(StreamStats& stats) const {

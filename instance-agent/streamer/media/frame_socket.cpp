@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -22,7 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
-constexpr auto repeat_interval = 200ms;  // what a client that lost a picture waits for the next one
 
 FileDescriptor listen_at(const std::string& path) {
     sockaddr_un address{};
@@ -57,8 +55,9 @@ std::shared_ptr<const RawFrame> black_frame(FrameSocket::Shape shape) {
 
 class FrameSocket::Loop {
   public:
-    Loop(const std::string& path, Shape shape, Sink sink, int wake)
+    Loop(const std::string& path, Shape shape, Sink sink, std::shared_ptr<FramePace> pace, int wake)
         : sink_(std::move(sink)),
+          pace_(std::move(pace)),
           wake_(wake),
           interval_(Clock::duration(1s) / shape.fps),
           listener_(listen_at(path)),
@@ -72,24 +71,22 @@ class FrameSocket::Loop {
             if (is_due()) hand_out();
         }
     }
-    void repeat() { repeat_ = true; }
     bool owns(const std::string& path) const { return inode_ != 0 && inode_of(path) == inode_; }
 
   private:
     // Half a millisecond early is not worth another round of poll().
     bool is_due() const {
-        const auto since = Clock::now() - handed_out_;
-        return repeat_ || since >= repeat_interval || (fresh_ && since + 500us >= interval_);
+        const auto now = Clock::now();
+        return now - handed_out_ + 500us >= interval_ && pace_->is_wanted(now);
     }
     int milliseconds_left() const {
-        const auto due = handed_out_ + (fresh_ ? interval_ : Clock::duration(repeat_interval));
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()).count();
+        const auto now = Clock::now(), due = std::max(handed_out_ + interval_, pace_->next(now));
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now).count();
         return static_cast<int>(std::clamp<long>(left, 0, 1000));
     }
     void hand_out() {
         handed_out_ = Clock::now();
-        fresh_ = false;
-        repeat_ = false;
+        pace_->sent(handed_out_);
         sink_(newest_);
     }
 
@@ -121,11 +118,12 @@ class FrameSocket::Loop {
                 return;
             case FrameReader::Result::frame:
                 newest_ = reader_.take();
-                fresh_ = true;
+                pace_->changed(Clock::now());
         }
     }
 
     Sink sink_;
+    std::shared_ptr<FramePace> pace_;
     int wake_;
     Clock::duration interval_;
     FileDescriptor listener_, writer_;
@@ -133,14 +131,12 @@ class FrameSocket::Loop {
     FrameReader reader_;
     std::shared_ptr<const RawFrame> newest_;
     Clock::time_point handed_out_{};
-    bool fresh_ = false;
-    std::atomic<bool> repeat_ = false;
 };
 
-FrameSocket::FrameSocket(const std::string& path, Shape shape, Sink sink)
+FrameSocket::FrameSocket(const std::string& path, Shape shape, Sink sink, std::shared_ptr<FramePace> pace)
     : path_(path), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!wake_) throw system_error("frame socket", errno);
-    loop_ = std::make_unique<Loop>(path, shape, std::move(sink), wake_.get());
+    loop_ = std::make_unique<Loop>(path, shape, std::move(sink), std::move(pace), wake_.get());
     thread_ = std::jthread([this](const std::stop_token& stop) {
         pthread_setname_np(pthread_self(), "frame-socket");
         loop_->run(stop);
@@ -155,8 +151,7 @@ FrameSocket::~FrameSocket() {
     if (loop_->owns(path_)) unlink(path_.c_str());
 }
 
-void FrameSocket::repeat() {
-    loop_->repeat();
+void FrameSocket::wake() {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof(one));
 }

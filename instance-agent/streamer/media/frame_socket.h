@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "instance-agent/streamer/media/frame_pace.h"
 #include "libsvc/base/file.h"
 
 namespace svc::streamer {
@@ -22,18 +23,18 @@ struct RawFrame {
 // Thread-safe. Makes the socket (an older one of that name is replaced) and removes it at its end.
 class FrameSocket {
   public:
-    // Each frame as it comes but at most `fps` a second; the last one again when a while nothing came, and
+    // Each frame as it comes but at most `fps` a second, and the last one again when the pace wants one;
     // black before the first one. On a thread of its own; must return soon.
     using Sink = std::function<void(std::shared_ptr<const RawFrame>)>;
     struct Shape {
         int width = 0, height = 0, fps = 0;
     };
-    FrameSocket(const std::string& path, Shape shape, Sink sink);  // throws
+    FrameSocket(const std::string& path, Shape shape, Sink sink, std::shared_ptr<FramePace> pace);  // throws
     ~FrameSocket();
     FrameSocket(const FrameSocket&) = delete;
     FrameSocket& operator=(const FrameSocket&) = delete;
 
-    void repeat();  // the last frame at once: somebody needs a picture
+    void wake();  // the pace has been told something
 
   private:
     class Loop;

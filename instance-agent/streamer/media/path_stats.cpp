@@ -12,6 +12,7 @@ namespace svc::streamer {
 namespace {
 
 constexpr guint64 report_interval = 500 * GST_MSECOND;
+constexpr double all_arrives = 0.95;
 constexpr std::int64_t ntp_epoch_seconds = 2'208'988'800;
 
 struct FreeStructure {
@@ -102,9 +103,11 @@ std::optional<TransportFeedback> transport_feedback(GstElement* webrtc) {
     GstStructure* raw = nullptr;
     if (session) g_object_get(session.get(), "twcc-stats", &raw, nullptr);
     const Structure stats(raw);
-    guint received = 0;
+    guint received = 0, sent = 0;
     gdouble loss = 0;
     if (!stats || !gst_structure_get_uint(stats.get(), "bitrate-recv", &received) || received == 0)
+        return std::nullopt;
+    if (gst_structure_get_uint(stats.get(), "bitrate-sent", &sent) && received >= sent * all_arrives)
         return std::nullopt;
     gst_structure_get_double(stats.get(), "packet-loss-pct", &loss);
     return TransportFeedback{loss / 100, received / 1000.0};

@@ -17,7 +17,8 @@ void find_relay(GstElement* webrtc, std::function<void(bool relay)> done);
 // Lets the meter read the RTCP that comes, and has ours sent often enough to measure round trips.
 void meter_feedback(GstElement* webrtc, const std::shared_ptr<RtcpMeter>& meter);
 
-// Of the transport-wide feedback so far; nothing: the client gives none.
+// Of the transport-wide feedback so far; nothing: the client gives none, or all arrives that is sent, so that
+// it does not say what the path can do.
 struct TransportFeedback {
     double loss = 0, received_kbps = 0;
 };

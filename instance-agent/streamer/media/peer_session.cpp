@@ -353,7 +353,7 @@ bool PeerSession::is_silent() {
 void PeerSession::adapt() {
     const auto report = meters_->video ? feedback_->take_report(meters_->video->ssrc()) : std::nullopt;
     if (!report) return;
-    ReceiverReport told{report->loss, std::nullopt, std::nullopt};
+    ReceiverReport told{report->loss, std::nullopt, std::nullopt, report->packets};
     if (report->rtt) told.rtt = std::chrono::duration<double>(*report->rtt);
     if (const auto transport = transport_feedback(webrtc_.get()))
         told.received_kbps = transport->received_kbps;

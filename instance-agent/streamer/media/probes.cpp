@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "instance-agent/streamer/media/even_times.h"
 #include "instance-agent/streamer/media/gst_handles.h"
 
 namespace svc::streamer {
@@ -96,7 +97,7 @@ GstPadProbeReturn level_asked(GstPad*, GstPadProbeInfo* info, gpointer) {
 // own limit does not work with x264enc in 1.22. On the threads of the encoder and of the session.
 class RequestLimit {
   public:
-    explicit RequestLimit(std::function<void()> heard) : heard_(std::move(heard)) {}
+    explicit RequestLimit(std::function<void()> asked) : asked_(std::move(asked)) {}
 
     bool take() {
         std::lock_guard lock(mutex_);
@@ -110,7 +111,7 @@ class RequestLimit {
         refill();
         return waits_ && left_ >= 1;
     }
-    void heard() const { heard_(); }
+    void asked() const { asked_(); }
 
   private:
     void refill() {
@@ -120,7 +121,7 @@ class RequestLimit {
     }
 
     static constexpr double most = 3, each_second = 4;
-    std::function<void()> heard_;
+    std::function<void()> asked_;
     std::mutex mutex_;
     double left_ = most;
     bool waits_ = false;
@@ -130,9 +131,8 @@ class RequestLimit {
 GstPadProbeReturn request_came(GstPad*, GstPadProbeInfo* info, gpointer data) {
     if (!gst_video_event_is_force_key_unit(gst_pad_probe_info_get_event(info))) return GST_PAD_PROBE_OK;
     RequestLimit& limit = meter_of<RequestLimit>(data);
-    if (!limit.take()) return GST_PAD_PROBE_DROP;
-    limit.heard();
-    return GST_PAD_PROBE_OK;
+    limit.asked();
+    return limit.take() ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
 GstPadProbeReturn frame_comes(GstPad* pad, GstPadProbeInfo*, gpointer data) {
@@ -140,6 +140,25 @@ GstPadProbeReturn frame_comes(GstPad* pad, GstPadProbeInfo*, gpointer data) {
         const Ref<GstElement> encoder(gst_pad_get_parent_element(pad));
         request_key_frame(encoder.get());
     }
+    return GST_PAD_PROBE_OK;
+}
+
+GstBuffer* writable_buffer(GstPadProbeInfo* info) {
+    GstBuffer* const buffer = gst_buffer_make_writable(gst_pad_probe_info_get_buffer(info));
+    info->data = buffer;
+    return buffer;
+}
+
+GstPadProbeReturn enters_evenly(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    GstBuffer* const buffer = writable_buffer(info);
+    GST_BUFFER_PTS(buffer) = meter_of<EvenTimes>(data).enter(GST_BUFFER_PTS(buffer));
+    return GST_PAD_PROBE_OK;
+}
+
+GstPadProbeReturn leaves_truly(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    GstBuffer* const buffer = writable_buffer(info);
+    GST_BUFFER_PTS(buffer) = meter_of<EvenTimes>(data).leave(GST_BUFFER_PTS(buffer));
+    GST_BUFFER_DTS(buffer) = GST_BUFFER_PTS(buffer);
     return GST_PAD_PROBE_OK;
 }
 
@@ -156,10 +175,18 @@ void meter_encoder(GstElement* encoder, const std::shared_ptr<EncodeMeter>& mete
     add_probe(src.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_done, meter);
 }
 
-void limit_key_frames(GstElement* encoder, std::function<void()> heard) {
+void hide_rests(GstElement* encoder, int fps) {
     const Ref<GstPad> sink(gst_element_get_static_pad(encoder, "sink"));
     const Ref<GstPad> src(gst_element_get_static_pad(encoder, "src"));
-    const auto limit = std::make_shared<RequestLimit>(std::move(heard));
+    const auto times = std::make_shared<EvenTimes>(GST_SECOND / static_cast<guint64>(fps));
+    add_probe(sink.get(), GST_PAD_PROBE_TYPE_BUFFER, enters_evenly, times);
+    add_probe(src.get(), GST_PAD_PROBE_TYPE_BUFFER, leaves_truly, times);
+}
+
+void limit_key_frames(GstElement* encoder, std::function<void()> asked) {
+    const Ref<GstPad> sink(gst_element_get_static_pad(encoder, "sink"));
+    const Ref<GstPad> src(gst_element_get_static_pad(encoder, "src"));
+    const auto limit = std::make_shared<RequestLimit>(std::move(asked));
     add_probe(sink.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_comes, limit);
     add_probe(src.get(), GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, request_came, limit);
 }

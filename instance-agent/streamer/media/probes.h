@@ -11,9 +11,12 @@
 namespace svc::streamer {
 
 void meter_encoder(GstElement* encoder, const std::shared_ptr<EncodeMeter>& meter);
+// Has it see frames that come evenly (even_times.h); what comes out has the true times.
+void hide_rests(GstElement* encoder, int fps);
 void request_key_frame(GstElement* encoder);
-// Of many requests in quick succession the first three are heard, then four a second.
-void limit_key_frames(GstElement* encoder, std::function<void()> heard);
+// Of many requests in quick succession the first three are heard, then four a second; a later frame brings
+// what the others asked for. `asked` is called for each.
+void limit_key_frames(GstElement* encoder, std::function<void()> asked);
 // Gives the stream its ssrc too.
 void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& meter);
 

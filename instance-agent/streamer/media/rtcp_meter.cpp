@@ -43,8 +43,11 @@ void RtcpMeter::heed_blocks(Bytes blocks, std::size_t count, std::uint32_t now) 
     streams_.with([&](auto& streams) {
         for (; count > 0 && blocks.size() >= block_size; --count, blocks = blocks.subspan(block_size)) {
             Stream* const stream = stream_of(streams, number(blocks, 0));
-            if (stream != nullptr)
-                stream->report = {blocks[4] / 256.0, round_trip(now, number(blocks, 16), number(blocks, 20))};
+            if (stream == nullptr) continue;
+            const std::uint32_t highest = number(blocks, 8);
+            const auto before = std::exchange(stream->highest, highest);
+            stream->report = {blocks[4] / 256.0, round_trip(now, number(blocks, 16), number(blocks, 20)),
+                              before ? std::optional(highest - *before) : std::nullopt};
         }
     });
 }

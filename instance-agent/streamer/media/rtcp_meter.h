@@ -17,6 +17,8 @@ struct FeedbackCounts {
 struct ReceptionReport {
     double loss = 0;            // fraction since the report before
     std::optional<double> rtt;  // seconds; nothing until the receiver has seen a report of ours
+    std::optional<std::uint32_t>
+        packets;  // that were to come since the report before; nothing: it is the first
 };
 
 // Thread-safe. Streams are told apart by ssrc.
@@ -37,6 +39,7 @@ class RtcpMeter {
     struct Stream {
         FeedbackCounts counts;
         std::optional<ReceptionReport> report;
+        std::optional<std::uint32_t> highest;  // sequence number with its cycles
     };
     static constexpr std::size_t most_streams = 32;  // a receiver may name any ssrc
     Stream* stream_of(std::map<std::uint32_t, Stream>& streams, std::uint32_t ssrc);
