@@ -237,11 +237,11 @@ void Signalling::on_offer(unsigned peer, const std::string& sdp) {
 
 void Signalling::on_candidate(unsigned peer, const std::string& candidate, unsigned media_line) {
     if (!is_present(peer) || candidate.empty()) return;
-    const bool named = media_line < mids_.size() && !mids_[media_line].empty();
-    to_client(Json::object({{"type", "candidate"},
-                            {"candidate", base64_encode(candidate)},
-                            {"sdpMid", named ? Json(mids_[media_line]) : Json()},
-                            {"sdpMLineIndex", media_line}}));
+    const std::string mid = media_line < mids_.size() ? mids_[media_line] : "";
+    Json message = Json::object({{"type", "candidate"}, {"candidate", base64_encode(candidate)}});
+    message.set("sdpMid", mid.empty() ? Json(nullptr) : Json(mid));
+    message.set("sdpMLineIndex", media_line);
+    to_client(message);
 }
 
 void Signalling::on_connected(unsigned peer) {
@@ -258,6 +258,10 @@ void Signalling::on_failed(unsigned peer, const std::string& reason) {
     const bool told = active_;
     end_media();
     if (!told) host_.to_gateway(Json::object({{"type", "ctl:stream"}, {"active", false}}));
+}
+
+void Signalling::on_silent(unsigned peer) {
+    if (is_present(peer)) host_.client_silent();
 }
 
 void Signalling::on_channel_opened(unsigned peer, const std::string& label) {

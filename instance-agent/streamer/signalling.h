@@ -24,8 +24,9 @@ class SignallingHost {
     virtual PeerSetup peer_setup() = 0;  // all but settings and ICE servers
     virtual bool is_automotive() const = 0;
     virtual void stream_began() = 0;
-    virtual void stream_ended() = 0;  // the peer is still there
-    virtual void peer_ended() = 0;    // it is not any more
+    virtual void client_silent() = 0;  // it may have vanished
+    virtual void stream_ended() = 0;   // the peer is still there
+    virtual void peer_ended() = 0;     // it is not any more
     virtual void channel_opened(const std::string& label) = 0;
     virtual void channel_closed(const std::string& label) = 0;
     virtual void channel_message(const std::string& label, const std::string& data) = 0;
@@ -82,6 +83,7 @@ class Signalling final : private PeerNews {
     void on_candidate(unsigned peer, const std::string& candidate, unsigned media_line) override;
     void on_connected(unsigned peer) override;
     void on_failed(unsigned peer, const std::string& reason) override;
+    void on_silent(unsigned peer) override;
     void on_channel_opened(unsigned peer, const std::string& label) override;
     void on_channel_closed(unsigned peer, const std::string& label) override;
     void on_channel_message(unsigned peer, const std::string& label, const std::string& data) override;

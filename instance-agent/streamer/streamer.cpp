@@ -151,6 +151,12 @@ void Streamer::stream_began() {
     queue_.after(metrics_interval, [this, stream = ++stream_] { sample(stream); });
 }
 
+// A key that stays down repeats itself.
+void Streamer::client_silent() {
+    rtc_log_.note("silent");
+    client_input_.release_all();
+}
+
 void Streamer::stream_ended() {
     log::info("the client has gone");
     send_metrics();

@@ -51,6 +51,7 @@ class Streamer final : private SignallingHost {
     PeerSetup peer_setup() override;
     bool is_automotive() const override { return automotive_; }
     void stream_began() override;
+    void client_silent() override;
     void stream_ended() override;
     void peer_ended() override;
     void channel_opened(const std::string& label) override;

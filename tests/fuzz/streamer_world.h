@@ -153,6 +153,7 @@ class StreamerWorld final : private streamer::SignallingHost {
     streamer::PeerSetup peer_setup() override { return {}; }
     bool is_automotive() const override { return true; }
     void stream_began() override { ++began_; }
+    void client_silent() override {}
     void stream_ended() override { ++ended_; }
     void peer_ended() override { control_.client_gone(), injected_.client_gone(), input_.release_all(); }
     void channel_opened(const std::string& label) override {

@@ -33,6 +33,9 @@ void PeerLog::connected() {
 void PeerLog::failed(const std::string& reason) {
     add("failed: " + reason);
 }
+void PeerLog::fell_silent() {
+    add("silent");
+}
 void PeerLog::channel_opened(const std::string& label) {
     add("open " + label);
 }

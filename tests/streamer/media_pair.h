@@ -22,6 +22,7 @@ class PeerLog : public PeerEvents {
     void local_candidate(const std::string& candidate, unsigned media_line) override;
     void connected() override;
     void failed(const std::string& reason) override;
+    void fell_silent() override;
     void channel_opened(const std::string& label) override;
     void channel_closed(const std::string& label) override;
     void channel_message(const std::string& label, bool binary, std::string_view data) override;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "instance-agent/streamer/media/data_channels.h"
 #include "libsvc/base/error.h"
 #include "tests/streamer/media_pair.h"
 
@@ -170,6 +171,15 @@ TEST_CASE("channel that nobody announced is not listened to, one that closes is 
     CHECK(pair.log().wait_event("closed data", 15s));
     CHECK_FALSE(pair.peer().send("data", false, "x"));
     for (const std::string& event : pair.log().events()) CHECK(event != "open secret");
+}
+
+TEST_CASE("client that opens ever more channels is given up") {
+    MediaPair::Wish wish;
+    for (int i = 0; i < DataChannels::most_channels + 8; ++i)
+        wish.client.channels.push_back("channel" + std::to_string(i));
+    MediaPair pair(wish);
+    pair.connect();
+    CHECK(pair.log().wait_event("failed: too many data channels", 20s));
 }
 
 TEST_CASE("camera of the client arrives in the wished size until nobody wants it") {

@@ -25,6 +25,7 @@ class Host final : public SignallingHost {
     }
     bool is_automotive() const override { return automotive; }
     void stream_began() override { ++began; }
+    void client_silent() override { ++silent; }
     void stream_ended() override { ++ended; }
     void peer_ended() override { ++peers_ended; }
     void channel_opened(const std::string& label) override { channels.push_back("+" + label); }
@@ -37,7 +38,7 @@ class Host final : public SignallingHost {
     std::vector<Json> sent;
     ScreenWish screen;
     bool automotive = false;
-    int began = 0, ended = 0, peers_ended = 0;
+    int began = 0, ended = 0, silent = 0, peers_ended = 0;
     std::vector<std::string> channels;
     std::string terminated;
 };

@@ -327,6 +327,20 @@ TEST_CASE("what_is_held_is_let_go_when_the_control_channel_closes") {
           std::vector<std::string>{"size 1280 720", "button 1 true", "release", "release"});
 }
 
+TEST_CASE("what_is_held_is_let_go_when_the_client_falls_silent") {
+    Place place;
+    place.connect();
+    place.control(R"({"type":"input::key","data":{"code":4,"pressed":true}})");
+    place.peers.events->fell_silent();
+    place.control(R"({"type":"input::key","data":{"code":5,"pressed":true}})");  // it came back
+    place.control(R"({"type":"stream::disconnect"})");
+    place.gateway.await("ctl:stream");
+    place.streamer->stop();
+    place.thread.join();
+    CHECK(place.input->take() ==
+          std::vector<std::string>{"size 1280 720", "key 30 true", "release", "key 48 true", "release"});
+}
+
 TEST_CASE("a_client_that_floods_with_text_is_held_back_by_its_length") {
     Place place;
     place.connect();

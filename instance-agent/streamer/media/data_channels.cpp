@@ -77,6 +77,8 @@ void DataChannels::listen_to(GstElement* webrtc) {
 void DataChannels::on_channel(GstElement*, GstWebRTCDataChannel* object, gboolean local, gpointer data) {
     const auto channels = held<DataChannels>(data);
     if (!channels || local) return;
+    if (++channels->seen_ == most_channels + 1)
+        channels->gate_->tell([](PeerEvents& events) { events.failed("too many data channels"); });
     // The label is written between this signal and the channel's opening.
     connect(object, "on-open", G_CALLBACK(+[](GstWebRTCDataChannel* opened, gpointer held_data) {
                 if (const auto held_channels = held<DataChannels>(held_data)) held_channels->adopt(opened);

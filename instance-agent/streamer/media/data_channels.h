@@ -2,6 +2,7 @@
 // The channels the client has opened. Those nobody announced are not listened to.
 #include <gst/gst.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,6 +19,9 @@ namespace svc::streamer {
 // Thread-safe.
 class DataChannels : public std::enable_shared_from_this<DataChannels> {
   public:
+    // Each channel of the client costs two threads of the library, whatever its name.
+    static constexpr int most_channels = 32;
+
     DataChannels(std::vector<std::string> names, std::shared_ptr<EventGate> gate);
     ~DataChannels();
     DataChannels(const DataChannels&) = delete;
@@ -38,6 +42,7 @@ class DataChannels : public std::enable_shared_from_this<DataChannels> {
 
     std::vector<std::string> names_;
     std::shared_ptr<EventGate> gate_;
+    std::atomic<int> seen_ = 0;
     Guarded<std::map<std::string, std::shared_ptr<Channel>>> channels_;
 };
 

@@ -24,7 +24,7 @@ constexpr int ticks_a_look = 4;  // how often it is asked which path is in use
 constexpr auto early_interval = 100ms;
 constexpr int most_early_ticks = 8;
 constexpr int most_beginnings = 16;
-constexpr int most_silent_ticks = 30;
+constexpr int most_quiet_ticks = 10, most_silent_ticks = 30;
 constexpr guint receive_latency =
     60;  // milliseconds the client's camera and microphone may wait for a packet
 constexpr const char* stream_name = "display";  // of all we send: players keep sound and picture together
@@ -323,9 +323,11 @@ void PeerSession::run_ticks(const std::stop_token& stop) {
         if (stop.stop_requested() || !connected_) continue;
         repeat_beginning();
         adapt();
-        const bool silent = is_silent(), look = tick % ticks_a_look == 0;
+        const bool silent = is_silent(), quiet = silent_ticks_ == most_quiet_ticks;
+        const bool look = tick % ticks_a_look == 0;
         lock.unlock();
         if (latency_changed_.exchange(false)) gst_bin_recalculate_latency(GST_BIN(pipeline_.get()));
+        if (quiet) gate_->tell([](PeerEvents& events) { events.fell_silent(); });
         if (silent) fail("the client has fallen silent");
         if (look) look_for_relay();
         lock.lock();
