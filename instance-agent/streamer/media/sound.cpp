@@ -40,7 +40,7 @@ GstElement* make_sound_out(const std::string& audio_server, const std::shared_pt
                    : "audiotestsrc is-live=true wave=silence samplesperbuffer=960";
     GstElement* const bin = make_bin(
         fmt::format("{} ! audio/x-raw,rate=48000,channels=2 ! opusenc bitrate={} frame-size=20 dtx=true "
-                    "audio-type=restricted-lowdelay ! rtpopuspay name=payloader pt={}",
+                    "audio-type=restricted-lowdelay ! rtpopuspay name=payloader dtx=true pt={}",
                     source, audio_bits_per_second, opus_payload));
     if (has_server) set_server(bin, "sound", audio_server);
     meter_payloader(element_of(bin, "payloader").get(), sent);
