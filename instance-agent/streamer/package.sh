@@ -18,6 +18,10 @@ plugin_folder=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 needed() { ldd "$@" | awk '$2 == "=>" && $3 ~ /^\// {print $3} $1 ~ /^\/.*ld-linux/ {print $1}' | sort -u; }
 
 mkdir -p "$work"/{bin,lib,plugins,none}
+# What is not asked for ports needs no library for that, nor what comes with it.
+upnp=libgupnp-igd-1.0.so.4
+"${CC:-cc}" -shared -fPIC -O1 -Wl,-soname,$upnp -o "$work/lib/$upnp" "$here/no_upnp.c"
+export LD_LIBRARY_PATH=$work/lib
 cp -r "$here/addon/." "$work/"
 install -m 755 -s "$program" "$work/bin/svc-streamer"
 files=("$program")
@@ -33,6 +37,7 @@ done
 ! ldd "${files[@]}" 2>&1 | grep 'not found' >&2 || { echo "package.sh: a library is missing" >&2; exit 1; }
 for library in $(needed "${files[@]}"); do
     case $library in
+    "$work"/*) ;;
     *ld-linux*) install -m 755 "$library" "$work/lib/loader" ;;
     *) cp -L "$library" "$work/lib/" ;;
     esac
