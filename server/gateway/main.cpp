@@ -1,9 +1,7 @@
 // svc-gateway: parse, load, run. Exit status: 0 ok, 1 failed while running, 2 wrong usage or configuration.
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
-#include <iostream>
 
 #include "server/gateway/gateway.h"
 #include "server/process/signals.h"
@@ -34,24 +32,10 @@ int run(const Options& options, int argc, const char* const* argv) {
     return EXIT_SUCCESS;
 }
 
-int obey(const Invocation& invocation, int argc, const char* const* argv) {
-    if (invocation.finished) return invocation.exit_status;
-    if (invocation.options.check_only) {
-        std::cout << "configuration is valid\n";
-        return EXIT_SUCCESS;
-    }
-    return run(invocation.options, argc, argv);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-    umask(077);
-    Invocation invocation;
-    const int status = process::exit_status_of(program, process::wrong_usage, [&] {
-        invocation = read_options(argc, argv);
-        return EXIT_SUCCESS;
-    });
-    if (status != EXIT_SUCCESS) return status;
-    return process::exit_status_of(program, process::failed, [&] { return obey(invocation, argc, argv); });
+    const auto read = [&] { return read_options(argc, argv); };
+    return process::run_program(program, read,
+                                [&](const Options& options) { return run(options, argc, argv); });
 }

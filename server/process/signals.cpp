@@ -2,8 +2,6 @@
 
 #include <systemd/sd-daemon.h>
 
-#include <iostream>
-
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
