@@ -15,7 +15,8 @@ namespace {
 constexpr std::chrono::seconds farewell{1};
 }
 
-GatewayAddress GatewayAddress::parse(const std::string& url, const std::string& fingerprint) {
+GatewayAddress GatewayAddress::parse(const std::string& url, const std::string& fingerprint,
+                                     const std::string& server_name) {
     const bool tls = url.starts_with("wss://");
     if (!tls && !url.starts_with("ws://")) throw_invalid("control_url", "must begin with wss:// or ws://");
     const std::size_t host = url.find("//") + 2;
@@ -23,6 +24,7 @@ GatewayAddress GatewayAddress::parse(const std::string& url, const std::string& 
     GatewayAddress address;
     address.target = Target::parse((tls ? "https://" : "http://") + url.substr(host, path - host));
     address.target.server_fingerprint = fingerprint;
+    address.target.server_name = server_name;
     address.path = path < url.size() ? url.substr(path) : "/";
     return address;
 }

@@ -18,12 +18,14 @@ class WebSocketClient;
 
 namespace svc::streamer {
 
-// Where the gateway wants us: of the user data's `control_url` and `fingerprint`.
+// Where the gateway wants us, and how to know it: of the user data's `streaming`.
 struct GatewayAddress {
     Target target;
     std::string path;  // with the query; holds a token, so it is not logged
-    // "wss://host:port/path?query" or "ws://..."; throws invalid_argument.
-    static GatewayAddress parse(const std::string& url, const std::string& fingerprint);
+    // "wss://host:port/path?query" or "ws://..."; throws invalid_argument. `server_name`: whom to ask for by
+    // TLS; "": the host.
+    static GatewayAddress parse(const std::string& url, const std::string& fingerprint,
+                                const std::string& server_name = "");
 };
 
 // What the link tells, on its own thread.

@@ -30,6 +30,14 @@ std::optional<Json> object_of(const std::string& text) try {
     return std::nullopt;  // user data of another kind
 }
 
+// A gateway that has a certificate for instances alone tells its name, too.
+GatewayAddress gateway_of(const JsonFields& streaming) {
+    const auto name = streaming.string("server_name");
+    const std::string fingerprint =
+        name ? streaming.require_string("server_fingerprint") : streaming.string("fingerprint").value_or("");
+    return GatewayAddress::parse(streaming.require_string("control_url"), fingerprint, name.value_or(""));
+}
+
 }  // namespace
 
 std::optional<StreamStart> read_user_data(const std::string& text) {
@@ -39,8 +47,7 @@ std::optional<StreamStart> read_user_data(const std::string& text) {
     if (!streaming) return std::nullopt;
     StreamStart start;
     start.session_id = streaming->require_string("session_id");
-    start.gateway = GatewayAddress::parse(streaming->require_string("control_url"),
-                                          streaming->string("fingerprint").value_or(""));
+    start.gateway = gateway_of(*streaming);
     if (const auto labels = streaming->object("metrics_labels")) {
         start.app = labels->string("app").value_or("");
         start.region = labels->string("region").value_or("");

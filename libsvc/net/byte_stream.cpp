@@ -54,7 +54,7 @@ SslPtr make_client_ssl(const Target& target) {
                                          const_cast<std::string*>(&target.server_fingerprint));
     SslPtr ssl(SSL_new(context.get()));
     if (!ssl) throw openssl_error(ErrorCode::internal, "cannot make TLS connection");
-    expect_host(ssl.get(), target.host);
+    expect_host(ssl.get(), target.tls_name());
     SSL_set_connect_state(ssl.get());
     return ssl;
 }
@@ -76,9 +76,9 @@ void ByteStream::SslFree::operator()(ssl_st* ssl) const {
     SSL_free(ssl);
 }
 
-ByteStream::ByteStream(int socket, const TlsContext& server_side) : socket_(socket) {
-    const auto state = server_side.state();
-    ssl_.reset(SSL_new(state->context.get()));
+ByteStream::ByteStream(int socket, const TlsContext& server_side)
+    : socket_(socket), server_side_(server_side.state()) {
+    ssl_.reset(SSL_new(server_side_->context.get()));
     if (!ssl_ || SSL_set_fd(ssl_.get(), socket) != 1)
         throw openssl_error(ErrorCode::internal, "cannot make TLS connection");
     SSL_set_accept_state(ssl_.get());

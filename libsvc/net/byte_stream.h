@@ -45,6 +45,7 @@ class ByteStream {
         void operator()(ssl_st* ssl) const;
     };
     int socket_;
+    std::shared_ptr<const TlsContext::State> server_side_;  // what the handshake looks into
     std::unique_ptr<ssl_st, SslFree> ssl_;
 };
 

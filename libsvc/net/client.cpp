@@ -172,7 +172,8 @@ HttpClient::HttpClient(Target target) : target_(std::move(target)), pool_(std::m
 HttpClient::~HttpClient() = default;
 
 ClientReply HttpClient::call(const ClientRequest& request) {
-    if (request.source || target_.proxy || target_.unverified) return call_once(target_, request);
+    if (request.source || target_.proxy || target_.unverified || !target_.server_name.empty())
+        return call_once(target_, request);
     HttplibPtr client = pool_->take();
     for (;;) {
         const bool reused = client != nullptr;

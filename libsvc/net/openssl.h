@@ -5,6 +5,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ using BioPtr = std::unique_ptr<BIO, Free<BIO_free_all>>;
 using ContextPtr = std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, Free<SSL_free>>;
 
+using NamedContexts = std::map<std::string, ContextPtr, std::less<>>;  // by name in lower case
+
 // "<what>: <OpenSSL's last reason>"; empties the thread's error queue.
 Error openssl_error(ErrorCode code, std::string_view what);
 std::string der_of(const X509* certificate);
@@ -44,6 +47,7 @@ void use_key_pair(SSL_CTX* context, const KeyPair& files);
 struct TlsContext::State {
     net::ContextPtr context;
     std::string fingerprint;
+    std::shared_ptr<const net::NamedContexts> named;  // `context` refers to it
 };
 
 }  // namespace svc

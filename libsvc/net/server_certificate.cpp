@@ -49,7 +49,7 @@ ClientCertificate server_certificate(const Target& target, std::chrono::seconds 
     const net::SslPtr ssl(SSL_new(context.get()));
     if (!ssl || SSL_set_fd(ssl.get(), socket.get()) != 1)
         throw net::openssl_error(ErrorCode::internal, "cannot make TLS connection");
-    SSL_set_tlsext_host_name(ssl.get(), target.host.c_str());
+    SSL_set_tlsext_host_name(ssl.get(), target.tls_name().c_str());
     if (SSL_connect(ssl.get()) != 1)
         throw net::openssl_error(ErrorCode::unavailable, target.describe() + ": no TLS connection");
     const X509* certificate = SSL_get0_peer_certificate(ssl.get());

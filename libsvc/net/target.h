@@ -23,6 +23,7 @@ struct Target {
     std::string host;
     std::uint16_t port = 0;
     bool tls = true;
+    std::string server_name;          // whom to ask for by TLS; "": `host`
     std::string server_fingerprint;   // "": the system's certificate authorities decide
     std::optional<KeyPair> identity;  // our client certificate
     bool unverified = false;          // without a fingerprint: any certificate will do
@@ -30,6 +31,7 @@ struct Target {
     // "https://host:8444", "http://host:1", "unix:///run/svc/unix.socket"; throws invalid_argument.
     static Target parse(std::string_view url);
     std::string describe() const;
+    const std::string& tls_name() const { return server_name.empty() ? host : server_name; }
 };
 
 }  // namespace svc

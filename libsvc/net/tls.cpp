@@ -8,6 +8,7 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/guarded.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/net/openssl.h"
 
 namespace svc {
@@ -127,7 +128,8 @@ std::string to_pem(const ClientCertificate& certificate) {
 }
 
 struct TlsContext::Holder {
-    Guarded<std::shared_ptr<State>> state;
+    Guarded<std::shared_ptr<const State>> state;
+    std::shared_ptr<const net::NamedContexts> named;
 };
 
 namespace {
@@ -135,7 +137,8 @@ namespace {
 net::ContextPtr make_server_context(const KeyPair& files, TlsVersion least) {
     auto context = net::make_context(TLS_server_method());
     if (least == TlsVersion::tls13) SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
-    net::use_key_pair(context.get(), files);
+    with_context(files.certificate.string() + " with " + files.key.filename().string(),
+                 [&] { net::use_key_pair(context.get(), files); });
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_cert_verify_callback(context.get(), net::accept_any_certificate, nullptr);
     // One is enough to come back with; making a second one takes a seventh of the handshake's time.
@@ -146,10 +149,32 @@ net::ContextPtr make_server_context(const KeyPair& files, TlsVersion least) {
     return context;
 }
 
+std::string fingerprint_in(const net::ContextPtr& context) {
+    return net::fingerprint_of(SSL_CTX_get0_certificate(context.get()));
+}
+
+// OpenSSL asks when the client has said whom it wants.
+int choose_identity(SSL* ssl, int*, void* named) {
+    const char* name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+    if (name == nullptr) return SSL_TLSEXT_ERR_NOACK;
+    try {
+        const auto& contexts = *static_cast<const net::NamedContexts*>(named);
+        const auto found = contexts.find(to_lower(name));
+        if (found == contexts.end()) return SSL_TLSEXT_ERR_NOACK;
+        return SSL_set_SSL_CTX(ssl, found->second.get()) ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+    } catch (const std::exception&) {
+        return SSL_TLSEXT_ERR_ALERT_FATAL;  // no exception may pass through OpenSSL
+    }
+}
+
 }  // namespace
 
-TlsContext::TlsContext(KeyPair files, TlsVersion least)
+TlsContext::TlsContext(KeyPair files, TlsVersion least, const std::vector<NamedIdentity>& named)
     : files_(std::move(files)), least_(least), holder_(std::make_unique<Holder>()) {
+    auto contexts = std::make_shared<net::NamedContexts>();
+    for (const auto& [name, own_files] : named)
+        contexts->emplace(to_lower(name), make_server_context(own_files, least));
+    holder_->named = std::move(contexts);
     reload();
 }
 
@@ -158,7 +183,11 @@ TlsContext::~TlsContext() = default;
 void TlsContext::reload() {
     auto state = std::make_shared<State>();
     state->context = make_server_context(files_, least_);
-    state->fingerprint = net::fingerprint_of(SSL_CTX_get0_certificate(state->context.get()));
+    state->fingerprint = fingerprint_in(state->context);
+    state->named = holder_->named;
+    SSL_CTX_set_tlsext_servername_callback(state->context.get(), choose_identity);
+    SSL_CTX_set_tlsext_servername_arg(state->context.get(),
+                                      const_cast<net::NamedContexts*>(state->named.get()));
     holder_->state.with([&](auto& current) { current = std::move(state); });
 }
 
@@ -166,7 +195,14 @@ std::string TlsContext::fingerprint() const {
     return state()->fingerprint;
 }
 
-std::shared_ptr<TlsContext::State> TlsContext::state() const {
+std::string TlsContext::fingerprint(std::string_view name) const {
+    const auto found = holder_->named->find(to_lower(name));
+    if (found == holder_->named->end())
+        throw Error(ErrorCode::not_found, "TLS identity " + quoted(name) + " not found");
+    return fingerprint_in(found->second);
+}
+
+std::shared_ptr<const TlsContext::State> TlsContext::state() const {
     return holder_->state.with([](const auto& current) { return current; });
 }
 

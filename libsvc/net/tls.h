@@ -28,16 +28,26 @@ std::string to_pem(const ClientCertificate& certificate);
 
 enum class TlsVersion { tls12, tls13 };
 
+// Who a server is to clients that ask for this name in their TLS greeting (SNI), whatever its case.
+struct NamedIdentity {
+    std::string name;
+    KeyPair files;
+};
+
 // A server's TLS settings: from version `least` on, client certificate requested and never required, any
-// accepted here. Thread-safe; reload() switches new connections to changed files.
+// accepted here. Clients that ask for no name, or for one that is not among `named`, get the certificate of
+// `files`. Throws invalid_argument naming the files that are bad. Thread-safe; reload() switches new
+// connections to changed files, but for those of `named`: they are read once.
 class TlsContext {
   public:
-    explicit TlsContext(KeyPair files, TlsVersion least = TlsVersion::tls12);
+    explicit TlsContext(KeyPair files, TlsVersion least = TlsVersion::tls12,
+                        const std::vector<NamedIdentity>& named = {});
     ~TlsContext();
     void reload();                    // throws and keeps the old key when the files are bad
     std::string fingerprint() const;  // of the certificate now served
+    std::string fingerprint(std::string_view name) const;  // of a named one's; throws not_found
     struct State;
-    std::shared_ptr<State> state() const;
+    std::shared_ptr<const State> state() const;
 
   private:
     KeyPair files_;

@@ -135,6 +135,10 @@ Json SessionService::Implementation::user_data(const StreamSession& session) con
          {"control_url", config_.instance_url + socket_path(session.id, SocketRole::master, token)}});
     const std::string fingerprint = fingerprint_.with([](const std::string& present) { return present; });
     if (!fingerprint.empty()) streaming.set("fingerprint", fingerprint);
+    if (!config_.server_name.empty()) {
+        streaming.set("server_name", config_.server_name);
+        streaming.set("server_fingerprint", config_.server_fingerprint);
+    }
     streaming.set("metrics_labels", Json::object({{"region", session.region}, {"app", session.app}}));
     return Json::object({{"display_width", session.screen.width},
                          {"display_height", session.screen.height},

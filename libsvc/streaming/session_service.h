@@ -42,7 +42,9 @@ struct SessionLimits {
 struct SessionServiceConfig {
     IceConfig ice;
     std::string instance_url;  // "wss://host:port" where instances find this gateway
-    std::string fingerprint;   // of the gateway's certificate; "": instances connect without TLS
+    // How instances know the gateway; all "": they connect without TLS.
+    std::string fingerprint;  // of the certificate everybody sees: for streamers that know no `server_name`
+    std::string server_name, server_fingerprint;  // whom to ask for by TLS, and that one's certificate
     SessionLimits limits;
     // Whether an owner is still there: sessions of others end. Null: all are. Called by any thread.
     std::function<bool(const std::string& owner)> has_owner = nullptr;

@@ -29,6 +29,16 @@ std::vector<Regions::Member> members(const Options& options, const Seams& seams)
     return members;
 }
 
+// Whom instances ask for: the certificate they are told at launch and see when they come back must stay the
+// same for as long as they run, however often the one for browsers is replaced.
+constexpr const char* instance_identity = "instances.svc-gateway.internal";
+
+NamedIdentity make_instance_identity(const StateDirectory& state, const Clock& clock) {
+    NamedIdentity identity{instance_identity, state.instance_keys()};
+    ensure_key_pair(identity.files, instance_identity, {instance_identity}, {}, clock);
+    return identity;
+}
+
 std::shared_ptr<TlsContext> make_tls(const Options& options, const StateDirectory& state,
                                      const Clock& clock) {
     KeyPair files{options.tls_certificate, options.tls_key};
@@ -38,7 +48,8 @@ std::shared_ptr<TlsContext> make_tls(const Options& options, const StateDirector
         addresses.insert(addresses.begin(), {"127.0.0.1", "::1"});
         ensure_key_pair(files, host_name(), {host_name(), "localhost"}, addresses, clock);
     }
-    return std::make_shared<TlsContext>(files, options.tls12 ? TlsVersion::tls12 : TlsVersion::tls13);
+    return std::make_shared<TlsContext>(files, options.tls12 ? TlsVersion::tls12 : TlsVersion::tls13,
+                                        std::vector{make_instance_identity(state, clock)});
 }
 
 ServerLimits server_limits() {
@@ -89,7 +100,7 @@ class Gateway::Parts {
   private:
     void listen();
     void make_sessions();
-    std::string instance_fingerprint() const;  // "": they connect without TLS
+    bool instances_use_tls() const { return context.instance_url.starts_with("https://"); }
 };
 
 Gateway::Parts::Parts(Options given, const Seams& seams)
@@ -122,20 +133,20 @@ void Gateway::Parts::listen() {
     }));
 }
 
-std::string Gateway::Parts::instance_fingerprint() const {
-    return context.instance_url.starts_with("https://") ? tls->fingerprint() : "";
-}
-
 void Gateway::Parts::reload() {
     tls->reload();
-    sessions->use_fingerprint(instance_fingerprint());
+    if (instances_use_tls()) sessions->use_fingerprint(tls->fingerprint());
 }
 
 void Gateway::Parts::make_sessions() {
     SessionServiceConfig config;
     config.ice = options.ice;
     config.instance_url = websocket_url(context.instance_url, "");
-    config.fingerprint = instance_fingerprint();
+    if (instances_use_tls()) {
+        config.fingerprint = tls->fingerprint();
+        config.server_name = instance_identity;
+        config.server_fingerprint = tls->fingerprint(instance_identity);
+    }
     config.limits = options.limits;
     config.has_owner = [this](const SessionOwner& owner) { return accounts.has(owner); };
     sessions = std::make_unique<SessionService>(

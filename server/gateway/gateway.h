@@ -30,7 +30,7 @@ class Gateway {
     // "unix:/run/svc-gateway/unix.socket", "https://[::]:4000", "https://127.0.0.1:9105/internal/1.0/metrics"
     const std::vector<std::string>& addresses() const;
     std::vector<std::string> routes() const;  // "GET /1.0/sessions/{id}"
-    std::string fingerprint() const;          // of the certificate now served
+    std::string fingerprint() const;          // of the certificate browsers now see
     void reload(log::Level level);            // and the certificate
     // No new work; what is under way is continued by the next start. Instances and their media go on.
     void stop();

@@ -1,6 +1,6 @@
 #pragma once
 // The layout of the state directory, and the lock that keeps it to one gateway:
-//   lock  gateway.db  tokens.key  tls/server.{crt,key}
+//   lock  gateway.db  tokens.key  tls/server.{crt,key}  tls/instances.{crt,key}
 #include <filesystem>
 
 #include "libsvc/base/file.h"
@@ -16,6 +16,9 @@ class StateDirectory {
     std::filesystem::path database() const { return root_ / "gateway.db"; }
     std::filesystem::path token_secret() const { return root_ / "tokens.key"; }
     KeyPair server_keys() const { return {root_ / "tls" / "server.crt", root_ / "tls" / "server.key"}; }
+    KeyPair instance_keys() const {
+        return {root_ / "tls" / "instances.crt", root_ / "tls" / "instances.key"};
+    }
 
   private:
     std::filesystem::path root_;

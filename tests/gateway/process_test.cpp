@@ -9,6 +9,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/process.h"
+#include "libsvc/net/server_certificate.h"
 #include "tests/support/test_gateway.h"
 #include "tests/support/tls_versions.h"
 
@@ -133,7 +134,9 @@ TEST_CASE_METHOD(Setup, "a_hangup_has_the_certificate_and_the_log_level_read_aga
                           "log_level: error\ntls_certificate: " + files.certificate.string() +
                               "\ntls_key: " + files.key.string() + "\n");
     Process process(path, {"--config", path / "gateway.yaml"});
-    Target target = process.target();
+    Target target = process.target(), of_instances = target;
+    of_instances.server_name = "instances.svc-gateway.internal";
+    const std::string instances = server_certificate(of_instances).fingerprint;
     std::filesystem::remove(files.certificate);
     std::filesystem::remove(files.key);
     ensure_key_pair(files, "second", {}, {}, clock);
@@ -145,6 +148,8 @@ TEST_CASE_METHOD(Setup, "a_hangup_has_the_certificate_and_the_log_level_read_aga
     target.unverified = false;
     target.server_fingerprint = parse_certificate(read_file(files.certificate)).fingerprint;
     CHECK(ApiCaller(target).get("/1.0/status").status == 200);
+    CHECK(server_certificate(target).fingerprint == target.server_fingerprint);
+    CHECK(server_certificate(of_instances).fingerprint == instances);
     write_file_atomically(path / "gateway.yaml", "log_level: loud\n");
     process.child().kill(SIGHUP);
     process.read_until("reload failed; everything stays as it was");

@@ -105,6 +105,87 @@ TEST_CASE("instances_are_told_the_certificate_that_is_served_at_their_launch") {
     CHECK(told(1) == Json(gateway.gateway().fingerprint()));
 }
 
+namespace {
+
+// A gateway with a session that was launched, and ways to replace the certificate that everybody sees.
+struct Rotation {
+    TestGateway gateway;
+    Json streaming;  // of its user data
+
+    Rotation() {
+        gateway.create(gateway.token("alice"), joinable);
+        gateway.region().await_launches(1);
+        streaming = gateway.region().launches().at(0).user_data.at("streaming");
+    }
+    void replace_files() const {
+        const auto folder = gateway.options().state_dir / "tls";
+        for (const char* name : {"server.crt", "server.key"}) std::filesystem::remove(folder / name);
+        ensure_key_pair({folder / "server.crt", folder / "server.key"}, "other", {}, {}, SystemClock());
+    }
+    // Whether the instance's side comes about, where the gateway now is.
+    bool connects() {
+        try {
+            gateway.open_control(Json::object({{"streaming", streaming}}), gateway.target());
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("an_instance_comes_back_after_the_certificate_was_replaced") {
+    Rotation world;
+    const std::string first = world.gateway.gateway().fingerprint();
+    CHECK(world.connects());
+    world.replace_files();
+    SECTION("by a hangup") {
+        world.gateway.gateway().reload(log::Level::error);
+    }
+    SECTION("by a restart") {
+        world.gateway.restart();
+    }
+    CHECK(world.gateway.gateway().fingerprint() != first);
+    CHECK(world.connects());
+}
+
+TEST_CASE("an_instance_accepts_no_other_certificate_than_its_own") {
+    Rotation world;
+    SECTION("with another pin") {
+        world.streaming.set("server_fingerprint", std::string(64, 'a'));
+    }
+    SECTION("with the pin of the one for everybody") {
+        world.streaming.set("server_fingerprint", world.gateway.gateway().fingerprint());
+    }
+    SECTION("under another name") {
+        world.streaming.set("server_name", "elsewhere.internal");
+    }
+    CHECK_FALSE(world.connects());
+}
+
+TEST_CASE("an_instance_that_knows_no_name_pins_the_certificate_of_everybody") {
+    Rotation world;
+    world.streaming = Json::object({{"control_url", world.streaming.at("control_url")},
+                                    {"fingerprint", world.streaming.at("fingerprint")}});
+    CHECK(world.connects());
+    world.gateway.restart();
+    CHECK(world.connects());
+    world.replace_files();
+    world.gateway.restart();
+    CHECK_FALSE(world.connects());
+}
+
+TEST_CASE("a_gateway_whose_certificate_for_instances_is_broken_says_so") {
+    TestGateway gateway;
+    gateway.stop();
+    const auto file = gateway.options().state_dir / "tls/instances.crt";
+    write_file_atomically(file, "nonsense");
+    CHECK(message_of([&] {
+              gateway.restart();
+          }).starts_with(file.string() + " with instances.key: cannot load certificate"));
+}
+
 TEST_CASE("a_state_directory_has_one_gateway") {
     const TestGateway gateway;
     gateway::Options second = gateway.options();
@@ -118,8 +199,8 @@ TEST_CASE("the_state_is_private") {
     const auto mode = [&](const char* name) {
         return std::filesystem::status(gateway.options().state_dir / name).permissions();
     };
-    CHECK(mode("") == perms::owner_all);
-    for (const char* name : {"tokens.key", "tls/server.key", "lock"})
+    for (const char* name : {"", "tls"}) CHECK(mode(name) == perms::owner_all);
+    for (const char* name : {"tokens.key", "tls/server.key", "tls/instances.key", "lock"})
         CHECK(mode(name) == (perms::owner_read | perms::owner_write));
     CHECK((mode("gateway.db") & (perms::group_all | perms::others_all)) == perms::none);
 }

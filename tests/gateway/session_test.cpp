@@ -1,4 +1,5 @@
 // Sessions are created, and what their clients and instances are told.
+#include "libsvc/base/digest.h"
 #include "tests/gateway/session_world.h"
 #include "tests/support/golden.h"
 
@@ -39,6 +40,9 @@ TEST_CASE_METHOD(SessionCaller, "the_instance_learns_of_its_session_in_its_user_
     const Json& streaming = launch.user_data.at("streaming");
     CHECK(streaming.at("session_id") == Json(id));
     CHECK(streaming.at("fingerprint") == Json(gateway().fingerprint()));
+    CHECK(streaming.at("server_name") == Json("instances.svc-gateway.internal"));
+    CHECK(is_sha256_hex(streaming.at("server_fingerprint").as_string()));
+    CHECK(streaming.at("server_fingerprint") != streaming.at("fingerprint"));
     CHECK(streaming.at("control_url")
               .as_string()
               .starts_with("wss://" + target().describe().substr(8) + "/1.0/sessions/" + id +

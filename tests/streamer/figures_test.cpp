@@ -60,6 +60,22 @@ TEST_CASE("user_data_without_streaming_means_that_nobody_streams") {
         CHECK_THROWS_AS(read_user_data(text), Error);
 }
 
+TEST_CASE("user_data_tells_how_to_know_the_gateway") {
+    const auto target = [](const std::string& more) {
+        return read_user_data(
+                   R"({"streaming":{"session_id":"s","control_url":"wss://h/x","fingerprint":"aa")" + more +
+                   "}}")
+            ->gateway.target;
+    };
+    CHECK(target("").server_fingerprint == "aa");
+    CHECK(target("").tls_name() == "h");
+    const Target named = target(R"(,"server_name":"i.internal","server_fingerprint":"bb")");
+    CHECK(named.server_fingerprint == "bb");
+    CHECK(named.tls_name() == "i.internal");
+    CHECK(named.host == "h");
+    CHECK_THROWS_AS(target(R"(,"server_name":"i.internal")"), Error);
+}
+
 TEST_CASE("user_data_tells_session_gateway_and_screen") {
     const auto start =
         read_user_data(R"({"display_width":800,"display_height":600,"fps":1000,)" + streaming + "}");

@@ -100,6 +100,15 @@ TEST_CASE("a_gateway_with_another_certificate_is_refused") {
     CHECK(gateway.connections() == 0);
 }
 
+TEST_CASE("a_gateway_is_known_by_the_name_that_it_told") {
+    test::PlayedGateway gateway;
+    Heard heard;
+    SystemClock clock;
+    GatewayLink link(GatewayAddress::parse(gateway.url(), gateway.named_fingerprint(), gateway.name), clock,
+                     heard.listener());
+    CHECK(eventually([&] { return heard.count("opened") == 1; }));
+}
+
 TEST_CASE("a_lost_gateway_is_tried_again_with_growing_pauses") {
     test::PlayedGateway gateway;
     Heard heard;

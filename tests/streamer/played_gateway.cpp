@@ -34,6 +34,7 @@ class PlayedGateway::Handler final : public WebSocketHandler {
 
 PlayedGateway::PlayedGateway() {
     server_.with_tls = true;
+    server_.named = {name};
     server_.service.add("/1.0/sessions/s1/sockets/master", [this](Request& request) {
         {
             std::lock_guard lock(state_->mutex);

@@ -17,6 +17,8 @@ class PlayedGateway {
     streamer::GatewayAddress address() const;
     std::string url() const;
     std::string fingerprint() const { return server_.tls_target().server_fingerprint; }
+    static constexpr const char* name = "instances.internal";  // whom instances may ask for
+    std::string named_fingerprint() const { return server_.tls_target(name).server_fingerprint; }
     // Called with each message that comes, on a thread of the server.
     void on_message(std::function<void(const Json&)> listener);
 

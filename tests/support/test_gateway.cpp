@@ -132,6 +132,17 @@ WebSocketClient TestGateway::open(const std::string& url) const {
     return WebSocketClient(target, path);
 }
 
+WebSocketClient TestGateway::open_control(const Json& user_data, std::optional<Target> at) const {
+    const Json& streaming = user_data.at("streaming");
+    const auto [where, path] = split_url(streaming.at("control_url").as_string());
+    Target target = at ? *at : Target::parse(where);
+    const Json* const name = streaming.find("server_name");
+    if (name != nullptr) target.server_name = name->as_string();
+    target.server_fingerprint =
+        streaming.at(name != nullptr ? "server_fingerprint" : "fingerprint").as_string();
+    return WebSocketClient(target, path);
+}
+
 ScriptedInstance::ScriptedInstance(TestGateway& gateway, const std::string& session) {
     eventually("launch of session " + session, [&] {
         for (const RegionConfig& region : gateway.options().regions)
@@ -140,7 +151,7 @@ ScriptedInstance::ScriptedInstance(TestGateway& gateway, const std::string& sess
         return !user_data_.is_null();
     });
     control_url_ = user_data_.at("streaming").at("control_url").as_string();
-    socket_.emplace(gateway.open(control_url_));
+    socket_.emplace(gateway.open_control(user_data_));
     send(Json::object({{"type", "ctl:register"},
                        {"session_id", session},
                        {"version", "1"},

@@ -37,6 +37,9 @@ class TestGateway {
     Json await_status(const std::string& token, const std::string& id, const std::string& status);
     // What a WebSocket address leads to; throws what the gateway refuses it with.
     WebSocketClient open(const std::string& url) const;
+    // The same as the instance with this user data: knows the gateway as they say. It may listen elsewhere by
+    // now: `at`.
+    WebSocketClient open_control(const Json& user_data, std::optional<Target> at = {}) const;
 
     void advance(Duration duration);  // the clock; returns when the regions have answered anew
     FakeManagement& region(const std::string& name = "home") { return regions_[name]; }

@@ -107,16 +107,21 @@ class Stream(streaming.StreamTest):
         self.assertEqual(self.gateway.api("GET", f"/1.0/sessions/{id}").status, NOT_FOUND)
 
     def test_media_goes_on_without_gateway_and_service(self):
+        """The instance comes back to a gateway that has another certificate for the page by then."""
         id, client = self.stream()
         client.must("frames", 5)
+        before = self.gateway.certificate()
         self.gateway.kill()
         self.daemon.kill()
         client.must("frames", 2 * FRAMES_OF_A_SECOND)
+        for file in (self.gateway.dir / "gateway/tls").glob("server.*"):
+            file.unlink()
         self.daemon.start()
         self.gateway.start()
         self.assert_flips(client)
         self.assertTrue(eventually(lambda: self.gateway.session(id)["client_connected"]), self.gateway.log())
         self.assertEqual(self.gateway.session(id)["status"], "active")
+        self.assertNotEqual(self.gateway.certificate(), before)
         self.assert_flips(self.join(id))
 
     def test_a_streamer_that_dies_and_an_agent_that_dies_come_back(self):

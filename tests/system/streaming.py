@@ -141,6 +141,10 @@ class Gateway:
         connection.close()
         return reply
 
+    def certificate(self):
+        """What everybody sees, as PEM."""
+        return ssl.get_server_certificate(("127.0.0.1", self.port))
+
     def create(self, app="desktop", **fields):
         reply = self.api("POST", "/1.0/sessions/", {"app": app, "joinable": True, **fields})
         assert reply.status == 201, reply.raw

@@ -73,7 +73,9 @@ void TestServer::start(std::size_t pool_threads, std::size_t pool_queue) {
     server_->listen_unix("local", directory() / "socket", 0600);
     if (with_tcp) tcp_address_ = server_->listen_tcp("plain", "127.0.0.1:0", nullptr);
     if (with_tls) {
-        tls_ = std::make_shared<TlsContext>(make_identity("server"));
+        std::vector<NamedIdentity> others;
+        for (const std::string& name : named) others.push_back({name, make_identity(name)});
+        tls_ = std::make_shared<TlsContext>(make_identity("server"), least, others);
         tls_address_ = server_->listen_tcp("secure", "127.0.0.1:0", tls_);
     }
     server_->start();
@@ -86,6 +88,13 @@ Target TestServer::unix_target() const {
 Target TestServer::tls_target() const {
     Target target = Target::parse("https://" + tls_address_);
     target.server_fingerprint = tls_->fingerprint();
+    return target;
+}
+
+Target TestServer::tls_target(const std::string& name) const {
+    Target target = tls_target();
+    target.server_name = name;
+    target.server_fingerprint = tls_->fingerprint(name);
     return target;
 }
 

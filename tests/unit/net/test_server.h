@@ -46,6 +46,8 @@ class TestServer {
     TestService service;
     ServerLimits limits;  // change before start()
     bool with_tcp = false, with_tls = false;
+    std::vector<std::string> named;  // besides the identity everybody sees
+    TlsVersion least = TlsVersion::tls12;
 
     void start(std::size_t pool_threads = 4, std::size_t pool_queue = 64);
     HttpServer& server() { return *server_; }
@@ -53,7 +55,8 @@ class TestServer {
     std::filesystem::path directory() const { return directory_.path(); }
     Target unix_target() const;
     Target tcp_target() const { return Target::parse("http://" + tcp_address_); }
-    Target tls_target() const;  // pinned
+    Target tls_target() const;                         // pinned
+    Target tls_target(const std::string& name) const;  // asks for one of `named`, pinned
     KeyPair make_identity(const std::string& name) const;
 
   private:

@@ -6,7 +6,12 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/net/client.h"
+#include "libsvc/net/server_certificate.h"
+#include "tests/support/error_code.h"
 #include "tests/support/test_certificates.h"
+#include "tests/support/tls_versions.h"
+#include "tests/unit/net/test_server.h"
 
 using namespace svc;
 
@@ -88,4 +93,88 @@ TEST_CASE("reload_keeps_the_old_key_when_the_files_are_bad") {
     write_file_atomically(files.key, "nonsense");
     CHECK_THROWS_AS(context.reload(), Error);
     CHECK(context.fingerprint() == before);
+}
+
+namespace {
+
+struct NamedServer : test::TestServer {
+    NamedServer() {
+        with_tls = true;
+        named = {"one.internal", "two.internal"};
+        service.add("/who", [](Request& request) {
+            Response response;
+            response.body = request.peer->certificate ? request.peer->certificate->common_name : "nobody";
+            return response;
+        });
+    }
+};
+
+std::string ask_who(const Target& target) {
+    ClientRequest request;
+    request.path = "/who";
+    return HttpClient(target).call(request).body;
+}
+
+}  // namespace
+
+TEST_CASE("a_server_is_who_it_is_asked_for_by_name") {
+    const auto version = GENERATE(TlsVersion::tls12, TlsVersion::tls13);
+    NamedServer server;
+    server.start();
+    const Target target = server.tls_target();
+    CHECK(test::presented(target, version, "one.internal") == "one.internal");
+    CHECK(test::presented(target, version, "TWO.internal") == "two.internal");
+    CHECK(test::presented(target, version, "three.internal") == "server");
+    CHECK(test::presented(target, version, "") == "server");
+}
+
+TEST_CASE("a_named_identity_takes_no_older_version_than_the_others") {
+    NamedServer server;
+    server.least = TlsVersion::tls13;
+    server.start();
+    CHECK(test::presented(server.tls_target(), TlsVersion::tls12, "one.internal").empty());
+    CHECK(test::presented(server.tls_target(), TlsVersion::tls13, "one.internal") == "one.internal");
+}
+
+TEST_CASE("clients_pin_the_identity_that_they_ask_for") {
+    NamedServer server;
+    server.start();
+    Target target = server.tls_target("one.internal");
+    CHECK(ask_who(target) == "nobody");
+    CHECK(server_certificate(target).common_name == "one.internal");
+    target.identity = server.make_identity("client");
+    CHECK(ask_who(target) == "client");
+    target.server_fingerprint = server.tls_target().server_fingerprint;
+    CHECK(test::code_of([&] { ask_who(target); }) == ErrorCode::unavailable);
+    target.server_name = "";
+    CHECK(ask_who(target) == "client");
+}
+
+TEST_CASE("a_reload_leaves_named_identities_as_they_are") {
+    const Keys keys;
+    const auto files = keys.make("server"), own = keys.make("own");
+    TlsContext context(files, TlsVersion::tls12, {{"Own.internal", own}});
+    const auto before = context.fingerprint();
+    const auto own_before = context.fingerprint("own.internal");
+    for (const auto& pair : {files, own}) std::filesystem::remove(pair.key);
+    keys.make("server");
+    context.reload();
+    CHECK(context.fingerprint() != before);
+    CHECK(context.fingerprint("own.internal") == own_before);
+    CHECK(test::code_of([&] { (void)context.fingerprint("other.internal"); }) == ErrorCode::not_found);
+}
+
+TEST_CASE("a_bad_identity_is_refused_with_the_names_of_its_files") {
+    const Keys keys;
+    const auto files = keys.make("server"), own = keys.make("own");
+    const auto message = [&] {
+        return test::message_of([&] { TlsContext(files, TlsVersion::tls12, {{"own", own}}); });
+    };
+    std::filesystem::copy_file(files.key, own.key, std::filesystem::copy_options::overwrite_existing);
+    const std::string name = own.certificate.string();
+    CHECK(message().starts_with(name + " with own.key: cannot load private key"));
+    write_file_atomically(own.certificate, "nonsense");
+    CHECK(message().starts_with(name + " with own.key: cannot load certificate"));
+    std::filesystem::remove(own.certificate);
+    CHECK(message().starts_with(name + " with own.key: cannot load certificate"));
 }

@@ -116,7 +116,7 @@ struct SessionWorld {
     FakeManagement management, other;
     int gateways = 0;  // each has a thread that waits with the clock
     TokenMint mint{std::string(64, 's')};
-    SessionServiceConfig config{{}, "wss://gateway:4000", std::string(64, 'f'), {}};
+    SessionServiceConfig config{{}, "wss://gateway:4000", std::string(64, 'f'), "", "", {}};
 
     // Until `test` holds; gives up after 20 s.
     bool eventually(const std::function<bool()>& test) {

@@ -34,6 +34,8 @@ TEST_CASE("a new session is answered at once, its instance launched after that")
 
 TEST_CASE("an instance learns of its session from its user data") {
     SessionWorld world;
+    world.config.server_name = "gateway.internal";
+    world.config.server_fingerprint = std::string(64, 'e');
     Gateway gateway(world);
     const std::string id = gateway.create(
         R"(,"app_version":4,"extra_data":{"level":[1,2]},"screen":{"width":641,"height":360,"fps":30,"density":160})");
@@ -51,6 +53,8 @@ TEST_CASE("an instance learns of its session from its user data") {
     const Json& streaming = data.at("streaming");
     CHECK(streaming.at("session_id") == Json(id));
     CHECK(streaming.at("fingerprint") == Json(std::string(64, 'f')));
+    CHECK(streaming.at("server_name") == Json("gateway.internal"));
+    CHECK(streaming.at("server_fingerprint") == Json(std::string(64, 'e')));
     CHECK(streaming.at("metrics_labels") == Json::parse(R"({"region":"north","app":"app"})"));
     const std::string start = "wss://gateway:4000/1.0/sessions/" + id + "/sockets/master?token=";
     const std::string url = streaming.at("control_url").as_string();
@@ -65,7 +69,9 @@ TEST_CASE("an instance without TLS is told no fingerprint") {
     Gateway gateway(world);
     gateway.create();
     world.management.await_launches(1);
-    CHECK(world.management.launches().front().user_data.at("streaming").find("fingerprint") == nullptr);
+    const Json data = world.management.launches().front().user_data;
+    for (const char* member : {"fingerprint", "server_name", "server_fingerprint"})
+        CHECK(data.at("streaming").find(member) == nullptr);
 }
 
 TEST_CASE("a session becomes active when its instance registers, and stays so while it is reconnected") {
