@@ -114,6 +114,7 @@ int boot_guest(const std::filesystem::path& session_file, const std::vector<std:
                          "the start of the instance was killed by signal " + std::to_string(result - 128));
     if (result != 0) return result;
     std::vector<const char*> arguments;
+    arguments.reserve(init.size() + 1);
     for (const std::string& argument : init) arguments.push_back(argument.c_str());
     arguments.push_back(nullptr);
     const int error = become(arguments.data());

@@ -108,6 +108,10 @@ void note(BoundedFile& log, Clock& clock, const std::string& text) try {
     return;  // a full disk is no reason to stop
 }
 
+std::string failure(const std::string& name, const std::string& reason, Duration pause) {
+    return name + " failed: " + reason + "; again in " + format_duration(pause);
+}
+
 }  // namespace
 
 void keep_running(const KeptProgram& program, const std::vector<std::string>& environment, Clock& clock,
@@ -127,7 +131,7 @@ void keep_running(const KeptProgram& program, const std::vector<std::string>& en
             reason = e.what();
         }
         if (clock.steady_now() - began >= good_while) pause = first_pause;
-        note(log, clock, name + " failed: " + reason + "; again in " + format_duration(pause));
+        note(log, clock, failure(name, reason, pause));
         clock.wait(stop, pause);
         pause = std::min(pause * 2, longest_pause);
     }

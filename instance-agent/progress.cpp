@@ -33,11 +33,11 @@ Duration since_boot() {
 }
 
 Json read_state(const std::filesystem::path& file, const std::string& start_key) {
-    const Json fresh = Json::object({{"start", start_key},
-                                     {"begun", ""},
-                                     {"done", Json::array()},
-                                     {"notes", Json::array()},
-                                     {"finished", false}});
+    Json fresh = Json::object({{"start", start_key},
+                               {"begun", ""},
+                               {"done", Json::array()},
+                               {"notes", Json::array()},
+                               {"finished", false}});
     try {
         const Json stored = Json::parse(read_file(file));
         const JsonFields fields(stored);
@@ -64,7 +64,7 @@ GuestStart guest_start(const Paths& paths) {
     return {boot + "/" + std::to_string(ticks), std::max(since_boot() - started, Duration(0))};
 }
 
-Progress::Progress(std::filesystem::path file, std::string start_key)
+Progress::Progress(std::filesystem::path file, const std::string& start_key)
     : file_(std::move(file)), state_(read_state(file_, start_key)) {}
 
 // It speaks of this start of the container alone, which no power cut outlives: whole or not at all is enough,

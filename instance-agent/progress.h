@@ -22,7 +22,7 @@ GuestStart guest_start(const Paths& paths);
 class Progress {
   public:
     // Starts anew when the file tells of another start, or is broken.
-    Progress(std::filesystem::path file, std::string start_key);
+    Progress(std::filesystem::path file, const std::string& start_key);
 
     // Runs `work` unless it was done in this start. Work that was begun and not finished, because it failed
     // or the agent died in it, is not tried again: throws Error "<what> was interrupted".

@@ -54,7 +54,7 @@ std::vector<std::string> program_environment(const AgentSession& session) {
 
 std::filesystem::path find_program(const Paths& paths, const std::string& name) {
     for (const std::string& directory : split(program_path, ':')) {
-        const auto file = paths.in_guest(directory) / name;
+        auto file = paths.in_guest(directory) / name;
         if (::access(file.c_str(), X_OK) == 0) return file;
     }
     return {};

@@ -95,8 +95,8 @@ int send_image(Context& context, const Arguments& arguments) {
 std::string find_program(const std::string& name) {
     const char* path = std::getenv("PATH");
     for (const std::string& folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
-        const std::string file = folder + "/" + name;
-        if (!folder.empty() && ::access(file.c_str(), X_OK) == 0) return file;
+        const auto file = std::filesystem::path(folder) / name;
+        if (!folder.empty() && ::access(file.c_str(), X_OK) == 0) return file.string();
     }
     throw Error(ErrorCode::unsupported, name + " is not installed on this machine; it decodes video files");
 }

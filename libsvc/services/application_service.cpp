@@ -307,27 +307,27 @@ std::shared_ptr<const Application> ApplicationService::check_update(std::string_
 }
 
 Started ApplicationService::update(std::string_view id_or_name, UploadedPackage package,
-                                   std::string_view fingerprint, std::string requestor,
+                                   std::string_view fingerprint, const std::string& requestor,
                                    const Precondition& unchanged) {
     return implementation_->update(id_or_name, std::move(package), fingerprint, requestor, unchanged);
 }
 
 Started ApplicationService::patch(std::string_view id_or_name, const ApplicationPatch& patch,
-                                  std::string requestor, const Precondition& unchanged) {
+                                  const std::string& requestor, const Precondition& unchanged) {
     return implementation_->patch(id_or_name, patch, requestor, unchanged);
 }
 
-Started ApplicationService::remove(std::string_view id_or_name, bool force, std::string requestor) {
+Started ApplicationService::remove(std::string_view id_or_name, bool force, const std::string& requestor) {
     return implementation_->remove(id_or_name, force, requestor);
 }
 
 Started ApplicationService::remove_version(std::string_view id_or_name, int version, bool force,
-                                           std::string requestor) {
+                                           const std::string& requestor) {
     return implementation_->remove_version(id_or_name, version, force, requestor);
 }
 
 Started ApplicationService::publish(std::string_view id_or_name, int version, bool published,
-                                    std::string requestor) {
+                                    const std::string& requestor) {
     return implementation_->publish(id_or_name, version, published, requestor);
 }
 
@@ -351,7 +351,7 @@ ApplicationExport ApplicationService::export_version(std::string_view id_or_name
     return implementation_->export_version(id_or_name, version);
 }
 
-Started ApplicationService::import_version(ImportedVersion version, std::string requestor) {
+Started ApplicationService::import_version(ImportedVersion version, const std::string& requestor) {
     return implementation_->import_version(std::move(version), requestor);
 }
 

@@ -68,12 +68,13 @@ class ApplicationService {
     std::shared_ptr<const Application> check_update(
         std::string_view id_or_name) const;  // before a body is read
     Started update(std::string_view id_or_name, UploadedPackage package, std::string_view fingerprint,
-                   std::string requestor, const Precondition& unchanged = {});
-    Started patch(std::string_view id_or_name, const ApplicationPatch& patch, std::string requestor,
+                   const std::string& requestor, const Precondition& unchanged = {});
+    Started patch(std::string_view id_or_name, const ApplicationPatch& patch, const std::string& requestor,
                   const Precondition& unchanged = {});
-    Started remove(std::string_view id_or_name, bool force, std::string requestor);
-    Started remove_version(std::string_view id_or_name, int version, bool force, std::string requestor);
-    Started publish(std::string_view id_or_name, int version, bool published, std::string requestor);
+    Started remove(std::string_view id_or_name, bool force, const std::string& requestor);
+    Started remove_version(std::string_view id_or_name, int version, bool force,
+                           const std::string& requestor);
+    Started publish(std::string_view id_or_name, int version, bool published, const std::string& requestor);
 
     std::shared_ptr<const Application> get(std::string_view id_or_name) const;
     std::vector<std::shared_ptr<const Application>> list() const;
@@ -86,7 +87,7 @@ class ApplicationService {
 
     // From a registry: makes the application (immutable) or adds the version unless it is there. Returns when
     // the work is queued; the operation's result tells.
-    Started import_version(ImportedVersion version, std::string requestor);
+    Started import_version(ImportedVersion version, const std::string& requestor);
 
     // Something that applications depend on has a new version; any thread, returns at once.
     void image_changed(const std::string& image_id);

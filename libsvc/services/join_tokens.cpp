@@ -25,7 +25,7 @@ constexpr std::string_view password_key = "core.trust_password";
 Json parse_token(std::string_view text) {
     if (text.empty() || text.size() > max_token_text) return {};
     try {
-        const Json token = Json::parse(base64_decode(text));
+        Json token = Json::parse(base64_decode(text));
         const JsonFields fields(token);
         if (fields.string("id") && fields.string("secret")) return token;
     } catch (const Error&) {

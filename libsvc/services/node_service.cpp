@@ -223,7 +223,7 @@ void NodeService::release_all_but_disk(const Instance& instance) {
     implementation_->release(instance, true);
 }
 
-Started NodeService::create(const NodeCreate& request, std::string) {
+Started NodeService::create(const NodeCreate& request, const std::string&) {
     return implementation_->create(request);
 }
 

@@ -59,7 +59,7 @@ class NodeService {
     void release_all_but_disk(const Instance& instance);  // stopped or failed: the disk stays. Repeatable
     // Of a runtime with one node: throws unsupported that says so, after checking the request (409 for a
     // known name or address).
-    Started create(const NodeCreate& request, std::string requestor);
+    Started create(const NodeCreate& request, const std::string& requestor);
     // Commits and takes effect for the next placement; lowering below what is in use only blocks new
     // instances.
     Started patch(std::string_view name, const NodePatch& patch, std::string requestor,

@@ -21,10 +21,10 @@ class OwnApplications final : public LocalApplications {
         return service_.export_version(id, version);
     }
     Started import_version(ImportedVersion version, std::string requestor) override {
-        return service_.import_version(std::move(version), std::move(requestor));
+        return service_.import_version(std::move(version), requestor);
     }
     Started remove(std::string_view id, bool force, std::string requestor) override {
-        return service_.remove(id, force, std::move(requestor));
+        return service_.remove(id, force, requestor);
     }
 
   private:

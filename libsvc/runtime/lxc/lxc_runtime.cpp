@@ -32,7 +32,7 @@ void LxcRuntime::stop(std::string_view id, Duration grace) {
 }
 int LxcRuntime::run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                          std::stop_token stop) {
-    return engine_->run_once(std::string(id), command, limit, std::move(stop));
+    return engine_->run_once(std::string(id), command, limit, stop);
 }
 void LxcRuntime::remove(std::string_view id) {
     engine_->remove(std::string(id));
