@@ -135,6 +135,23 @@ class Call {
     std::exception_ptr sink_error_;
 };
 
+std::string_view reason_of(httplib::Error error) {
+    switch (error) {
+        case httplib::Error::Connection:
+            return "no connection";
+        case httplib::Error::Read:
+            return "no answer, or only a part of one";
+        case httplib::Error::Write:
+            return "the connection ended";
+        case httplib::Error::SSLConnection:
+            return "TLS failed; perhaps its certificate is not the expected one";
+        case httplib::Error::SSLServerVerification:
+            return "its certificate is not trusted";
+        default:
+            return "the request failed";
+    }
+}
+
 // cpp-httplib does not listen while it sends, and would lose the reason for which a server refuses an upload.
 ClientReply call_once(const Target& target, const ClientRequest& request) {
     net::ClientChannel channel(target, std::min<std::chrono::milliseconds>(request.timeout, connect_limit));
@@ -187,7 +204,7 @@ ClientReply HttpClient::call(const ClientRequest& request) {
         // The server may have ended a kept connection just as we used it.
         if (!reused || !call.can_repeat())
             throw Error(ErrorCode::unavailable,
-                        "cannot reach " + target_.describe() + ": " + httplib::to_string(error));
+                        "cannot reach " + target_.describe() + ": " + std::string(reason_of(error)));
         client.reset();
     }
 }

@@ -48,7 +48,8 @@ class Management {
     // Returns as soon as the instance's id is known; the launch goes on. Platform is `webrtc`, the tag
     // session=<id> is set.
     virtual StreamLaunched launch(const StreamLaunch& launch) = 0;
-    // Why that operation failed; "" when it did not, or is not known (any more).
+    // Why that operation failed; "" when it did not, or is not known (any more). For operations that end now:
+    // waits for that, and throws busy when it takes long.
     virtual std::string launch_failure(const std::string& operation) = 0;
     virtual std::vector<StreamInstance> instances() = 0;                        // those with a session's tag
     virtual std::optional<StreamInstance> instance(const std::string& id) = 0;  // nothing: it is gone

@@ -19,6 +19,7 @@ constexpr std::chrono::seconds ask_timeout{10};
 constexpr std::chrono::seconds work_timeout{30};
 constexpr std::chrono::seconds removal_step{1};  // after that the end of the process is thought of
 constexpr std::chrono::minutes removal_limit{5};
+constexpr std::chrono::seconds launch_end_limit{5};
 constexpr std::chrono::milliseconds stop_check{250};
 
 Target target_of(const RegionConfig& config) {
@@ -66,9 +67,12 @@ StreamLaunched ManagementClient::launch(const StreamLaunch& launch) {
     return launched;
 }
 
+// That its instance is gone may be seen before its own end.
 std::string ManagementClient::launch_failure(const std::string& operation) {
     try {
-        return failure_of_operation(working_.operation(operation));
+        const Json record = working_.wait_operation(operation, launch_end_limit);
+        if (!operation_is_final(record)) throw Error(ErrorCode::busy, "the launch has not ended yet");
+        return failure_of_operation(record);
     } catch (const Error& e) {
         if (e.code() != ErrorCode::not_found && e.code() != ErrorCode::invalid_argument) throw;
         return "";
