@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 
+#include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
 namespace svc::net {
@@ -16,6 +17,7 @@ namespace svc::net {
 namespace {
 
 constexpr std::chrono::milliseconds out_of_descriptors_pause{100};
+constexpr std::chrono::minutes telling_pause{1};
 constexpr int accepts_per_turn = 256;
 
 std::string host_of(const sockaddr* address, socklen_t size) {
@@ -92,7 +94,11 @@ void Acceptor::accept(Socket& socket) {
 
 // Out of descriptors or memory: the backlog keeps who comes until others have gone.
 void Acceptor::rest(Socket& socket) {
-    log::debug("accept failed", {{"error", std::to_string(errno)}});
+    const auto now = std::chrono::steady_clock::now();
+    if (!told_ || now - *told_ >= telling_pause) {
+        log::warning("connections wait", {{"error", system_error("cannot accept", errno).what()}});
+        told_ = now;
+    }
     socket.pause.expires_after(out_of_descriptors_pause);
     socket.pause.async_wait([this, &socket](const boost::system::error_code& error) {
         if (!error) accept(socket);

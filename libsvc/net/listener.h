@@ -6,7 +6,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include "libsvc/base/file.h"
@@ -44,6 +46,7 @@ class Acceptor {
 
     boost::asio::io_context context_{1};
     std::vector<std::unique_ptr<Socket>> sockets_;
+    std::optional<std::chrono::steady_clock::time_point> told_;  // that it could not accept
     std::jthread thread_;
 };
 

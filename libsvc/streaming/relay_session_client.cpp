@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 
 // The client's half of a session.
@@ -46,6 +47,7 @@ void RelaySession::replace_client(const Socket& socket, const RelayClient& clien
     if (before) waiting_.resize(before->told ? 0 : std::min(waiting_.size(), before->join));
     if (before && before->told) to_instance(left(before->id, "replaced"));
     client_ = Client{.id = client.id, .socket = socket, .join = waiting_.size(), .rate = {}};
+    log::debug("client connected", {{"session", id_}, {"client", client.id}});
     events_.emplace_back([id = id_](RelayEvents& events) { events.client_connected(id); });
     to_instance(joined(client));
 }
@@ -97,6 +99,7 @@ void RelaySession::let_client_go_on() {
 
 void RelaySession::refuse_client(CloseCode code, std::string_view reason) {
     if (!client_ || !client_->socket) return;
+    log::debug("connection of a client is ended", {{"session", id_}, {"reason", std::string(reason)}});
     note_client_gone();
     dismiss_client(code, reason);
 }
@@ -122,6 +125,7 @@ void RelaySession::client_leaves(std::string_view reason) {
 void RelaySession::client_closed(const Socket& socket) {
     locked([&] {
         if (!has(socket)) return;
+        log::debug("client disconnected", {{"session", id_}, {"client", client_->id}});
         note_client_gone();
         client_leaves("disconnected");
     });

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
 #include "libsvc/streaming/session_implementation.h"
 
 namespace svc {
@@ -44,6 +45,10 @@ SessionGrant SessionService::Implementation::create(const SessionOwner& owner, c
         throw_invalid("extra_data", "the instance's user data would be larger than 10 KiB");
     if (!session.joinable) expect_client(session.id, false);
     const Ptr record = commit_new(session);
+    log::info("session created", {{"session", session.id},
+                                  {"account", owner.substr(0, owner.find('/'))},
+                                  {"app", session.app},
+                                  {"region", session.region}});
     relay_.open(session.id);
     SessionGrant granted = grant(*record, *session.expected);
     schedule(session.id);
@@ -98,6 +103,7 @@ SessionGrant SessionService::Implementation::join(const SessionOwner& owner, std
         record.expected = client;
         return true;
     });
+    log::info("client let in", {{"session", session->id}, {"client", client.id}});
     return grant(*find_owned(owner, id), client);
 }
 

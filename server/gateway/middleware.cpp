@@ -61,6 +61,7 @@ Response Middleware::finished(const Request& request, Response response) {
         response.websocket = parts_.metrics.counted(std::move(response.websocket), label(request));
     if (!response.later) return response;
     response.later = [this, later = std::move(response.later), request](const Responder& respond) {
+        const log::Scope scope({"request", request.id});
         later([this, respond, request](Response answer) { respond(finished(request, std::move(answer))); });
     };
     return response;

@@ -51,12 +51,8 @@ std::vector<std::string> read_texts(Key key, const Json& value) {
 std::string read_url(Key key, const Json& value, bool remote_only) {
     std::string url = read_text(key, value);
     if (url.empty()) return url;
-    try {
-        if (!Target::parse(url).unix_path.empty() && remote_only)
-            throw_invalid(key, "must begin with https:// or http://");
-    } catch (const Error& e) {
-        throw Error(ErrorCode::invalid_argument, std::string(key) + ": " + e.what());
-    }
+    const Target target = with_context(key, [&] { return Target::parse(url); });
+    if (!target.unix_path.empty() && remote_only) throw_invalid(key, "must begin with https:// or http://");
     if (url.ends_with('/')) url.pop_back();
     return url;
 }
@@ -201,22 +197,27 @@ void apply_cors(Options& options, Key key, const Json& value) {
 }
 
 constexpr std::array all_settings{
-    Setting{"state_dir", "DIR", "sessions, accounts, the secret of tokens, the certificate made at first",
+    Setting{"state_dir", "DIR",
+            "sessions, accounts, the secret of tokens, the certificate made at first; default "
+            "/var/lib/svc-gateway",
             [](Options& o, Key k, const Json& v) { o.state_dir = read_path(k, v); }},
-    Setting{"socket", "PATH", "local API for accounts, mode 0600: sees everything, asks for no token",
+    Setting{"socket", "PATH",
+            "local API for accounts, mode 0600: sees everything, asks for no token; default "
+            "/run/svc-gateway/unix.socket",
             [](Options& o, Key k, const Json& v) { o.socket = read_path(k, v); }},
-    Setting{"listen", "HOST:PORT", "API and page, TLS 1.3; port 0 picks a free one",
+    Setting{"listen", "HOST:PORT", "API and page, TLS 1.3; port 0 picks a free one; default [::]:4000",
             [](Options& o, Key k, const Json& v) {
                 o.listen = read_address(k, v);
                 if (o.listen.empty()) throw_invalid(k, "must be HOST:PORT");
             }},
-    Setting{"metrics_listen", "HOST:PORT", "TLS, /internal/1.0/metrics; none switches it off",
+    Setting{"metrics_listen", "HOST:PORT",
+            "TLS, /internal/1.0/metrics; none switches it off; default 127.0.0.1:9105",
             [](Options& o, Key k, const Json& v) { o.metrics_listen = read_address(k, v); }},
     Setting{"public_url", "URL", "where clients find this gateway; default: as their request's Host says",
             [](Options& o, Key k, const Json& v) { o.public_url = read_url(k, v, true); }},
     Setting{"instance_url", "URL", "where instances find it; default: this machine's first address",
             [](Options& o, Key k, const Json& v) { o.instance_url = read_url(k, v, true); }},
-    Setting{"location", "TEXT", "the gateway's name in the tokens it makes",
+    Setting{"location", "TEXT", "the gateway's name in the tokens it makes; default stream-gateway",
             [](Options& o, Key k, const Json& v) { o.location = read_text(k, v); }},
     Setting{"tls_certificate", "FILE", "PEM; default: made in the state directory",
             [](Options& o, Key k, const Json& v) { o.tls_certificate = read_file_name(k, v); }},
@@ -224,7 +225,7 @@ constexpr std::array all_settings{
             [](Options& o, Key k, const Json& v) { o.tls_key = read_file_name(k, v); }},
     Setting{"tls12", "", "TLS 1.2 as well",
             [](Options& o, Key k, const Json& v) { o.tls12 = read_bool(k, v); }, Flag::bare},
-    Setting{"log_level", "LEVEL", "debug, info, warning or error",
+    Setting{"log_level", "LEVEL", "debug, info, warning or error; default info",
             [](Options& o, Key k, const Json& v) {
                 o.log_level = log::parse_level(read_one_of(k, v, {"debug", "info", "warning", "error"}));
             }},

@@ -56,6 +56,15 @@ TEST_CASE("whoever_has_no_valid_token_is_refused_with_401") {
     CHECK(ask(other, "macaroon root=" + token).status == 401);
 }
 
+TEST_CASE("who_says_twice_who_he_is_is_nobody") {
+    TestGateway gateway;
+    Headers headers;
+    for (const char* account : {"alice", "bob"})
+        headers.add("Authorization", "macaroon root=" + gateway.token(account));
+    CHECK(gateway.caller().call(Method::get, "/1.0/sessions", "", headers).status == 401);
+    CHECK(gateway.caller().call(Method::get, "/1.0/status", "", headers).status == 401);
+}
+
 TEST_CASE("every_route_but_the_status_and_the_page_wants_a_token") {
     TestGateway gateway;
     for (const std::string& route : gateway.gateway().routes()) {

@@ -1,11 +1,13 @@
 // The real program: its flags, signals and exit statuses, its TLS, and what it writes.
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <future>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/process.h"
@@ -92,6 +94,11 @@ TEST_CASE_METHOD(Setup, "the_gateway_checks_its_usage_and_configuration") {
     write_file_atomically(path / "bad.yaml", "\nlimits: 3\n");
     const CommandResult bad = run({"--config", path / "bad.yaml", "--check-config"});
     CHECK(bad.status.code == 2);
+    write_file_atomically(path / "far.yaml", "public_url: unix:///x\n");
+    CHECK(run({"--config", path / "far.yaml"}).errors ==
+          "svc-gateway: " + (path / "far.yaml").string() +
+              ":1: argument public_url is invalid: must begin with https:// or http://\n");
+    CHECK(run({"--help"}).output.find("default /var/lib/svc-gateway") != std::string::npos);
     CHECK(bad.errors == "svc-gateway: " + (path / "bad.yaml").string() +
                             ":2: argument limits is invalid: must be a map of keys to values\n");
     CHECK_FALSE(std::filesystem::exists(path / "state"));
@@ -177,6 +184,20 @@ TEST_CASE_METHOD(Setup, "no_token_is_written_to_the_log") {
     const std::string said = process.read_all();
     CHECK(said.find("/1.0/sessions") != std::string::npos);
     CHECK(said.find(token.substr(0, 40)) == std::string::npos);
+}
+
+TEST_CASE_METHOD(Setup, "a_gateway_without_descriptors_says_so_and_serves_when_it_has_some_again") {
+    Process process(path);
+    const Target target = process.target();
+    rlimit before{};
+    REQUIRE(prlimit(process.child().pid(), RLIMIT_NOFILE, nullptr, &before) == 0);
+    const rlimit few{3, before.rlim_max};
+    REQUIRE(prlimit(process.child().pid(), RLIMIT_NOFILE, &few, nullptr) == 0);
+    auto status = std::async(std::launch::async, [&] { return ApiCaller(target).get("/1.0/status").status; });
+    CHECK(process.read_until("connections wait").find("cannot accept: too many open files") !=
+          std::string::npos);
+    REQUIRE(prlimit(process.child().pid(), RLIMIT_NOFILE, &before, nullptr) == 0);
+    CHECK(status.get() == 200);
 }
 
 }  // namespace svc::test

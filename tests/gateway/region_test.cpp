@@ -81,4 +81,23 @@ TEST_CASE("a_wanted_region_hosts_the_session") {
               Json(region));
 }
 
+TEST_CASE("a_region_without_room_is_passed_over_and_the_reason_of_a_failed_launch_is_told") {
+    TestGateway gateway(with_two_regions);
+    const std::string token = gateway.token("alice");
+    const std::string full = "No suitable node to satisfy container requirement available (node0: offline)";
+    gateway.region("west").set_full(full);
+    gateway.create(token, Json::object({{"app", "app"}, {"region", "east"}}));  // so it begins in the west
+    const std::string id = gateway.create(token).at("id").as_string();
+    eventually("the session is in the other region", [&] {
+        const Json session = gateway.call(Method::get, "/1.0/sessions/" + id, token).metadata();
+        return session.at("region") == Json("east") && session.at("status") == Json("created") &&
+               !session.at("container_id").as_string().empty();
+    });
+    const std::string wanted =
+        gateway.create(token, Json::object({{"app", "app"}, {"region", "west"}})).at("id").as_string();
+    const Json failed = gateway.await_status(token, wanted, "error");
+    CHECK(failed.at("status_message") == Json(full));
+    CHECK(failed.at("region") == Json("west"));
+}
+
 }  // namespace svc::test
