@@ -17,7 +17,7 @@ class Id {
     explicit Id(std::string text) : text_(std::move(text)) {}
     const std::string& str() const noexcept { return text_; }
     bool empty() const noexcept { return text_.empty(); }
-    auto operator<=>(const Id&) const = default;
+    auto operator<=>(const Id&) const = default;  // NOLINT(modernize-use-nullptr): it sees a 0
 
   private:
     std::string text_;
