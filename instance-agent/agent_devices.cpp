@@ -40,7 +40,7 @@ std::size_t place_of(const std::string& extension) {
 std::vector<std::unique_ptr<Device>> make_devices(const DeviceContext& context, Tracer& tracer,
                                                   StreamLink& link) {
     std::vector<std::unique_ptr<Device>> devices;
-    devices.push_back(std::make_unique<LocationDevice>(context, tracer));
+    devices.push_back(std::make_unique<LocationDevice>(context, tracer, link));
     devices.push_back(std::make_unique<SensorsDevice>(context, tracer, link));
     auto display = std::make_unique<DisplayDevice>();
     devices.push_back(std::make_unique<CameraDevice>(context, tracer, display->screen(), link));

@@ -86,7 +86,7 @@ void CameraRelay::begin(const CameraWish& wish) {
 // Its socket; nothing when it is on already.
 std::optional<std::string> CameraRelay::switch_on(const ControlApi& api) {
     if (api.call(Method::get, path).at("enabled").as_bool()) return std::nullopt;
-    return api.call(Method::post, path, Json::object({{"enable", true}}))
+    return api.call(Method::post, path, Json::object({{"enable", true}, {"stream", true}}))
         .at("video_stream_socket")
         .as_string();
 }

@@ -59,7 +59,7 @@ Json values_of(const Json& data) {
 bool InjectedData::Switch::take(const ControlApi& api) {
     if (ours_) return true;
     if (const Json state = api.call(Method::get, path_); state.at("enabled").as_bool()) return false;
-    api.call(Method::post, path_, Json::object({{"enable", true}}));
+    api.call(Method::post, path_, Json::object({{"enable", true}, {"stream", true}}));
     return ours_ = true;
 }
 

@@ -32,6 +32,38 @@ TEST_CASE("a streamer that dies is not streaming any more") {
     CHECK(agent.is_unharmed(before));
 }
 
+namespace {
+
+bool is_on(const WholeAgent& agent, const std::string& device) {
+    return agent.ask("GET", "/1.0/" + device).at("metadata").at("enabled").as_bool();
+}
+
+}  // namespace
+
+TEST_CASE("what a streamer that dies had switched on is off again, what is an operator's stays") {
+    const WholeAgent agent;
+    const std::size_t before = open_descriptors();
+    auto streamer = attached(agent);
+    const std::string lent = R"({"enable":true,"stream":true})";
+    for (const std::string device : {"location", "sensors", "camera"})
+        REQUIRE(agent.outcome("POST", "/1.0/" + device, lent) == "200");
+    REQUIRE(agent.outcome("POST", "/1.0/sensors", R"({"enable":true})") == "200");
+    for (const std::string device : {"location", "sensors", "camera"}) CHECK(is_on(agent, device));
+    streamer.reset();
+    CHECK(eventually([&] { return !is_on(agent, "location") && !is_on(agent, "camera"); }));
+    CHECK(is_on(agent, "sensors"));
+    REQUIRE(agent.outcome("POST", "/1.0/sensors", R"({"enable":false})") == "200");
+    CHECK(agent.is_unharmed(before));
+}
+
+TEST_CASE("streamer that another one takes the place of has nothing switched on any more") {
+    const WholeAgent agent;
+    const auto first = attached(agent);
+    REQUIRE(agent.outcome("POST", "/1.0/location", R"({"enable":true,"stream":true})") == "200");
+    const auto second = attached(agent);
+    CHECK(eventually([&] { return !is_on(agent, "location"); }));
+}
+
 TEST_CASE("of many streamers that push each other aside one is left, and it is told of all cameras") {
     const WholeAgent agent;
     const std::size_t before = open_descriptors();

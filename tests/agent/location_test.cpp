@@ -30,7 +30,7 @@ std::string without_field(const std::string& name) {
 }
 
 struct World : DevicePlace {
-    World() : device(std::make_unique<agent::LocationDevice>(context(), tracer)), caller(*device) {}
+    World() : device(std::make_unique<agent::LocationDevice>(context(), tracer, link)), caller(*device) {}
     void enable(bool on = true) const {
         REQUIRE(caller.outcome(Method::post, path, on ? R"({"enable":true})" : R"({"enable":false})") ==
                 "200");
@@ -190,7 +190,7 @@ TEST_CASE("a restarted agent knows that location is enabled, a restarted instanc
     World world;
     world.enable();
     const auto enabled_now = [&] {
-        world.device = std::make_unique<agent::LocationDevice>(world.context(), world.tracer);
+        world.device = std::make_unique<agent::LocationDevice>(world.context(), world.tracer, world.link);
         return DeviceCaller(*world.device).metadata(path).at("enabled").as_bool();
     };
     CHECK(enabled_now());
@@ -247,7 +247,7 @@ TEST_CASE("outside of an instance nothing is put into /dev") {
     context.in_instance = false;
     const auto name = context.paths.in_guest("/dev/gnss-nmea");
     std::filesystem::create_directories(name.parent_path());
-    const agent::LocationDevice device(context, world.tracer);
+    const agent::LocationDevice device(context, world.tracer, world.link);
     CHECK(std::filesystem::is_symlink(world.sockets() / "gnss"));
     CHECK_FALSE(std::filesystem::is_symlink(name));
 }

@@ -74,6 +74,12 @@ CameraDevice::CameraDevice(const DeviceContext& context, Tracer& tracer, std::sh
       feed_(context.clock, context.metrics, std::move(screen), link),
       decoder_("camera-image", 1, waiting_images) {
     VideoSocket::sweep(sockets_);
+    link.when_gone([this] {
+        if (!lent_.take_back()) return;
+        video_.with([&](auto& video) {
+            if (video) switch_off(video);
+        });
+    });
     if (state_file_.load() == Json::object({{"enabled", true}})) restore();
 }
 
@@ -105,9 +111,12 @@ Response CameraDevice::info() const {
 }
 
 Response CameraDevice::toggle(const Request& request) {
-    const bool on = read_enable(body_of(request));
+    const Json body = body_of(request);
+    const bool on = read_enable(body);
     return video_.with([&](std::optional<VideoSocket>& video) {
-        if (on != video.has_value()) on ? switch_on(video) : switch_off(video);
+        const bool changes = on != video.has_value();
+        if (changes) on ? switch_on(video) : switch_off(video);
+        lent_.thrown(body, on, changes);
         if (!on) return success();
         return success(Json::object({{"video_stream_socket", video->path().native()}}));
     });

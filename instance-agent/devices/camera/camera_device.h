@@ -8,6 +8,7 @@
 #include "instance-agent/devices/device.h"
 #include "instance-agent/devices/device_context.h"
 #include "instance-agent/devices/state_file.h"
+#include "instance-agent/devices/stream/stream_link.h"
 #include "instance-agent/devices/tracing/tracer.h"
 #include "libsvc/base/thread_pool.h"
 
@@ -46,6 +47,7 @@ class CameraDevice final : public Device {
     const StateFile state_file_;
     Tracer& tracer_;
     CameraFeed feed_;
+    LentSwitch lent_;
     Guarded<Image> image_;
     Guarded<std::optional<VideoSocket>> video_;  // held while the switch is thrown
     ThreadPool decoder_;                         // last: its jobs use the others

@@ -46,11 +46,14 @@ bool was_enabled(const StateFile& file) {
 
 }  // namespace
 
-LocationDevice::LocationDevice(const DeviceContext& context, Tracer& tracer)
+LocationDevice::LocationDevice(const DeviceContext& context, Tracer& tracer, StreamLink& link)
     : state_file_(context.state() / "location.json", this_start(context.paths)),
       source_(context.clock, context.paths.data / "static_gps_position", was_enabled(state_file_)),
       tracer_(tracer),
       repeater_(context.clock, "location") {
+    link.when_gone([this] {
+        if (lent_.take_back()) throw_switch(false);
+    });
     open_pty(context);
 }
 
@@ -79,7 +82,13 @@ std::vector<Route> LocationDevice::routes() {
 }
 
 Response LocationDevice::enable(const Request& request) {
-    const bool on = read_enable(body_of(request));
+    const Json body = body_of(request);
+    const bool on = read_enable(body);
+    lent_.thrown(body, on, throw_switch(on));
+    return success();
+}
+
+bool LocationDevice::throw_switch(bool on) {
     const bool changed = stored_.with([&](bool&) {
         if (source_.enabled() == on) return false;
         state_file_.save(Json::object({{"enabled", on}}));
@@ -87,7 +96,7 @@ Response LocationDevice::enable(const Request& request) {
         return true;
     });
     if (changed) tell_enabled(on);
-    return success();
+    return changed;
 }
 
 Response LocationDevice::update(const Request& request) {

@@ -10,13 +10,14 @@
 #include "instance-agent/devices/location/gnss_pty.h"
 #include "instance-agent/devices/repeater.h"
 #include "instance-agent/devices/state_file.h"
+#include "instance-agent/devices/stream/stream_link.h"
 #include "instance-agent/devices/tracing/tracer.h"
 
 namespace svc::agent {
 
 class LocationDevice final : public Device {
   public:
-    LocationDevice(const DeviceContext& context, Tracer& tracer);
+    LocationDevice(const DeviceContext& context, Tracer& tracer, StreamLink& link);
 
     std::vector<Route> routes() override;
     GuestFeature guest_feature() override;
@@ -27,6 +28,7 @@ class LocationDevice final : public Device {
     using Subscribers = std::map<std::uint64_t, GuestSessionPtr>;
 
     Response enable(const Request& request);
+    bool throw_switch(bool on);  // false: it was so already
     Response update(const Request& request);
     GuestAnswer subscribe(const GuestSessionPtr& session, const Json& request);
     void unsubscribe(const GuestSession& session);
@@ -40,6 +42,7 @@ class LocationDevice final : public Device {
     Tracer& tracer_;
     std::optional<GnssPty> pty_;  // of the repeater's thread, but for its links
     Guarded<Subscribers> subscribers_;
+    LentSwitch lent_;
     Guarded<bool> stored_;  // held while the switch is thrown, so that file and state agree
     Repeater repeater_;     // last: its calls use the others
 };

@@ -52,6 +52,9 @@ SensorsDevice::SensorsDevice(const DeviceContext& context, Tracer& tracer, Strea
       repeater_(context.clock, "sensors") {
     const bool enabled = state_file_.load() == Json::object({{"enabled", true}});
     state_.with([&](State& state) { state.enabled = enabled; });
+    link_.when_gone([this] {
+        if (lent_.take_back()) throw_switch(false);
+    });
 }
 
 std::vector<Route> SensorsDevice::routes() {
@@ -73,13 +76,19 @@ Response SensorsDevice::info() const {
 }
 
 Response SensorsDevice::enable(const Request& request) {
-    const bool on = read_enable(body_of(request));
-    switching_.with([&](bool&) {
-        if (state_.with([](const State& state) { return state.enabled; }) == on) return;
+    const Json body = body_of(request);
+    const bool on = read_enable(body);
+    lent_.thrown(body, on, throw_switch(on));
+    return success();
+}
+
+bool SensorsDevice::throw_switch(bool on) {
+    return switching_.with([&](bool&) {
+        if (state_.with([](const State& state) { return state.enabled; }) == on) return false;
         state_file_.save(Json::object({{"enabled", on}}));
         state_.with([&](State& state) { state.enabled = on; });
+        return true;
     });
-    return success();
 }
 
 Response SensorsDevice::update(const Request& request) {

@@ -26,6 +26,7 @@ class SensorsDevice final : public Device {
 
     Response info() const;
     Response enable(const Request& request);
+    bool throw_switch(bool on);  // false: it was so already
     Response update(const Request& request);
     GuestAnswer activate(const GuestSessionPtr& session, const Json& request);
     void switch_off(const GuestSession& session, std::size_t sensor);
@@ -35,6 +36,7 @@ class SensorsDevice final : public Device {
     const StateFile state_file_;
     Tracer& tracer_;
     StreamLink& link_;  // told which sensors guests use
+    LentSwitch lent_;
     Guarded<State> state_;
     Guarded<bool> switching_;  // held while the switch is thrown, so that file and state agree
     Repeater repeater_;        // last: its calls use the others

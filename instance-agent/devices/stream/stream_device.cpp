@@ -18,6 +18,7 @@ GuestFeature StreamDevice::guest_feature() {
     feature.closed = [this](const GuestSessionPtr& session) {
         if (!link_.detach(*session)) return;
         platform_.set_stream_active(false);
+        link_.gone();
         log::info("the streamer has gone");
     };
     return feature;
@@ -26,7 +27,10 @@ GuestFeature StreamDevice::guest_feature() {
 // Ops run one after another, so that nobody else becomes the streamer between these steps.
 GuestAnswer StreamDevice::attach(const GuestSessionPtr& session) {
     if (!session->may_control()) throw Error(ErrorCode::forbidden, "permission denied");
-    if (!link_.is_streamer(*session)) platform_.set_stream_active(false);
+    if (!link_.is_streamer(*session)) {
+        platform_.set_stream_active(false);
+        link_.gone();
+    }
     const StreamLink::Uses uses = link_.attach(session);
     GuestAnswer answer{platform_.stream_items()};
     Json cameras = Json::array(), sensors = Json::array();

@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "instance-agent/devices/request_fields.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+
 namespace svc::agent {
 namespace {
 
@@ -81,6 +85,27 @@ void StreamLink::camera_closed(std::uint16_t handle) {
 
 bool StreamLink::send(const Json& event) {
     return state_.with([&](const State& state) { return state.send(event); });
+}
+
+void StreamLink::when_gone(std::function<void()> call) {
+    gone_calls_.push_back(std::move(call));
+}
+
+void StreamLink::gone() const {
+    for (const auto& call : gone_calls_) try {
+            call();
+        } catch (const Error& e) {
+            log::warning("what the streamer had switched on stays on", {{"error", e.what()}});
+        }
+}
+
+void LentSwitch::thrown(const Json& body, bool on, bool changed) {
+    const Json* const flag = find_field(body, "stream");
+    const bool of_stream = flag != nullptr && flag->is_bool() && flag->as_bool();
+    if (changed)
+        lent_ = on && of_stream;
+    else if (!of_stream)
+        lent_ = false;
 }
 
 }  // namespace svc::agent

@@ -1,8 +1,11 @@
 #pragma once
 // What devices tell the streamer, if there is one, and what one that comes later has to know.
+#include <atomic>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "instance-agent/guest/guest_server.h"
 #include "libsvc/base/guarded.h"
@@ -36,6 +39,11 @@ class StreamLink {
     void camera_closed(std::uint16_t handle);
     bool send(const Json& event);  // false: there is no streamer
 
+    // For devices that a streamer may switch on: each is called when the streamer has gone without a word, or
+    // another one took its place. Before the first one attaches; what they throw is logged.
+    void when_gone(std::function<void()> call);
+    void gone() const;
+
   private:
     struct State {
         GuestSessionPtr streamer;
@@ -44,6 +52,18 @@ class StreamLink {
         bool send(const Json& event) const;
     };
     Guarded<State> state_;
+    std::vector<std::function<void()>> gone_calls_;
+};
+
+// Whether it is the streamer that has switched a device on. Thread-safe.
+class LentSwitch {
+  public:
+    // Of a request that was carried out. One that changed nothing makes it the operator's, if it is one's.
+    void thrown(const Json& body, bool on, bool changed);
+    bool take_back() { return lent_.exchange(false); }  // true: it is to be switched off
+
+  private:
+    std::atomic<bool> lent_ = false;
 };
 
 }  // namespace svc::agent
