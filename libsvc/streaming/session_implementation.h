@@ -68,8 +68,10 @@ class SessionService::Implementation {
     void tick();
     void end_ownerless();
 
-    // session_moves.cpp. Events of one session are applied in their order, by a thread of its own.
-    void hand_over(const std::string& id, std::function<void()> event);
+    // session_moves.cpp. Events of one session are applied in their order, by a thread of its own; those that
+    // could not be stored again later.
+    using Event = std::function<void()>;
+    void hand_over(const std::string& id, Event event);
     void activate(const std::string& id);
     void fail(const std::string& id, const std::string& reason);
     void stream_began(const std::string& id);
@@ -131,6 +133,10 @@ class SessionService::Implementation {
     Json user_data(const StreamSession& session) const;
 
     // session_moves.cpp
+    void apply(const std::string& id, const Event& event);
+    bool applied(const std::string& id, const Event& event) const;
+    void apply_late(const std::string& id);
+    void retry_events();
     bool change(std::string_view id, const Change& how);  // false: the record is gone, or stays as it is
     void set_status(StreamSession& session, SessionStatus status, const std::string& reason) const;
     void note_failure(const std::string& id, const std::string& reason);
@@ -177,6 +183,7 @@ class SessionService::Implementation {
     void check(const StreamSession& session);
     void observe(const StreamSession& session, const std::optional<StreamInstance>& instance);
     void instance_stopped(const StreamSession& session);
+    void instance_missing(const StreamSession& session);
     void instance_gone(const StreamSession& session);
     void launch_refused(const StreamSession& session, const std::string& reason);
     std::string next_region(const StreamSession& session) const;  // "": there is none
@@ -214,6 +221,7 @@ class SessionService::Implementation {
     Guarded<std::map<std::string, std::deque<SteadyTime>>> creations_;  // of the last minute, by account
     Guarded<std::set<std::string>> unknown_regions_;                    // asked for their instances in vain
     Guarded<Waits> waits_;
+    Guarded<std::map<std::string, std::deque<Event>>> late_events_;  // by session, each in their order
     // Last: end first.
     std::vector<std::unique_ptr<ThreadPool>> events_;
     ThreadPool calls_;

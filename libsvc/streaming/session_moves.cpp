@@ -12,7 +12,8 @@ using enum SessionStatus;
 
 namespace {
 
-constexpr std::size_t max_reason = 1024;  // bytes
+constexpr std::size_t max_reason = 1024;     // bytes
+constexpr std::size_t max_late_events = 64;  // of one session
 
 bool is_continuation(char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
@@ -43,10 +44,58 @@ std::string fit_reason(const std::string& reason) {
     return text;
 }
 
-void SessionService::Implementation::hand_over(const std::string& id, std::function<void()> event) {
+void SessionService::Implementation::hand_over(const std::string& id, Event event) {
     ThreadPool& thread = *events_[std::hash<std::string>()(id) % events_.size()];
-    if (!thread.post(std::move(event)) && !stopping_)
+    if (!thread.post([this, id, event = std::move(event)] { apply(id, event); }) && !stopping_)
         log::error("event of a session dropped", {{"session", id}});
+}
+
+// Behind those that wait, or at once.
+void SessionService::Implementation::apply(const std::string& id, const Event& event) {
+    const bool is_late = late_events_.with([&](const auto& late) { return late.contains(id); });
+    if (!is_late && applied(id, event)) return;
+    late_events_.with([&](auto& late) {
+        auto& events = late[id];
+        if (events.size() == max_late_events) events.pop_front();  // the last ones say how it is
+        events.push_back(event);
+    });
+}
+
+// False: it is worth another try.
+bool SessionService::Implementation::applied(const std::string& id, const Event& event) const {
+    try {
+        event();
+        return true;
+    } catch (const Error& e) {
+        log::warning("event of a session failed", {{"session", id}, {"error", e.what()}});
+        return e.code() != ErrorCode::unavailable && e.code() != ErrorCode::exhausted;
+    }
+}
+
+void SessionService::Implementation::apply_late(const std::string& id) {
+    const auto first = [&](const auto& late) {
+        const auto found = late.find(id);
+        return found == late.end() ? Event() : found->second.front();
+    };
+    while (const Event event = late_events_.with(first)) {
+        if (!applied(id, event)) return;
+        late_events_.with([&](auto& late) {
+            auto& events = late[id];
+            events.pop_front();
+            if (events.empty()) late.erase(id);
+        });
+    }
+}
+
+void SessionService::Implementation::retry_events() {
+    std::vector<std::string> sessions;
+    late_events_.with([&](const auto& late) {
+        for (const auto& [id, events] : late) sessions.push_back(id);
+    });
+    for (const std::string& id : sessions) {
+        ThreadPool& thread = *events_[std::hash<std::string>()(id) % events_.size()];
+        if (!thread.post([this, id] { apply_late(id); })) return;  // the next tick comes
+    }
 }
 
 bool SessionService::Implementation::change(std::string_view id, const Change& how) {

@@ -27,7 +27,14 @@ std::string reason_of(const std::vector<RegionRefusal>& refusals) {
 }  // namespace
 
 void SessionService::Implementation::region_answers(const std::string& region) {
-    if (!calls_.post([this, region] { resync(region); }) && !stopping_)
+    const auto compare = [this, region] {
+        try {
+            resync(region);
+        } catch (const Error& e) {
+            log::debug("instances of a region not compared", {{"region", region}, {"error", e.what()}});
+        }
+    };
+    if (!calls_.post(compare) && !stopping_)
         log::error("instances of a region not compared", {{"region", region}});
 }
 
@@ -86,7 +93,7 @@ void SessionService::Implementation::reconcile(const StreamSession& session,
     if (!session.removal_due && (has_none ? !found.empty() : named != found.end() && found.size() > 1))
         return adopt(session, found);
     const bool is_well = named != found.end() && named->status != "error" && named->status != "stopped";
-    if (session.removal_due || (has_none ? session.status == created : !is_well)) schedule(session.id);
+    if (session.removal_due || (has_none ? session.status != error : !is_well)) schedule(session.id);
 }
 
 // It has an instance although it was over: one that was launched twice.
@@ -133,6 +140,12 @@ void SessionService::Implementation::instance_gone(const StreamSession& session)
         if (!reason.empty()) return launch_refused(session, reason);
     }
     fail_instance(session.id, "Container was deleted before it was ready", true);
+}
+
+// It registered before its launch was answered, and went before its session learned which one it is.
+void SessionService::Implementation::instance_missing(const StreamSession& session) {
+    const bool others = session.worker != self_ && session.worker_until > clock_.now();
+    if (session.status == active && !others && !relay_.is_registered(session.id)) instance_gone(session);
 }
 
 // Its region has nothing of it. Each of the others is asked once, if any will do.

@@ -28,6 +28,7 @@ void SessionService::Implementation::tick() {
             log::warning("session not looked after", {{"session", session->id}, {"error", e.what()}});
         }
     }
+    retry_events();
     retry_failed();
     forget_clients();
     tell_all_waiting();

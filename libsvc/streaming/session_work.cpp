@@ -102,7 +102,8 @@ void SessionService::Implementation::work(const std::string& id, bool fresh) {
     if (session->status == terminated) return;
     if (!session->container_id.empty()) return check(*session);
     if (session->status == created) return launch(id, fresh);
-    adopt(*session, tagged(answering(session->region), id));
+    const auto found = tagged(answering(session->region), id);
+    found.empty() ? instance_missing(*session) : adopt(*session, found);
 }
 
 // The right to launch and to delete. Throws busy while another gateway has it.

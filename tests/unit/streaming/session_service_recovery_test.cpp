@@ -127,6 +127,17 @@ TEST_CASE("an active session survives the gateway") {
     CHECK(gateway.await(session.id, terminated));
 }
 
+TEST_CASE("an active session ends whose instance went before it was known") {
+    SessionWorld world;
+    StreamSession session = left_behind(world, active);
+    world.put(session);
+    Gateway gateway(world);
+    gateway.pass(16s);
+    world.management.tell("");
+    REQUIRE(gateway.await(session.id, terminated));
+    CHECK(gateway.message(session.id) == "Container was deleted");
+}
+
 TEST_CASE("a client that was let in before a restart may come after it, once") {
     SessionWorld world;
     std::optional<SessionGrant> grant;

@@ -35,6 +35,35 @@ TEST_CASE("an instance whose registration could not be stored is seen a second l
     CHECK(gateway.status(id) == active);
 }
 
+TEST_CASE("what an instance said that could not be stored counts a second later, in its order") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"ephemeral":false)");
+    const std::string id = grant.session.id;
+    const auto fail_one = [&](bool streams) {
+        const std::size_t commits = world.store.commits();
+        world.store.fail_next();
+        instance->stream(streams);
+        REQUIRE(world.eventually([&] { return world.store.commits() > commits; }));
+    };
+    SECTION("the end of a stream") {
+        instance->stream(true);
+        REQUIRE(gateway.await_watched(id, true));
+        fail_one(false);
+        CHECK(gateway.status(id) == active);
+        gateway.service.tick();
+        REQUIRE(gateway.await(id, terminated));
+        CHECK(gateway.message(id) == "Client left");
+    }
+    SECTION("its beginning, and its end right behind") {
+        fail_one(true);
+        instance->stream(false);
+        gateway.service.tick();
+        REQUIRE(gateway.await(id, terminated));
+        CHECK(world.stored(id)->had_client);
+    }
+}
+
 TEST_CASE("a session without a client ends when its idle time is over, in any live state") {
     SessionWorld world;
     Gateway gateway(world);
