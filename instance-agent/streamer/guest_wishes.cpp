@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace svc::streamer {
 
@@ -56,12 +57,22 @@ void GuestWishes::set_keyboard(bool visible) {
     if (ready_) tell_client_(visible ? "show-ime" : "hide-ime", Json::object());
 }
 
+void GuestWishes::microphone(bool in_use) {
+    if (std::exchange(microphone_, in_use) != in_use && ready_) tell_microphone();
+}
+
+void GuestWishes::tell_microphone() {
+    if (!client_has_microphone_) return;
+    if (!microphone_) return tell_client_("disable-microphone", Json::object());
+    tell_client_("enable-microphone", Json::object({{"freq", 48000}, {"channels", 2}, {"samples", 512}}));
+}
+
 void GuestWishes::client_ready(const ClientSettings& settings) {
     ready_ = true;
     for (const std::string& type : sensors_) tell_sensor(type, true);
     if (keyboard_) tell_client_("show-ime", Json::object());
-    if (settings.microphone)
-        tell_client_("enable-microphone", Json::object({{"freq", 48000}, {"channels", 2}, {"samples", 512}}));
+    client_has_microphone_ = settings.microphone;
+    if (microphone_) tell_microphone();
     camera_.client_ready(settings.camera);
 }
 

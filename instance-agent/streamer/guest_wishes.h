@@ -18,6 +18,7 @@ class GuestWishes {
 
     void attached(const JsonFields& answer);  // throws invalid_argument, as event() does
     void event(const std::string& name, const JsonFields& members);
+    void microphone(bool in_use);                       // a program of the guest listens to it
     void client_ready(const ClientSettings& settings);  // its control channel is open
     void client_gone();
 
@@ -26,12 +27,13 @@ class GuestWishes {
     void tell_sensor(const std::string& type, bool active);
     void set_camera(const JsonFields& members);
     void set_keyboard(bool visible);
+    void tell_microphone();
 
     CameraRelay& camera_;
     TellClient tell_client_;
     std::set<std::string> sensors_;  // that are on
-    bool keyboard_ = false;
-    bool ready_ = false;
+    bool keyboard_ = false, microphone_ = false;
+    bool ready_ = false, client_has_microphone_ = false;
 };
 
 }  // namespace svc::streamer

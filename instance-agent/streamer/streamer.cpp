@@ -27,6 +27,14 @@ std::unique_ptr<MetricsSender> sender_to(const std::optional<MetricsServer>& ser
     return server ? std::make_unique<MetricsSender>(*server) : nullptr;
 }
 
+std::unique_ptr<MicrophoneWatch> watch_microphone(const Options& options, EventQueue& queue,
+                                                  GuestWishes& wishes) {
+    if (options.audio_server.empty()) return nullptr;
+    return std::make_unique<MicrophoneWatch>(options.audio_server, [&](bool in_use) {
+        queue.post([&wishes, in_use] { wishes.microphone(in_use); });
+    });
+}
+
 }  // namespace
 
 Json register_message(const StreamStart& start, const std::vector<VideoCodec>& codecs) {
@@ -62,6 +70,7 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
           [this](const std::string& channel, std::string data) {
               queue_.post([this, channel, data = std::move(data)] { page_writer_.write(channel, data); });
           }),
+      microphone_(watch_microphone(parts_.options, queue_, wishes_)),
       agent_(parts_.options.guest_socket, clock,
              {[this](Json answer) { queue_.post([this, answer = std::move(answer)] { attached(answer); }); },
               [this](const std::string& name, Json members) {

@@ -15,6 +15,7 @@
 #include "instance-agent/streamer/page_writer.h"
 #include "instance-agent/streamer/rtc_log.h"
 #include "instance-agent/streamer/signalling.h"
+#include "instance-agent/streamer/sound/microphone_watch.h"
 #include "instance-agent/streamer/start_data.h"
 
 namespace svc::streamer {
@@ -88,7 +89,8 @@ class Streamer final : private SignallingHost {
     Signalling signalling_;
     PageWriter page_writer_;
     CustomChannels channels_;
-    AgentLink agent_;  // these two begin to talk as soon as they are there: last
+    std::unique_ptr<MicrophoneWatch> microphone_;  // null: the guest has no sound
+    AgentLink agent_;                              // these two begin to talk as soon as they are there: last
     GatewayLink gateway_;
 };
 

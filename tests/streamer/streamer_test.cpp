@@ -241,7 +241,6 @@ TEST_CASE("vehicle_properties_are_answered_in_order") {
 TEST_CASE("the_clients_camera_is_used_while_a_guest_has_it_open") {
     Place place;
     place.connect(R"(,"enable_camera":true,"enable_microphone":true)");
-    CHECK(place.told("enable-microphone").at("freq") == Json(48000));
     test::GuestClient guest(place.agent_place.guest_socket);
     guest.hello();
     const Json camera = guest.ask(R"({"id":2,"op":"camera.list"})").at("cameras").as_array()[0];
