@@ -281,6 +281,13 @@ bool Regions::answers(std::string_view name) const {
     return region != nullptr && region->answers(region->knowledge());
 }
 
+bool Regions::all_asked() const {
+    return std::ranges::all_of(implementation_->all(), [](const auto& region) {
+        const Knowledge known = region->knowledge();
+        return known.answered || known.failing;
+    });
+}
+
 std::string Regions::choose(std::string_view app, std::string_view wanted,
                             const std::function<std::size_t(const std::string&)>& sessions,
                             const std::set<std::string>& refused) const {

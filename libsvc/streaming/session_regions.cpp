@@ -178,6 +178,8 @@ void SessionService::Implementation::launch_refused(const StreamSession& session
 
 std::string SessionService::Implementation::next_region(const StreamSession& session) const {
     if (!session.any_region) return "";
+    if (!regions_.all_asked())
+        throw Error(ErrorCode::unavailable, "not every region has been asked for its applications yet");
     std::set<std::string> refused;
     for (const RegionRefusal& refusal : session.refusals) refused.insert(refusal.region);
     try {

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <future>
+#include <mutex>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/process.h"
@@ -184,6 +185,33 @@ TEST_CASE_METHOD(Setup, "no_token_is_written_to_the_log") {
     const std::string said = process.read_all();
     CHECK(said.find("/1.0/sessions") != std::string::npos);
     CHECK(said.find(token.substr(0, 40)) == std::string::npos);
+}
+
+TEST_CASE("the_log_tells_who_asked_for_a_session") {
+    TestGateway gateway([](gateway::Options& options) { options.log_level = log::Level::info; });
+    const std::string token = gateway.token("alice");
+    std::mutex mutex;
+    std::string said = "\n";
+    log::set_listener([&](log::Level, std::string_view message, const log::Fields& fields) {
+        const std::lock_guard lock(mutex);
+        said += message;
+        for (const auto& [name, value] : fields) said += " " + name + "=" + value;
+        said += "\n";
+    });
+    const std::string id = gateway.create(token).at("id").as_string();
+    gateway.region().await_launches(1);
+    const int status = gateway.call(Method::delete_, "/1.0/sessions/" + id + "?sync=true", token).status;
+    log::set_listener({});
+    CHECK(status == 200);
+    const std::lock_guard lock(mutex);
+    const auto is_told = [&](const std::string& what, const std::string& of_whom) {
+        const std::size_t end = said.find(" session=" + id + of_whom);
+        if (end == std::string::npos) return false;
+        const std::size_t line = said.rfind('\n', end) + 1;
+        return said.compare(line, what.size() + 9, what + " request=") == 0;
+    };
+    CHECK(is_told("session created", " account=alice app=app region=home"));
+    CHECK(is_told("session ends", " reason=Deleted by request"));
 }
 
 TEST_CASE_METHOD(Setup, "a_gateway_without_descriptors_says_so_and_serves_when_it_has_some_again") {
