@@ -41,8 +41,13 @@ class Collection {
     using Ptr = std::shared_ptr<const T>;
     using Traits = RecordTraits<T>;
 
-    explicit Collection(
-        Store& store);  // loads everything; a record that cannot be read throws, naming its key
+    // Told of each change of the records in memory, those that are loaded included: what was there and what
+    // is now, null where there is none. Called with the collection's lock held: must be quick, not throw and
+    // not use the collection.
+    using Observer = std::function<void(const T* before, const T* after)>;
+
+    // Loads everything; a record that cannot be read throws, naming its key.
+    explicit Collection(Store& store, Observer observer = nullptr);
 
     Ptr get(std::string_view id_or_name) const;   // throws not_found "<noun> not found"
     Ptr find(std::string_view id_or_name) const;  // null when absent; ids first, then names
@@ -101,6 +106,7 @@ class Collection {
     void apply(const std::vector<WatchEvent>& events);
 
     Store& store_;
+    const Observer observer_;
     mutable std::shared_mutex mutex_;
     Slots records_;
     std::map<std::string, std::string, std::less<>> ids_by_name_;

@@ -30,7 +30,7 @@ std::string encode_record(const T& record) {
 }  // namespace detail
 
 template <class T>
-Collection<T>::Collection(Store& store) : store_(store) {
+Collection<T>::Collection(Store& store, Observer observer) : store_(store), observer_(std::move(observer)) {
     // The lock holds back changes that come in while loading: `apply` waits for it and then only moves
     // forward.
     std::unique_lock lock(mutex_);
@@ -39,6 +39,7 @@ Collection<T>::Collection(Store& store) : store_(store) {
         Ptr record = detail::decode_record<T>(entry.key, entry.value);
         if (std::string name = Traits::name(*record); !name.empty())
             ids_by_name_.insert_or_assign(std::move(name), Traits::id(*record));
+        if (observer_) observer_(nullptr, record.get());
         records_.insert(records_.end(), Slot{std::move(record), entry.revision});
     });
 }
@@ -267,6 +268,7 @@ template <class T>
 void Collection<T>::replace(std::string_view id, Ptr& record, Revision revision) {
     const auto found = records_.find(id);
     if (found != records_.end() && found->revision > revision) return;  // loaded newer already
+    if (observer_) observer_(found == records_.end() ? nullptr : found->record.get(), record.get());
     const std::string name = record ? Traits::name(*record) : std::string();
     if (found != records_.end()) drop_name(*found->record, name);
     if (!name.empty()) ids_by_name_.insert_or_assign(name, std::string(id));
