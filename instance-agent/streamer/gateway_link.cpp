@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <random>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
@@ -12,8 +13,17 @@
 namespace svc::streamer {
 
 namespace {
+
 constexpr std::chrono::seconds farewell{1};
+
+// Half of it to all of it: a gateway that begins anew is not asked by all its instances in one moment.
+Duration some_of(Duration pause) {
+    static thread_local std::minstd_rand chance(std::random_device{}());
+    return std::chrono::nanoseconds(
+        std::uniform_int_distribution<std::int64_t>(pause.count() / 2, pause.count())(chance));
 }
+
+}  // namespace
 
 GatewayAddress GatewayAddress::parse(const std::string& url, const std::string& fingerprint,
                                      const std::string& server_name) {
@@ -62,7 +72,7 @@ void GatewayLink::run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         const SteadyTime begin = clock_.steady_now();
         if (serve_once() && clock_.steady_now() - begin >= settled) pause = first_pause;
-        if (!clock_.wait(stop, pause)) return;
+        if (!clock_.wait(stop, some_of(pause))) return;
         pause = std::min<Duration>(pause * 2, longest_pause);
     }
 }
