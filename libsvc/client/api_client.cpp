@@ -147,6 +147,10 @@ JsonArray ApiClient::instances() {
     return items(call(Method::get, "/1.0/instances?recursion=1"));
 }
 
+JsonArray ApiClient::instances_tagged(std::string_view tag) {
+    return items(call(Method::get, "/1.0/instances?recursion=1&tags=" + percent_encode(tag)));
+}
+
 Json ApiClient::instance(std::string_view id) {
     return call(Method::get, item("instances", id));
 }

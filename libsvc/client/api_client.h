@@ -84,6 +84,7 @@ class ApiClient {
     Json delete_image_version(std::string_view id_or_name, int version);
 
     JsonArray instances();
+    JsonArray instances_tagged(std::string_view tag);
     Json instance(std::string_view id);
     Json launch(const Json& payload);  // specification: Launch payload
     Json set_instance_status(std::string_view id, std::string_view desired_status);  // "running", "stopped"

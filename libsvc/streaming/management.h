@@ -51,7 +51,8 @@ class Management {
     // Why that operation failed; "" when it did not, or is not known (any more). For operations that end now:
     // waits for that, and throws busy when it takes long.
     virtual std::string launch_failure(const std::string& operation) = 0;
-    virtual std::vector<StreamInstance> instances() = 0;                        // those with a session's tag
+    virtual std::vector<StreamInstance> instances() = 0;  // those with a session's tag
+    virtual std::vector<StreamInstance> instances_of(const std::string& session) = 0;
     virtual std::optional<StreamInstance> instance(const std::string& id) = 0;  // nothing: it is gone
     // Returns when the instance is gone, or throws: `unavailable` soon after `stop`, when it may go on.
     // Absent is fine.

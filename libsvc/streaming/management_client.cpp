@@ -47,6 +47,7 @@ class ManagementClient final : public Management {
     StreamLaunched launch(const StreamLaunch& launch) override;
     std::string launch_failure(const std::string& operation) override;
     std::vector<StreamInstance> instances() override;
+    std::vector<StreamInstance> instances_of(const std::string& session) override;
     std::optional<StreamInstance> instance(const std::string& id) override;
     void remove(const std::string& id, bool force, std::stop_token stop) override;
     void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) override;
@@ -83,6 +84,14 @@ std::vector<StreamInstance> ManagementClient::instances() {
     std::vector<StreamInstance> found;
     for (const Json& record : working_.instances())
         if (auto instance = stream_instance(record); !instance.session.empty())
+            found.push_back(std::move(instance));
+    return found;
+}
+
+std::vector<StreamInstance> ManagementClient::instances_of(const std::string& session) {
+    std::vector<StreamInstance> found;
+    for (const Json& record : working_.instances_tagged(tag_of_session(session)))
+        if (auto instance = stream_instance(record); instance.session == session)
             found.push_back(std::move(instance));
     return found;
 }

@@ -41,13 +41,17 @@ std::vector<std::string> instances_of_operation(const Json& operation) {
 
 }  // namespace
 
+std::string tag_of_session(const std::string& session) {
+    return std::string(session_tag) + session;
+}
+
 Json launch_payload(const StreamLaunch& launch, const std::string& metrics_server) {
     Json config = Json::object({{"platform", "webrtc"}});
     if (!metrics_server.empty()) config.set("metrics_server", metrics_server);
     Json payload = Json::object({{"app_id", launch.app},
                                  {"user_data", launch.user_data.dump()},
                                  {"config", std::move(config)},
-                                 {"tags", Json::array({std::string(session_tag) + launch.session})}});
+                                 {"tags", Json::array({tag_of_session(launch.session)})}});
     if (launch.app_version) payload.set("app_version", *launch.app_version);
     return payload;
 }

@@ -9,6 +9,7 @@
 
 namespace svc {
 
+std::string tag_of_session(const std::string& session);  // of its instance
 Json launch_payload(const StreamLaunch& launch, const std::string& metrics_server);
 std::vector<std::string> launchable_applications(const JsonArray& applications);
 RegionLoad region_load(const JsonArray& nodes);

@@ -1,5 +1,4 @@
 // New sessions, and the clients of those there are.
-#include <algorithm>
 #include <utility>
 
 #include "libsvc/base/error.h"
@@ -71,7 +70,7 @@ StreamSession SessionService::Implementation::new_session(const SessionOwner& ow
                                                           const SessionCreate& request) {
     StreamSession session;
     session.region = regions_.choose(request.app, request.region,
-                                     [this](const std::string& region) { return sessions_in(region); });
+                                     [this](const std::string& region) { return index_.open_in(region); });
     session.any_region = request.region.empty();
     session.id = ids_.object_id();
     session.account = owner;

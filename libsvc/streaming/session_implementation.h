@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/guarded.h"
 #include "libsvc/base/thread_pool.h"
+#include "libsvc/streaming/region_threads.h"
+#include "libsvc/streaming/session_index.h"
 #include "libsvc/streaming/session_service.h"
 
 namespace svc {
@@ -187,7 +190,6 @@ class SessionService::Implementation {
     void instance_gone(const StreamSession& session);
     void launch_refused(const StreamSession& session, const std::string& reason);
     std::string next_region(const StreamSession& session) const;  // "": there is none
-    std::size_t sessions_in(const std::string& region) const;
     void remove_left_behind(const std::string& region, const std::vector<StreamInstance>& found);
 
     // session_timers.cpp
@@ -202,8 +204,11 @@ class SessionService::Implementation {
     void end_deserted(const StreamSession& session);
     void retry_failed();
     void forget_clients();
-    void renew(const StreamSession& session);
+    void renew_claims(const std::vector<Ptr>& sessions);
+    void renew(std::span<const std::string> ids);
 
+    Store& store_;
+    SessionIndex index_;  // of the records: before them
     Collection<StreamSession> records_;
     Clock& clock_;
     IdSource& ids_;
@@ -224,8 +229,8 @@ class SessionService::Implementation {
     Guarded<std::map<std::string, std::deque<Event>>> late_events_;  // by session, each in their order
     // Last: end first.
     std::vector<std::unique_ptr<ThreadPool>> events_;
-    ThreadPool calls_;
-    ThreadPool removals_;
+    RegionThreads calls_;
+    RegionThreads removals_;
 };
 
 }  // namespace svc

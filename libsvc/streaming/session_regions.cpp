@@ -34,15 +34,14 @@ void SessionService::Implementation::region_answers(const std::string& region) {
             log::debug("instances of a region not compared", {{"region", region}, {"error", e.what()}});
         }
     };
-    if (!calls_.post(compare) && !stopping_)
+    if (!calls_.post(region, compare) && !stopping_)
         log::error("instances of a region not compared", {{"region", region}});
 }
 
 void SessionService::Implementation::instance_changed(const std::string& region,
                                                       const std::string& instance) {
     if (instance.empty()) return region_answers(region);
-    for (const Ptr& session : records_.list())
-        if (session->region == region && session->container_id == instance) schedule(session->id);
+    for (const std::string& session : index_.sessions_of(region, instance)) schedule(session);
 }
 
 // By session.
@@ -184,16 +183,10 @@ std::string SessionService::Implementation::next_region(const StreamSession& ses
     for (const RegionRefusal& refusal : session.refusals) refused.insert(refusal.region);
     try {
         return regions_.choose(
-            session.app, "", [this](const std::string& region) { return sessions_in(region); }, refused);
+            session.app, "", [this](const std::string& region) { return index_.open_in(region); }, refused);
     } catch (const Error&) {
         return "";  // nobody else answers and has the application
     }
-}
-
-std::size_t SessionService::Implementation::sessions_in(const std::string& region) const {
-    const auto all = records_.list();
-    return static_cast<std::size_t>(std::ranges::count_if(
-        all, [&](const Ptr& other) { return other->region == region && other->status != terminated; }));
 }
 
 // By a launch that the region heard although it had refused another one of the same session.

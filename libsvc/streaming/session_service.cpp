@@ -13,9 +13,11 @@ namespace svc {
 namespace {
 
 constexpr std::size_t event_threads = 4;
-constexpr std::size_t call_threads = 8;
-constexpr std::size_t removal_threads = 16;  // deletions wait for guests to stop
+constexpr std::size_t call_threads = 8;      // of each region
+constexpr std::size_t removal_threads = 16;  // likewise: deletions wait for guests to stop
 constexpr std::size_t max_queued = 1'000'000;
+
+constexpr std::size_t few = 8;  // one of so many
 
 using Record = std::shared_ptr<const StreamSession>;
 
@@ -23,34 +25,54 @@ bool sees(const SessionOwner& owner, const StreamSession& session) {
     return !session.forgotten && (owner.empty() || session.account == owner);
 }
 
-// What `a` and `b` are compared by; sessions that are equal in it keep the order of their ids.
-int compare(const StreamSession& a, const StreamSession& b, const std::string& field) {
-    const auto order = [](const auto& left, const auto& right) {
-        return left < right ? -1 : right < left ? 1 : 0;
-    };
-    if (field == "app") return order(a.app, b.app);
-    if (field == "region" || field == "cluster_id") return order(a.region, b.region);
-    if (field == "container_id") return order(a.container_id, b.container_id);
-    if (field == "joinable") return order(a.joinable, b.joinable);
-    if (field == "status") return order(to_text(a.status), to_text(b.status));
-    if (field == "status_message") return order(a.status_message, b.status_message);
-    if (field == "created_at") return order(a.created_at, b.created_at);
-    if (field == "client_connected") return order(a.client_connected, b.client_connected);
-    return order(a.id, b.id);
+using Order = int (*)(const StreamSession&, const StreamSession&);
+
+template <auto member>
+int by(const StreamSession& a, const StreamSession& b) {
+    return a.*member < b.*member ? -1 : b.*member < a.*member ? 1 : 0;
 }
 
-void sort(std::vector<Record>& records, const SessionQuery& query) {
-    std::sort(records.begin(), records.end(), [&query](const Record& a, const Record& b) {
-        const int order = compare(*a, *b, query.sort_by);
-        const bool before = order != 0 ? order < 0 : a->id < b->id;
-        return query.descending ? a->id != b->id && !before : before;
-    });
+int by_status(const StreamSession& a, const StreamSession& b) {
+    return to_text(a.status).compare(to_text(b.status));
+}
+
+Order order_of(const std::string& field) {
+    static const std::map<std::string, Order> orders{
+        {"app", by<&StreamSession::app>},
+        {"region", by<&StreamSession::region>},
+        {"cluster_id", by<&StreamSession::region>},
+        {"container_id", by<&StreamSession::container_id>},
+        {"joinable", by<&StreamSession::joinable>},
+        {"status", by_status},
+        {"status_message", by<&StreamSession::status_message>},
+        {"created_at", by<&StreamSession::created_at>},
+        {"client_connected", by<&StreamSession::client_connected>}};
+    const auto found = orders.find(field);
+    return found == orders.end() ? by<&StreamSession::id> : found->second;
+}
+
+// The first `count`; those that are equal in the field are in the order of their ids.
+void sort(std::vector<Record>& records, const SessionQuery& query, std::size_t count) {
+    const Order order = order_of(query.sort_by);
+    const auto before = [order, descending = query.descending](const Record& one, const Record& other) {
+        const StreamSession& a = descending ? *other : *one;
+        const StreamSession& b = descending ? *one : *other;
+        const int first = order(a, b);
+        return first != 0 ? first < 0 : a.id < b.id;
+    };
+    const auto end = records.begin() + static_cast<std::ptrdiff_t>(count);
+    if (std::is_sorted(records.begin(), records.end(), before)) return;
+    if (count < records.size() / few)
+        std::partial_sort(records.begin(), end, records.end(), before);
+    else
+        std::sort(records.begin(), records.end(), before);
 }
 
 }  // namespace
 
 SessionService::Implementation::Implementation(Parts parts, SessionServiceConfig config)
-    : records_(parts.store),
+    : store_(parts.store),
+      records_(parts.store, [this](const auto* before, const auto* after) { index_.note(before, after); }),
       clock_(parts.clock),
       ids_(parts.ids),
       regions_(parts.regions),
@@ -59,8 +81,8 @@ SessionService::Implementation::Implementation(Parts parts, SessionServiceConfig
       config_(std::move(config)),
       fingerprint_(config_.fingerprint),
       self_(parts.ids.uuid()),
-      calls_("session-calls", call_threads, max_queued),
-      removals_("session-ends", removal_threads, max_queued) {
+      calls_("session-calls", call_threads),
+      removals_("session-ends", removal_threads) {
     for (std::size_t i = 0; i < event_threads; ++i)
         events_.push_back(std::make_unique<ThreadPool>("session-events", 1, max_queued));
 }
@@ -115,11 +137,11 @@ SessionService::Page SessionService::Implementation::list(const SessionOwner& ow
     std::erase_if(records, [&](const Record& session) {
         return !sees(owner, *session) || (query.status && session->status != *query.status);
     });
-    sort(records, query);
     Page page;
     page.total = records.size();
     const std::size_t first = std::min(query.offset, page.total);
     const std::size_t count = std::min(query.limit.value_or(page.total), page.total - first);
+    sort(records, query, first + count);
     page.sessions.reserve(count);
     for (std::size_t i = first; i < first + count; ++i) page.sessions.push_back(*records[i]);
     return page;
@@ -130,12 +152,7 @@ void SessionService::Implementation::use_fingerprint(std::string fingerprint) {
 }
 
 std::map<SessionStatus, std::size_t> SessionService::Implementation::counts() const {
-    using enum SessionStatus;
-    std::map<SessionStatus, std::size_t> counts{
-        {created, 0}, {active, 0}, {error, 0}, {terminating, 0}, {terminated, 0}};
-    for (const Ptr& session : records_.list())
-        if (!session->forgotten) ++counts[session->status];
-    return counts;
+    return index_.counts();
 }
 
 SessionService::SessionService(Parts parts, SessionServiceConfig config)

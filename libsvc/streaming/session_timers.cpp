@@ -1,4 +1,6 @@
 // What time does to sessions.
+#include <algorithm>
+
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
@@ -12,6 +14,8 @@ namespace {
 
 // A region that has been away for so long is not waited for.
 constexpr std::chrono::hours forget_time{7 * 24};
+constexpr std::size_t renewed_together = 256;
+constexpr int attempts_together = 5;
 
 std::string minutes_text(std::chrono::minutes minutes) {
     return std::to_string(minutes.count()) + (minutes.count() == 1 ? " minute" : " minutes");
@@ -21,7 +25,13 @@ std::string minutes_text(std::chrono::minutes minutes) {
 
 void SessionService::Implementation::tick() {
     if (stopping_) return;
-    for (const Ptr& session : records_.list()) {
+    const std::vector<Ptr> sessions = records_.list();
+    try {
+        renew_claims(sessions);
+    } catch (const Error& e) {
+        log::warning("claims of sessions not renewed", {{"error", e.what()}});
+    }
+    for (const Ptr& session : sessions) {
         try {
             look_at(*session);
         } catch (const Error& e) {
@@ -60,21 +70,42 @@ void SessionService::Implementation::forget_clients() {
 }
 
 void SessionService::Implementation::look_at(const StreamSession& session) {
-    if (session.worker == self_ && is_working(session.id)) renew(session);
     if (session.removal_due) return look_at_ending(session);
     if (session.status != terminated) return look_at_live(session);
     if (session.ephemeral || clock_.now() - session.changed_at >= config_.limits.keep)
         drop(session.id, "session ended");
 }
 
-void SessionService::Implementation::renew(const StreamSession& session) {
+// A region that hangs makes many sessions wait for their turn: a commit for each would take longer than a
+// tick.
+void SessionService::Implementation::renew_claims(const std::vector<Ptr>& sessions) {
     const Time now = clock_.now();
-    if (session.worker_until - now > claim_time / 2) return;
-    change(session.id, [&](StreamSession& record) {
+    std::vector<std::string> due;
+    for (const Ptr& session : sessions)
+        if (session->worker == self_ && session->worker_until - now <= claim_time / 2 &&
+            is_working(session->id))
+            due.push_back(session->id);
+    for (std::size_t i = 0; i < due.size(); i += renewed_together)
+        renew(std::span(due).subspan(i, std::min(renewed_together, due.size() - i)));
+}
+
+void SessionService::Implementation::renew(std::span<const std::string> ids) {
+    const auto extend = [this, until = clock_.now() + claim_time](StreamSession& record) {
         if (record.worker != self_) return false;
-        record.worker_until = now + claim_time;
+        record.worker_until = until;
         return true;
-    });
+    };
+    for (int attempt = 0; attempt < attempts_together; ++attempt) {
+        Batch together;
+        for (const std::string& id : ids) if_known([&] { records_.stage_update(together, id, extend); });
+        try {
+            store_.commit(together);
+            return;
+        } catch (const Error& e) {
+            if (e.code() != ErrorCode::conflict) throw;  // else somebody has changed one of them
+        }
+    }
+    for (const std::string& id : ids) change(id, extend);
 }
 
 void SessionService::Implementation::look_at_ending(const StreamSession& session) {

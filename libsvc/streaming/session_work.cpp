@@ -56,8 +56,9 @@ void SessionService::Implementation::schedule_due(const std::string& id) {
 
 void SessionService::Implementation::post(const std::string& id) {
     const Ptr session = records_.find(id);
-    ThreadPool& pool = session && session->removal_due ? removals_ : calls_;
-    if (!pool.post([this, id] { run(id); })) duties_.with([&](auto& duties) { duties.erase(id); });
+    const bool posted =
+        session && (session->removal_due ? removals_ : calls_).post(session->region, [this, id] { run(id); });
+    if (!posted) duties_.with([&](auto& duties) { duties.erase(id); });
 }
 
 void SessionService::Implementation::run(const std::string& id) {
@@ -131,10 +132,8 @@ Management& SessionService::Implementation::answering(const std::string& region)
 // The oldest first.
 std::vector<StreamInstance> SessionService::Implementation::tagged(Management& management,
                                                                    const std::string& id) const {
-    std::vector<StreamInstance> found = management.instances();
-    std::erase_if(found, [&](const StreamInstance& instance) {
-        return instance.session != id || instance.status == "deleted";
-    });
+    std::vector<StreamInstance> found = management.instances_of(id);
+    std::erase_if(found, [](const StreamInstance& instance) { return instance.status == "deleted"; });
     std::sort(found.begin(), found.end(), is_older);
     return found;
 }

@@ -132,6 +132,9 @@ TEST_CASE("only instances of sessions are told") {
     REQUIRE(instances.size() == 1);
     CHECK(instances[0].id == id);
     CHECK(instances[0].session == "s1");
+    REQUIRE(world.management->instances_of("s1").size() == 1);
+    CHECK(world.management->instances_of("s1")[0].id == id);
+    CHECK(world.management->instances_of("s").empty());
     CHECK_FALSE(world.management->instance("c055dl0j1qm027422feg"));
 }
 

@@ -30,6 +30,13 @@ class FakeManagement::Connection final : public Management {
         for (const auto& [id, instance] : service_.instances_) result.push_back(instance);
         return result;
     }
+    std::vector<StreamInstance> instances_of(const std::string& session) override {
+        const auto lock = service_.answering();
+        std::vector<StreamInstance> result;
+        for (const auto& [id, instance] : service_.instances_)
+            if (instance.session == session) result.push_back(instance);
+        return result;
+    }
     std::optional<StreamInstance> instance(const std::string& id) override {
         const auto lock = service_.answering();
         const auto found = service_.instances_.find(id);
