@@ -16,12 +16,14 @@ namespace svc::bench {
 namespace {
 
 using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock;
 
 constexpr auto patience = 20s;
 
 gateway::Options options_in(const std::filesystem::path& directory) {
     gateway::Options options = test::loopback_gateway_options(directory);
-    options.metrics_listen = "none";
+    options.metrics_listen = "127.0.0.1:0";
+    options.metrics_user = options.metrics_password = "bench";
     options.instance_url = "wss://127.0.0.1:1";
     return options;
 }
@@ -73,14 +75,24 @@ JsonArray make_sessions(HttpClient& client, const test::FakeManagement& region, 
     return lines;
 }
 
-std::string address_of(const gateway::Gateway& gateway) {
-    for (const std::string& address : gateway.addresses())
-        if (address.starts_with("https://")) return address;
-    throw Error(ErrorCode::internal, "the gateway does not listen");
+// Of the listener with that path; the API has none: "/".
+std::string address_of(const gateway::Gateway& gateway, const std::string& path) {
+    for (std::string address : gateway.addresses()) {
+        if (!address.starts_with("https://")) continue;
+        const auto slash = address.find('/', std::string_view("https://").size());
+        if ((slash == std::string::npos ? "/" : address.substr(slash)) == path)
+            return address.substr(0, slash);
+    }
+    throw Error(ErrorCode::internal, "the gateway does not listen for " + path);
+}
+
+double seconds_since(Steady::time_point begin) {
+    return std::chrono::duration<double>(Steady::now() - begin).count();
 }
 
 }  // namespace
 
+// Sessions made one by one; how long a new process takes then until it serves.
 int gateway_command(const Arguments& arguments) {
     const std::filesystem::path directory = arguments.text("directory");
     const unsigned count = arguments.number("sessions", 1000);
@@ -88,18 +100,25 @@ int gateway_command(const Arguments& arguments) {
     gateway::Seams seams;
     seams.management = [&region](const RegionConfig&) { return region.connect(); };
     log::set_level(log::Level::error);
-    gateway::Gateway gateway(options_in(directory), seams);
+    auto gateway = std::make_unique<gateway::Gateway>(options_in(directory), seams);
     HttpClient client(Target::parse("unix://" + (directory / "gateway.socket").string()));
     await_region(client);
     make_sessions(client, region, 1);
     const auto before = memory_of("self", "Pss");
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Steady::now();
     JsonArray paths = make_sessions(client, region, count);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    const double seconds = seconds_since(begin);
     const auto more = static_cast<double>(memory_of("self", "Pss") - before);
-    std::cout << Json::object({{"url", address_of(gateway)},
+    gateway.reset();
+    const auto restart = Steady::now();
+    gateway = std::make_unique<gateway::Gateway>(options_in(directory), seams);
+    await_region(client);
+    const double restarted = seconds_since(restart);
+    std::cout << Json::object({{"url", address_of(*gateway, "/")},
+                               {"metrics", address_of(*gateway, "/internal/1.0/metrics")},
                                {"paths", std::move(paths)},
-                               {"created_per_second", count / seconds.count()},
+                               {"created_per_second", count / seconds},
+                               {"restart_ms", restarted * 1e3},
                                {"record_kib_each", more / count}})
                      .dump()
               << std::endl;

@@ -1,5 +1,7 @@
 // svc-bench signalling: an instance and a client in each of many sessions; how long a message takes from one
-// to the other through the relay, at a given rate, and how long one takes to an echo and back.
+// to the other through the relay, at a given rate, and how long one takes to an echo and back over as many
+// connections at the same rate: in turns, so that what else the machine does meets both alike. The processor
+// time that a message takes does not tell of others at all.
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -12,6 +14,7 @@
 #include "tests/bench/latencies.h"
 #include "tests/bench/poller.h"
 #include "tests/bench/process_memory.h"
+#include "tests/bench/process_time.h"
 #include "tests/bench/subscriber.h"
 
 namespace svc::bench {
@@ -24,6 +27,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t opened_at_once = 64;
 constexpr auto patience_to_open = 60s;
 constexpr auto patience_to_arrive = 10s;
+constexpr auto turn_time = 1s;
 constexpr std::string_view sent_at = "\"sent_at\":";
 
 struct Paths {
@@ -72,9 +76,9 @@ class Crowd {
             poll(10ms);
         }
     }
-    std::uint64_t arrived() const { return latencies_.count(); }
     std::uint64_t joined() const { return joined_; }
-    Latencies take_latencies() { return std::exchange(latencies_, Latencies()); }
+    // Of what arrives from now on.
+    void count_into(Latencies& latencies) { latencies_ = &latencies; }
 
   private:
     void advance(Peer& peer) {
@@ -86,7 +90,7 @@ class Crowd {
             std::int64_t sent = 0;
             const std::string_view number = text.substr(at + sent_at.size(), 20);
             std::from_chars(number.data(), number.data() + number.size(), sent);
-            return latencies_.add(Steady::now().time_since_epoch() - std::chrono::nanoseconds(sent));
+            return latencies_->add(Steady::now().time_since_epoch() - std::chrono::nanoseconds(sent));
         }
         if (text.find("ctl:client-joined") != std::string_view::npos) {
             peer.client = Json::parse(text).at("client_id").as_string();
@@ -98,35 +102,61 @@ class Crowd {
     std::string scratch_ = std::string(256U << 10, '\0');
     Poller<Peer> poller_;
     std::vector<std::unique_ptr<Peer>> peers_;
-    Latencies latencies_;
+    Latencies* latencies_ = nullptr;
     std::uint64_t joined_ = 0;
 };
+
+// One of the two that are compared.
+struct Side {
+    std::string pid;
+    std::uint64_t sent = 0;
+    double seconds = 0;
+    double processor_seconds = 0;  // of its process
+    Latencies latencies;
+};
+
+Json describe(const Side& side) {
+    const auto& latencies = side.latencies;
+    return Json::object({{"per_second", static_cast<double>(side.sent) / side.seconds},
+                         {"lost", side.sent - latencies.count()},
+                         {"p50_ms", latencies.milliseconds(0.5)},
+                         {"p99_ms", latencies.milliseconds(0.99)},
+                         {"max_ms", latencies.max_milliseconds()},
+                         {"processor_us", side.processor_seconds * 1e6 / static_cast<double>(side.sent)}});
+}
 
 class SignallingRun {
   public:
     explicit SignallingRun(const Arguments& arguments)
         : endpoint_(arguments.text("target"), "", ""),
           echo_endpoint_(arguments.text("echo"), "", ""),
-          pid_(arguments.text("pid")),
           paths_(read_paths(arguments.text("paths"))),
           interval_(std::chrono::nanoseconds(1s) / std::max(1U, arguments.number("rate", 2000))),
-          duration_(arguments.number("seconds", 5)),
-          filler_(arguments.number("bytes", 300), 'x') {}
+          turns_(arguments.number("seconds", 5)),
+          filler_(arguments.number("bytes", 300), 'x') {
+        relay_.pid = arguments.text("pid");
+        echo_.pid = arguments.text("echo-pid");
+        crowd_.count_into(relay_.latencies);
+    }
 
     Json run() {
         open(0, 1);  // what the first connection costs is not each one's
-        const auto rss = memory_of(pid_, "Rss"), pss = memory_of(pid_, "Pss");
+        const auto rss = memory_of(relay_.pid, "Rss"), pss = memory_of(relay_.pid, "Pss");
+        const auto begin = Steady::now();
         open(1, paths_.size());
         const double others = static_cast<double>(std::max<std::size_t>(paths_.size() - 1, 1));
-        const double rss_each = static_cast<double>(memory_of(pid_, "Rss") - rss) / others;
-        const double pss_each = static_cast<double>(memory_of(pid_, "Pss") - pss) / others;
-        echo_ = &crowd_.open(echo_endpoint_, "/echo");
-        crowd_.await_open();
         Json report = Json::object({{"sessions", paths_.size()}});
-        tell(report, "echo_", [this] { say_to_echo(); });
-        tell(report, "", [this] { say_in_next_session(); });
-        report.set("rss_kib_each", rss_each);
-        report.set("pss_kib_each", pss_each);
+        report.set("opened_per_second",
+                   others / std::chrono::duration<double>(Steady::now() - begin).count());
+        report.set("rss_kib_each", static_cast<double>(memory_of(relay_.pid, "Rss") - rss) / others);
+        report.set("pss_kib_each", static_cast<double>(memory_of(relay_.pid, "Pss") - pss) / others);
+        open_echoes();
+        for (unsigned turn = 0; turn < turns_; ++turn) {
+            take_turn(echo_, [this] { say_to_echo(); });
+            take_turn(relay_, [this] { say_in_next_session(); });
+        }
+        report.set("echo", describe(echo_));
+        report.set("relay", describe(relay_));
         return report;
     }
 
@@ -149,31 +179,37 @@ class SignallingRun {
         if (crowd_.joined() < to) throw Error(ErrorCode::unavailable, "not every client was announced");
     }
 
-    // Sends at the rate for the duration; then all must have arrived.
+    void open_echoes() {
+        for (std::size_t i = 0; i < paths_.size(); ++i) {
+            echoes_.push_back(&crowd_.open(echo_endpoint_, "/echo"));
+            if (i % opened_at_once == 0) crowd_.await_open();
+        }
+        crowd_.await_open();
+    }
+
+    // Sends at the rate for a while; then all must have arrived.
     template <class Say>
-    void tell(Json& report, const std::string& prefix, Say&& say) {
+    void take_turn(Side& side, Say&& say) {
+        crowd_.count_into(side.latencies);
+        const double processor = processor_seconds_of(side.pid);
         std::uint64_t sent = 0;
         const auto begin = Steady::now();
-        for (auto now = begin; now < begin + duration_; now = Steady::now()) {
+        for (auto now = begin; now < begin + turn_time; now = Steady::now()) {
             while (now >= begin + interval_ * sent) say(), ++sent;
             crowd_.poll(1ms);
         }
-        const double seconds = std::chrono::duration<double>(Steady::now() - begin).count();
+        side.seconds += std::chrono::duration<double>(Steady::now() - begin).count();
+        side.sent += sent;
         const auto deadline = Steady::now() + patience_to_arrive;
-        while (crowd_.arrived() < sent && Steady::now() < deadline) crowd_.poll(10ms);
-        const Latencies latencies = crowd_.take_latencies();
-        report.set(prefix + "per_second", static_cast<double>(sent) / seconds);
-        report.set(prefix + "lost", sent - latencies.count());
-        report.set(prefix + "p50_ms", latencies.milliseconds(0.5));
-        report.set(prefix + "p99_ms", latencies.milliseconds(0.99));
-        report.set(prefix + "max_ms", latencies.max_milliseconds());
+        while (side.latencies.count() < side.sent && Steady::now() < deadline) crowd_.poll(10ms);
+        side.processor_seconds += processor_seconds_of(side.pid) - processor;
     }
 
     std::string message(std::string_view begin) const {
         return std::string(begin) + R"("type":"candidate","candidate":")" + filler_ + "\"," +
                std::string(sent_at) + std::to_string(Steady::now().time_since_epoch() / 1ns) + "}";
     }
-    void say_to_echo() { echo_->socket.say(message("{")); }
+    void say_to_echo() { echoes_[echo_turn_++ % echoes_.size()]->socket.say(message("{")); }
     void say_in_next_session() {
         const std::size_t session = turn_ / 2 % paths_.size();
         if (turn_++ % 2 == 0) return slaves_[session]->socket.say(message("{"));
@@ -181,15 +217,14 @@ class SignallingRun {
     }
 
     const Endpoint endpoint_, echo_endpoint_;
-    const std::string pid_;
     const std::vector<Paths> paths_;
     const std::chrono::nanoseconds interval_;
-    const std::chrono::seconds duration_;
+    const unsigned turns_;
     const std::string filler_;
     Crowd crowd_;
-    std::vector<Peer*> masters_, slaves_;
-    Peer* echo_ = nullptr;
-    std::size_t turn_ = 0;
+    std::vector<Peer*> masters_, slaves_, echoes_;
+    std::size_t turn_ = 0, echo_turn_ = 0;
+    Side relay_, echo_;
 };
 
 }  // namespace

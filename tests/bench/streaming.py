@@ -1,20 +1,29 @@
 #!/usr/bin/env python3
-"""Streaming: what the gateway does with signalling, what a stream costs and how late it is.
+"""Streaming: what the gateway does with signalling and with many sessions, what a stream costs and how late it is.
 
-usage: streaming.py signalling|cpu|glass|screen|all [--sessions 1000] [--rate 2000] [--seconds 10]
+usage: streaming.py signalling|scale|cpu|glass|screen|all [--sessions 1000] [--rate 2000] [--seconds 10] [--many 10000]
 
 signalling: a whole gateway whose region is played; an instance and a client in each of many sessions, over TLS; messages both
-ways at a given rate. Latency of the relay against that of a bare echo in the same run, and memory of each session.
+ways at a given rate. Latency and processor time of the relay against those of a bare echo over as many connections, in turns
+of a second each; memory of each session.
+scale: a gateway with many sessions against one with a tenth of them, in turns: creation, requests, metrics, restart.
 cpu: processor time of a stream that a guest draws with, by each codec, against a bare encoding pipeline of the same frames.
 glass: from the guest's frame to the pixels of a client that decodes it, over loopback.
 screen: both for an X server's screen, while nothing moves and while something does.
+`all` takes about eight minutes.
 """
 import argparse
+import base64
 import contextlib
+import http.client
 import json
+import ssl
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.parse
 
 import api
 import results
@@ -27,7 +36,7 @@ STREAM_BENCH = api.SVC_BENCH.parent / "stream-bench"
 def serving(what, sessions):
     """`relay`, alone, or a whole `gateway`, in a process of its own: the process and what it says of itself."""
     with tempfile.TemporaryDirectory(prefix="svc-bench-") as folder:
-        command = [api.SVC_BENCH, what, "--directory", folder, "--sessions", str(sessions)]
+        command = [str(api.SVC_BENCH), what, "--directory", folder, "--sessions", str(sessions)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
             yield process, json.loads(process.stdout.readline())
@@ -36,32 +45,95 @@ def serving(what, sessions):
             process.wait(60)
 
 
-def measure(process, url, paths, echo, options):
+def measure(gateway, echo, options):
+    (process, made), (echo_process, made_echo) = gateway, echo
     with tempfile.NamedTemporaryFile("w", prefix="svc-bench-") as file:
-        file.write("\n".join(paths) + "\n")
+        file.write("\n".join(made["paths"]) + "\n")
         file.flush()
-        return api.svc_bench("signalling", "--target", url, "--echo", echo, "--pid", process.pid, "--paths", file.name,
-                             "--rate", options.rate, "--seconds", options.seconds)[0]
+        return api.svc_bench("signalling", "--target", made["url"], "--pid", process.pid, "--echo", made_echo["url"],
+                             "--echo-pid", echo_process.pid, "--paths", file.name, "--rate", options.rate,
+                             "--seconds", options.seconds)[0]
 
 
-def report(measured, created):
+def report_signalling(measured):
     command = "tests/bench/streaming.py signalling"
-    sessions = f"{measured['sessions']:,} sessions"
-    note = (f"{measured['per_second']:,.0f} messages/s, {measured['lost']} lost, p50 {measured['p50_ms']:.2g} ms, "
-            f"max {measured['max_ms']:.3g} ms")
-    met = measured["p99_ms"] < RELAY_MARK_MS and measured["lost"] == 0
-    results.report(f"Signalling, {sessions}, TLS: a message from one side to the other, 99th percentile", measured["p99_ms"],
-                   measured["echo_p99_ms"], unit="ms", peer=f"a bare echo (p50 {measured['echo_p50_ms']:.2g} ms)",
-                   mark=f"< {RELAY_MARK_MS} ms, none lost", met=met, command=command, note=note)
-    results.report(f"Signalling, {sessions}, TLS: memory of each, both sockets open", measured["pss_kib_each"], unit="KiB",
-                   command=command, note=f"RSS {measured['rss_kib_each']:.1f} KiB; its record {created['record_kib_each']:.1f} KiB")
-    results.report(f"Sessions created one by one, with {sessions} in the end", created["created_per_second"], unit="/s",
-                   command=command, note="region played")
+    figure = f"Signalling, {measured['sessions']:,} sessions, TLS"
+    relay, echo = measured["relay"], measured["echo"]
+    met = relay["p99_ms"] < RELAY_MARK_MS and relay["lost"] == 0
+    results.report(f"{figure}: a message from one side to the other, 99th percentile", relay["p99_ms"], echo["p99_ms"], unit="ms",
+                   peer="a bare echo", mark=f"< {RELAY_MARK_MS} ms, none lost", met=met, command=command,
+                   note=f"{relay['per_second']:,.0f} messages/s, {relay['lost']} lost, max {relay['max_ms']:.3g} ms")
+    results.report(f"{figure}: likewise, median", relay["p50_ms"], echo["p50_ms"], unit="ms", peer="a bare echo", command=command)
+    results.report(f"{figure}: processor time of a message", relay["processor_us"], echo["processor_us"], unit="us",
+                   peer="a bare echo", command=command)
+    results.report(f"{figure}: memory of each, both sockets open", measured["pss_kib_each"], unit="KiB", command=command,
+                   note=f"RSS {measured['rss_kib_each']:.1f} KiB")
+    results.report(f"{figure}: connections opened, instance and client", measured["opened_per_second"], unit="sessions/s",
+                   command=command, note="the driver's half of TLS included")
 
 
 def bench_signalling(options):
-    with serving("relay", 1) as (_, echo), serving("gateway", options.sessions) as (process, gateway):
-        report(measure(process, gateway["url"], gateway["paths"], echo["url"], options), gateway)
+    with serving("relay", 1) as echo, serving("gateway", options.sessions) as gateway:
+        report_signalling(measure(gateway, echo, options))
+
+
+def socket_of(process):
+    """The local socket of a `gateway`."""
+    folder = process.args[process.args.index("--directory") + 1]
+    return f"unix:{folder}/gateway.socket"
+
+
+def report_requests(few, many, count):
+    """The same of both; what the list's length cannot matter to must not become slower."""
+    session = {process.pid: made["paths"][0].split()[2] for process, made in (few, many)}
+    paths = {"GET of one session": "/1.0/sessions/{id}", "List of 100 sessions": "/1.0/sessions?limit=100",
+             "List of 100 sessions, recursion": "/1.0/sessions?limit=100&recursion=true",
+             "List of all sessions": "/1.0/sessions", "List of all sessions, recursion": "/1.0/sessions?recursion=true",
+             "List of sessions in error": "/1.0/sessions?status=error"}
+    for figure, path in paths.items():
+        measured = api.svc_bench("http", "--target", socket_of(many[0]), "--path", path.format(id=session[many[0].pid]),
+                                 "--peer", socket_of(few[0]), "--peer-path", path.format(id=session[few[0].pid]),
+                                 "--connections", 16, "--seconds", 1, "--rounds", 3)[0]
+        ours, peer = measured["ours"], measured["peer"]
+        results.report(f"{figure}, among {count:,}, 16 connections", ours["per_second"], peer["per_second"], unit="/s",
+                       peer=f"among {count // 10:,}", command="tests/bench/streaming.py scale",
+                       note=f"p99 {api.milliseconds(ours['p99_ms'])}, {ours['failures']} failures")
+
+
+def scrape_ms(made):
+    """The median of some scrapes over one connection."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    address = urllib.parse.urlsplit(made["metrics"])
+    connection = http.client.HTTPSConnection(address.hostname, address.port, context=context)
+    credentials = base64.b64encode(b"bench:bench").decode()
+    times = []
+    for _ in range(200):
+        begin = time.perf_counter()
+        connection.request("GET", "/internal/1.0/metrics", headers={"Authorization": f"Basic {credentials}"})
+        answer = connection.getresponse()
+        assert answer.status == 200 and b"stream_gateway_sessions_total" in answer.read()
+        times.append((time.perf_counter() - begin) * 1000)
+    connection.close()
+    return statistics.median(times)
+
+
+def bench_scale(options):
+    command = "tests/bench/streaming.py scale"
+    count = options.many
+    with serving("gateway", count // 10) as few, serving("gateway", count) as many:
+        fewer, more = few[1], many[1]
+        among = f"among {count // 10:,}"
+        results.report(f"Sessions created one by one, {count:,} in the end", more["created_per_second"],
+                       fewer["created_per_second"], unit="/s", peer=f"{count // 10:,} in the end", mark="at least 0.7 x",
+                       met=more["created_per_second"] >= 0.7 * fewer["created_per_second"], command=command, note="region played")
+        results.report(f"Record of a session, {count:,} of them", more["record_kib_each"], fewer["record_kib_each"], unit="KiB",
+                       peer=among, command=command)
+        results.report(f"Restart with {count:,} sessions, until it serves and knows its region", more["restart_ms"],
+                       fewer["restart_ms"], unit="ms", peer=among, command=command)
+        report_requests(few, many, count)
+        results.report(f"Metrics scraped, {count:,} sessions, TLS", scrape_ms(more), scrape_ms(fewer), unit="ms", peer=among,
+                       command=command)
 
 
 def stream_bench(what, codec, width, height, fps, seconds):
@@ -111,7 +183,8 @@ def bench_screen(options):
                        command="tests/bench/streaming.py screen", note=f"{rested['flips']} flips, decoder included")
 
 
-BENCHES = {"signalling": bench_signalling, "cpu": bench_cpu, "glass": bench_glass, "screen": bench_screen}
+BENCHES = {"signalling": bench_signalling, "scale": bench_scale, "cpu": bench_cpu, "glass": bench_glass,
+           "screen": bench_screen}
 
 
 def main():
@@ -120,6 +193,7 @@ def main():
     parser.add_argument("--sessions", type=int, default=1000)
     parser.add_argument("--rate", type=int, default=2000, help="messages a second, of all sessions together")
     parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--many", type=int, default=10_000, help="sessions of `scale`")
     options = parser.parse_args()
     for name, bench in BENCHES.items():
         if options.bench in (name, "all"):

@@ -16,7 +16,8 @@ constexpr const char* usage =
     "       svc-bench idle --target URL --pid PID [--subscribers 10000] [--seconds 3] [--path /1.0/events]\n"
     "       svc-bench commits --directory DIR [--threads 1,8,64] [--rounds 9] [--milliseconds 400]\n"
     "       svc-bench relay|gateway --directory DIR [--sessions 1000]     serves until its input ends\n"
-    "       svc-bench signalling --target URL --pid PID --paths FILE --echo URL [--rate 2000] [--seconds 5]\n"
+    "       svc-bench signalling --target URL --pid PID --paths FILE --echo URL --echo-pid PID\n"
+    "                              [--rate 2000] [--seconds 5]\n"
     "                            [--bytes 300]          FILE: a line \"MASTER SLAVE SESSION\" for each\n"
     "URL: unix:PATH, http://ADDRESS:PORT or https://ADDRESS:PORT with [--certificate FILE --key FILE]\n";
 
