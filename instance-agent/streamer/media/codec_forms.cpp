@@ -2,18 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <thread>
-
 namespace svc::streamer {
 namespace {
-
-// x264 would make a slice in each thread, and the payloader of 1.22 ends the picture after each slice: one
-// thread there.
-unsigned vp8_threads(const PictureShape& shape) {
-    const unsigned wanted = shape.width * shape.height > 1'000'000 ? 4 : 2;
-    return std::clamp(std::thread::hardware_concurrency(), 1U, wanted);
-}
 
 // Key frames come when they are asked for; ten seconds bound what a lost request can do.
 int key_frame_distance(const PictureShape& shape) {
@@ -35,6 +25,10 @@ std::string_view encoder_element(VideoCodec codec) {
     return codec == VideoCodec::h264 ? "x264enc" : "vp8enc";
 }
 
+// One thread each. x264 would make a slice in each, and the payloader of 1.22 ends the picture after each
+// slice; those of libvpx spin while they wait for each other, which on a busy machine takes more than they
+// share. A speed below 0 is kept: above, libvpx takes the time that a frame took for the processor's share of
+// it.
 std::string encoder_description(VideoCodec codec, const PictureShape& shape, std::uint32_t kbps) {
     if (codec == VideoCodec::h264)
         return fmt::format(
@@ -44,11 +38,11 @@ std::string encoder_description(VideoCodec codec, const PictureShape& shape, std
             "! rtph264pay name=payloader config-interval=-1 aggregate-mode=zero-latency mtu=1200 pt={}",
             kbps, key_frame_distance(shape), h264_payload);
     return fmt::format(
-        "vp8enc name=encoder deadline=1 cpu-used=12 end-usage=cbr target-bitrate={} lag-in-frames=0 "
-        "keyframe-max-dist={} error-resilient=default threads={} static-threshold=100 min-quantizer=4 "
+        "vp8enc name=encoder deadline=1 cpu-used=-12 end-usage=cbr target-bitrate={} lag-in-frames=0 "
+        "keyframe-max-dist={} error-resilient=default threads=1 static-threshold=100 min-quantizer=4 "
         "max-quantizer=56 undershoot=95 buffer-initial-size=100 buffer-optimal-size=120 buffer-size=200 "
         "! rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 pt={}",
-        kbps * 1000, key_frame_distance(shape), vp8_threads(shape), vp8_payload);
+        kbps * 1000, key_frame_distance(shape), vp8_payload);
 }
 
 std::string video_caps(VideoCodec codec) {

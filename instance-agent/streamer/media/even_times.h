@@ -12,6 +12,7 @@ class EvenTimes {
   public:
     explicit EvenTimes(std::uint64_t interval) : interval_(interval) {}  // of frames that follow each other
     std::uint64_t enter(std::uint64_t time);                             // what the encoder is told instead
+    std::uint64_t interval() const { return interval_; }
     std::uint64_t leave(std::uint64_t told);  // what was meant; frames that the encoder dropped are forgotten
 
   private:

@@ -151,7 +151,9 @@ GstBuffer* writable_buffer(GstPadProbeInfo* info) {
 
 GstPadProbeReturn enters_evenly(GstPad*, GstPadProbeInfo* info, gpointer data) {
     GstBuffer* const buffer = writable_buffer(info);
-    GST_BUFFER_PTS(buffer) = meter_of<EvenTimes>(data).enter(GST_BUFFER_PTS(buffer));
+    EvenTimes& times = meter_of<EvenTimes>(data);
+    GST_BUFFER_PTS(buffer) = times.enter(GST_BUFFER_PTS(buffer));
+    GST_BUFFER_DURATION(buffer) = times.interval();  // encoders look at the end of a frame, too
     return GST_PAD_PROBE_OK;
 }
 
