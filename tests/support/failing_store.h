@@ -23,6 +23,11 @@ class FailingStore final : public Store {
     // As fail_commit and hide_commit, for the next commit to come.
     void fail_next(ErrorCode code = ErrorCode::unavailable) { fail_commit(commits() + 1, code); }
     void hide_next(ErrorCode code = ErrorCode::unavailable) { hide_commit(commits() + 1, code); }
+    // All commits from now on; false: none but those that are planned.
+    void fail_all(bool fail) {
+        std::lock_guard lock(mutex_);
+        failing_ = fail;
+    }
     // Called once, after the next commit and before its answer.
     void after_next(std::function<void()> hook) {
         std::lock_guard lock(mutex_);
@@ -59,6 +64,7 @@ class FailingStore final : public Store {
     std::optional<Fault> next() {
         std::lock_guard lock(mutex_);
         const auto found = faults_.find(++commits_);
+        if (failing_) return Fault{false, ErrorCode::unavailable};
         return found == faults_.end() ? std::nullopt : std::optional(found->second);
     }
 
@@ -70,6 +76,7 @@ class FailingStore final : public Store {
     Store& inner_;
     mutable std::mutex mutex_;
     std::size_t commits_ = 0;
+    bool failing_ = false;
     std::function<void()> after_next_;
     std::map<std::size_t, Fault> faults_;
 };

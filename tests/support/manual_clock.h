@@ -1,7 +1,10 @@
 #pragma once
 // A clock that tests turn by hand, so that nothing ever sleeps.
 #include <condition_variable>
+#include <cstddef>
+#include <iterator>
 #include <mutex>
+#include <set>
 #include <stop_token>
 
 #include "libsvc/base/clock.h"
@@ -26,10 +29,10 @@ class ManualClock final : public Clock {
         std::unique_lock lock(mutex_);
         const bool endless = passed_ > Duration::zero() && duration > Duration::max() - passed_;
         const Duration end = endless ? Duration::max() : passed_ + duration;
-        ++waiting_;
+        const auto self = ends_.insert(end);
         changed_.notify_all();
         const bool reached = changed_.wait(lock, stop, [&] { return passed_ >= end; });
-        --waiting_;
+        ends_.erase(self);
         return reached;
     }
 
@@ -41,10 +44,12 @@ class ManualClock final : public Clock {
         }
         changed_.notify_all();
     }
-    // Blocks until `threads` threads are inside wait(): a test that advances before would be too early.
-    void await_waiters(int threads) {
+    // Blocks until `threads` threads are inside wait() and not due: a test that advances before would be too
+    // early.
+    void await_waiters(std::ptrdiff_t threads) {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return waiting_ >= threads; });
+        changed_.wait(lock,
+                      [&] { return std::distance(ends_.upper_bound(passed_), ends_.end()) >= threads; });
     }
 
   private:
@@ -52,7 +57,7 @@ class ManualClock final : public Clock {
     mutable std::mutex mutex_;
     std::condition_variable_any changed_;
     Duration passed_{0};
-    int waiting_ = 0;
+    std::multiset<Duration> ends_;  // of the waits
 };
 
 }  // namespace svc::test

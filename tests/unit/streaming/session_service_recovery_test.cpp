@@ -65,11 +65,12 @@ TEST_CASE("a launch whose commit was lost is not made twice") {
     std::string id;
     {
         Gateway gateway(world);
-        world.management.on_launch([&](const auto&) { world.store.fail_next(); });
+        world.management.on_launch([&](const auto&) { world.store.fail_all(true); });
         id = gateway.create();
         world.management.await_launches(1);
     }
     world.management.on_launch(nullptr);
+    world.store.fail_all(false);
     REQUIRE(world.stored(id)->container_id.empty());
     Gateway gateway(world);
     CHECK(gateway.instance(id) == "instance-1");
@@ -256,6 +257,7 @@ TEST_CASE("what happened while the region was away is seen when it answers") {
     world.management.move(containers[2], "stopped");
     gateway.service.tick();
     for (const std::string& id : ids) CHECK(gateway.status(id) == active);
+    world.clock.await_waiters(2);  // both have asked in vain
     world.management.set_answers(true);
     gateway.advance(1min);
     CHECK(gateway.await(ids[0], terminated));
