@@ -128,12 +128,13 @@ TEST_CASE("the program serves without a session until it is told to end") {
     Child agent(options);
     const auto serves = [&] {
         try {
+            GuestClient(place.options.guest_socket).hello();
             return place.ask() == 200;
         } catch (const std::exception&) {
             return false;
         }
     };
-    CHECK(test::eventually(serves));
+    REQUIRE(test::eventually(serves));
     GuestClient client(place.options.guest_socket);
     client.hello();
     agent.kill(SIGTERM);

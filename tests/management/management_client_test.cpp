@@ -158,15 +158,17 @@ TEST_CASE("a launch that finds no room leaves nothing but its operation, which t
     CHECK(world.management->launch_failure("nonsense").empty());
 }
 
-TEST_CASE("a launch that went well, and one that was cancelled, did not fail") {
+TEST_CASE("a launch that went well, and one that its deletion overtook, did not fail") {
     World world;
     world.add_application();
     const StreamLaunched well = world.launch_of("s1");
     REQUIRE(world.await_status(well.instance, "running") == "running");
     CHECK(world.management->launch_failure(well.operation).empty());
-    const StreamLaunched cancelled = world.launch_of("s2");
-    world.management->remove(cancelled.instance, true, {});
-    CHECK(world.management->launch_failure(cancelled.operation).empty());
+    for (int i = 0; i < 20; ++i) {  // heard as a cancellation, or before
+        const StreamLaunched overtaken = world.launch_of("s2");
+        world.management->remove(overtaken.instance, true, {});
+        CHECK(world.management->launch_failure(overtaken.operation) == "");
+    }
 }
 
 TEST_CASE("an instance is gone when its removal returns, and a second removal is harmless") {
