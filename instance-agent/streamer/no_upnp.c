@@ -1,5 +1,6 @@
-// Takes the place of libgupnp-igd in the addon. The streamer asks no router for ports, but libnice is linked with that
-// library, and with it come an XML parser, an HTTP client and the tables of all the world's alphabets: half of the addon.
+// Takes the place of libgupnp-igd in the addon. The streamer asks no router for ports, but libnice is linked
+// with that library, and with it come an XML parser, an HTTP client and the tables of all the world's
+// alphabets: half of the addon.
 #include <stddef.h>
 
 size_t gupnp_simple_igd_get_type(void) {

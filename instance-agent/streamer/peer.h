@@ -24,8 +24,8 @@ struct IceServer {
 // Of the client's `settings` message.
 struct ClientSettings {
     bool speaker = true, microphone = false, video = true, camera = false;
-    std::vector<std::string> data_channels;        // custom ones, at most 5
-    std::vector<VideoCodec> preferred_codecs;      // those we know of what the client named; empty: ours
+    std::vector<std::string> data_channels;    // custom ones, at most 5
+    std::vector<VideoCodec> preferred_codecs;  // those we know of what the client named; empty: ours
     static ClientSettings from_json(const JsonFields& fields);  // throws invalid_argument
 };
 
@@ -55,9 +55,9 @@ class PeerEvents {
     virtual ~PeerEvents() = default;
     virtual void local_offer(const std::string& sdp) = 0;
     virtual void local_candidate(const std::string& candidate, unsigned media_line) = 0;
-    virtual void connected() = 0;                         // ICE is: media flows
-    virtual void failed(const std::string& reason) = 0;   // it will not work, or not any more
-    virtual void fell_silent() {}                         // the client may have vanished, or come back
+    virtual void connected() = 0;                        // ICE is: media flows
+    virtual void failed(const std::string& reason) = 0;  // it will not work, or not any more
+    virtual void fell_silent() {}                        // the client may have vanished, or come back
     virtual void channel_opened(const std::string& label) = 0;
     virtual void channel_closed(const std::string& label) = 0;
     virtual void channel_message(const std::string& label, bool binary, std::string_view data) = 0;
@@ -65,9 +65,9 @@ class PeerEvents {
 
 // Where the guest's picture and sound come from and where the client's go.
 struct MediaPlaces {
-    std::string display;        // X display ":0"; "": frames come by the frame socket
-    std::string frame_socket;   // path; raw RGBA frames of guests without X
-    std::string audio_server;   // PulseAudio's socket; "": the guest has no sound, silence is sent
+    std::string display;       // X display ":0"; "": frames come by the frame socket
+    std::string frame_socket;  // path; raw RGBA frames of guests without X
+    std::string audio_server;  // PulseAudio's socket; "": the guest has no sound, silence is sent
 };
 
 struct PeerSetup {
@@ -82,7 +82,8 @@ struct PeerSetup {
 // Thread-safe. The constructor starts and makes the offer; the destructor ends all and waits for it.
 class Peer {
   public:
-    Peer(PeerSetup setup, PeerEvents& events);  // throws unsupported: no encoder for what the client can decode
+    Peer(PeerSetup setup,
+         PeerEvents& events);  // throws unsupported: no encoder for what the client can decode
     ~Peer();
     Peer(const Peer&) = delete;
     Peer& operator=(const Peer&) = delete;
