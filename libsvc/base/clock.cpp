@@ -1,5 +1,6 @@
 #include "libsvc/base/clock.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
@@ -113,6 +115,10 @@ std::string decimal(std::int64_t value, std::int64_t unit) {
 }
 
 }  // namespace
+
+bool Clock::wait_until(std::stop_token stop, SteadyTime end) {
+    return wait(std::move(stop), std::max(end - steady_now(), Duration::zero()));
+}
 
 Time SystemClock::now() const {
     return std::chrono::system_clock::now();

@@ -19,6 +19,8 @@ class Clock {
     virtual SteadyTime steady_now() const = 0;
     // Blocks until `duration` has passed (true) or `stop` is requested (false).
     virtual bool wait(std::stop_token stop, Duration duration) = 0;
+    // The same until a moment: what happens between reading the clock and waiting makes no wait longer.
+    virtual bool wait_until(std::stop_token stop, SteadyTime end);
 };
 
 class SystemClock final : public Clock {

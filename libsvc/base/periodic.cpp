@@ -30,7 +30,7 @@ void Periodic::run(const std::stop_token& stop) {
     constexpr Duration longest_wait = std::chrono::minutes(1);  // a shortened interval counts within this
     std::vector<SteadyTime> last_run(jobs_.size(), clock_.steady_now());
     while (!stop.stop_requested()) {
-        Duration next = longest_wait;
+        SteadyTime next = clock_.steady_now() + longest_wait;
         for (std::size_t i = 0; i < jobs_.size() && !stop.stop_requested(); ++i) {
             const Duration interval = jobs_[i].interval();
             if (interval <= Duration::zero()) continue;
@@ -38,9 +38,9 @@ void Periodic::run(const std::stop_token& stop) {
                 run_job(jobs_[i], stop);
                 last_run[i] = clock_.steady_now();
             }
-            next = std::min(next, last_run[i] + interval - clock_.steady_now());
+            next = std::min(next, last_run[i] + interval);
         }
-        if (!clock_.wait(stop, std::max(next, Duration::zero()))) return;
+        if (!clock_.wait_until(stop, next)) return;
     }
 }
 

@@ -82,9 +82,10 @@ void Timer::run(const std::stop_token& stop) {
         std::unique_lock lock(mutex_);
         round_ = std::stop_source();
         const std::stop_token round = round_.get_token();
-        const Duration wait = calls_.empty() ? idle_wait : calls_.begin()->first.first - clock_.steady_now();
+        const SteadyTime next =
+            calls_.empty() ? clock_.steady_now() + idle_wait : calls_.begin()->first.first;
         lock.unlock();
-        if (!stop.stop_requested()) clock_.wait(round, wait);
+        if (!stop.stop_requested()) clock_.wait_until(round, next);
     }
 }
 

@@ -92,13 +92,14 @@ class Region {
 
 void Region::ask_on(const std::stop_token& stop) {
     Backoff backoff;
-    Duration pause{0};
-    while (clock_.wait(stop, pause)) {
+    SteadyTime next = clock_.steady_now();
+    while (clock_.wait_until(stop, next)) {
+        next = clock_.steady_now();  // before the question: what follows its answer may take long
         if (ask()) {
             backoff.reset();
-            pause = interval_;
+            next += interval_;
         } else {
-            pause = backoff.next();
+            next += backoff.next();
         }
     }
 }

@@ -23,17 +23,15 @@ class ManualClock final : public Clock {
     }
     SteadyTime steady_now() const override {
         std::lock_guard lock(mutex_);
-        return SteadyTime(std::chrono::hours(1)) + passed_;
+        return begin + passed_;
     }
     bool wait(std::stop_token stop, Duration duration) override {
         std::unique_lock lock(mutex_);
         const bool endless = passed_ > Duration::zero() && duration > Duration::max() - passed_;
-        const Duration end = endless ? Duration::max() : passed_ + duration;
-        const auto self = ends_.insert(end);
-        changed_.notify_all();
-        const bool reached = changed_.wait(lock, stop, [&] { return passed_ >= end; });
-        ends_.erase(self);
-        return reached;
+        return wait_locked(std::move(lock), stop, endless ? Duration::max() : passed_ + duration);
+    }
+    bool wait_until(std::stop_token stop, SteadyTime end) override {
+        return wait_locked(std::unique_lock(mutex_), stop, end - begin);
     }
 
     // Wakes the waits that are due.
@@ -53,6 +51,16 @@ class ManualClock final : public Clock {
     }
 
   private:
+    static constexpr SteadyTime begin{std::chrono::hours(1)};
+
+    bool wait_locked(std::unique_lock<std::mutex> lock, const std::stop_token& stop, Duration end) {
+        const auto self = ends_.insert(end);
+        changed_.notify_all();
+        const bool reached = changed_.wait(lock, stop, [&] { return passed_ >= end; });
+        ends_.erase(self);
+        return reached;
+    }
+
     const Time start_;
     mutable std::mutex mutex_;
     std::condition_variable_any changed_;

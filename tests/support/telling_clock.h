@@ -30,6 +30,7 @@ class TellingClock final : public Clock {
         return inner_.steady_now();
     }
     bool wait(std::stop_token stop, Duration duration) override { return inner_.wait(stop, duration); }
+    bool wait_until(std::stop_token stop, SteadyTime end) override { return inner_.wait_until(stop, end); }
 
   private:
     Clock& inner_;

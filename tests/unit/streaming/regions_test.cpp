@@ -29,6 +29,12 @@ class Listener final : public RegionEvents {
         std::unique_lock lock(mutex_);
         return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return told_.count(text) >= times; });
     }
+    // True: whoever tells something waits, until false.
+    void hold(bool held) {
+        std::lock_guard lock(mutex_);
+        held_ = held;
+        changed_.notify_all();
+    }
     std::size_t count(const std::string& text) {
         std::lock_guard lock(mutex_);
         return told_.count(text);
@@ -36,13 +42,15 @@ class Listener final : public RegionEvents {
 
   private:
     void note(const std::string& text) {
-        std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return !held_; });
         told_.insert(text);
         changed_.notify_all();
     }
     std::mutex mutex_;
     std::condition_variable changed_;
     std::multiset<std::string> told_;
+    bool held_ = false;
 };
 
 struct World {
@@ -130,6 +138,16 @@ TEST_CASE("a region that takes questions and never answers is unresponsive, and 
     CHECK(code_of([&] { world.choose("app", "north"); }) == ErrorCode::not_found);
     world.north.set_hangs(false);
     CHECK(eventually([&] { return world.regions.answers("north"); }));
+}
+
+TEST_CASE("a region is asked in time, however long its last answer is being taken in") {
+    World world;
+    world.listener.hold(true);
+    world.regions.start(world.listener);
+    REQUIRE(eventually([&] { return world.regions.counts().active == 2; }));
+    world.clock.advance(std::chrono::seconds(16));
+    world.listener.hold(false);
+    CHECK(eventually([&] { return world.regions.counts().active == 2; }));
 }
 
 TEST_CASE("a new answer brings new applications") {
