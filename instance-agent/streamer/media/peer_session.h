@@ -1,5 +1,5 @@
 #pragma once
-// The pipeline of one peer: webrtcbin in the middle, what is sent before it, what comes behind it.
+// One peer from its offer to its end: its pipeline, what comes out of that, what is done while it runs.
 #include <gst/gst.h>
 
 #include <atomic>
@@ -15,7 +15,7 @@
 #include "instance-agent/streamer/media/data_channels.h"
 #include "instance-agent/streamer/media/display_out.h"
 #include "instance-agent/streamer/media/negotiation.h"
-#include "instance-agent/streamer/media/probes.h"
+#include "instance-agent/streamer/media/peer_pipeline.h"
 #include "instance-agent/streamer/media/rtcp_meter.h"
 #include "instance-agent/streamer/peer.h"
 
@@ -41,15 +41,7 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     PeerStats stats() const;
 
   private:
-    void build();
-    void set_ice_servers();
-    void add_sound();
-    void add_camera();
-    void offer_display();
     void send_display(VideoCodec codec);
-    void add_channels();
-    Ref<GstPad> offer_to_send(const std::string& caps, int direction, bool resend);
-    void send_through(GstElement* bin, GstPad* sink);
     void watch();
     void run_ticks(const std::stop_token& stop);
     void repeat_beginning();
@@ -63,16 +55,13 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
 
     static void on_state(GstElement*, GParamSpec*, gpointer data);
     static void on_pad(GstElement*, GstPad* pad, gpointer data);
-    static void on_element(GstBin*, GstBin*, GstElement* element, gpointer data);
     static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer data);
 
     PeerSetup setup_;
     std::shared_ptr<EventGate> gate_;
-    Ref<GstElement> pipeline_, webrtc_;
-    Offered offered_;
-    Ref<GstPad> display_sink_;
     std::shared_ptr<RtcpMeter> feedback_ = std::make_shared<RtcpMeter>();
     std::shared_ptr<SendMeters> meters_ = std::make_shared<SendMeters>();
+    std::unique_ptr<PeerPipeline> pipeline_;
     std::unique_ptr<DisplayOut> display_;
     std::shared_ptr<CameraIn> camera_ = std::make_shared<CameraIn>();
     std::shared_ptr<DataChannels> channels_;
