@@ -1,6 +1,7 @@
 #include "libsvc/operations/claims.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "libsvc/base/error.h"
@@ -63,6 +64,18 @@ std::vector<std::string> Claims::leave(const std::string& id) {
         may_start_now.push_back(next);
     }
     return may_start_now;
+}
+
+std::vector<std::string> Claims::behind(const std::string& id) const {
+    std::lock_guard lock(mutex_);
+    const auto claimant = claimants_.find(id);
+    if (claimant == claimants_.end()) return {};
+    std::set<std::string> waiting;
+    for (const std::string& claim : claimant->second.claims) {
+        const auto& queue = queues_.find(claim)->second;
+        waiting.insert(std::next(std::find(queue.begin(), queue.end(), id)), queue.end());
+    }
+    return {waiting.begin(), waiting.end()};
 }
 
 bool Claims::held(std::string_view claim) const {

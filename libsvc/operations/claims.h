@@ -23,6 +23,7 @@ class Claims {
     bool ready(const std::string& id);
     // Gives all claims of `id` back (none is fine). Returns who may start now, each of them once.
     std::vector<std::string> leave(const std::string& id);
+    std::vector<std::string> behind(const std::string& id) const;  // who waits for what `id` has
     bool held(std::string_view claim) const;
 
   private:

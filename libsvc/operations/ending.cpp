@@ -110,7 +110,7 @@ Engine::Implementation::Outcome Engine::Implementation::succeed(const Job& job, 
 }
 
 Engine::Implementation::Outcome Engine::Implementation::fail(const Job& job, const Error& error) {
-    const bool cancelled = job.cancel_requested && error.code() == ErrorCode::cancelled;
+    const bool cancelled = was_cancelled(job, error);
     const OperationResult undone = undo(job, error);
     const auto status = cancelled ? OperationStatus::cancelled : OperationStatus::failure;
     Operation record = ended(*job.record(), status, clock_.now(), undone.metadata);
@@ -120,6 +120,18 @@ Engine::Implementation::Outcome Engine::Implementation::fail(const Job& job, con
     // all.
     const bool stored = try_commit_final(record, undone) || try_commit_final(record, {});
     return {std::make_shared<const Operation>(std::move(record)), undone.after, stored};
+}
+
+// Work may see what a deletion has stored before that deletion asks it to stop, or when it is too late to
+// ask: it was cancelled all the same.
+bool Engine::Implementation::was_cancelled(const Job& job, const Error& error) const {
+    if (error.code() != ErrorCode::cancelled) return false;
+    if (job.cancel_requested) return true;
+    const auto cancels = [this](const std::string& id) {
+        const JobPtr waiting = find_job(id);
+        return waiting && waiting->record()->cancels_holders;
+    };
+    return job.record()->may_cancel && std::ranges::any_of(claims_.behind(job.id), cancels);
 }
 
 OperationResult Engine::Implementation::undo(const Job& job, const Error& error) const {

@@ -71,7 +71,8 @@ struct OperationResult {
 
 struct OperationHandler {
     // Does the work. Throwing Error makes the operation a Failure with that text (Cancelled with "Operation
-    // cancelled" when a cancel was requested and the code is `cancelled`).
+    // cancelled" when the code is `cancelled` and a cancel was requested, or one waits for its claims that
+    // cancels their holder, whoever of the two was first).
     std::function<OperationResult(OperationContext&)> run;
     // Undoes what the work left, after it failed, was cancelled, or was interrupted and cannot be resumed.
     // Its result commits together with the final record. Must bear being run twice. May be empty.

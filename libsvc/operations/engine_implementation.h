@@ -76,6 +76,7 @@ class Engine::Implementation {
     void finish(const JobPtr& job, const Ending& ending);
     Outcome succeed(const Job& job, const Ending& ending);
     Outcome fail(const Job& job, const Error& error);
+    bool was_cancelled(const Job& job, const Error& error) const;
     OperationResult undo(const Job& job, const Error& error) const;
     void commit_final(const Operation& record, const OperationResult& result);
     bool has_ended(const Operation& record) const;

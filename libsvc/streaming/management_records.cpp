@@ -39,10 +39,6 @@ std::vector<std::string> instances_of_operation(const Json& operation) {
     return ids;
 }
 
-// Of a launch whose container somebody deletes meanwhile, unless it was heard as a cancellation: no refusal,
-// and nothing that another region should make up for.
-constexpr std::string_view overtaken = "container is being deleted";
-
 }  // namespace
 
 std::string tag_of_session(const std::string& session) {
@@ -96,7 +92,6 @@ std::string failure_of_operation(const Json& record) {
         JsonFields(record).integer("status_code").value_or(0) == static_cast<int>(OperationStatus::failure);
     if (!failed) return "";
     const std::string reason = text(record, "err");
-    if (reason == overtaken) return "";
     return reason.empty() ? "Failure" : reason;
 }
 

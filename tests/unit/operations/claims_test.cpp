@@ -73,6 +73,19 @@ TEST_CASE_METHOD(Fixture, "who waits may leave from the middle of the queue") {
     CHECK(claims.leave("a") == Ids{"c"});
 }
 
+TEST_CASE_METHOD(Fixture, "who waits for a claimant is told of each, once") {
+    enter("a", {"x", "y"});
+    enter("b", {"x", "y"});
+    enter("c", {"y"});
+    enter("d", {"z"});
+    CHECK(claims.behind("a") == Ids{"b", "c"});
+    CHECK(claims.behind("b") == Ids{"c"});
+    CHECK(claims.behind("c").empty());
+    CHECK(claims.behind("unknown").empty());
+    claims.leave("b");
+    CHECK(claims.behind("a") == Ids{"c"});
+}
+
 TEST_CASE_METHOD(Fixture, "leaving twice and leaving unknown is harmless") {
     enter("a", {"x"});
     claims.leave("a");

@@ -34,6 +34,29 @@ TEST_CASE_METHOD(InstanceFixture, "a deletion ends a launch that is going on") {
     CHECK(told(id) == Actions{"created", "scheduled", "started", "removed"});
 }
 
+TEST_CASE_METHOD(InstanceFixture,
+                 "a launch that sees its deletion before it is asked to stop was cancelled") {
+    const std::string id = booting();
+    end_life();
+    Instance stored = *Instances(store).get(id);
+    stored.status = InstanceStatus::prepared;  // so that its start is still to be stored
+    sqlite.commit(Batch().put("instances/" + id, instance_to_store(stored).dump()));
+    Gate gate;
+    runtime.before("create", [&] { gate.pass(); });
+    restart();
+    gate.await();
+    store.after_next([&] {  // of the deletion, which has asked nobody yet
+        gate.open();
+        engine().wait(stored.launch_operation, std::nullopt);
+    });
+    const auto deletion = instances().remove(id, false, PathWord::containers, "test");
+    CHECK(wait(deletion)->status == OperationStatus::success);
+    CHECK(engine().get(stored.launch_operation)->status == OperationStatus::cancelled);
+    CHECK(engine().get(stored.launch_operation)->err == "Operation cancelled");
+    CHECK_FALSE(exists(id));
+    CHECK_FALSE(has_container(id));
+}
+
 TEST_CASE_METHOD(InstanceFixture, "a deletion does not wait for the guest of a restarted instance") {
     const std::string id = launched();
     wait(instances().set_desired_status(id, "stopped", false, PathWord::containers, "test"));

@@ -61,6 +61,17 @@ TEST_CASE("an instance's session is in its tag") {
     CHECK(stream_instance(Json::parse(R"({"id":"i2","status":"running","tags":null})")).session.empty());
 }
 
+TEST_CASE("only an operation that failed has a reason, and one without words has the status") {
+    const auto failure = [](int code, std::string_view error) {
+        return failure_of_operation(Json::object({{"status_code", code}, {"err", error}}));
+    };
+    CHECK(failure(400, "no room") == "no room");
+    CHECK(failure(400, "") == "Failure");
+    CHECK(failure(401, "Operation cancelled").empty());
+    CHECK(failure(200, "").empty());
+    CHECK(failure(103, "").empty());
+}
+
 TEST_CASE("events name the instances they are about") {
     const auto ids = [](const char* text) { return instances_in_event(Json::parse(text)); };
     CHECK(
