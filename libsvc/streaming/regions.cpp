@@ -19,6 +19,7 @@ namespace {
 constexpr std::chrono::seconds patience{15};  // without an answer a region is unresponsive
 constexpr std::chrono::seconds first_retry{1};
 constexpr std::chrono::seconds last_retry{30};
+constexpr std::chrono::seconds refusal_counts{5};  // and is forgotten then
 
 // 1, 2, 4 ... 30 s.
 class Backoff {
@@ -38,6 +39,7 @@ class Backoff {
 struct Knowledge {
     std::optional<SteadyTime> answered;  // nothing: never
     bool failing = false;                // the last question
+    std::optional<SteadyTime> refused;   // a launch
     std::vector<std::string> applications;
     int cpus = 0;
 };
@@ -68,6 +70,12 @@ class Region {
     }
     bool answers(const Knowledge& known) const {
         return known.answered && clock_.steady_now() - *known.answered <= patience;
+    }
+    void note_refusal() {
+        knowledge_.with([this](Knowledge& known) { known.refused = clock_.steady_now(); });
+    }
+    bool has_just_refused(const Knowledge& known) const {
+        return known.refused && clock_.steady_now() - *known.refused < refusal_counts;
     }
 
   private:
@@ -119,7 +127,7 @@ bool Region::ask() {
 void Region::note_answer(std::vector<std::string> applications, int cpus) {
     const bool again = knowledge_.with([&](Knowledge& known) {
         const bool was_away = known.failing || !answers(known);
-        known = {clock_.steady_now(), false, std::move(applications), cpus};
+        known = {clock_.steady_now(), false, known.refused, std::move(applications), cpus};
         return was_away;
     });
     if (!again) return;
@@ -146,9 +154,12 @@ void Region::tell(Call call) {
 
 void Region::follow_on(const std::stop_token& stop) {
     Backoff backoff;
-    do {
+    SteadyTime next = clock_.steady_now();
+    while (clock_.wait_until(stop, next)) {
+        next = clock_.steady_now();  // what was followed for long is followed again at once
         follow(stop, backoff);
-    } while (clock_.wait(stop, backoff.next()));
+        next += backoff.next();
+    }
 }
 
 void Region::follow(const std::stop_token& stop, Backoff& backoff) {
@@ -164,14 +175,16 @@ void Region::follow(const std::stop_token& stop, Backoff& backoff) {
 
 struct Candidate {
     const Region* region;
-    bool failing;
+    bool failing, refusing;
     std::size_t sessions;
     std::size_t cpus;
 };
 
-// Those of which the last answer is known come first, then those with fewer sessions per CPU.
+// Those of which the last answer is known come first, then those that have not just refused a launch, then
+// those with fewer sessions per CPU.
 bool better(const Candidate& a, const Candidate& b) {
     if (a.failing != b.failing) return b.failing;
+    if (a.refusing != b.refusing) return b.refusing;
     return a.sessions * b.cpus < b.sessions * a.cpus;
 }
 
@@ -224,8 +237,8 @@ std::vector<Candidate> Regions::Implementation::candidates(std::string_view app,
         some_answered = some_answered || known.answered;
         app_is_known = app_is_known || lists_it;
         if (lists_it && region->answers(known) && (wanted.empty() || wanted == region->name()))
-            found.push_back(
-                {region.get(), known.failing, 0, static_cast<std::size_t>(std::max(known.cpus, 1))});
+            found.push_back({region.get(), known.failing, region->has_just_refused(known), 0,
+                             static_cast<std::size_t>(std::max(known.cpus, 1))});
     }
     // While no region has ever answered, nobody can say that there is no such application.
     if (some_answered && !app_is_known)
@@ -298,6 +311,11 @@ std::string Regions::choose(std::string_view app, std::string_view wanted,
     if (candidates.empty()) throw_no_host();
     for (auto& candidate : candidates) candidate.sessions = sessions(candidate.region->name());
     return implementation_->best(std::move(candidates)).name();
+}
+
+void Regions::note_refusal(std::string_view name) {
+    for (const auto& region : implementation_->all())
+        if (region->name() == name) region->note_refusal();
 }
 
 Management& Regions::management(std::string_view name) const {

@@ -42,6 +42,8 @@ class Regions {
     RegionCounts counts() const;
     bool answers(std::string_view region) const;
     bool all_asked() const;  // each has answered, or failed to; false for a moment after the start
+    // It had no room for a launch. For 5 seconds it is chosen only if there is no other.
+    void note_refusal(std::string_view region);
     // A region that answers and lists the application, least loaded first: `sessions(region)` tells how many
     // sessions it has; their number per CPU counts, and chance among equals. `wanted` "": any that is not
     // among `refused`. Throws invalid_argument for an application no region knows, not_found "No agent

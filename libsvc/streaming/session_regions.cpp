@@ -136,7 +136,10 @@ void SessionService::Implementation::instance_gone(const StreamSession& session)
     if (session.status == active) return finish(session.id, "Container was deleted");
     if (session.status == created && !session.launch_operation.empty()) {
         const std::string reason = answering(session.region).launch_failure(session.launch_operation);
-        if (!reason.empty()) return launch_refused(session, reason);
+        if (!reason.empty()) {
+            regions_.note_refusal(session.region);
+            return launch_refused(session, reason);
+        }
     }
     fail_instance(session.id, "Container was deleted before it was ready", true);
 }

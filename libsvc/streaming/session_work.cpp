@@ -22,6 +22,11 @@ Duration pause_after(int failures) {
     return std::min<Duration>(first_pause * (1 << std::min(failures - 1, 10)), longest_pause);
 }
 
+// Other refusals are of the request: the next session may go well there.
+bool may_lack_room(const Error& refusal) {
+    return refusal.code() != ErrorCode::not_found && refusal.code() != ErrorCode::invalid_argument;
+}
+
 bool is_older(const StreamInstance& a, const StreamInstance& b) {
     return a.id < b.id;  // ids begin with their time
 }
@@ -150,6 +155,7 @@ void SessionService::Implementation::launch(const std::string& id, bool fresh) {
         launched = management.launch({id, session->app, session->app_version, user_data(*session)});
     } catch (const Error& e) {
         if (e.code() == ErrorCode::unavailable) throw;  // it may have been heard
+        if (may_lack_room(e)) regions_.note_refusal(session->region);
         return launch_refused(*session, e.what());
     }
     log::info("instance launched",

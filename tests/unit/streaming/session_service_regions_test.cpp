@@ -69,6 +69,30 @@ TEST_CASE("a session without a wish goes on to the next region when one has no r
     CHECK(world.other.instances() == 1);
 }
 
+TEST_CASE("a region that had no room a moment ago is not tried first") {
+    TwoRegions world;
+    world.management.set_full(full);
+    Gateway gateway(world, true);
+    const std::string first = gateway.create();
+    REQUIRE(world.eventually([&] { return gateway.service.get("", first).region == "south"; }));
+    CHECK(gateway.service.create("me", gateway.request()).session.region == "south");
+    const std::string bound = gateway.create(R"(,"region":"north")");
+    REQUIRE(gateway.await(bound, error));
+    CHECK(gateway.message(bound) == full);
+    world.clock.advance(5s);
+    CHECK(gateway.service.create("me", gateway.request()).session.region == "north");
+}
+
+TEST_CASE("a region that does not know what a session wants may have room for others") {
+    TwoRegions world;
+    world.management.on_launch(
+        [](const auto&) { throw Error(ErrorCode::not_found, "application version not found"); });
+    Gateway gateway(world, true);
+    const std::string first = gateway.create();
+    REQUIRE(world.eventually([&] { return gateway.service.get("", first).region == "south"; }));
+    CHECK(gateway.service.create("me", gateway.request()).session.region == "north");
+}
+
 TEST_CASE("a launch that a region refuses at once goes on to the next region, too") {
     TwoRegions world;
     world.management.on_launch([](const auto&) { throw Error(ErrorCode::internal, "queue is full"); });
