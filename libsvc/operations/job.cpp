@@ -105,7 +105,7 @@ void Job::disconnect() {
 
 bool Job::add_waiter(std::shared_ptr<Waiter> waiter) {
     std::lock_guard lock(mutex_);
-    if (told_ || is_final(record_->status)) return false;
+    if (told_) return false;
     waiters_.push_back(std::move(waiter));
     return true;
 }

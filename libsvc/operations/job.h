@@ -74,7 +74,9 @@ class Job : public std::enable_shared_from_this<Job> {
     std::optional<Ending> take_ending();
     void disconnect();  // complete() does nothing from now on: the engine goes away
 
-    bool add_waiter(std::shared_ptr<Waiter> waiter);  // false: final already, or the engine has stopped
+    // False: those that waited have been told, or the engine has stopped. Between the final record and that
+    // moment its event goes out: who waits must not be ahead of it.
+    bool add_waiter(std::shared_ptr<Waiter> waiter);
     void drop_waiter(const std::shared_ptr<Waiter>& waiter);
     std::vector<std::shared_ptr<Waiter>> take_waiters();
 

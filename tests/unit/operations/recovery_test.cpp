@@ -80,6 +80,7 @@ TEST_CASE_METHOD(Fixture, "recovered work begins when all others hold or await t
         undone, true);
     engine->recover();
     wait(first);
+    engine.reset();  // the others' work knows this scope, too
     CHECK(last_is_held);
 }
 
