@@ -8,7 +8,7 @@
 namespace svc::test {
 namespace {
 
-constexpr std::chrono::seconds patience{20};
+constexpr std::chrono::seconds patience{60};
 
 Response json_response(int status, std::string body) {
     Response response;

@@ -13,7 +13,7 @@
 
 namespace svc::test {
 
-// One WebSocket as its server sees it. Thread-safe; what waits fails the test after 20 s.
+// One WebSocket as its server sees it. Thread-safe; what waits fails the test after a minute.
 class FakeSocket : public WebSocketHandler {
   public:
     void on_open(std::shared_ptr<WebSocket> socket) override;
@@ -49,8 +49,8 @@ class FakeService {
     void serve_secrets(const std::string& path);
     std::mutex mutex_;
     Request last_request_;
-    TestServer server_;
     std::map<std::string, std::shared_ptr<FakeSocket>> by_secret_;
+    TestServer server_;  // last: its threads use the others
 };
 
 // An operation record of the least fields.

@@ -11,9 +11,8 @@ using namespace svc::test;
 using namespace std::chrono_literals;
 
 TEST_CASE("a_full_pool_is_answered_and_not_waited_for") {
+    Signal entered, release;
     TestServer t;
-    Signal entered;
-    Signal release;
     t.service.add("/slow", [&](Request&) {
         entered.set();
         release.wait();
@@ -32,37 +31,43 @@ TEST_CASE("a_full_pool_is_answered_and_not_waited_for") {
     CHECK(queued.reply().body == "slow");
 }
 
+// Each with one short limit, so that a slow machine does not cut the client at another place.
 TEST_CASE("slow_clients_are_cut") {
     TestServer t;
-    t.limits.header_time = 50ms;
-    t.limits.body_idle_time = 50ms;
-    t.limits.keep_alive_time = 50ms;
-    t.limits.write_idle_time = 50ms;
     t.service.add("/", echo);
     t.service.add("/big", [](Request&) { return text_response(std::string(64U << 20, 'x')); });
-    t.start();
     SECTION("that say nothing") {
+        t.limits.header_time = 50ms;
+        t.start();
         RawClient client(t.unix_target());
         CHECK(client.read_to_end().empty());
     }
     SECTION("in the header") {
+        t.limits.header_time = 50ms;
+        t.start();
         RawClient client(t.unix_target());
         client.send("GET / HTTP/1.1\r\nHo");
         CHECK(client.read_to_end().empty());
     }
     SECTION("in the body") {
+        t.limits.body_idle_time = 50ms;
+        t.start();
         RawClient client(t.unix_target());
         client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
         CHECK(client.read_to_end().empty());
         CHECK(t.service.wait_for_done().status == 0);
     }
     SECTION("between requests") {
+        t.limits.keep_alive_time = 50ms;
+        t.start();
         RawClient client(t.unix_target());
         client.send(get("/"));
         CHECK(client.reply().status == 200);
         CHECK(client.read_to_end().empty());
     }
     SECTION("that do not read") {
+        t.limits.write_idle_time = 50ms;
+        t.start();
         RawClient client(t.unix_target());
         client.send(get("/big"));
         CHECK(t.service.wait_for_done().sent == 0);
@@ -72,13 +77,14 @@ TEST_CASE("slow_clients_are_cut") {
 
 TEST_CASE("idle_connections_do_not_hold_up_others") {
     TestServer t;
+    t.limits.header_time = 10min;
     t.service.add("/", hello);
     t.start();
-    std::vector<RawClient> idle;
-    for (int i = 0; i < 500; ++i) idle.emplace_back(t.unix_target());
+    std::vector<RawClient> idle;  // with the server's ends far from the 1,024 files a process may have
+    for (int i = 0; i < 300; ++i) idle.emplace_back(t.unix_target());
     for (auto& client : idle) client.send("GET / HT");
     CHECK(ask(t.unix_target(), get("/")).body == "hello");
-    CHECK(t.server().connections() >= 500);
+    CHECK(t.server().connections() >= 300);
 }
 
 TEST_CASE("one_connection_too_many_is_closed_at_once") {
@@ -94,9 +100,8 @@ TEST_CASE("one_connection_too_many_is_closed_at_once") {
 }
 
 TEST_CASE("stop_lets_a_running_request_end") {
+    Signal entered, release;
     TestServer t;
-    Signal entered;
-    Signal release;
     t.service.add("/", [&](Request&) {
         entered.set();
         release.wait();
@@ -116,9 +121,8 @@ TEST_CASE("stop_lets_a_running_request_end") {
 }
 
 TEST_CASE("stop_without_grace_breaks_off_what_runs") {
+    Signal entered, release;
     TestServer t;
-    Signal entered;
-    Signal release;
     t.service.add("/", [&](Request&) {
         entered.set();
         release.wait();
@@ -151,9 +155,9 @@ TEST_CASE("disconnect_ends_matching_connections_alone") {
 }
 
 TEST_CASE("a_deferred_response_comes_when_its_responder_is_called") {
-    TestServer t;
     Signal deferred;
     Responder responder;
+    TestServer t;
     t.service.add("/later", [&](Request&) {
         Response response;
         response.later = [&](Responder r) {

@@ -12,7 +12,7 @@
 namespace svc::test {
 
 namespace {
-constexpr std::chrono::seconds patience{20};
+constexpr std::chrono::seconds patience{60};
 }
 
 void TestService::add(const std::string& path, Handler handler, Dispatch dispatch, std::uint64_t max_body) {

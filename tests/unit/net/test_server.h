@@ -31,7 +31,7 @@ class TestService : public HttpService {
     Response fault(const Request* request, const std::exception& error) override;
     void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
               std::chrono::nanoseconds duration) override;
-    Finished wait_for_done();  // the oldest one not told yet; fails the test after 20 s
+    Finished wait_for_done();  // the oldest one not told yet; fails the test after a minute
 
   private:
     std::map<std::string, RequestPlan> plans_;  // fixed once the server runs
@@ -72,7 +72,7 @@ struct RawReply {
     std::string head, body;
 };
 
-// Bytes over a Unix socket; waits 20 s at most.
+// Bytes over a Unix socket; waits a minute at most.
 class RawClient {
   public:
     explicit RawClient(const Target& target);
@@ -90,7 +90,7 @@ class RawClient {
 RawReply ask(const Target& target, const std::string& request);
 Response text_response(std::string text);
 
-// A latch for one event; wait() fails the test after 20 s.
+// A latch for one event; wait() fails the test after a minute.
 class Signal {
   public:
     void set();

@@ -24,12 +24,10 @@ class DigestSink : public BodySink {
     }
     void write(std::string_view data) override {
         if (data.find("poison") != std::string_view::npos) throw Error(ErrorCode::exhausted, "disk is full");
-        largest = std::max(largest, data.size());
         digest_.update(data);
     }
     void finish() override { hex = digest_.hex(); }
     std::string hex;
-    std::size_t largest = 0;
 
   private:
     Sha256 digest_;
@@ -169,8 +167,8 @@ TEST_CASE("a_client_hears_why_its_upload_is_refused") {
 }
 
 TEST_CASE("a_broken_upload_destroys_its_sink_unfinished") {
-    TestServer t;
     Signal destroyed;
+    TestServer t;
     t.service.add("/upload", upload_plan(&destroyed));
     t.start();
     {
@@ -183,9 +181,9 @@ TEST_CASE("a_broken_upload_destroys_its_sink_unfinished") {
 }
 
 TEST_CASE("one_upload_too_many_is_answered") {
+    Signal destroyed;
     TestServer t;
     t.limits.uploads_at_once = 1;
-    Signal destroyed;
     t.service.add("/upload", upload_plan(&destroyed));
     t.start();
     const std::string head =
