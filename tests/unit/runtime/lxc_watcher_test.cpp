@@ -25,35 +25,37 @@ struct Pipe {
 }  // namespace
 
 TEST_CASE("a watched descriptor calls back once, also when it hangs up") {
-    Watcher watcher;
     Pipe pipe;
-    std::promise<void> called;
+    std::promise<void> called, after;
+    Watcher watcher;
     watcher.watch(pipe.read.get(), [&] { called.set_value(); });  // a second call would throw
     pipe.write.reset();
     CHECK(called.get_future().wait_for(20s) == std::future_status::ready);
-    std::promise<void> after;
     watcher.after(0ms, [&] { after.set_value(); });
     CHECK(after.get_future().wait_for(20s) == std::future_status::ready);
 }
 
 TEST_CASE("delays are called in the order of their times, cancelled ones never") {
-    Watcher watcher;
     std::string order;
-    std::promise<void> done;
-    const auto cancelled = watcher.after(30ms, [&] { order += 'x'; });
-    watcher.after(40ms, [&] {
+    std::promise<void> all_known, done;
+    const std::shared_future<void> known(all_known.get_future());
+    Watcher watcher;
+    watcher.after(0ms, [&] { known.wait(); });
+    const auto cancelled = watcher.after(0ms, [&] { order += 'x'; });
+    watcher.after(1ms, [&] {
         order += 'b';
         done.set_value();
     });
-    watcher.after(1ms, [&] { order += 'a'; });
+    watcher.after(-1min, [&] { order += 'a'; });  // due before the others, however slowly they are told
     watcher.cancel(cancelled);
+    all_known.set_value();
     REQUIRE(done.get_future().wait_for(20s) == std::future_status::ready);
     CHECK(order == "ab");
 }
 
 TEST_CASE("a call that throws does not end the watcher") {
-    Watcher watcher;
     std::promise<void> done;
+    Watcher watcher;
     watcher.after(0ms, [] { throw std::runtime_error("oh"); });
     watcher.after(1ms, [&] { done.set_value(); });
     CHECK(done.get_future().wait_for(20s) == std::future_status::ready);
