@@ -24,7 +24,7 @@ void fill(const fs::path& disk) {
 }  // namespace
 
 TEST_CASE("records are still written and found again when others have filled the disk") {
-    const bool ran = test::on_small_disk(std::uint64_t{512} << 20U, [](const fs::path& disk) {
+    const bool ran = test::on_small_disk(std::uint64_t{300} << 20U, [](const fs::path& disk) {
         const fs::path file = disk / "svc.db";
         {
             SqliteStore store(file);
@@ -44,7 +44,7 @@ TEST_CASE("records are still written and found again when others have filled the
 }
 
 TEST_CASE("a store opens on a disk that others have filled") {
-    const bool ran = test::on_small_disk(std::uint64_t{512} << 20U, [](const fs::path& disk) {
+    const bool ran = test::on_small_disk(std::uint64_t{300} << 20U, [](const fs::path& disk) {
         const fs::path file = disk / "svc.db";
         { SqliteStore store(file); }
         fill(disk);
