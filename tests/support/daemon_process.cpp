@@ -15,7 +15,7 @@ namespace svc::test {
 
 namespace {
 
-constexpr std::chrono::seconds patience{20};
+constexpr std::chrono::seconds patience{60};
 
 struct Pipe {
     Pipe() {

@@ -16,21 +16,21 @@ struct DaemonRun {
     int status = 0;
     std::string output;  // of both streams
 };
-// `flags` after the program's name. Throws unavailable when it does not end within 20 s.
+// `flags` after the program's name. Throws unavailable when it does not end within a minute.
 DaemonRun run_svcd(const std::vector<std::string>& flags);
 
 // One thread. Killed with the object.
 class DaemonProcess {
   public:
     // Simulated runtime, state and socket below `directory`, no TCP ports; `settings` are lines of its
-    // configuration file. Returns when it is ready; throws with its words when it is not within 20 s.
+    // configuration file. Returns when it is ready; throws with its words when it is not within a minute.
     explicit DaemonProcess(const std::filesystem::path& directory,
                            const std::vector<std::string>& settings = {});
 
     Target target() const;
     void signal(int number) const { child_->kill(number); }
     void kill();                       // SIGKILL, and waits for the end
-    std::optional<ExitStatus> wait();  // nothing: still running after 20 s
+    std::optional<ExitStatus> wait();  // nothing: still running after a minute
     const std::string& ready_line() const { return ready_line_; }
     pid_t pid() const { return child_->pid(); }
 
