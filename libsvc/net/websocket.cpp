@@ -256,8 +256,10 @@ net::Session::Instant WebSocketSession::next_tick() const {
 void WebSocketSession::tick(Instant now) {
     if (now >= close_deadline_) return abort();
     if (!settings_.pings || now < next_ping_) return;
-    next_ping_ = now + std::chrono::seconds(settings_.limits.ping_seconds);
-    if (paused_) last_heard_ = now;  // its pongs lie unread
+    const std::chrono::seconds between(settings_.limits.ping_seconds);
+    const bool late = now - next_ping_ > between;  // the machine stood still, or this thread did
+    next_ping_ = now + between;
+    if (paused_ || late) last_heard_ = now;  // its pongs lie unread
     if (now - last_heard_ > std::chrono::seconds(settings_.limits.dead_seconds)) return abort();
     if (!closing_ && answers_.empty()) net::append_frame(answers_, FrameKind::ping, "", false);
 }

@@ -75,13 +75,8 @@ class WebSocketClient::Connection {
 
     std::optional<WebSocketMessage> receive(std::optional<std::chrono::milliseconds> timeout) {
         const auto deadline = timeout ? Steady::now() + *timeout : Steady::time_point::max();
-        while (messages_.empty() && !closed_) {
-            const auto now = Steady::now();
-            if (watches_silence() && now - last_heard_ > silence_limit)
-                break_off("server is silent");
-            else if (!read_some(now, deadline))
-                return std::nullopt;
-        }
+        while (messages_.empty() && !closed_)
+            if (!read_some(Steady::now(), deadline)) return std::nullopt;
         if (!messages_.empty()) return pop();
         if (std::exchange(close_told_, true)) throw Error(ErrorCode::unavailable, "websocket is closed");
         return *closed_;
@@ -125,7 +120,7 @@ class WebSocketClient::Connection {
             std::chrono::ceil<std::chrono::milliseconds>(std::min<Steady::duration>(deadline - now, 5s));
         try {
             const auto count = channel_.read(buffer, sizeof(buffer), std::max(patience, 0ms));
-            if (!count) return Steady::now() < deadline;
+            if (!count) return notice_silence() || Steady::now() < deadline;
             if (*count == 0)
                 break_off("connection ended");
             else
@@ -133,6 +128,13 @@ class WebSocketClient::Connection {
         } catch (const Error& e) {
             break_off(e.what());
         }
+        return true;
+    }
+
+    // Only when nothing lies there: who has not read for long has not listened either.
+    bool notice_silence() {
+        if (!watches_silence() || Steady::now() - last_heard_ <= silence_limit) return false;
+        break_off("server is silent");
         return true;
     }
 
