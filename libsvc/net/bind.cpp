@@ -1,5 +1,6 @@
 #include "libsvc/net/bind.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -7,7 +8,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 
@@ -49,6 +52,37 @@ void clear_place(const std::filesystem::path& path, const sockaddr_un& address) 
     unlink(path.c_str());
 }
 
+// A file's name until it is complete: beside its own, or its own where that leaves no room for a longer one.
+class Aside {
+  public:
+    explicit Aside(const std::filesystem::path& place) : place_(place), path_(place) {
+        static std::atomic<unsigned> number = 0;
+        path_ += "." + std::to_string(getpid()) + "-" + std::to_string(++number);
+        if (path_.native().size() >= sizeof(sockaddr_un::sun_path)) path_ = place_;
+    }
+    ~Aside() {
+        if (path_ != place_) unlink(path_.c_str());
+    }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+    // Where somebody else has taken the place meanwhile it is theirs.
+    void publish() const {
+        if (path_ == place_ ||
+            renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, place_.c_str(), RENAME_NOREPLACE) == 0)
+            return;
+        const std::string name = quoted(place_.filename().native());
+        if (errno == EEXIST) throw Error(ErrorCode::busy, "socket " + name + " is used by another server");
+        if (rename(path_.c_str(), place_.c_str()) != 0)  // a file system that cannot do better
+            throw system_error("cannot name socket " + name, errno);
+    }
+
+  private:
+    const std::filesystem::path place_;
+    std::filesystem::path path_;
+};
+
 void listen_on(int fd, const std::string& what) {
     if (listen(fd, SOMAXCONN) != 0) throw system_error("cannot listen on " + what, errno);
 }
@@ -81,19 +115,22 @@ void set_option(int fd, int level, int option, int value) {
 
 }  // namespace
 
+// Made under another name: whoever sees its own can connect, as it is listened to by then.
 FileDescriptor bind_unix(const std::filesystem::path& path, unsigned mode, int group) {
-    const sockaddr_un address = unix_address(path);
-    clear_place(path, address);
+    clear_place(path, unix_address(path));
     FileDescriptor fd = make_socket(AF_UNIX);
     const std::string what = "socket " + quoted(path.filename().native());
+    const Aside aside(path);
+    const sockaddr_un address = unix_address(aside.path());
     // Closed to others from its first moment on; opened below, once the group is right.
     if (fchmod(fd.get(), 0600) != 0) throw system_error("cannot protect " + what, errno);
     if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
         throw system_error("cannot bind " + what, errno);
-    if (group >= 0 && lchown(path.c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(group)) != 0)
+    if (group >= 0 && lchown(aside.path().c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(group)) != 0)
         throw system_error("cannot set the group of " + what, errno);
-    if (chmod(path.c_str(), mode) != 0) throw system_error("cannot set the mode of " + what, errno);
+    if (chmod(aside.path().c_str(), mode) != 0) throw system_error("cannot set the mode of " + what, errno);
     listen_on(fd.get(), what);
+    aside.publish();
     return fd;
 }
 
