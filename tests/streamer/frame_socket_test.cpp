@@ -1,10 +1,13 @@
 #include "instance-agent/streamer/media/frame_socket.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
+#include <thread>
 
+#include "libsvc/base/error.h"
 #include "tests/streamer/media_pair.h"
 
 namespace svc::streamer {
@@ -33,7 +36,7 @@ struct Place {
 
     bool wait_red(std::uint8_t red, std::uint32_t width) {
         std::unique_lock lock(mutex);
-        return changed.wait_for(lock, 10s,
+        return changed.wait_for(lock, patience,
                                 [&] { return newest && newest->width == width && newest->pixels[0] == red; });
     }
 };
@@ -71,7 +74,7 @@ TEST_CASE("frame comes again when the guest draws nothing, at once when somebody
                 std::lock_guard lock(place.mutex);
                 return place.count >= count;
             },
-            10s);
+            patience);
     };
     REQUIRE(handed_out(3));
     place.pace->asked(FramePace::Moment::clock::now());
@@ -114,6 +117,30 @@ TEST_CASE("one guest draws at a time") {
     REQUIRE(place.wait_red(3, 64));
     FrameWriter second(place.path);
     CHECK(second.is_closed());
+}
+
+TEST_CASE("guest that sees the socket can connect to it") {
+    const TemporaryDirectory folder(std::filesystem::temp_directory_path(), "svc-frames-");
+    const std::string path = (folder.path() / "frames").string();
+    std::atomic<bool> over = false;
+    std::atomic<int> refused = 0;
+    const std::jthread guest([&] {
+        while (!over) try {
+                FrameWriter(path).send_bytes("");
+            } catch (const Error& e) {
+                if (std::string(e.what()).find("refused") != std::string::npos) ++refused;
+            }
+    });
+    std::vector<std::unique_ptr<FrameSocket>>
+        sockets;  // each takes the place of the one before, which goes on
+    for (int i = 0; i < 40; ++i) {
+        sockets.push_back(std::make_unique<FrameSocket>(
+            path, FrameSocket::Shape{64, 48, 10}, [](const std::shared_ptr<const RawFrame>&) {},
+            std::make_shared<FramePace>(64 * 48)));
+        FrameWriter(path).send_bytes("");
+    }
+    over = true;
+    CHECK(refused == 0);
 }
 
 TEST_CASE("socket takes the place of an older one and leaves that of a newer one") {

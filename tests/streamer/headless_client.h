@@ -13,6 +13,9 @@
 
 namespace svc::streamer {
 
+// For what takes a moment on a machine that is not busy.
+constexpr std::chrono::seconds patience{60};
+
 using Colour = std::array<std::uint8_t, 3>;
 
 struct ClientPicture {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 
 #include "instance-agent/streamer/media/frame_reader.h"
@@ -22,18 +23,24 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
+// Made under another name: a guest that sees the socket's own can connect, as it is listened to by then.
 FileDescriptor listen_at(const std::string& path) {
+    const std::string aside = path + "." + std::to_string(getpid());
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof(address.sun_path))
+    if (aside.size() >= sizeof(address.sun_path))
         throw Error(ErrorCode::invalid_argument, "the frame socket's path is too long");
-    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    std::memcpy(address.sun_path, aside.c_str(), aside.size() + 1);
     FileDescriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!fd) throw system_error("frame socket", errno);
-    unlink(path.c_str());
-    if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
-        throw system_error("frame socket", errno);
-    if (chmod(path.c_str(), 0660) != 0 || listen(fd.get(), 4) != 0) throw system_error("frame socket", errno);
+    unlink(aside.c_str());
+    if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+        chmod(aside.c_str(), 0660) != 0 || listen(fd.get(), 4) != 0 ||
+        rename(aside.c_str(), path.c_str()) != 0) {
+        const int error = errno;
+        unlink(aside.c_str());
+        throw system_error("frame socket", error);
+    }
     return fd;
 }
 
