@@ -14,7 +14,7 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr std::chrono::seconds farewell{1};
+constexpr std::chrono::seconds farewell{5};  // for what was said last, where the gateway takes it
 
 // Half of it to all of it: a gateway that begins anew is not asked by all its instances in one moment.
 Duration some_of(Duration pause) {
