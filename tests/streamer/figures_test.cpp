@@ -1,4 +1,5 @@
 // What the streamer is told at its start, and the figures it sends.
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <catch2/catch.hpp>
@@ -131,6 +132,8 @@ TEST_CASE("figures_go_out_as_datagrams") {
     server.port = static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
     { MetricsSender(server).send({"a x=1i 1", "b x=1i 1"}); }
     char text[2000];
+    pollfd arrival{socket.get(), POLLIN, 0};
+    REQUIRE(poll(&arrival, 1, 60'000) == 1);
     const ssize_t size = recv(socket.get(), text, sizeof(text), MSG_DONTWAIT);
     REQUIRE(size > 0);
     CHECK(std::string(text, static_cast<std::size_t>(size)) == "a x=1i 1\nb x=1i 1\n");

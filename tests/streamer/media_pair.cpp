@@ -134,7 +134,8 @@ bool FrameWriter::send_bytes(std::string_view bytes) {
 bool FrameWriter::is_closed() {
     pollfd polled{fd_.get(), POLLIN, 0};
     char byte = 0;
-    return poll(&polled, 1, 5000) == 1 && recv(fd_.get(), &byte, 1, 0) <= 0;
+    return poll(&polled, 1, std::chrono::milliseconds(patience).count()) == 1 &&
+           recv(fd_.get(), &byte, 1, 0) <= 0;
 }
 
 MediaPair::MediaPair(Wish wish)
@@ -149,7 +150,7 @@ MediaPair::MediaPair(Wish wish)
     setup.fps = wish_.fps;
     setup.bitrates = wish_.bitrates;
     peer_ = std::make_unique<Peer>(setup, log_);
-    const auto offer = log_.wait_offer(std::chrono::seconds(10));
+    const auto offer = log_.wait_offer(patience);
     if (!offer) throw Error(ErrorCode::unavailable, "no offer came");
     offer_ = *offer;
 }

@@ -56,7 +56,7 @@ class FrameWriter {
     explicit FrameWriter(const std::string& path);  // throws where nobody listens
     void draw(int width, int height, Colour colour, std::optional<Colour> square = std::nullopt);
     bool send_bytes(std::string_view bytes);  // false: the other side has closed
-    bool is_closed();                         // waits for it, some seconds at most
+    bool is_closed();                         // waits for it
 
   private:
     FileDescriptor fd_;

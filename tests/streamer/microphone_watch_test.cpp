@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <catch2/catch.hpp>
@@ -61,6 +63,14 @@ struct Place {
     std::condition_variable changed;
     std::vector<bool> told;
 
+    // The file is there a moment before somebody listens.
+    bool answers() const {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        socket.copy(address.sun_path, sizeof(address.sun_path) - 1);
+        const FileDescriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+    }
     std::unique_ptr<Program> server() const {
         const std::string home = folder.path().string();
         auto program = std::make_unique<Program>(std::vector<std::string>{
@@ -68,7 +78,7 @@ struct Place {
             "pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "-L",
             "module-null-sink sink_name=speaker", "-L", "module-null-sink sink_name=svc_microphone", "-L",
             "module-native-protocol-unix auth-anonymous=1 socket=" + socket});
-        while (!std::filesystem::exists(socket)) poll(nullptr, 0, 10);
+        while (!answers()) poll(nullptr, 0, 10);
         return program;
     }
     std::unique_ptr<Program> listener(const std::string& source) const {
@@ -78,7 +88,7 @@ struct Place {
     }
     bool await(const std::vector<bool>& wanted) {
         std::unique_lock lock(mutex);
-        return changed.wait_for(lock, 20s, [&] { return told == wanted; });
+        return changed.wait_for(lock, 60s, [&] { return told == wanted; });
     }
     std::unique_ptr<MicrophoneWatch> watch() {
         return std::make_unique<MicrophoneWatch>(socket, [this](bool in_use) {

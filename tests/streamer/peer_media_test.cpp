@@ -27,7 +27,7 @@ MediaPair::Wish with_codec(VideoCodec codec) {
 void check_colours(VideoCodec codec) {
     MediaPair pair(with_codec(codec));
     pair.connect();
-    REQUIRE(pair.log().wait_event("connected", 15s));
+    REQUIRE(pair.log().wait_event("connected", patience));
     FrameWriter guest(pair.frame_path());
     for (const auto& [around, square] : {std::pair{red, blue}, std::pair{green, red}}) {
         guest.draw(320, 240, around, square);
@@ -37,7 +37,7 @@ void check_colours(VideoCodec codec) {
                        is_near(picture.at(10, 10), wanted_around) &&
                        is_near(picture.at(160, 120), wanted_square);
             },
-            15s));
+            patience));
     }
     CHECK(pair.client().first_frame());
 }
@@ -63,11 +63,11 @@ TEST_CASE("display is sent in the codec that the client knows") {
     }
     MediaPair pair(wish);
     pair.connect();
-    REQUIRE(pair.log().wait_event("connected", 15s));
+    REQUIRE(pair.log().wait_event("connected", patience));
     FrameWriter guest(pair.frame_path());
     guest.draw(320, 240, green);
     CHECK(pair.client().wait_picture(
-        [](const ClientPicture& picture) { return is_near(picture.at(160, 120), green); }, 15s));
+        [](const ClientPicture& picture) { return is_near(picture.at(160, 120), green); }, patience));
 }
 
 TEST_CASE("guest that draws in another size is scaled to the session's") {
@@ -79,24 +79,24 @@ TEST_CASE("guest that draws in another size is scaled to the session's") {
         [](const ClientPicture& picture) {
             return picture.width == 320 && is_near(picture.at(160, 120), green);
         },
-        15s));
+        patience));
 }
 
 TEST_CASE("picture comes though the guest has drawn nothing yet, and sound with it") {
     MediaPair pair({});
     pair.connect();
-    CHECK(pair.client().wait_frames(2, 15s));
-    CHECK(wait_until([&] { return pair.client().sound_packets() > 3; }, 15s));
+    CHECK(pair.client().wait_frames(2, patience));
+    CHECK(wait_until([&] { return pair.client().sound_packets() > 3; }, patience));
 }
 
 TEST_CASE("key frame is sent when the client or the program asks for one") {
     MediaPair pair({});
     pair.connect();
-    REQUIRE(pair.client().wait_frames(3, 15s));
+    REQUIRE(pair.client().wait_frames(3, patience));
     const auto before = stats_of(pair.peer(), "video").key_frames_encoded;
     CHECK(before >= 1);
     pair.peer().request_key_frame();
-    CHECK(wait_until([&] { return stats_of(pair.peer(), "video").key_frames_encoded > before; }, 10s));
+    CHECK(wait_until([&] { return stats_of(pair.peer(), "video").key_frames_encoded > before; }, patience));
     const auto after = stats_of(pair.peer(), "video").key_frames_encoded;
     CHECK(wait_until(
         [&] {
@@ -104,8 +104,8 @@ TEST_CASE("key frame is sent when the client or the program asks for one") {
                 .request_key_frame();  // one report in several seconds may carry it: players repeat it
             return stats_of(pair.peer(), "video").key_frames_encoded > after;
         },
-        10s));
-    CHECK(wait_until([&] { return stats_of(pair.peer(), "video").pli_count > 0; }, 10s));
+        patience));
+    CHECK(wait_until([&] { return stats_of(pair.peer(), "video").pli_count > 0; }, patience));
 }
 
 TEST_CASE("figures of a stream are those of what was sent") {
@@ -113,8 +113,8 @@ TEST_CASE("figures of a stream are those of what was sent") {
     pair.connect();
     FrameWriter guest(pair.frame_path());
     guest.draw(320, 240, red, green);
-    REQUIRE(pair.client().wait_frames(5, 15s));
-    REQUIRE(wait_until([&] { return pair.client().sound_packets() > 3; }, 15s));
+    REQUIRE(pair.client().wait_frames(5, patience));
+    REQUIRE(wait_until([&] { return pair.client().sound_packets() > 3; }, patience));
     const StreamStats video = stats_of(pair.peer(), "video"), audio = stats_of(pair.peer(), "audio");
     CHECK(video.frames_encoded >= 3);
     CHECK(video.key_frames_encoded >= 1);
@@ -138,22 +138,27 @@ TEST_CASE("messages go both ways on the client's channels, big ones too") {
     wish.client.channels = {"control", "data"};
     MediaPair pair(wish);
     pair.connect();
-    REQUIRE(pair.log().wait_event("open control", 15s));
-    REQUIRE(pair.log().wait_event("open data", 15s));
-    REQUIRE(pair.client().wait_channel("data", 15s));
+    REQUIRE(pair.log().wait_event("open control", patience));
+    REQUIRE(pair.log().wait_event("open data", patience));
+    REQUIRE(pair.client().wait_channel("control", patience));
+    REQUIRE(pair.client().wait_channel("data", patience));
     const std::string big(60'000, 'x');
     REQUIRE(pair.client().send("control", false, "{\"type\":\"a\"}"));
-    const auto text = pair.log().next_message(10s);
+    const auto text = pair.log().next_message(patience);
     REQUIRE(pair.client().send("data", true, big));
-    const auto bytes = pair.log().next_message(10s);
+    const auto bytes = pair.log().next_message(patience);
     REQUIRE(text);
     CHECK((text->channel == "control" && !text->binary && text->data == "{\"type\":\"a\"}"));
     REQUIRE(bytes);
     CHECK((bytes->channel == "data" && bytes->binary && bytes->data == big));
     REQUIRE(pair.peer().send("data", true, big));
-    CHECK(pair.client().next_message(10s)->data == big);
+    const auto echoed = pair.client().next_message(patience);
+    REQUIRE(echoed);
+    CHECK(echoed->data == big);
     REQUIRE(pair.peer().send("control", false, "done"));
-    CHECK(pair.client().next_message(10s)->data == "done");
+    const auto done = pair.client().next_message(patience);
+    REQUIRE(done);
+    CHECK(done->data == "done");
     CHECK_FALSE(pair.peer().send("other", false, "x"));
     CHECK_FALSE(pair.peer().send("control", false, "\xff\xfe"));
 }
@@ -164,11 +169,11 @@ TEST_CASE("channel that nobody announced is not listened to, one that closes is 
     wish.client.channels = {"secret", "control", "data"};
     MediaPair pair(wish);
     pair.connect();
-    REQUIRE(pair.client().wait_channel("data", 15s));
-    REQUIRE(pair.log().wait_event("open data", 15s));
+    REQUIRE(pair.client().wait_channel("data", patience));
+    REQUIRE(pair.log().wait_event("open data", patience));
     pair.client().send("secret", false, "x");
     pair.client().close_channel("data");
-    CHECK(pair.log().wait_event("closed data", 15s));
+    CHECK(pair.log().wait_event("closed data", patience));
     CHECK_FALSE(pair.peer().send("data", false, "x"));
     for (const std::string& event : pair.log().events()) CHECK(event != "open secret");
 }
@@ -179,7 +184,7 @@ TEST_CASE("client that opens ever more channels is given up") {
         wish.client.channels.push_back("channel" + std::to_string(i));
     MediaPair pair(wish);
     pair.connect();
-    CHECK(pair.log().wait_event("failed: too many data channels", 20s));
+    CHECK(pair.log().wait_event("failed: too many data channels", patience));
 }
 
 TEST_CASE("camera of the client arrives in the wished size until nobody wants it") {
@@ -189,7 +194,7 @@ TEST_CASE("camera of the client arrives in the wished size until nobody wants it
     wish.client.microphone = true;
     MediaPair pair(wish);
     pair.connect();
-    REQUIRE(pair.log().wait_event("connected", 15s));
+    REQUIRE(pair.log().wait_event("connected", patience));
     std::mutex mutex;
     std::vector<std::uint8_t> frame;
     std::size_t frames = 0;
@@ -202,14 +207,14 @@ TEST_CASE("camera of the client arrives in the wished size until nobody wants it
         std::lock_guard lock(mutex);
         return frames;
     };
-    REQUIRE(wait_until([&] { return count() >= 3; }, 20s));
+    REQUIRE(wait_until([&] { return count() >= 3; }, patience));
     pair.peer().set_camera_sink(160, 120, 15, {});
     const std::size_t at_end = count();
     REQUIRE(frame.size() == 160 * 120 * 4);
     const std::size_t middle = (60 * 160 + 80) * 4;
     CHECK(is_near({frame[middle], frame[middle + 1], frame[middle + 2]}, red));
     const auto sent = pair.client().frames();
-    REQUIRE(pair.client().wait_frames(sent + 3, 10s));
+    REQUIRE(pair.client().wait_frames(sent + 3, patience));
     CHECK(count() == at_end);
 }
 
@@ -223,7 +228,7 @@ TEST_CASE("bitrate follows the limits that are set") {
 TEST_CASE("client that goes is noticed") {
     MediaPair pair({});
     pair.connect();
-    REQUIRE(pair.client().wait_frames(1, 15s));
+    REQUIRE(pair.client().wait_frames(1, patience));
     pair.end_client();
     CHECK(wait_until(
         [&] {
@@ -231,7 +236,7 @@ TEST_CASE("client that goes is noticed") {
                 if (event.rfind("failed: ", 0) == 0) return true;
             return false;
         },
-        30s));
+        patience));
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST_CASE("addresses of one link alone are not told") {
             std::lock_guard lock(mutex);
             return !told.empty();
         },
-        std::chrono::seconds(10)));
+        patience));
     pair.end_peer();
     for (const std::string& candidate : told) CHECK(candidate.find(" fe80:") == std::string::npos);
 }

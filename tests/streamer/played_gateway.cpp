@@ -2,8 +2,6 @@
 
 #include <stdexcept>
 
-#include "tests/agent/guest_client.h"
-
 namespace svc::test {
 
 class PlayedGateway::Handler final : public WebSocketHandler {
@@ -19,6 +17,7 @@ class PlayedGateway::Handler final : public WebSocketHandler {
         const auto listener = [&] {
             std::lock_guard lock(state_->mutex);
             state_->received.push_back(message);
+            state_->heard.notify_all();
             return state_->listener;
         }();
         if (listener) listener(Json::parse(message));
@@ -80,9 +79,10 @@ std::vector<std::string> PlayedGateway::received() {
 
 Json PlayedGateway::await(const std::string& type) {
     Json found;
-    const bool came = eventually([&] {
-        for (const auto all = received(); awaited_ < all.size();) {
-            found = Json::parse(all[awaited_++]);
+    std::unique_lock lock(state_->mutex);
+    const bool came = state_->heard.wait_for(lock, std::chrono::minutes(1), [&] {
+        while (awaited_ < state_->received.size()) {
+            found = Json::parse(state_->received[awaited_++]);
             if (found.at("type") == Json(type)) return true;
         }
         return false;

@@ -1,5 +1,6 @@
 #pragma once
 // A server with TLS that plays the gateway's end of a master socket.
+#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <vector>
@@ -25,7 +26,7 @@ class PlayedGateway {
     void send(const std::string& text);   // to the newest connection
     void drop();                          // ends it
     std::vector<std::string> received();  // of all connections
-    // Waits for a message of this type, 20 s at most, and takes it out with what came before.
+    // Waits for a message of this type, a minute at most, and takes it out with what came before.
     Json await(const std::string& type);
     int connections();      // that are open
     int all_connections();  // that there have been
@@ -36,6 +37,7 @@ class PlayedGateway {
     class Handler;
     struct State {
         std::mutex mutex;
+        std::condition_variable heard;
         std::vector<std::string> received;
         std::shared_ptr<WebSocket> socket;
         int open = 0, all = 0;

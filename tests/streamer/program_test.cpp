@@ -64,7 +64,7 @@ struct Instance {
         return Child(options);
     }
     int outcome(Child& child) const {
-        const auto status = child.wait_for(60s);
+        const auto status = child.wait_for(patience);
         return status ? status->code : -1;
     }
 };
@@ -146,11 +146,11 @@ TEST_CASE("a_client_sees_the_display_and_types_on_it") {
     Child child = instance.start({"--display", server.display()});
     Client client(instance);
     client.join();
-    REQUIRE(client.client.wait_connected(30s));
+    REQUIRE(client.client.wait_connected(patience));
     CHECK(instance.gateway.await("ctl:stream").at("active") == Json(true));
-    REQUIRE(client.client.wait_frames(3, 30s));
+    REQUIRE(client.client.wait_frames(3, patience));
     CHECK(listener.screen_size() == std::pair(400, 302));
-    REQUIRE(client.client.wait_channel("control", 30s));
+    REQUIRE(client.client.wait_channel("control", patience));
     client.client.send("control", false, R"({"type":"input::key","data":{"code":4,"pressed":true}})");
     CHECK(first_key(listener) == "press 38 a");
     client.client.send("control", false, R"({"type":"stream::disconnect","data":{}})");

@@ -31,8 +31,6 @@ using namespace svc;
 using namespace svc::streamer;
 using namespace std::chrono_literals;
 
-constexpr auto patience = 60s;
-
 void say(const Json& line) {
     std::printf("%s\n", line.dump().c_str());
     std::fflush(stdout);

@@ -10,8 +10,8 @@ TEST_CASE("a_streamer_registers_and_serves_a_client_to_its_end") {
     const Json hello = place.gateway.await("ctl:register");
     CHECK(hello.at("session_id") == Json("s1"));
     CHECK(hello.at("codecs") == Json::array({"H264", "VP8"}));
-    place.connect();
     place.peers.stats.streams.push_back({.kind = "video", .ssrc = 9});
+    place.connect();
     place.control(R"({"type":"stream::disconnect","data":{}})");
     CHECK(place.gateway.await("ctl:stream").at("active") == Json(false));
     REQUIRE(eventually([&] {

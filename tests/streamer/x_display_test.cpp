@@ -16,8 +16,9 @@ TEST_CASE("picture of an X display arrives") {
     wish.display = display.display();
     MediaPair pair(wish);
     pair.connect();
-    CHECK(pair.client().wait_frames(10, 20s));
-    CHECK(pair.client().wait_picture([](const ClientPicture& picture) { return picture.width == 320; }, 15s));
+    CHECK(pair.client().wait_frames(10, patience));
+    CHECK(pair.client().wait_picture([](const ClientPicture& picture) { return picture.width == 320; },
+                                     patience));
     CHECK(stats_of(pair.peer(), "video").frames_encoded >= 5);
 }
 
@@ -27,7 +28,7 @@ TEST_CASE("display that is not there is told in words") {
     MediaPair pair(wish);
     try {
         pair.connect();
-        CHECK(wait_until([&] { return !pair.log().events().empty(); }, 10s));
+        CHECK(wait_until([&] { return !pair.log().events().empty(); }, patience));
         CHECK(pair.log().events().at(0).find("display") != std::string::npos);
     } catch (const Error& e) {
         CHECK(std::string(e.what()).find("display") != std::string::npos);

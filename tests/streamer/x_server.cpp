@@ -18,15 +18,14 @@ namespace svc::test {
 
 namespace {
 
-constexpr int patience_ms = 20'000;
+constexpr int patience_ms = 60'000;
 
-// The server chooses a free number and writes it when it is ready.
+// The server chooses a free number and writes it when it is ready. "": it ended instead.
 std::string read_number(int fd) {
     std::string text;
     for (char c = 0; text.find('\n') == text.npos;) {
         pollfd wait{fd, POLLIN, 0};
-        if (poll(&wait, 1, patience_ms) <= 0 || read(fd, &c, 1) != 1)
-            throw std::runtime_error("Xvfb does not start");
+        if (poll(&wait, 1, patience_ms) <= 0 || read(fd, &c, 1) != 1) return "";
         text += c;
     }
     return std::string(trim(text));
@@ -34,27 +33,42 @@ std::string read_number(int fd) {
 
 }  // namespace
 
+// A server that ends frees its number in two steps, between which another one takes it in vain: so there is a
+// second try.
 XServer::XServer(int width, int height) {
     const std::string screen = std::to_string(width) + "x" + std::to_string(height) + "x24";
+    for (int tries = 3; display_.empty() && tries > 0; --tries) start(screen);
+    if (display_.empty()) throw std::runtime_error("Xvfb does not start");
+}
+
+void XServer::start(const std::string& screen) {
     int ends[2];
-    if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     pid_ = fork();
     if (pid_ == 0) {
         dup2(ends[1], 3);
         const int null = open("/dev/null", O_RDWR);
         dup2(null, 2);
-        execlp("Xvfb", "Xvfb", "-displayfd", "3", "-screen", "0", screen.c_str(), "-nolisten", "tcp",
+        // -r: a key that is held while the machine is busy is not pressed again and again.
+        execlp("Xvfb", "Xvfb", "-r", "-displayfd", "3", "-screen", "0", screen.c_str(), "-nolisten", "tcp",
                nullptr);
         _exit(127);
     }
     const FileDescriptor read_end(ends[0]);
     close(ends[1]);
-    display_ = ":" + read_number(read_end.get());
+    if (const std::string number = read_number(read_end.get()); !number.empty())
+        display_ = ":" + number;
+    else
+        end();
+}
+
+void XServer::end() {
+    kill(pid_, SIGTERM);
+    waitpid(pid_, nullptr, 0);
 }
 
 XServer::~XServer() {
-    kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
+    end();
 }
 
 XListener::XListener(const std::string& display) : display_(XOpenDisplay(display.c_str())) {

@@ -19,6 +19,9 @@ class XServer {
     int pid() const { return pid_; }
 
   private:
+    void start(const std::string& screen);
+    void end();
+
     int pid_ = 0;
     std::string display_;
 };
@@ -31,7 +34,7 @@ class XListener {
     XListener(const XListener&) = delete;
     XListener& operator=(const XListener&) = delete;
     // The next `count` notes: "press 38 a", "release 38", "button 1 at 10,20", "let 1", "move 10,20". Throws
-    // after 20 s.
+    // after a minute.
     std::vector<std::string> notes(std::size_t count);
     std::string typed(std::size_t count);  // the text of so many presses of keys that have one
     std::pair<int, int> screen_size() const;
