@@ -204,7 +204,10 @@ class Daemon:
             connection = http.client.HTTPSConnection("127.0.0.1", self.tls_port, timeout=PATIENCE, context=context)
         else:
             connection = UnixConnection(self.socket)
-        connection.request(method, url, body=body, headers=headers)
+        try:
+            connection.request(method, url, body=body, headers=headers)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # refused before the body was sent; the answer lies there
         answer = connection.getresponse()
         content = b"" if answer.status == 101 else answer.read()
         connection.close()
