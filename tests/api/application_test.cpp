@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "libsvc/base/digest.h"
+#include "tests/api/header.h"
 #include "tests/support/application_package.h"
 #include "tests/support/golden.h"
 #include "tests/support/image_package.h"
@@ -12,12 +13,6 @@
 namespace svc::test {
 
 namespace {
-
-Headers header(const std::string& name, const std::string& value) {
-    Headers headers;
-    headers.set(name, value);
-    return headers;
-}
 
 struct Setup {
     TestDaemon daemon;

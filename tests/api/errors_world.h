@@ -5,17 +5,12 @@
 #include <string>
 
 #include "libsvc/base/strings.h"
+#include "tests/api/header.h"
 #include "tests/support/application_package.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 
 namespace svc::test {
-
-inline Headers header(const std::string& name, const std::string& value) {
-    Headers headers;
-    headers.set(name, value);
-    return headers;
-}
 
 // Starts take an hour.
 inline void never_starting(server::Options& options) {

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/digest.h"
+#include "tests/api/header.h"
 #include "tests/support/golden.h"
 #include "tests/support/image_package.h"
 #include "tests/support/normalise.h"
@@ -9,12 +10,6 @@
 namespace svc::test {
 
 namespace {
-
-Headers header(const std::string& name, const std::string& value) {
-    Headers headers;
-    headers.set(name, value);
-    return headers;
-}
 
 struct Setup {
     TestDaemon daemon;
