@@ -37,7 +37,7 @@ struct TrustFixture : TrustWorld {
         });
         server.service.add("/events", [this](Request& request) {
             authenticator.check(Access::trusted, request);
-            return server::event_stream(events, {EventType::lifecycle}, {});
+            return server::event_stream(bus, {EventType::lifecycle}, {});
         });
         server.with_tls = true;
         server.start(8, 1000);
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(TrustFixture, "removing_a_certificate_ends_its_connections_and_
     CHECK(last->close_code == 1008);
     CHECK(last->data == "certificate was removed");
     CHECK(connections_become(3));
-    events.publish(EventType::lifecycle, Json::object());
+    bus.publish(EventType::lifecycle, Json::object());
     CHECK(others.receive(patience)->kind == WebSocketMessage::Kind::text);
     CHECK(ask(idle) == "untrusted");  // over a new connection
     CHECK_THROWS_AS(WebSocketClient(target(leaving), "/events"), Error);

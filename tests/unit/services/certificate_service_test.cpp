@@ -124,7 +124,7 @@ TEST_CASE_METHOD(CertificateFixture, "trusted_certificates_survive_a_restart") {
     const auto child = make_certificate({.name = "child", .issuer = &authority});
     trust(authority);
     trust(someone);
-    Engine other_engine(store, events, clock, ids, {.workers = 1});
+    Engine other_engine(store, bus, clock, ids, {.workers = 1});
     const CertificateService after(certificates, tokens, config, other_engine, clock, ids);
     CHECK(after.trusts(someone.der));
     CHECK(after.trusts(child.der));

@@ -5,9 +5,7 @@
 
 #include "libsvc/runtime/simulated/simulated_runtime.h"
 #include "libsvc/services/node_service.h"
-#include "libsvc/store/sqlite/sqlite_store.h"
-#include "tests/support/manual_clock.h"
-#include "tests/support/sequence_ids.h"
+#include "tests/support/config_world.h"
 
 namespace svc::test {
 
@@ -22,16 +20,8 @@ inline SimulatedOptions machine() {
     return options;
 }
 
-struct NodeFixture {
-    ManualClock clock;
-    SqliteStore store{":memory:"};
-    SequenceIds ids;
-    EventBus bus{clock};
+struct NodeFixture : ConfigWorld {
     Nodes nodes{store};
-    Addons addons{store};
-    ConfigRecords config_records{store};
-    Engine engine{store, bus, clock, ids, {.workers = 2}};
-    ConfigService config{config_records, addons, engine};
     TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-nodes-"};
     SimulatedRuntime runtime{clock, machine()};
     NodeService service{parts(runtime)};
@@ -44,9 +34,6 @@ struct NodeFixture {
         options.last_port = 10009;
         options.sysfs = directory.path();
         return {nodes, of, config, engine, options};
-    }
-    std::shared_ptr<const Operation> wait(const Started& started) {
-        return engine.wait(started->id.str(), std::nullopt);
     }
     void configure(const std::string& key, const std::string& value) {
         REQUIRE(wait(config.patch({key, value}, "test"))->err.empty());
