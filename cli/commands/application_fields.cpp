@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "cli/commands/commands.h"
+#include "cli/field_values.h"
 #include "cli/output/values.h"
 #include "cli/waiting.h"
 #include "libsvc/base/strings.h"
@@ -55,13 +56,6 @@ const Field& find_field(const std::string& name) {
     return *found;
 }
 
-Json list_value(const std::string& text) {
-    Json list = Json::array();
-    for (const std::string& item : split(text, ','))
-        if (!item.empty()) list.push_back(item);
-    return list;
-}
-
 Json number_value(const Field& field, const std::string& text) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -77,9 +71,7 @@ Json value_of(const Field& field, const std::string& text) {
         case Kind::list:
             return list_value(text);
         case Kind::boolean:
-            if (text != "true" && text != "false")
-                throw UsageError(std::string(field.name) + ": expected true or false");
-            return text == "true";
+            return boolean_value(field.name, text);
         case Kind::number:
             return number_value(field, text);
     }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "cli/commands/commands.h"
+#include "cli/field_values.h"
 #include "cli/output/values.h"
 #include "cli/prompt.h"
 #include "cli/waiting.h"
@@ -46,13 +47,6 @@ Json number_value(const std::string& name, const std::string& text) {
     return static_cast<double>(whole) == number ? Json(whole) : Json(number);
 }
 
-Json list_value(const std::string& text) {
-    Json list = Json::array();
-    for (const std::string& item : split(text, ','))
-        if (!item.empty()) list.push_back(item);
-    return list;
-}
-
 Json value_of(const Field& field, const std::string& text) {
     switch (field.kind) {
         case Kind::text:
@@ -62,9 +56,7 @@ Json value_of(const Field& field, const std::string& text) {
         case Kind::list:
             return list_value(text);
         case Kind::boolean:
-            if (text != "true" && text != "false")
-                throw UsageError(std::string(field.name) + ": expected true or false");
-            return text == "true";
+            return boolean_value(field.name, text);
     }
     return {};
 }
