@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/streaming/relay.h"
+#include "tests/fuzz/script.h"
 #include "tests/support/deaf.h"
 #include "tests/support/manual_clock.h"
 #include "tests/unit/streaming/fake_socket.h"
@@ -16,6 +16,7 @@
 namespace {
 
 using namespace svc;
+using namespace svc::fuzz;
 using namespace svc::test;
 
 void require(bool holds) {
@@ -110,13 +111,9 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     World world;
-    std::string_view script(reinterpret_cast<const char*>(data), size);
-    while (!script.empty()) {
-        const auto line = script.substr(0, script.find('\n'));
-        script.remove_prefix(std::min(line.size() + 1, script.size()));
-        if (line.empty()) continue;
-        world.step(line.front(), std::string(line.substr(1)));
+    for_each_step(data, size, [&](char kind, const std::string& text) {
+        world.step(kind, text);
         world.check();
-    }
+    });
     return 0;
 }

@@ -3,11 +3,12 @@
 // have many. Whatever comes, one peer is alive at the most, the display gets nothing out of range, and
 // nothing but an Error is thrown.
 #include <cstdint>
-#include <string_view>
+#include <string>
 
 #include "instance-agent/streamer/start_data.h"
 #include "libsvc/base/log.h"
 #include "tests/fuzz/refusals.h"
+#include "tests/fuzz/script.h"
 #include "tests/fuzz/streamer_world.h"
 
 namespace {
@@ -83,12 +84,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     StreamerWorld world;
-    std::string_view script(reinterpret_cast<const char*>(data), size);
-    while (!script.empty()) {
-        const auto line = script.substr(0, script.find('\n'));
-        script.remove_prefix(std::min(line.size() + 1, script.size()));
-        if (line.empty()) continue;
-        attempt([&] { step(world, line.front(), std::string(line.substr(1))); });
-    }
+    for_each_step(data, size,
+                  [&](char kind, const std::string& text) { attempt([&] { step(world, kind, text); }); });
     return 0;
 }
