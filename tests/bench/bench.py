@@ -18,6 +18,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 import harness
+import packages
 
 RESULTS = []
 
@@ -118,7 +119,7 @@ def bench_upload(megabytes=1024):
         ours, theirs, grown = [], [], []
         for index in range(3):
             before = resident(daemon.process.pid)
-            ours.append(timed(upload, daemon, package, f"big{index}"))
+            ours.append(timed(packages.upload, daemon, package, f"big{index}"))
             grown.append(resident(daemon.process.pid, "VmHWM") - before)
             daemon.succeed(daemon.api("DELETE", f"/1.0/images/big{index}", {"force": True}))
             theirs.append(timed(baseline_copy, package, folder / "copy"))
@@ -128,15 +129,6 @@ def bench_upload(megabytes=1024):
     finally:
         daemon.close()
         shutil.rmtree(folder)
-
-
-def upload(daemon, package, name):
-    answer = subprocess.run(
-        ["curl", "-sS", "--unix-socket", daemon.socket, "-X", "POST", "-T", package, "-H", "Content-Type: application/octet-stream",
-         "-H", f'X-SVC-Request: {{"name":"{name}"}}', "http://svc/1.0/images"], capture_output=True, check=True)
-    record = json.loads(answer.stdout)
-    assert record["type"] == "async", record
-    daemon.pending = record["metadata"]["id"]
 
 
 def baseline_copy(package, copy):
