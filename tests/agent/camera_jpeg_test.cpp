@@ -19,16 +19,6 @@ std::string outcome(const std::string& data) {
     }
 }
 
-std::string with_size(std::string jpeg, unsigned width, unsigned height, unsigned char frame = 0xC0) {
-    const std::size_t at = find_segment(jpeg, frame);
-    REQUIRE(at != std::string::npos);
-    jpeg[at + 5] = static_cast<char>(height >> 8);
-    jpeg[at + 6] = static_cast<char>(height);
-    jpeg[at + 7] = static_cast<char>(width >> 8);
-    jpeg[at + 8] = static_cast<char>(width);
-    return jpeg;
-}
-
 int channel(std::uint32_t pixel, int number) {
     return static_cast<int>(pixel >> 8 * number & 0xFF);
 }

@@ -6,6 +6,7 @@
 // clang-format on
 
 #include <cstdlib>
+#include <stdexcept>
 #include <vector>
 
 namespace svc::test {
@@ -67,6 +68,16 @@ std::size_t find_segment(const std::string& jpeg, unsigned char marker) {
         if (kind == 0xDA) break;
     }
     return std::string::npos;
+}
+
+std::string with_size(std::string jpeg, unsigned width, unsigned height, unsigned char marker) {
+    const std::size_t at = find_segment(jpeg, marker);
+    if (at == std::string::npos) throw std::invalid_argument("the picture has no such frame");
+    jpeg[at + 5] = static_cast<char>(height >> 8);
+    jpeg[at + 6] = static_cast<char>(height);
+    jpeg[at + 7] = static_cast<char>(width >> 8);
+    jpeg[at + 8] = static_cast<char>(width);
+    return jpeg;
 }
 
 }  // namespace svc::test

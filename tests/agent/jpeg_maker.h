@@ -18,5 +18,8 @@ std::string plain_jpeg(unsigned width, unsigned height, std::uint32_t colour, Jp
 
 // The place of a segment's marker (0xC0 for the frame's header), or npos.
 std::size_t find_segment(const std::string& jpeg, unsigned char marker);
+// The same file, which says another size. `marker` is that of the frame's header (0xC2: of a progressive
+// one).
+std::string with_size(std::string jpeg, unsigned width, unsigned height, unsigned char marker = 0xC0);
 
 }  // namespace svc::test
