@@ -38,6 +38,11 @@ std::string as_told(const VehicleConfig& config) {
     return lines;
 }
 
+// The properties that the tests below give one member too few, or a wrong one.
+const std::string vin = R"("property":"VehicleProperty::INFO_VIN")";
+const std::string speed = R"("property":"VehicleProperty::PERF_VEHICLE_SPEED")";
+const std::string fan = R"("property":"VehicleProperty::HVAC_FAN_SPEED")";
+
 }  // namespace
 
 TEST_CASE("the built-in vehicle has the common properties") {
@@ -55,15 +60,17 @@ TEST_CASE("a configuration file may use every form of the format") {
 }
 
 TEST_CASE("each fault of a configuration file is named") {
-    const std::string vin = R"("property":"VehicleProperty::INFO_VIN")";
-    const std::string speed = R"("property":"VehicleProperty::PERF_VEHICLE_SPEED")";
-    const std::string fan = R"("property":"VehicleProperty::HVAC_FAN_SPEED")";
     CHECK(fault_of("{").starts_with("malformed JSON at byte"));
     CHECK(fault_of("[]") == "the file is not a JSON object");
     CHECK(fault_of("{}") == "properties is missing");
     CHECK(fault_of(R"({"properties":{}})") == "properties is not an array");
     CHECK(fault_of(R"({"properties":[1]})") == "properties[0] is not an object");
     CHECK(fault_of(R"({"apiVersion":"x","properties":[]})") == "apiVersion names an unknown constant 'x'");
+    CHECK(fault_of(R"({"properties":[{)" + vin + "},{" + vin + "}]}") ==
+          "properties[1].property is listed twice");
+}
+
+TEST_CASE("each fault of a property number is named") {
     CHECK(fault_of(with_property("")) == "properties[0].property is missing");
     CHECK(fault_of(with_property(R"("property":1.5)")) == "properties[0].property is not an integer");
     CHECK(fault_of(with_property(R"("property":99999999999)")) == "properties[0].property is out of range");
@@ -74,6 +81,9 @@ TEST_CASE("each fault of a configuration file is named") {
     CHECK(fault_of(with_property(R"("property":554700800)")) ==
           "properties[0].access is required for a vendor's property\n"
           "properties[0].changeMode is required for a vendor's property");
+}
+
+TEST_CASE("each fault of a property's members is named") {
     CHECK(fault_of(with_property(vin + R"(,"access":4)")) == "properties[0].access is out of range");
     CHECK(fault_of(with_property(vin + R"(,"changeMode":"VehicleUnit::NOPE")")) ==
           "properties[0].changeMode names an unknown constant 'VehicleUnit::NOPE'");
@@ -94,6 +104,9 @@ TEST_CASE("each fault of a configuration file is named") {
           "properties[0].defaultValue does not match the property's type");
     CHECK(fault_of(with_property(vin + R"(,"defaultValue":{"bytesValues":[256]})")) ==
           "properties[0].defaultValue.bytesValues[0] is out of range");
+}
+
+TEST_CASE("each fault of a property's areas is named") {
     CHECK(fault_of(with_property(fan + R"(,"areas":[{}])")) == "properties[0].areas[0].areaId is missing");
     CHECK(fault_of(with_property(fan + R"(,"areas":[{"areaId":1},{"areaId":1}])")) ==
           "properties[0].areas[1].areaId is listed twice");
@@ -103,8 +116,6 @@ TEST_CASE("each fault of a configuration file is named") {
           "properties[0].areas[0].supportVariableUpdateRate is not a boolean");
     CHECK(fault_of(with_property(fan + R"(,"areas":[{"areaId":1,"supportedEnumValues":["A::B"]}])")) ==
           "properties[0].areas[0].supportedEnumValues[0] names an unknown constant 'A::B'");
-    CHECK(fault_of(R"({"properties":[{)" + vin + "},{" + vin + "}]}") ==
-          "properties[1].property is listed twice");
 }
 
 TEST_CASE("all faults of a configuration file are told together") {
