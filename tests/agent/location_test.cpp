@@ -157,8 +157,15 @@ TEST_CASE("subscribers hear that location was switched, and nothing more when it
     CHECK(world.guest->message(2) == Json::parse(R"({"event":"location.enabled","enabled":true})"));
     CHECK(world.got().at("time").as_int() == 1000000);
     world.caller.leave(world.guest);
-    REQUIRE(world.patch(place) == "200");
+    const auto other = std::make_shared<ListeningGuest>(8);
+    world.caller.op(other, "location.subscribe");
     world.enable(false);
+    other->message(0);  // by now all has come that was under way to the guest
+    world.enable(true);
+    REQUIRE(world.patch(place) == "200");
+    CHECK(other->message(2).at("event") == Json("location"));
+    world.enable(false);
+    other->message(3);
     CHECK(world.guest->messages() == 3);
 }
 
@@ -250,6 +257,18 @@ TEST_CASE("outside of an instance nothing is put into /dev") {
     const agent::LocationDevice device(context, world.tracer, world.link);
     CHECK(std::filesystem::is_symlink(world.sockets() / "gnss"));
     CHECK_FALSE(std::filesystem::is_symlink(name));
+}
+
+TEST_CASE("a link that vanished is there again for each who has looked after it") {
+    const World world;
+    const auto link = world.sockets() / "receiver";
+    const agent::GnssPty pty(link, world.sockets() / "second");
+    for (int round = 0; round < 300; ++round) {
+        std::filesystem::remove(link);
+        const std::jthread other([&] { pty.keep_links(); });
+        pty.keep_links();
+        REQUIRE(std::filesystem::is_symlink(link));
+    }
 }
 
 TEST_CASE("links of the pseudo terminal come back, and go with it") {

@@ -78,6 +78,7 @@ GnssPty::~GnssPty() {
 }
 
 void GnssPty::keep_links() const {
+    const std::lock_guard lock(linking_);
     if (!points_to(link_, device_)) replace_link(device_, link_);
     if (!second_.empty() && !points_to(second_, link_) && is_free(second_)) replace_link(link_, second_);
 }

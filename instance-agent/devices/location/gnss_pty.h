@@ -1,6 +1,7 @@
 #pragma once
 // A pseudo terminal that looks like the serial line of a GPS receiver, for gpsd and the like.
 #include <filesystem>
+#include <mutex>
 #include <string>
 
 #include "libsvc/base/file.h"
@@ -31,7 +32,8 @@ class GnssPty {
     FileDescriptor master_;
     std::filesystem::path device_;
     const std::filesystem::path link_, second_;
-    std::string pending_;  // the rest of lines that were taken in part
+    mutable std::mutex linking_;  // both links are made beside their places first
+    std::string pending_;         // the rest of lines that were taken in part
 };
 
 }  // namespace svc::agent
