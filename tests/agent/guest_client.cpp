@@ -16,12 +16,14 @@ namespace svc::test {
 
 namespace {
 
-constexpr int patience_ms = 20'000;
+constexpr int patience_ms = 60'000;
+constexpr const char* hello_request = R"({"id":1,"op":"hello","name":"test","version":1})";
 
 agent::GuestServerOptions with_place(agent::GuestServerOptions options, const std::filesystem::path& socket,
                                      MetricsRegistry& metrics) {
     options.socket = socket;
     options.metrics = &metrics;
+    if (options.hello_limit == agent::GuestServerOptions().hello_limit) options.hello_limit = long_hello;
     return options;
 }
 
@@ -93,7 +95,11 @@ Json GuestClient::ask(const std::string& text) {
 }
 
 Json GuestClient::hello() {
-    return ask(R"({"id":1,"op":"hello","name":"test","version":1})");
+    return ask(hello_request);
+}
+
+bool GuestClient::greets() {
+    return send_json(hello_request) && receive().kind == 1;
 }
 
 bool GuestClient::is_closed() {

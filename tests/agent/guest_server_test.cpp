@@ -27,6 +27,16 @@ agent::GuestServerOptions quick_hello() {
     return options;
 }
 
+// One that was quick enough: a busy machine may need some attempts.
+std::unique_ptr<GuestClient> greeted(const TestGuests& guests) {
+    std::unique_ptr<GuestClient> client;
+    REQUIRE(test::eventually([&] {
+        client = std::make_unique<GuestClient>(guests.socket());
+        return client->greets();
+    }));
+    return client;
+}
+
 // The fd of a connection made by a process of another user.
 FileDescriptor accept_from(const std::filesystem::path& socket, int listener, uid_t uid, gid_t group) {
     const pid_t child = fork();
@@ -81,10 +91,10 @@ TEST_CASE("who says nothing is closed in time") {
 
 TEST_CASE("who has said hello may be silent") {
     TestGuests guests(quick_hello());
-    GuestClient client(guests.socket()), silent(guests.socket());
-    client.hello();
+    const auto client = greeted(guests);
+    GuestClient silent(guests.socket());
     CHECK(silent.is_closed());
-    CHECK(client.ask(R"({"id":2,"op":"test.echo","text":"x"})").at("text").as_string() == "x");
+    CHECK(client->ask(R"({"id":2,"op":"test.echo","text":"x"})").at("text").as_string() == "x");
 }
 
 TEST_CASE("ops answer under their id, errors with their text") {

@@ -105,16 +105,27 @@ TEST_CASE("a hook that is not there, not executable or no program fails") {
     CHECK_THAT(failure_of(place, climbing, "plain"), Catch::Contains("is invalid"));
 }
 
-TEST_CASE("a hook over its time is killed with all that it started") {
+TEST_CASE("a hook over its time is killed") {
     Place place;
-    auto addon =
+    auto addon = place.add_package("slow", {{"hangs", "while :; do sleep 1000; done"}});
+    addon.hook_timeout_seconds = 1;
+    CHECK(failure_of(place, addon, "hangs") == "hook hangs of addon slow timed out after 1s");
+}
+
+TEST_CASE("a hook that is ended is killed with all that it started") {
+    Place place;
+    const auto addon =
         place.add_package("slow", {{"hangs",
                                     "trap '' TERM\n"
                                     "sleep 1000 & echo $! > group\n"
                                     "setsid sh -c 'trap \"\" TERM; echo $$ > away; sleep 1000' &\n"
-                                    "while [ ! -s away ]; do :; done; while :; do sleep 1000; done"}});
-    addon.hook_timeout_seconds = 1;
-    CHECK(failure_of(place, addon, "hangs") == "hook hangs of addon slow timed out after 1s");
+                                    "while [ ! -s away ]; do :; done; echo > up\n"
+                                    "while :; do sleep 1000; done"}});
+    std::jthread end([&](const std::stop_token& given_up) {
+        while (!place.has("data/addons/slow/up") && !given_up.stop_requested()) std::this_thread::yield();
+        place.stop.request_stop();
+    });
+    CHECK(failure_of(place, addon, "hangs") == "hook hangs of addon slow was interrupted");
     CHECK(ends(pid_in(place, "data/addons/slow/group")));
     CHECK(ends(pid_in(place, "data/addons/slow/away")));
 }

@@ -339,14 +339,9 @@ TEST_CASE("a long list for one sensor is told once") {
     for (int value = 1; value <= 20'000; ++value)
         list += R"(,{"type":"light","value":)" + std::to_string(value) + "}";
     REQUIRE(place.agent.outcome("PATCH", "/1.0/sensors", list + "]") == "200");
-    REQUIRE(place.guest.send_json(R"({"id":9,"op":"sensors.list"})"));
+    CHECK(place.guest.receive_json().at("values").dump() == "[20000.0]");
     REQUIRE(place.agent.outcome("PATCH", "/1.0/sensors", R"([{"type":"light","value":-1}])") == "200");
-    std::vector<std::string> told;
-    while (told.empty() || told.back() != "[-1.0]") {
-        const Json message = place.guest.receive_json();
-        if (message.find("event") != nullptr) told.push_back(message.at("values").dump());
-    }
-    CHECK(told == std::vector<std::string>{"[20000.0]", "[-1.0]"});
+    CHECK(place.guest.receive_json().at("values").dump() == "[-1.0]");
 }
 
 TEST_CASE("huge bodies are refused, and slow ones cannot fill the memory") {

@@ -13,6 +13,7 @@
 
 #include "libsvc/base/process.h"
 #include "tests/agent/whole_agent.h"
+#include "tests/support/manual_clock.h"
 
 using namespace svc;
 using namespace svc::test;
@@ -41,6 +42,13 @@ FileDescriptor connect_at_once(const std::filesystem::path& path) {
     path.native().copy(address.sun_path, sizeof(address.sun_path) - 1);
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
         socket.reset();
+    return socket;
+}
+
+// The same, with something said already, for who says nothing is closed after a while.
+FileDescriptor connect_and_say(const std::filesystem::path& path, const std::string& text) {
+    FileDescriptor socket = connect_at_once(path);
+    if (socket) (void)::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return socket;
 }
 
@@ -123,7 +131,7 @@ TEST_CASE("ten thousand connections to the guest socket do not hold up who is th
     }
     CHECK(eventually([&] {
         try {
-            return GuestClient(agent.guest_socket()).hello().at("ok").as_bool();
+            return GuestClient(agent.guest_socket()).greets();
         } catch (const std::exception&) {
             return false;
         }
@@ -274,7 +282,8 @@ TEST_CASE("a client of the control API that does not read holds up nobody") {
 }
 
 TEST_CASE("a vehicle provider that answers nonsense or nothing harms nobody else") {
-    const WholeAgent agent;
+    ManualClock clock;  // it has a second to answer
+    const WholeAgent agent({}, &clock);
     const std::size_t before = open_descriptors();
     {
         GuestClient provider(agent.guest_socket());
@@ -303,13 +312,18 @@ TEST_CASE("a vehicle provider that answers nonsense or nothing harms nobody else
             const Json answer = WholeAgent::check_envelope(asker.reply());
             CHECK(answer.at("error_code").as_int() == 500);
         }
+        RawClient asker(agent.api());
+        asker.send(http_request("GET", "/1.0/vhal/291504647"));
+        (void)provider.receive_json();
         for (const char* reply_to : {"0", "-1", "9223372036854775807"})
             CHECK_FALSE(
                 provider
                     .ask(std::string(R"({"id":4,"op":"vhal.reply","status":0,"reply_to":)") + reply_to + "}")
                     .at("ok")
                     .as_bool());
-        CHECK(agent.outcome("GET", "/1.0/vhal/291504647") == "500 VHAL request failed: TRY_AGAIN");
+        clock.advance(std::chrono::seconds(1));
+        CHECK(WholeAgent::outcome_of(WholeAgent::check_envelope(asker.reply())) ==
+              "500 VHAL request failed: TRY_AGAIN");
     }
     CHECK(eventually([&] { return agent.outcome("GET", "/1.0/vhal/291504647") == "200"; }));
     CHECK(agent.is_unharmed(before));
@@ -334,8 +348,7 @@ TEST_CASE("an agent that runs out of descriptors serves on, and all when there a
     Child agent(options);
     const auto serves = [&] {
         try {
-            return ask(target, http_request("GET", "/1.0")).status == 200 &&
-                   GuestClient(guests).hello().at("ok").as_bool();
+            return ask(target, http_request("GET", "/1.0")).status == 200 && GuestClient(guests).greets();
         } catch (const std::exception&) {
             return false;
         }
@@ -352,8 +365,12 @@ TEST_CASE("an agent that runs out of descriptors serves on, and all when there a
         guest.hello();
         REQUIRE(answers(client));
         std::vector<FileDescriptor> crowd;
-        for (int i = 0; i < 200; ++i)
-            for (const auto& socket : {api, guests}) crowd.push_back(connect_at_once(socket));
+        const std::string greeting =
+            agent::pack(agent::MessageKind::json, 0, R"({"op":"hello","name":"crowd","version":1})");
+        for (int i = 0; i < 200; ++i) {
+            crowd.push_back(connect_and_say(api, http_request("GET", "/1.0")));
+            crowd.push_back(connect_and_say(guests, greeting));
+        }
         REQUIRE(eventually([&] { return descriptors() >= 100; }));
         CHECK(answers(client));
         CHECK(answers(guest));

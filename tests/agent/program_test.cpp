@@ -1,5 +1,5 @@
 // The program itself: what it does as a container's first process, in processes of the test's own.
-#include <sys/wait.h>
+#include <signal.h>
 
 #include "libsvc/base/process.h"
 #include "tests/agent/place.h"
@@ -24,6 +24,17 @@ std::filesystem::path write_init(const Place& place, const std::string& script) 
 CommandResult run_agent(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), SVC_AGENT_PROGRAM);
     return run_command(arguments, std::chrono::seconds(50));
+}
+
+// What such a first process leaves behind.
+void kill_those_in(const std::filesystem::path& directory) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        const std::string pid = entry.path().filename();
+        const bool is_process = pid.find_first_not_of("0123456789") == std::string::npos;
+        if (is_process && std::filesystem::read_symlink(entry.path() / "cwd", ignored) == directory)
+            ::kill(static_cast<pid_t>(std::stol(pid)), SIGKILL);
+    }
 }
 
 }  // namespace
@@ -52,7 +63,15 @@ TEST_CASE("without a session the agent becomes init at once") {
 
 TEST_CASE("orphans of hooks are reaped before the guest starts") {
     Place place;
-    place.add_package("ssh", {{"pre-start", "( (exit 0) & ) ; ( sleep 0.05 & ); sleep 0.2"}});
+    // Two that end at once and a moment later. The hook ends when both are dead, be they reaped or not.
+    place.add_package("ssh", {{"pre-start",
+                               "( sh -c 'exit 0' & echo $! > one ); ( sleep 0.05 & echo $! > two )\n"
+                               "for file in one two; do\n"
+                               "  read -r pid < $file\n"
+                               "  while read -r stat < /proc/$pid/stat; do\n"
+                               "    case $stat in *') Z '*) break;; esac\n"
+                               "  done\n"
+                               "done"}});
     const auto init = write_init(place, "read -r children < /proc/$$/task/$$/children; echo \"<$children>\"");
     const auto result = run_agent({"--session", session_file(place), "--boot", "--", init});
     CHECK(result.output == "<>\n");
@@ -69,10 +88,7 @@ TEST_CASE("a first process that is told to end does so at once") {
     while (!place.has("up") && !agent.wait_for(std::chrono::milliseconds(5))) continue;
     agent.kill(signal);
     CHECK(agent.wait().code == 128 + signal);
-    run_command({"/bin/sh", "-c",
-                 "for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = '" +
-                     (place.paths.addons() / "slow").string() + "' ] && kill -9 ${p#/proc/}; done; true"},
-                std::chrono::seconds(20));
+    kill_those_in(place.paths.addons() / "slow");
 }
 
 TEST_CASE("after the guest a failed hook is status 2 and the last line of errors") {

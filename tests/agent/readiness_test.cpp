@@ -18,15 +18,16 @@ ReadinessCheck port_check(std::uint16_t port) {
     return check;
 }
 
-// A listening socket on a port the kernel chose.
+// A socket on a port the kernel chose. While it does not listen nobody else can have the port, and nobody
+// answers there.
 struct Listener {
-    Listener() : socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    explicit Listener(bool listens = true) : socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         socklen_t size = sizeof address;
         REQUIRE(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
-        REQUIRE(::listen(socket.get(), 1) == 0);
+        if (listens) REQUIRE(::listen(socket.get(), 1) == 0);
         REQUIRE(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
         port = ntohs(address.sin_port);
     }
@@ -58,13 +59,9 @@ TEST_CASE("a command makes ready by exiting with 0, and its status is the reason
 }
 
 TEST_CASE("a port makes ready by accepting connections") {
-    std::uint16_t closed = 0;
-    {
-        Listener listener;
-        CHECK_FALSE(agent::why_not_ready(port_check(listener.port)));
-        closed = listener.port;
-    }
-    CHECK_THAT(agent::why_not_ready(port_check(closed)).value_or(""),
+    const Listener open, closed(false);
+    CHECK_FALSE(agent::why_not_ready(port_check(open.port)));
+    CHECK_THAT(agent::why_not_ready(port_check(closed.port)).value_or(""),
                Catch::Contains("does not accept connections"));
 }
 

@@ -8,10 +8,11 @@ namespace svc::test {
 
 namespace fs = std::filesystem;
 
-WholeAgent::WholeAgent(const fs::path& data)
+WholeAgent::WholeAgent(const fs::path& data, Clock* clock)
     : directory_(fs::temp_directory_path(), "whole-agent-"),
       paths_{data.empty() ? directory_.path() / "data" : data, directory_.path() / "guest",
              directory_.path() / "proc"},
+      clock_(clock != nullptr ? *clock : system_clock_),
       setting_(paths_.data / "state/log_level", "error"),
       devices_(context()) {
     auto routes = agent::root_routes([this] { return devices_.extensions(); }, setting_, metrics);
@@ -20,6 +21,7 @@ WholeAgent::WholeAgent(const fs::path& data)
     agent::GuestServerOptions options;
     options.socket = guest_socket();
     options.metrics = &metrics;
+    options.hello_limit = long_hello;
     guests_ = std::make_unique<agent::GuestServer>(options, devices_.features());
     REQUIRE(serves());
     REQUIRE(eventually([this] { return control_->connections() == 0 && guests_->sessions() == 0; }));

@@ -10,8 +10,8 @@ namespace svc::test {
 
 class WholeAgent {
   public:
-    // `data` "": a folder of its own.
-    explicit WholeAgent(const std::filesystem::path& data = {});
+    // `data` "": a folder of its own. Without `clock`: the system's; else it outlives the agent.
+    explicit WholeAgent(const std::filesystem::path& data = {}, Clock* clock = nullptr);
     ~WholeAgent();
     WholeAgent(const WholeAgent&) = delete;
     WholeAgent& operator=(const WholeAgent&) = delete;
@@ -48,7 +48,8 @@ class WholeAgent {
     MetricsRegistry metrics;
 
   private:
-    SystemClock clock_;
+    SystemClock system_clock_;
+    Clock& clock_;
     agent::LogSetting setting_;
     agent::AgentDevices devices_;
     std::unique_ptr<agent::ControlServer> control_;
