@@ -67,7 +67,7 @@ TEST_CASE_METHOD(BenchmarkFixture, "benchmark counts launches that fail and says
 
 TEST_CASE_METHOD(BenchmarkFixture, "an interrupted benchmark deletes what it has launched") {
     CliRun run;
-    std::thread bench([&] {
+    std::thread bench([&run, settings = settings] {
         run = run_cli({"benchmark", "base", "-r", "-n", "1000", "-s", "2", "-o", "json"}, settings);
     });
     while (instances() == 0) std::this_thread::yield();
