@@ -56,7 +56,10 @@ struct Instance {
                              "--frame-socket",
                              run() / "frames.unix"};
         options.arguments.insert(options.arguments.end(), more.begin(), more.end());
-        options.environment = {"PATH=/usr/bin:/bin", "HOME=" + directory.path().string()};
+        // Looking through all plugins takes seconds: one of the programs does it for those that follow.
+        static const TemporaryDirectory plugins(std::filesystem::temp_directory_path(), "streamer-plugins-");
+        options.environment = {"PATH=/usr/bin:/bin", "HOME=" + directory.path().string(),
+                               "GST_REGISTRY=" + (plugins.path() / "registry").string()};
         for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"})
             if (const char* value = std::getenv(name))
                 options.environment.push_back(std::string(name) + "=" + value);
@@ -129,8 +132,10 @@ TEST_CASE("a_streamer_that_waits_for_its_display_can_be_ended") {
     Instance instance;
     int ends[2];
     REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
-    const FileDescriptor from(ends[0]), to(ends[1]);
+    const FileDescriptor from(ends[0]);
+    FileDescriptor to(ends[1]);
     Child child = instance.start({"--display", ":65000"}, to.get());
+    to.reset();  // so that its end is seen
     std::string log;
     for (char c = 0; log.find("waiting for the display") == log.npos && read(from.get(), &c, 1) == 1;)
         log += c;
