@@ -37,11 +37,7 @@ class FakeManagement::Connection final : public Management {
             if (instance.session == session) result.push_back(instance);
         return result;
     }
-    std::optional<StreamInstance> instance(const std::string& id) override {
-        const auto lock = service_.answering();
-        const auto found = service_.instances_.find(id);
-        return found == service_.instances_.end() ? std::nullopt : std::optional(found->second);
-    }
+    std::optional<StreamInstance> instance(const std::string& id) override { return service_.look_at(id); }
     void remove(const std::string& id, bool force, std::stop_token stop) override {
         service_.remove(id, force, stop);
     }
@@ -106,6 +102,11 @@ void FakeManagement::on_remove(std::function<void(const std::string&, bool)> hoo
     on_remove_ = std::move(hook);
 }
 
+void FakeManagement::on_look(std::function<void(const std::string&)> hook) {
+    std::lock_guard lock(mutex_);
+    on_look_ = std::move(hook);
+}
+
 void FakeManagement::tell_all(const std::string& id) {
     for (Follower* follower : followers_) follower->told.push_back(id);
     changed_.notify_all();
@@ -121,9 +122,10 @@ void FakeManagement::add(StreamInstance instance) {
 void FakeManagement::move(const std::string& id, const std::string& status,
                           const std::string& error_message) {
     std::lock_guard lock(mutex_);
-    StreamInstance& instance = instances_.at(id);
-    instance.status = status;
-    instance.error_message = error_message;
+    const auto found = instances_.find(id);
+    if (found == instances_.end()) throw Error(ErrorCode::not_found, "instance not found");
+    found->second.status = status;
+    found->second.error_message = error_message;
     tell_all(id);
 }
 
@@ -175,7 +177,7 @@ std::size_t FakeManagement::instances() const {
 template <class Test>
 void FakeManagement::await(Test test) const {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, std::chrono::seconds(20), test))
+    if (!changed_.wait_for(lock, std::chrono::minutes(1), test))
         throw Error(ErrorCode::internal, "what the test waits for did not happen");
 }
 
@@ -226,6 +228,16 @@ void FakeManagement::remove(const std::string& id, bool force, const std::stop_t
     removals_.push_back(id);
     instances_.erase(id);
     tell_all(id);
+}
+
+std::optional<StreamInstance> FakeManagement::look_at(const std::string& id) const {
+    auto lock = answering();
+    const auto found = instances_.find(id);
+    const auto answer = found == instances_.end() ? std::nullopt : std::optional(found->second);
+    const auto hook = on_look_;
+    lock.unlock();
+    if (hook) hook(id);
+    return answer;
 }
 
 void FakeManagement::follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) {

@@ -14,7 +14,7 @@
 
 namespace svc::test {
 
-// Thread-safe. Outlives its connections. What waits gives up after 20 s with an Error.
+// Thread-safe. Outlives its connections. What waits gives up after a minute with an Error.
 class FakeManagement {
   public:
     // One client of it; any number of them may follow at the same time.
@@ -31,9 +31,12 @@ class FakeManagement {
     // Called without a lock before a launch or a removal is done: may block, or throw what is to be answered.
     void on_launch(std::function<void(const StreamLaunch&)> hook);
     void on_remove(std::function<void(const std::string& id, bool force)> hook);
+    // Called without a lock when the answer about one instance is made up but not told yet.
+    void on_look(std::function<void(const std::string& id)> hook);
 
     // Of instances. Each of these tells those that follow.
     void add(StreamInstance instance);  // that nobody here launched
+    // Throws not_found.
     void move(const std::string& id, const std::string& status, const std::string& error_message = "");
     void vanish(const std::string& id);  // deleted by somebody else
     // Its launch has failed before it had a node, which leaves nothing of it.
@@ -63,6 +66,7 @@ class FakeManagement {
     static std::string operation_of(const std::string& instance);
     StreamLaunched launch(const StreamLaunch& launch);
     void remove(const std::string& id, bool force, const std::stop_token& stop);
+    std::optional<StreamInstance> look_at(const std::string& id) const;
     void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed);
 
     mutable std::mutex mutex_;
@@ -74,6 +78,7 @@ class FakeManagement {
     bool removes_ = true;
     std::function<void(const StreamLaunch&)> on_launch_;
     std::function<void(const std::string&, bool)> on_remove_;
+    std::function<void(const std::string&)> on_look_;
     std::map<std::string, StreamInstance> instances_;
     std::map<std::string, std::string> launch_failures_;  // by operation
     std::string full_;

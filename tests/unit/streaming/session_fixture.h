@@ -20,6 +20,9 @@
 
 namespace svc::test {
 
+// For what comes true on another thread. Long: where nothing is wrong, nobody waits for its end.
+inline constexpr std::chrono::seconds patience{60};
+
 // A socket without a connection. Thread-safe.
 class QuietSocket final : public WebSocket {
   public:
@@ -77,34 +80,53 @@ class Peer {
     std::shared_ptr<WebSocketHandler> handler_;
 };
 
-// Launches wait until it is opened; at the end of its block at the latest.
-class LaunchGate {
+// Whoever passes waits until it is opened; at its end at the latest. Made after the gateway, whose end would
+// wait for those who wait here.
+class Gate {
   public:
-    explicit LaunchGate(FakeManagement& management) : management_(management) {
-        management_.on_launch([this](const auto&) {
-            std::unique_lock lock(mutex_);
-            ++waiting_;
-            changed_.notify_all();
-            changed_.wait(lock, [this] { return is_open_; });
-        });
-    }
-    // A launch has come as far as here.
-    void await() {
-        std::unique_lock lock(mutex_);
-        REQUIRE(changed_.wait_for(lock, std::chrono::seconds(20), [this] { return waiting_ > 0; }));
-    }
+    ~Gate() { open(); }
     void open() {
-        const std::lock_guard lock(mutex_);
-        is_open_ = true;
-        changed_.notify_all();
+        const std::lock_guard lock(state_->mutex);
+        state_->is_open = true;
+        state_->changed.notify_all();
+    }
+    // So many have come as far as here.
+    void await(int count = 1) const {
+        std::unique_lock lock(state_->mutex);
+        REQUIRE(state_->changed.wait_for(lock, patience, [&] { return state_->waiting >= count; }));
+    }
+
+  protected:
+    Gate() = default;
+    Gate(const Gate&) = delete;
+    Gate& operator=(const Gate&) = delete;
+    auto hook() const {
+        return [state = state_](const auto&...) { state->pass(); };
     }
 
   private:
-    FakeManagement& management_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    int waiting_ = 0;
-    bool is_open_ = false;
+    // Outlives the gate: threads are still in it.
+    struct State {
+        std::mutex mutex;
+        std::condition_variable changed;
+        int waiting = 0;
+        bool is_open = false;
+        void pass() {
+            std::unique_lock lock(mutex);
+            ++waiting;
+            changed.notify_all();
+            changed.wait(lock, [this] { return is_open; });
+        }
+    };
+    const std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+struct LaunchGate : Gate {
+    explicit LaunchGate(FakeManagement& management) { management.on_launch(hook()); }
+};
+
+struct RemovalGate : Gate {
+    explicit RemovalGate(FakeManagement& management) { management.on_remove(hook()); }
 };
 
 // What all gateways have in common.
@@ -114,19 +136,21 @@ struct SessionWorld {
     SqliteStore sqlite{":memory:"};
     FailingStore store{sqlite};
     FakeManagement management, other;
-    int gateways = 0;  // each has a thread that waits with the clock
     TokenMint mint{std::string(64, 's')};
     SessionServiceConfig config{{}, "wss://gateway:4000", std::string(64, 'f'), "", "", {}};
 
-    // Until `test` holds; gives up after 20 s.
+    // Until `test` holds; gives up in the end.
     bool eventually(const std::function<bool()>& test) {
+        const auto end = std::chrono::steady_clock::now() + patience;
         std::unique_lock lock(mutex_);
-        for (int i = 0; i < 2000; ++i) {
-            if (test()) return true;
+        while (!test()) {
+            if (std::chrono::steady_clock::now() > end) return false;
             changed_.wait_for(lock, std::chrono::milliseconds(10));  // woken by each commit
         }
-        return false;
+        return true;
     }
+    // Nothing ends because much time passes: for tests that let it pass until something is done.
+    void take_time() { config.limits.launch = config.limits.client_token = std::chrono::hours(24 * 365); }
     // As it is stored; nothing: it is gone.
     std::optional<StreamSession> stored(const std::string& id) {
         const auto entry = sqlite.get("stream-sessions/" + id);
@@ -145,17 +169,17 @@ struct SessionWorld {
 class Gateway {
   public:
     explicit Gateway(SessionWorld& world, bool with_other_region = false)
-        : world_(world), regions(members(world, with_other_region), world.clock) {
-        ++world_.gateways;
+        : world_(world),
+          askers_(with_other_region ? 2 : 1),
+          regions(members(world, with_other_region), world.clock) {
         relay.listen(service);
         regions.start(service);
-        REQUIRE(world.eventually([&] { return regions.names().size() == (with_other_region ? 2U : 1U); }));
+        REQUIRE(world.eventually([&] { return regions.counts().active == askers_; }));
         service.start();
     }
     ~Gateway() {
         regions.stop();
         service.stop();
-        --world_.gateways;
     }
 
     SessionCreate request(std::string_view more = "") const {
@@ -200,15 +224,19 @@ class Gateway {
     bool await_watched(const std::string& id, bool watched) {
         return world_.eventually([&] { return service.get("", id).client_connected == watched; });
     }
-    // The region has noticed how late it is. Its asker waits before: it would not learn of the time
-    // otherwise.
+    // The region has noticed how late it is.
     void advance(Duration time) {
-        world_.clock.await_waiters(world_.gateways);
         world_.clock.advance(time);
         REQUIRE(world_.eventually([&] { return regions.answers("north"); }));
     }
     void pass(Duration time) {
         advance(time);
+        service.tick();
+    }
+    // So little that regions are asked in time, however slow the machine is: they answer all the while.
+    void pass_a_second() {
+        world_.clock.await_waiters(askers_);
+        world_.clock.advance(std::chrono::seconds(1));
         service.tick();
     }
     // The session is so until the last second of that time.
@@ -226,6 +254,7 @@ class Gateway {
         return members;
     }
     SessionWorld& world_;
+    const int askers_;  // threads that ask regions, and wait in between
 
   public:
     Relay relay{world_.clock};

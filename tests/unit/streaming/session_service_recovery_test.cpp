@@ -79,6 +79,7 @@ TEST_CASE("a launch whose commit was lost is not made twice") {
 
 TEST_CASE("a session that a tick sees before its creation is over is launched once") {
     SessionWorld world;
+    world.take_time();
     Gateway gateway(world);
     world.management.on_launch([&](const auto&) { world.store.fail_next(); });  // whose it is gets lost
     world.store.after_next([&] {
@@ -90,8 +91,7 @@ TEST_CASE("a session that a tick sees before its creation is over is launched on
     });
     const std::string id = gateway.create();
     REQUIRE(world.eventually([&] {
-        world.clock.advance(1s);
-        gateway.service.tick();
+        gateway.pass_a_second();
         return !gateway.service.get("", id).container_id.empty();
     }));
     CHECK(world.management.launches().size() == 1);
@@ -269,6 +269,7 @@ TEST_CASE("what happened while the region was away is seen when it answers") {
 
 TEST_CASE("a launch that the region did not answer is repeated, but not when it was heard") {
     SessionWorld world;
+    world.take_time();
     const auto heard = GENERATE(false, true);
     std::atomic<bool> failing{true};
     world.management.on_launch([&](const StreamLaunch& launch) {
@@ -281,8 +282,7 @@ TEST_CASE("a launch that the region did not answer is repeated, but not when it 
     REQUIRE(world.eventually([&] { return !failing; }));
     CHECK(gateway.status(id) == created);
     REQUIRE(world.eventually([&] {
-        world.clock.advance(1s);
-        gateway.service.tick();
+        gateway.pass_a_second();
         return !gateway.service.get("", id).container_id.empty();
     }));
     CHECK(gateway.instance(id) == (heard ? "heard" : "instance-1"));
@@ -291,8 +291,8 @@ TEST_CASE("a launch that the region did not answer is repeated, but not when it 
 
 TEST_CASE("an instance that registers before its launch was answered is found by its tag") {
     SessionWorld world;
-    LaunchGate gate(world.management);
     Gateway gateway(world);
+    LaunchGate gate(world.management);
     const std::string id = gateway.create();
     gate.await();
     Peer instance = gateway.connect_instance(id);
@@ -364,8 +364,8 @@ TEST_CASE("two gateways that find one abandoned session launch it once") {
 
 TEST_CASE("a claim is kept while its work goes on") {
     SessionWorld world;
-    LaunchGate gate(world.management);
     Gateway first(world);
+    LaunchGate gate(world.management);
     const std::string id = first.create();
     gate.await();
     Gateway second(world);

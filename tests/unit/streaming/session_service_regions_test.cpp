@@ -158,10 +158,11 @@ TEST_CASE("a region that does not answer is no next region") {
 
 TEST_CASE("a gateway that was killed before it went on to the next region does so after its start") {
     SessionWorld world;
+    world.take_time();
     std::string id;
     {
         Gateway gateway(world, true);
-        id = gateway.create(R"(,"joinable":true)");
+        id = gateway.create(R"(,"joinable":true,"idle_time_min":0)");
         gateway.instance(id);
     }
     const StreamSession before = *world.stored(id);
@@ -171,8 +172,7 @@ TEST_CASE("a gateway that was killed before it went on to the next region does s
     Gateway gateway(world, true);
     // At first it may not know of the other region yet; then it tries again.
     REQUIRE(world.eventually([&] {
-        world.clock.advance(1s);
-        gateway.service.tick();
+        gateway.pass_a_second();
         return !second.launches().empty();
     }));
     Peer instance = gateway.connect_instance(id);
