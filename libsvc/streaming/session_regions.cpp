@@ -113,14 +113,14 @@ void SessionService::Implementation::observe(const StreamSession& session,
     const std::string& message = instance->error_message;
     const bool stopped = instance->status == "stopped";
     if (instance->status == "error" || (stopped && !message.empty()))
-        return fail_instance(session.id, message.empty() ? "Container failed" : message, false);
+        return fail_instance(session, message.empty() ? "Container failed" : message, false);
     if (stopped) instance_stopped(session);
 }
 
 // The instance itself is of no use any more.
 void SessionService::Implementation::instance_stopped(const StreamSession& session) {
     if (session.status == created)
-        return fail_instance(session.id, "Container stopped before it was ready", false);
+        return fail_instance(session, "Container stopped before it was ready", false);
     const std::string reason = "Container stopped";
     const bool moved = change(session.id, [&](StreamSession& record) {
         if (record.removal_due || record.status != active) return false;
@@ -141,7 +141,7 @@ void SessionService::Implementation::instance_gone(const StreamSession& session)
             return launch_refused(session, reason);
         }
     }
-    fail_instance(session.id, "Container was deleted before it was ready", true);
+    fail_instance(session, "Container was deleted before it was ready", true);
 }
 
 // It registered before its launch was answered, and went before its session learned which one it is.

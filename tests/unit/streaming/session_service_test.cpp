@@ -1,6 +1,9 @@
 // Sessions as clients ask for them, and how they move.
 #include "libsvc/streaming/session_service.h"
 
+#include <atomic>
+#include <optional>
+
 #include "tests/unit/streaming/session_fixture.h"
 
 using namespace svc;
@@ -18,8 +21,8 @@ Json joined(int width, int height) {
 
 TEST_CASE("a new session is answered at once, its instance launched after that") {
     SessionWorld world;
-    LaunchGate gate(world.management);
     Gateway gateway(world);
+    LaunchGate gate(world.management);
     const SessionGrant grant = gateway.service.create("me", gateway.request());
     CHECK(grant.session.status == created);
     CHECK(grant.session.region == "north");
@@ -119,9 +122,31 @@ TEST_CASE("an instance that fails puts its session into error, one that register
     REQUIRE(gateway.await(id, error));
     CHECK(gateway.message(id) == "out of order");
     CHECK(world.eventually([&] { return client.socket->was_sent("out of order"); }));
+    if (how != "reports") world.management.move(container, "running");
     Peer again = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
     CHECK(gateway.message(id).empty());
+}
+
+TEST_CASE("what was seen of an instance before it registered again counts no more") {
+    SessionWorld world;
+    std::atomic<int> looks{0};
+    Gateway gateway(world);
+    const std::string id = gateway.create(R"(,"joinable":true)");
+    const std::string container = gateway.instance(id);
+    world.management.move(container, "error", "out of order");
+    REQUIRE(gateway.await(id, error));
+    std::optional<Peer> instance;
+    world.management.on_look([&](const auto&) {
+        if (looks++ > 0) return;
+        world.management.move(container, "running");
+        instance.emplace(gateway.connect_instance(id));
+        gateway.await(id, active);
+    });
+    world.management.tell(container);
+    REQUIRE(world.eventually([&] { return looks > 1; }));
+    CHECK(gateway.status(id) == active);
+    world.management.on_look(nullptr);
 }
 
 TEST_CASE("a reason that an instance gives is kept as one line that is not long") {
@@ -207,7 +232,8 @@ TEST_CASE("a session that is not joinable ends when its client left") {
     instance->stream(false);
     CHECK(gateway.await_gone(id));
     CHECK(world.eventually([&] { return world.management.instances() == 0; }));
-    CHECK(instance->socket->was_sent(R"("ctl:terminate","reason":"Client left")"));
+    CHECK(world.eventually(
+        [&] { return instance->socket->was_sent(R"("ctl:terminate","reason":"Client left")"); }));
 }
 
 TEST_CASE("a joinable session waits for the next client") {
