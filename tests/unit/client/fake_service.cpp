@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::chrono::seconds patience{60};
 
-Response json_response(int status, std::string body) {
-    Response response;
-    response.status = status;
-    response.headers.set("Content-Type", "application/json");
-    response.body = std::move(body);
-    return response;
-}
-
 Response socket_response(std::shared_ptr<FakeSocket> socket) {
     Response response;
     response.websocket = std::move(socket);

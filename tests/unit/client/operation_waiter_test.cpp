@@ -30,6 +30,24 @@ struct Operation {
     }
 };
 
+// A service whose operation goes on until somebody cancels it.
+struct EndlessOperation {
+    explicit EndlessOperation(int after_cancel = 401) {
+        operation.after_cancel = after_cancel;
+        const auto answer = [this](const Request& request) { return operation.answer(request); };
+        service.on(operation_path, answer);
+        service.on(operation_path + "/wait", answer);
+        service.start();
+    }
+    Json wait(const OperationWaitOptions& options) {
+        ApiClient client(service.target());
+        return OperationWaiter(client).wait(operation_id, options);
+    }
+
+    Operation operation;
+    FakeService service;
+};
+
 }  // namespace
 
 TEST_CASE("an operation that ended before the wait is found ended") {
@@ -84,42 +102,26 @@ TEST_CASE("a service that drops the events in the middle is asked for the end") 
 }
 
 TEST_CASE("an operation that takes too long is cancelled") {
-    FakeService service;
-    Operation operation;
-    service.on(operation_path, [&](const Request& request) { return operation.answer(request); });
-    service.on(operation_path + "/wait", [&](const Request& request) { return operation.answer(request); });
-    service.start();
-    ApiClient client(service.target());
+    EndlessOperation endless;
     OperationWaitOptions options;
     options.timeout = std::chrono::milliseconds(1);
-    CHECK_THROWS_WITH(OperationWaiter(client).wait(operation_id, options), "Operation timeout");
-    CHECK(operation.cancels == 1);
+    CHECK_THROWS_WITH(endless.wait(options), "Operation timeout");
+    CHECK(endless.operation.cancels == 1);
 }
 
 TEST_CASE("an operation that succeeds while being cancelled for time is a success") {
-    FakeService service;
-    Operation operation;
-    operation.after_cancel = 200;
-    service.on(operation_path, [&](const Request& request) { return operation.answer(request); });
-    service.on(operation_path + "/wait", [&](const Request& request) { return operation.answer(request); });
-    service.start();
-    ApiClient client(service.target());
+    EndlessOperation endless(200);
     OperationWaitOptions options;
     options.timeout = std::chrono::milliseconds(1);
-    CHECK(OperationWaiter(client).wait(operation_id, options).at("status_code").as_int() == 200);
+    CHECK(endless.wait(options).at("status_code").as_int() == 200);
 }
 
 TEST_CASE("a requested cancel is asked for once and its end is the answer") {
-    FakeService service;
-    Operation operation;
-    service.on(operation_path, [&](const Request& request) { return operation.answer(request); });
-    service.on(operation_path + "/wait", [&](const Request& request) { return operation.answer(request); });
-    service.start();
-    ApiClient client(service.target());
+    EndlessOperation endless;
     OperationWaitOptions options;
     options.cancel_requested = [] { return true; };
-    CHECK(OperationWaiter(client).wait(operation_id, options).at("status_code").as_int() == 401);
-    CHECK(operation.cancels == 1);
+    CHECK(endless.wait(options).at("status_code").as_int() == 401);
+    CHECK(endless.operation.cancels == 1);
 }
 
 TEST_CASE("a service that does not come back ends the wait") {
@@ -139,6 +141,7 @@ TEST_CASE("a service that does not come back ends the wait") {
         CHECK(e.code() == ErrorCode::unavailable);
     }
 }
+
 TEST_CASE("a refused cancel is told") {
     FakeService service;
     service.on(operation_path, [](const Request& request) {
