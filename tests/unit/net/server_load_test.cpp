@@ -10,25 +10,37 @@ using namespace svc;
 using namespace svc::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a_full_pool_is_answered_and_not_waited_for") {
+namespace {
+
+// A server that begins each request and answers none before it is released.
+struct Held {
+    Held() {
+        server.service.add("/", [this](Request&) {
+            entered.set();
+            release.wait();
+            return text_response("done");
+        });
+    }
     Signal entered, release;
-    TestServer t;
-    t.service.add("/slow", [&](Request&) {
-        entered.set();
-        release.wait();
-        return text_response("slow");
-    });
+    TestServer server;  // last: ends first
+};
+
+}  // namespace
+
+TEST_CASE("a_full_pool_is_answered_and_not_waited_for") {
+    Held held;
+    TestServer& t = held.server;
     t.start(1, 1);
     RawClient running(t.unix_target());
-    running.send(get("/slow"));
-    REQUIRE(entered.wait());
+    running.send(get("/"));
+    REQUIRE(held.entered.wait());
     RawClient queued(t.unix_target());
-    queued.send(get("/slow"));
+    queued.send(get("/"));
     while (t.pool().queued() == 0) std::this_thread::yield();
-    CHECK(ask(t.unix_target(), get("/slow")).status == 503);
-    release.set();
-    CHECK(running.reply().body == "slow");
-    CHECK(queued.reply().body == "slow");
+    CHECK(ask(t.unix_target(), get("/")).status == 503);
+    held.release.set();
+    CHECK(running.reply().body == "done");
+    CHECK(queued.reply().body == "done");
 }
 
 // Each with one short limit, so that a slow machine does not cut the client at another place.
@@ -100,41 +112,31 @@ TEST_CASE("one_connection_too_many_is_closed_at_once") {
 }
 
 TEST_CASE("stop_lets_a_running_request_end") {
-    Signal entered, release;
-    TestServer t;
-    t.service.add("/", [&](Request&) {
-        entered.set();
-        release.wait();
-        return text_response("done");
-    });
+    Held held;
+    TestServer& t = held.server;
     t.start();
     RawClient idle(t.unix_target());
     RawClient client(t.unix_target());
     client.send(get("/"));
-    REQUIRE(entered.wait());
+    REQUIRE(held.entered.wait());
     std::jthread stopper([&] { t.server().stop(20s); });
     CHECK(idle.read_to_end().empty());
-    release.set();
+    held.release.set();
     CHECK(client.read_to_end().ends_with("done"));
     stopper.join();
     CHECK(t.server().connections() == 0);
 }
 
 TEST_CASE("stop_without_grace_breaks_off_what_runs") {
-    Signal entered, release;
-    TestServer t;
-    t.service.add("/", [&](Request&) {
-        entered.set();
-        release.wait();
-        return text_response("done");
-    });
+    Held held;
+    TestServer& t = held.server;
     t.start();
     RawClient client(t.unix_target());
     client.send(get("/"));
-    REQUIRE(entered.wait());
+    REQUIRE(held.entered.wait());
     std::jthread stopper([&] { t.server().stop(0ms); });
     CHECK(client.read_to_end().empty());
-    release.set();
+    held.release.set();
 }
 
 TEST_CASE("disconnect_ends_matching_connections_alone") {
