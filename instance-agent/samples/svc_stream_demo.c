@@ -45,6 +45,7 @@ static Pixmap canvas;  // what is drawn, so that nobody sees it half done
 static int width, height;
 static XFontStruct* font;
 static bool held[256];  // keycodes
+static bool mapped;     // it is seen from then on, and has the keys
 
 static struct {
     bool flipped;
@@ -230,6 +231,7 @@ static void handle(XEvent* event) {
             if (event->xbutton.button < Button4 || event->xbutton.button > 7) released();
             break;
         case MapNotify:
+            mapped = true;
             XSetInputFocus(display, window, RevertToPointerRoot, CurrentTime);
             break;
         case MappingNotify:
@@ -301,7 +303,7 @@ static void run(uint64_t flip_every) {
     uint64_t next_flip = now_ms(CLOCK_MONOTONIC) + flip_every;
     for (;;) {
         take_events();
-        draw();
+        if (mapped) draw();
         uint64_t now = now_ms(CLOCK_MONOTONIC);
         int wait = flip_every == 0 ? -1 : next_flip > now ? (int)(next_flip - now) : 0;
         if (XPending(display) == 0 && poll(sources, 2, wait) < 0 && errno != EINTR) return;

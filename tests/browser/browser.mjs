@@ -9,6 +9,7 @@ const flags = [
 ];
 
 export const phone = devices['Pixel 7'];
+export const patience = 60_000;  // ms, of each wait
 
 export function launch() {
     return chromium.launch({ executablePath: process.env.SVC_CHROMIUM ?? '/usr/bin/chromium', args: flags });

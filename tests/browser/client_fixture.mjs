@@ -1,7 +1,7 @@
 // The client module of the gateway's page, and an instance that lives in another page. Each test has both anew.
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach } from 'node:test';
-import { launch } from './browser.mjs';
+import { launch, patience } from './browser.mjs';
 
 const web = new URL('../../server/gateway/web/', import.meta.url);
 export const site = 'http://localhost';
@@ -10,7 +10,8 @@ const types = { js: 'text/javascript', html: 'text/html', css: 'text/css', svg: 
 let browser, session;
 export let context, client, instance;  // the browser's, and the page of either
 export let requests;  // all but GET
-export let socket, closed;  // of the signalling; its code once it is closed
+export let opened, closed;  // of the signalling: its socket once it is there, its code once it is closed
+let socket;
 
 // What GET /1.0/sessions/<id> answers; nothing: 404.
 export function answerSession(answer) {
@@ -45,18 +46,21 @@ beforeEach(async () => {
     requests = [];
     session = { id: 's1', status: 'active' };
     context = await browser.newContext();
+    context.setDefaultTimeout(patience);
     await context.route(`${site}/**`, serve);
     instance = await context.newPage();
     await instance.goto(`${site}/blank`);
     await instance.exposeFunction('toClient', (text) => socket.send(text));
     await instance.addScriptTag({ path: new URL('fake_instance.js', import.meta.url).pathname });
     client = await context.newPage();
-    closed = new Promise((resolve) => {
-        client.routeWebSocket('ws://localhost/slave?token=t', (route) => {
-            socket = route;
-            route.onMessage((text) => instance.evaluate((message) => window.fromClient(message), text));
-            route.onClose((code) => resolve(code ?? 1005));
-        });
+    let open, close;
+    opened = new Promise((resolve) => { open = resolve; });
+    closed = new Promise((resolve) => { close = resolve; });
+    await client.routeWebSocket('ws://localhost/slave?token=t', (route) => {
+        socket = route;
+        route.onMessage((text) => instance.evaluate((message) => window.fromClient(message), text));
+        route.onClose((code) => close(code ?? 1005));
+        open(route);
     });
     await client.goto(`${site}/blank`);
     await client.evaluate(() => {
@@ -80,7 +84,12 @@ export async function connect(options = {}, fake = {}) {
             }).then((stream) => { window.stream = stream; }, reject);
         });
     }, { app: 'demo', ...options });
+    await controllable();
 }
+
+// The first picture may be there before the control channel: what is said until then is lost.
+export const controllable = () => client.waitForFunction(
+    () => window.events.some(({ error }) => error) || window.stream?.connection.control?.readyState === 'open');
 
 export const events = () => client.evaluate(() => window.events);
 // What the instance heard on the control channel, once `count` messages of this type are there.

@@ -1,9 +1,8 @@
 // Drives the gateway's page for tests that are written elsewhere: reads commands, a JSON object a line, and answers each
 // with {id, result} or {id, error}. Ends with its input. See browser.py.
 import { createInterface } from 'node:readline';
-import { launch, phone } from './browser.mjs';
+import { launch, patience, phone } from './browser.mjs';
 
-const limit = 30_000;  // ms, of each wait
 const pages = new Map();
 const browser = await launch();
 
@@ -14,7 +13,7 @@ async function open({ page: name = 'first', url, token, size }) {
     const context = await browser.newContext({ ...viewport, ignoreHTTPSErrors: true, permissions: ['camera', 'microphone', 'geolocation'],
         geolocation: { latitude: 48.1, longitude: 11.5 } });
     const opened = await context.newPage();
-    opened.setDefaultTimeout(limit);
+    opened.setDefaultTimeout(patience);
     const said = [];
     opened.on('console', (message) => message.type() === 'error' && said.push(message.text()));
     opened.on('pageerror', (error) => said.push(String(error)));
@@ -66,7 +65,7 @@ async function join({ session, ...rest }) {
 }
 
 async function picture({ wanted = {}, ...rest }) {
-    const { fits, picture: seen } = await page(rest).evaluate(([members, time]) => window.awaitPicture(members, time), [wanted, limit]);
+    const { fits, picture: seen } = await page(rest).evaluate(([members, time]) => window.awaitPicture(members, time), [wanted, patience]);
     if (!fits) throw new Error(`the picture is not ${JSON.stringify(wanted)}: ${JSON.stringify(seen)}`);
     return seen;
 }
@@ -109,8 +108,8 @@ const commands = {
         await page(rest).touchscreen.tap(x, y);
     },
     async wheel({ x = 0, y = 0, ...rest }) { await page(rest).mouse.wheel(x, y); },
-    async frames({ count, ...rest }) { return page(rest).evaluate(([least, time]) => window.awaitFrames(least, time), [count, limit]); },
-    async flips({ count, ...rest }) { return page(rest).evaluate(([times, time]) => window.measureFlips(times, time), [count, limit]); },
+    async frames({ count, ...rest }) { return page(rest).evaluate(([least, time]) => window.awaitFrames(least, time), [count, patience]); },
+    async flips({ count, ...rest }) { return page(rest).evaluate(([times, time]) => window.measureFlips(times, time), [count, patience]); },
     async focus(request) { return page(request).evaluate(() => document.activeElement?.id ?? ''); },
     async evaluate({ script, ...rest }) { return page(rest).evaluate(script); },
     async screenshot({ path, ...rest }) { await page(rest).screenshot({ path, animations: 'disabled' }); },

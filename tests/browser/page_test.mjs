@@ -2,19 +2,22 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { launch, phone } from './browser.mjs';
+import { launch, patience, phone } from './browser.mjs';
 
 const web = new URL('../../server/gateway/web/', import.meta.url);
 const site = 'http://localhost';
 const types = { js: 'text/javascript', html: 'text/html', css: 'text/css', svg: 'image/svg+xml' };
 
 let browser, context, page, instance, socket, gateway;
+let asked;  // resolves with the first request that changes something
 
 before(async () => { browser = await launch(); });
 after(() => browser.close());
 beforeEach(() => {
     instance = undefined;
-    gateway = { down: false, refuses: false, requests: [], applications: [{ name: 'demo' }], regions: [{ name: 'here' }], sessions: [], session: { id: 's1', status: 'active' } };
+    let first;
+    asked = new Promise((resolve) => { first = resolve; });
+    gateway = { first, down: false, refuses: false, requests: [], applications: [{ name: 'demo' }], regions: [{ name: 'here' }], sessions: [], session: { id: 's1', status: 'active' } };
 });
 afterEach(() => context.close());
 
@@ -30,7 +33,10 @@ async function serve(route) {
     if (pathname.startsWith('/1.0/')) {
         if (gateway.down) return route.abort();
         if (gateway.refuses) return route.fulfill({ status: 401, json: { type: 'error', status: 'failed', status_code: 401, error: 'Authorization failed' } });
-        if (request.method() !== 'GET') gateway.requests.push({ method: request.method(), pathname, body: request.postDataJSON() });
+        if (request.method() !== 'GET') {
+            gateway.requests.push({ method: request.method(), pathname, body: request.postDataJSON() });
+            gateway.first(gateway.requests[0]);
+        }
         const status = pathname === '/1.0/sessions/' ? 201 : 200;
         return route.fulfill({ status, json: { type: 'sync', status: 'success', status_code: status, metadata: metadataOf(request.method(), pathname) } });
     }
@@ -41,9 +47,9 @@ async function serve(route) {
 
 async function open({ token = 'abc', device = { viewport: { width: 1280, height: 800 } } } = {}) {
     context = await browser.newContext(device);
+    context.setDefaultTimeout(patience);
     await context.route(`${site}/**`, serve);
     page = await context.newPage();
-    page.setDefaultTimeout(20_000);
     await page.routeWebSocket('ws://localhost/slave?token=t', (route) => {
         socket = route;
         route.onMessage((text) => instance?.evaluate((message) => window.fromClient?.(message), text).catch(() => {}));
@@ -126,8 +132,8 @@ test('sessions tell their state, a failed one its reason', async () => {
     assert.ok(await page.getByText('the disk is full').isVisible());
     assert.ok(await page.getByRole('button', { name: 'Join demo, session s1' }).isVisible());
     const remove = page.getByRole('button', { name: 'Remove demo, session s2' });
-    const [asked] = await Promise.all([page.waitForRequest((request) => request.method() === 'DELETE'), remove.click()]);
-    assert.equal(new URL(asked.url()).pathname, '/1.0/sessions/s2');
+    const [deletion] = await Promise.all([page.waitForRequest((request) => request.method() === 'DELETE'), remove.click()]);
+    assert.equal(new URL(deletion.url()).pathname, '/1.0/sessions/s2');
 
 });
 
@@ -139,8 +145,8 @@ test('a session that runs is ended after a question', async () => {
     await page.keyboard.press('Escape');
     assert.deepEqual(gateway.requests, []);
     await page.getByRole('button', { name: 'End demo, session s1' }).click();
-    const [asked] = await Promise.all([page.waitForRequest((request) => request.method() === 'DELETE'), page.locator('#confirm-yes').click()]);
-    assert.equal(new URL(asked.url()).pathname, '/1.0/sessions/s1');
+    const [deletion] = await Promise.all([page.waitForRequest((request) => request.method() === 'DELETE'), page.locator('#confirm-yes').click()]);
+    assert.equal(new URL(deletion.url()).pathname, '/1.0/sessions/s1');
 });
 
 test('a start that is cancelled leaves no session', async () => {
@@ -148,8 +154,8 @@ test('a start that is cancelled leaves no session', async () => {
     await page.getByRole('button', { name: 'Start demo' }).click();
     await page.getByText('Starting demo').waitFor();
     assert.equal(await focus(), 'cancel');
-    const [asked] = await Promise.all([page.waitForRequest((request) => request.method() === 'DELETE'), page.locator('#cancel').click()]);
-    assert.equal(new URL(asked.url()).pathname, '/1.0/sessions/s1');
+    const [deletion] = await Promise.all([page.waitForRequest((request) => request.method() === 'DELETE'), page.locator('#cancel').click()]);
+    assert.equal(new URL(deletion.url()).pathname, '/1.0/sessions/s1');
     await page.getByRole('button', { name: 'Start demo' }).waitFor();
 });
 
@@ -158,7 +164,7 @@ test('what is joined from a phone has the size of its window', async () => {
     await open({ device: phone });
     await page.getByRole('button', { name: 'Join demo, session s1' }).click();
     await page.getByText('Joining demo').waitFor();
-    const { screen } = gateway.requests[0].body;
+    const { screen } = (await asked).body;
     assert.ok(screen.height > screen.width && screen.width % 2 === 0 && screen.height % 2 === 0, JSON.stringify(screen));
     assert.equal(screen.density, 240);
 });
@@ -169,7 +175,7 @@ test('a region is a choice where there are several', async () => {
     await page.locator('#region').selectOption('there');
     await page.getByRole('button', { name: 'Start demo' }).click();
     await page.getByText('Starting demo').waitFor();
-    assert.equal(gateway.requests[0].body.region, 'there');
+    assert.equal((await asked).body.region, 'there');
 });
 
 test('one region is no choice', async () => {

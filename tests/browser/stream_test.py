@@ -59,6 +59,7 @@ class WorldTest(unittest.TestCase):
         self.browser.start(page=page, app=self.world.app, wait=False, **options)
         session = self.world.start_guest()
         self.browser.ready(page=page)
+        self.browser.picture(page=page)  # of the program that takes the keys
         return session
 
     def active(self, session):
@@ -207,7 +208,7 @@ class StreamTest(WorldTest):
         self.browser.click(selector="#leave")
         self.assertEqual(self.world.gateway.session(session)["status"], "active")
         try:
-            world.PATIENCE, before = 120, world.PATIENCE
+            world.PATIENCE, before = 180, world.PATIENCE
             world.eventually(lambda: not self.world.gateway.session(session), "the session is gone", pause=1)
         finally:
             world.PATIENCE = before

@@ -20,7 +20,7 @@ GATEWAY = harness.BUILD / "server/gateway/svc-gateway"
 STREAMER = harness.BUILD / "instance-agent/streamer/svc-streamer"
 DEMO = harness.BUILD / "instance-agent/samples/svc-stream-demo"
 NEEDED = {"Xvfb": shutil.which("Xvfb"), "svc-streamer": STREAMER.exists(), "svc-stream-demo": DEMO.exists()}
-PATIENCE = 60  # seconds
+PATIENCE = harness.PATIENCE
 
 
 def require():
@@ -62,7 +62,7 @@ class Gateway:
     def __init__(self, folder, service_socket, **settings):
         self.dir, self.process = pathlib.Path(folder) / "gateway", None
         self.dir.mkdir()
-        self.settings = {"state_dir": str(self.dir / "state"), "socket": str(self.dir / "unix.socket"), "listen": "127.0.0.1:0",
+        self.settings = {"state_dir": str(self.dir / "state"), "socket": str(self.dir / "unix.socket"), "listen": f"127.0.0.1:{harness.free_port()}",
                          "metrics_listen": "none", "regions": [{"name": "here", "url": f"unix://{service_socket}"}], **settings}
 
     def start(self):
@@ -127,7 +127,7 @@ class Guest:
     def start_display(self):
         reading, writing = os.pipe()
         width, height = self.user_data["display_width"], self.user_data["display_height"]
-        self.run("display", ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp", "-noreset"],
+        self.run("display", ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp", "-noreset", "-r"],
                  pass_fds=[writing])
         os.close(writing)
         with os.fdopen(reading) as pipe:
