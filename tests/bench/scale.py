@@ -66,7 +66,7 @@ class Cluster:
 
     def settle(self):
         """Until no more finished operations are kept than always."""
-        self.daemon.eventually(lambda: self.operations() <= KEPT_OPERATIONS or time.sleep(0.5), attempts=60)
+        self.daemon.eventually(lambda: self.operations() <= KEPT_OPERATIONS or time.sleep(0.5), limit=30)
 
     def operations(self):
         return sum(map(len, self.daemon.api("GET", "/1.0/operations").metadata.values()))

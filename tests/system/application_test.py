@@ -204,7 +204,7 @@ class Applications(harness.DaemonTest):
                 id = self.daemon.create_app({"manifest.yaml": manifest(f"killed{moment}"), "hooks/pre-start": hook(
                     "sleep 0.3; echo base >>/srv/mark"), "hooks/post-stop": hook("sleep 0.3")}, wait=None)
                 conditions = ["status=prepared", "status=started", "status=running", "status=stopped"]
-                self.daemon.ctl("wait", self.base_of(id), "-c", conditions[moment], "-t", "20s")
+                self.daemon.ctl("wait", self.base_of(id), "-c", conditions[moment], "-t", "60s")
                 self.daemon.restart()
                 self.daemon.await_app(id)
                 self.assertTrue(self.daemon.eventually(lambda: self.base_containers() == []), self.base_containers())
@@ -225,12 +225,12 @@ class Applications(harness.DaemonTest):
         return "gone"
 
     def test_deletion_cancels_a_bootstrap_and_leaves_nothing(self):
-        id = self.daemon.create_app({"manifest.yaml": manifest("doomed"), "hooks/pre-start": hook("sleep 600")}, wait=None)
+        id = self.daemon.create_app({"manifest.yaml": manifest("doomed"), "hooks/pre-start": hook("sleep 731558")}, wait=None)
         self.base_of(id)
         self.daemon.succeed(self.daemon.api("DELETE", f"/1.0/applications/{id}", {"force": True}))
         self.assertEqual(self.daemon.api("GET", f"/1.0/applications/{id}").status, 404)
         self.assertTrue(self.daemon.eventually(lambda: self.daemon.containers() == []))
-        self.assertEqual([p for p in harness.processes() if "sleep 600" in p], [])
+        self.assertEqual([p for p in harness.processes() if "sleep 731558" in p], [])
 
     def test_instances_outlive_their_application_and_image_outlives_nothing(self):
         id = self.daemon.create_app({"manifest.yaml": manifest("short"), "hooks/pre-start": hook("echo here >/srv/mark")})

@@ -32,7 +32,7 @@ class BadGuests(harness.DaemonTest):
             self.daemon.succeed(self.daemon.api("DELETE", url))
         self.assertEqual(list((self.daemon.state / "lxc/containers").iterdir()), [])
 
-    def launch_with(self, name="bad", timeout="5s", **hooks):
+    def launch_with(self, name="bad", timeout="60s", **hooks):
         """Launches with an addon of these hooks; answers the final operation and the instance's id."""
         self.daemon.add_addon(name, {"manifest.yaml": f"name: {name}\nhooks: {{timeout: {timeout}}}\n",
                                      **{f"hooks/{key.replace('_', '-')}": hook(script) for key,
@@ -81,7 +81,7 @@ class BadGuests(harness.DaemonTest):
         self.assertTrue(all(len(text) <= 16 << 20 for text in self.logs(id).values()))
 
     def test_floods_of_output(self):
-        record, id = self.launch_with(timeout="60s",
+        record, id = self.launch_with(
             pre_start="head -c 500000000 /dev/zero | tr '\\0' x; yes 'too much' | head -c 300000000 >&2")
         self.assertEqual(record["status_code"], 200, record)
         written = (self.daemon.state / f"lxc/containers/{id}/upper/var").rglob("*")
@@ -89,7 +89,7 @@ class BadGuests(harness.DaemonTest):
         self.assertLess(size, 64 << 20)
 
     def test_a_console_that_is_flooded(self):
-        record, id = self.launch_with(timeout="60s",
+        record, id = self.launch_with(
             pre_start="head -c 100000000 /dev/zero | tr '\\0' x >/dev/console || true")
         self.assertEqual(record["status_code"], 200, record)
         self.assertLess((self.daemon.state / f"lxc/containers/{id}/console.log").stat().st_size, 64 << 20)
@@ -188,7 +188,7 @@ class BadGuests(harness.DaemonTest):
         self.assertLess(len(self.daemon.api("GET", f"/1.0/containers/{id}").raw), 1 << 20)
         self.inside(id, "PATCH", f"/1.0/containers/{id}", token,
             json.dumps({"status": "error", "error_message": "y" * 900000}))
-        self.daemon.eventually(lambda: self.daemon.container(id)["status"] == "error")
+        self.assertTrue(self.daemon.eventually(lambda: self.daemon.container(id)["status"] == "error"))
         self.assertLess(len(self.daemon.api("GET", f"/1.0/containers/{id}").raw), 1 << 20)
 
     def test_the_agents_own_socket(self):
@@ -207,7 +207,7 @@ class BadGuests(harness.DaemonTest):
             {"image_id": "busybox", "instance_type": "a2.3", "addons": ["late"]})
         id = reply.metadata["resources"]["containers"][0].rsplit("/", 1)[1]
         began = self.daemon.state / f"lxc/containers/{id}/rootfs/srv"
-        self.daemon.eventually(lambda: (began / "began").exists())
+        self.assertTrue(self.daemon.eventually(lambda: (began / "began").exists()))
         self.daemon.kill(signal.SIGKILL)
         (began / "go").touch()
         self.daemon.start()

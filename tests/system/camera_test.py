@@ -53,11 +53,11 @@ class Camera(injection.InjectionTest):
         return self.inside(answer["video_stream_socket"])
 
     def as_video(self, *colours):
-        """A lossless clip, half a second of each colour."""
+        """A lossless clip, some seconds of each colour: who is late sees it still."""
         file = self.folder / "clip.mkv"
-        raw = b"".join(frame(*colour) * 5 for colour in colours)
+        raw = b"".join(frame(*colour) * 8 for colour in colours)
         ffmpeg_in = ["ffmpeg", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{WIDTH}x{HEIGHT}",
-                     "-framerate", "10", "-i", "-", "-c:v", "ffv1", "-pix_fmt", "bgr0", file]
+                     "-framerate", "2", "-i", "-", "-c:v", "ffv1", "-pix_fmt", "bgr0", file]
         subprocess.run(ffmpeg_in, input=raw, check=True, capture_output=True, timeout=injection.PATIENCE)
         return file
 
@@ -91,6 +91,7 @@ class Camera(injection.InjectionTest):
 
     def test_a_video_file_plays_in_the_camera(self):
         reader = self.reader(*CAMERA)
+        reader.line()
         clip = self.as_video((200, 10, 30), (10, 220, 60))
         self.instance("camera", "video", clip, "--size", f"{WIDTH}x{HEIGHT}")
         for colour in (200, 10, 30), (10, 220, 60), (0, 0, 0):  # after its end there is nothing to see

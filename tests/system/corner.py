@@ -1,7 +1,8 @@
 """A network of its own on this machine, for a program that shall not reach everything, or not always."""
 import os
-import random
 import subprocess
+
+import harness
 
 TIMED_OUT = 124  # of timeout(1)
 PATIENCE = 60  # seconds
@@ -17,7 +18,7 @@ class Corner:
     def __init__(self):
         number = os.getpid() % 100000
         self.name, self.outside, self.inside = f"svct{number}", f"svct{number}o", f"svct{number}i"
-        net = f"10.{random.randrange(16, 250)}.{random.randrange(1, 250)}"
+        net = harness.free_net()
         self.host, self.client = net + ".1", net + ".2"
 
     def open(self):

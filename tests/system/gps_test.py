@@ -11,7 +11,7 @@ import harness
 import injection
 
 PORT = 2948  # the package's own service may have gpsd's usual one
-PATIENCE = 60
+PATIENCE = harness.PATIENCE
 WAY = """<gpx><trk><trkseg><trkpt lat="48.1173" lon="11.5166667"><ele>545.4</ele></trkpt>
 <trkpt lat="48.1174" lon="11.5166667"><ele>546.5</ele></trkpt></trkseg></trk></gpx>"""
 

@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import http.client
 import io
+import ipaddress
 import json
 import os
 import pathlib
@@ -14,6 +15,7 @@ import socket
 import subprocess
 import tarfile
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -24,6 +26,8 @@ AGENT = BUILD / "instance-agent/svc-agent"
 GUEST_CAT = BUILD / "instance-agent/samples/svc-guest-cat"
 AGENT_INSIDE = "/var/lib/svc-agent/bin/svc-agent"
 FINAL = 200
+PATIENCE = 120  # seconds, for what takes a moment on a machine that is not busy
+UNCLAIMED_PORTS = range(20000, 32000)  # above the node ports, below those that connections get
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -60,9 +64,8 @@ class Daemon:
     def __init__(self, runtime="lxc", parent=None, **settings):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="svc-test-", dir=parent or "/var/tmp"))
         os.chmod(self.dir, 0o711)
-        number = random.randrange(16, 250)
-        self.bridge = f"svct{os.getpid() % 100000}x{number}"[:15]
-        self.subnet = f"10.{number}.{random.randrange(1, 250)}.1/24"
+        self.bridge = f"svct{os.getpid() % 100000}x{random.randrange(1000)}"[:15]
+        self.subnet = f"{free_net()}.1/24"
         self.runtime, self.settings = runtime, settings
         self.socket = self.dir / "unix.socket"
         self.process, self.addresses, self.before = None, [], mounts()
@@ -194,9 +197,10 @@ class Daemon:
         result = self.ctl("wait", id, "-s", f"version={number}", "-c", f"status={status}", "-t", "100s")
         assert result.returncode == 0, f"{result.stderr} {self.application(id)} {self.log()}"
 
-    def eventually(self, condition, attempts=2000):
+    def eventually(self, condition, limit=PATIENCE):
         """Until the condition holds; each attempt asks the daemon something, so that it gets on with its work."""
-        for _ in range(attempts):
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
             if condition():
                 return True
             self.api("GET", "/1.0/operations")
@@ -255,6 +259,28 @@ class Daemon:
         return left
 
 
+def free_net():
+    """The first three numbers of a network that this machine has no address in and no way to, like "10.77.3"."""
+    routes = shutil.which("ip") and subprocess.run(["ip", "-json", "-4", "route", "show", "table", "all"],
+                                                   capture_output=True, text=True).stdout
+    known = [ipaddress.ip_network(route["dst"], strict=False) for route in json.loads(routes or "[]") if route["dst"] != "default"]
+    while True:
+        net = f"10.{random.randrange(16, 250)}.{random.randrange(1, 250)}"
+        if not any(ipaddress.ip_network(net + ".0/24").overlaps(other) for other in known):
+            return net
+
+
+def free_port(host="127.0.0.1"):
+    """For who must know its port before it listens, or keep it while it is away: the system gives it to no connection."""
+    while True:
+        with socket.socket() as probe:
+            try:
+                probe.bind((host, random.choice(UNCLAIMED_PORTS)))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
+
+
 def package(files, compression="bz2"):
     """The bytes of a tarball. `files`: name -> text or bytes; what lies in hooks/ is executable."""
     buffer = io.BytesIO()
@@ -287,7 +313,7 @@ def processes():
 
 
 def pids_of(id):
-    """Host pids of what runs inside the instance: in its control group, in another user namespace."""
+    """Host pids of what runs inside the instance, its init first: in its control group, in another user namespace."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -296,7 +322,15 @@ def pids_of(id):
                 found.append(int(entry))
         except OSError:
             pass
-    return found
+    return sorted(found, key=started)
+
+
+def started(pid):
+    """When, in the kernel's ticks; what has ended came last."""
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
+    except OSError:
+        return 1 << 62
 
 
 def cgroup_value(pid, controller, *names):

@@ -78,6 +78,6 @@ class HostileTest(harness.DaemonTest):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
+            thread.join(2 * harness.PATIENCE)
         self.assertNotIn(None, results)
         return results

@@ -29,7 +29,7 @@ def package(text="hello", folder=None):
 
 
 def eventually(daemon, condition):
-    assert daemon.eventually(condition, 20000), daemon.log()
+    assert daemon.eventually(condition), daemon.log()
 
 
 class FileServer(http.server.SimpleHTTPRequestHandler):

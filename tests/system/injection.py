@@ -10,7 +10,7 @@ import threading
 
 import harness
 
-PATIENCE = 60
+PATIENCE = harness.PATIENCE
 CAT_INSIDE = "/bin/svc-guest-cat"
 USERS = {"root": 0, "user": 1000, "somebody": 2000}
 METADATA = "architecture: {machine}\ncreation_date: 1\nproperties:\n  os: busybox\n  ready_port: 80\n{more}"
@@ -106,7 +106,7 @@ class InjectionTest(harness.DaemonTest):
 
     def init(self):
         """The host's pid of the instance's first process."""
-        return min(harness.pids_of(self.id))
+        return harness.pids_of(self.id)[0]
 
     def inside(self, path):
         """A path of the instance as its root sees it from the machine."""

@@ -36,7 +36,7 @@ class Launch(harness.DaemonTest):
         service = record["services"][0]
         self.assertGreaterEqual(service["node_port"], 10000)
         for host, port in ((record["address"], 80), (record["public_address"], service["node_port"])):
-            answer = subprocess.run(["curl", "-fsS", "--max-time", "10", f"http://{host}:{port}/"], capture_output=True)
+            answer = subprocess.run(["curl", "-fsS", "--max-time", "60", f"http://{host}:{port}/"], capture_output=True)
             self.assertEqual(answer.stdout, b"it works\n", answer.stderr)
 
     def test_user_data_arrives_byte_for_byte(self):
@@ -67,7 +67,7 @@ class Launch(harness.DaemonTest):
         self.assertNotEqual(self.daemon.container(first)["address"], self.daemon.container(second)["address"])
         self.assertEqual(self.daemon.ctl("exec", first, "--", "cat", "/root/mark").stdout, b"kept\n")
         address = self.daemon.container(first)["address"]
-        answer = subprocess.run(["curl", "-fsS", "--max-time", "10", f"http://{address}/"], capture_output=True)
+        answer = subprocess.run(["curl", "-fsS", "--max-time", "60", f"http://{address}/"], capture_output=True)
         self.assertEqual(answer.stdout, b"it works\n", answer.stderr)
 
     def test_the_session_file_is_roots_alone(self):

@@ -6,9 +6,9 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
+import time
 import unittest
 import urllib.parse
 
@@ -29,12 +29,6 @@ def fetch(address, path, context=None):
     body = response.read().decode()
     connection.close()
     return response.status, body
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def run(*command, **options):
@@ -81,7 +75,7 @@ class Prometheus(harness.DaemonTest):
         cls.id = daemon.launch(memory=128 << 20, config={"metrics_server": f"influxdb:{cls.write_address},raw"})
         cls.send_samples()
         cls.write_configuration()
-        cls.port = free_port()
+        cls.port = harness.free_port()
         cls.start(["prometheus", f"--config.file={cls.dir}/prometheus.yml", f"--storage.tsdb.path={cls.dir}/data",
                    f"--web.listen-address=127.0.0.1:{cls.port}"], "prometheus", b"Server is ready")
 
@@ -139,7 +133,8 @@ class Prometheus(harness.DaemonTest):
         return json.loads(body)["data"]["result"]
 
     def eventually_query(self, expression, accept):
-        for _ in range(20000):
+        end = time.monotonic() + harness.PATIENCE
+        while time.monotonic() < end:
             result = self.query(expression)
             if accept(result):
                 return result

@@ -21,7 +21,7 @@ def image():
 
 
 def eventually(daemon, condition):
-    assert daemon.eventually(condition, 20000), daemon.log()
+    assert daemon.eventually(condition), daemon.log()
 
 
 class TwoServices(unittest.TestCase):

@@ -9,7 +9,6 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import tarfile
@@ -26,7 +25,7 @@ DEMO = harness.BUILD / "instance-agent/samples/svc-stream-demo"
 CLIENT = harness.BUILD / "tests/system/svc-stream-client"
 PACKAGE = harness.ROOT / "instance-agent/streamer/package.sh"
 DESKTOP = "tests/samples/desktop"
-PATIENCE = 60
+PATIENCE = harness.PATIENCE
 SQUARE_CYAN, SQUARE_MAGENTA = (0, 0xe0, 0xe0), (0xe0, 0, 0xe0)
 
 
@@ -93,7 +92,7 @@ class Gateway:
     def __init__(self, daemon, metrics_server=None, **settings):
         self.daemon, self.dir = daemon, daemon.dir
         self.bridge = daemon.subnet.split("/")[0]
-        self.port = free_port()
+        self.port = harness.free_port("0.0.0.0")
         region = {"name": "local", "url": f"unix://{daemon.socket}"}
         if metrics_server:
             region["metrics_server"] = metrics_server
@@ -194,12 +193,6 @@ class Client:
         self.process.stdin.close()
         self.process.wait(timeout=PATIENCE)
         self.process.stdout.close()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("0.0.0.0", 0))
-        return probe.getsockname()[1]
 
 
 def eventually(condition, limit=PATIENCE):
