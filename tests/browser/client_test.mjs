@@ -99,3 +99,22 @@ test('figures tell of the picture and the path', async () => {
     const { width, height, relay } = await client.evaluate(() => window.figures);
     assert.deepEqual({ width, height, relay }, { width: 320, height: 180, relay: false });
 });
+
+test('sound is asked for in stereo', async () => {
+    await connect();
+    const { sdp } = await instance.evaluate(() => window.instance.signals.find(({ type }) => type === 'answer'));
+    assert.match(Buffer.from(sdp, 'base64').toString(), /a=fmtp:\d+ (.*;)?stereo=1/);
+});
+
+test('figures tell of the path without figures of transports', async () => {
+    const figures = await client.evaluate(async () => {
+        const { Statistics } = await import('/web/statistics.js');
+        const report = new Map([
+            { id: 'a', type: 'candidate-pair', nominated: false, state: 'succeeded', localCandidateId: 'near' },
+            { id: 'b', type: 'candidate-pair', nominated: true, state: 'succeeded', localCandidateId: 'far', currentRoundTripTime: 0.02 },
+            { id: 'near', type: 'local-candidate', candidateType: 'host' }, { id: 'far', type: 'local-candidate', candidateType: 'relay' },
+        ].map((entry) => [entry.id, entry]));
+        return new Statistics({ getStats: async () => report }).read();
+    });
+    assert.deepEqual([figures.roundTripMs, figures.relay], [20, true]);
+});

@@ -19,3 +19,11 @@ export function displayRefused(sdp) {
     const sections = [...sdp.matchAll(/^m=video (\d+)/gm)];
     return sections.length > 0 && sections.at(-1)[1] === '0';
 }
+
+// Browsers take stereo for mono where their own answer does not ask for it; some do by themselves.
+export function withStereo(sdp) {
+    return [...sdp.matchAll(/^a=rtpmap:(\d+) opus\/48000\/2/gim)].reduce((text, [, type]) => {
+        const line = new RegExp(`^a=fmtp:${type} (?!(?:.*[; ])?stereo=)`, 'm');
+        return text.replace(line, `a=fmtp:${type} stereo=1;`);
+    }, sdp);
+}

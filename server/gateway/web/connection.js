@@ -1,6 +1,6 @@
 // One connection to the instance: signalling through the gateway, then media and data channels. A stream that is interrupted
 // goes on with another one.
-import { decodable, displayRefused, videoCodecs } from './codecs.js';
+import { decodable, displayRefused, videoCodecs, withStereo } from './codecs.js';
 import { Devices } from './devices.js';
 import { StreamError, iceFailed, noCodec } from './errors.js';
 import { Statistics } from './statistics.js';
@@ -102,11 +102,12 @@ export class Connection {
     async offered(sdp) {
         this.events.mark('offered');
         this.openPeer();
-        this.openChannels();
+        this.openControl();
         const { pc } = this;
         await pc.setRemoteDescription({ type: 'offer', sdp });
         this.devices.prepare(pc.getTransceivers());
-        await pc.setLocalDescription(await pc.createAnswer());
+        const answer = await pc.createAnswer();
+        await pc.setLocalDescription({ type: 'answer', sdp: withStereo(answer.sdp) });
         if (this.options.video && displayRefused(pc.localDescription.sdp)) throw noCodec(videoCodecs(sdp));
         this.signal({ type: 'answer', sdp: encode(pc.localDescription.sdp) });
         for (const candidate of this.waitingCandidates.splice(0)) await pc.addIceCandidate(candidate);
@@ -143,10 +144,15 @@ export class Connection {
         this.events.connected();
     }
 
-    openChannels() {
+    // Its own channel comes first; of several that are made before there is a connection, not each browser keeps the order.
+    openControl() {
         this.control = this.pc.createDataChannel('control');
+        this.control.onopen = () => this.ended || this.openChannels();
         this.control.onmessage = ({ data }) => this.ended || this.events.control(data);
         this.control.onclose = () => this.end({ kind: 'closed' });
+    }
+
+    openChannels() {
         for (const name of this.options.dataChannels) {
             const channel = this.pc.createDataChannel(name);
             channel.binaryType = 'arraybuffer';

@@ -5,8 +5,11 @@ function codecName(report, video) {
 }
 
 function pathOf(report) {
-    const transport = [...report.values()].find((entry) => entry.type === 'transport' && entry.selectedCandidatePairId);
-    const pair = report.get(transport?.selectedCandidatePairId);
+    const entries = [...report.values()];
+    const transport = entries.find((entry) => entry.type === 'transport' && entry.selectedCandidatePairId);
+    // Some browsers have no figures of transports.
+    const pair = report.get(transport?.selectedCandidatePairId)
+        ?? entries.find((entry) => entry.type === 'candidate-pair' && entry.nominated && entry.state === 'succeeded');
     const relay = [pair?.localCandidateId, pair?.remoteCandidateId].some((id) => report.get(id)?.candidateType === 'relay');
     return { roundTripMs: pair?.currentRoundTripTime === undefined ? undefined : pair.currentRoundTripTime * 1000, relay };
 }
