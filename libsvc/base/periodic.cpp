@@ -21,14 +21,16 @@ void run_job(const PeriodicJob& job, std::stop_token stop) {
 }  // namespace
 
 Periodic::Periodic(Clock& clock, std::vector<PeriodicJob> jobs)
-    : clock_(clock), jobs_(std::move(jobs)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+    : clock_(clock),
+      jobs_(std::move(jobs)),
+      thread_([this, begin = clock.steady_now()](const std::stop_token& stop) { run(stop, begin); }) {}
 
 Periodic::~Periodic() = default;
 
-void Periodic::run(const std::stop_token& stop) {
+void Periodic::run(const std::stop_token& stop, SteadyTime begin) {
     pthread_setname_np(pthread_self(), "periodic");
     constexpr Duration longest_wait = std::chrono::minutes(1);  // a shortened interval counts within this
-    std::vector<SteadyTime> last_run(jobs_.size(), clock_.steady_now());
+    std::vector<SteadyTime> last_run(jobs_.size(), begin);
     while (!stop.stop_requested()) {
         SteadyTime next = clock_.steady_now() + longest_wait;
         for (std::size_t i = 0; i < jobs_.size() && !stop.stop_requested(); ++i) {

@@ -24,7 +24,7 @@ class Periodic {
     Periodic& operator=(const Periodic&) = delete;
 
   private:
-    void run(const std::stop_token& stop);
+    void run(const std::stop_token& stop, SteadyTime begin);
 
     Clock& clock_;
     std::vector<PeriodicJob> jobs_;

@@ -2,8 +2,13 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <future>
 #include <semaphore>
 #include <stdexcept>
+#include <thread>
+
+#include "tests/support/manual_clock.h"
 
 namespace {
 
@@ -32,7 +37,40 @@ class SteppingClock final : public svc::Clock {
     std::atomic<std::int64_t> now_ = 0;
 };
 
+// Threads other than the one that made it see no time before they may.
+class LateClock final : public svc::Clock {
+  public:
+    svc::Time now() const override { return inner.now(); }
+    svc::SteadyTime steady_now() const override {
+        if (std::this_thread::get_id() != maker_) begun_.wait();
+        return inner.steady_now();
+    }
+    bool wait(std::stop_token stop, svc::Duration duration) override { return inner.wait(stop, duration); }
+    bool wait_until(std::stop_token stop, svc::SteadyTime end) override {
+        return inner.wait_until(stop, end);
+    }
+    void let_begin() { begin_.set_value(); }
+
+    svc::test::ManualClock inner;
+
+  private:
+    const std::thread::id maker_ = std::this_thread::get_id();
+    std::promise<void> begin_;
+    std::shared_future<void> begun_ = begin_.get_future().share();
+};
+
 }  // namespace
+
+TEST_CASE("a job is due from when it was set up, however late its thread begins") {
+    using namespace std::chrono_literals;
+    LateClock clock;
+    std::promise<void> ran;
+    const svc::Periodic periodic(clock,
+                                 {{"job", [] { return 10s; }, [&](std::stop_token) { ran.set_value(); }}});
+    clock.inner.advance(10s);
+    clock.let_begin();
+    CHECK(ran.get_future().wait_for(60s) == std::future_status::ready);
+}
 
 TEST_CASE("jobs run at their own intervals and survive their exceptions") {
     using namespace std::chrono_literals;
