@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -12,6 +13,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/process.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/net/server_certificate.h"
 #include "tests/support/test_gateway.h"
 #include "tests/support/tls_versions.h"
@@ -24,7 +26,7 @@ using namespace std::chrono_literals;
 
 CommandResult run(std::vector<std::string> flags) {
     flags.insert(flags.begin(), SVC_GATEWAY_PROGRAM);
-    return run_command(flags, 20s);
+    return run_command(flags, 60s);
 }
 
 // The program as a child; what it says on stderr is kept.
@@ -47,7 +49,7 @@ class Process {
         for (;;) {
             const std::size_t at = said_.find(text);
             if (at != std::string::npos && said_.find('\n', at) != std::string::npos) return said_;
-            read_some();
+            if (!read_some()) throw Error(ErrorCode::unavailable, "it said nothing more than: " + said_);
         }
     }
     std::string read_all() {
@@ -66,7 +68,7 @@ class Process {
   private:
     bool read_some() {
         pollfd wanted{errors_.get(), POLLIN, 0};
-        if (poll(&wanted, 1, 20'000) != 1) throw Error(ErrorCode::unavailable, "it says nothing: " + said_);
+        if (poll(&wanted, 1, 60'000) != 1) throw Error(ErrorCode::unavailable, "it says nothing: " + said_);
         std::array<char, 4096> buffer{};
         const ssize_t got = ::read(errors_.get(), buffer.data(), buffer.size());
         said_.append(buffer.data(), static_cast<std::size_t>(got > 0 ? got : 0));
@@ -115,7 +117,7 @@ TEST_CASE_METHOD(Setup, "the_gateway_says_when_it_is_ready_and_ends_cleanly") {
     CHECK(second.child().wait().code == 1);
     CHECK(second.read_all().find("is in use by another svc-gateway") != std::string::npos);
     process.child().kill(SIGTERM);
-    const auto status = process.child().wait_for(20s);
+    const auto status = process.child().wait_for(60s);
     REQUIRE(status);
     CHECK(status->code == 0);
     CHECK_FALSE(std::filesystem::exists(path / "gateway.socket"));
@@ -205,10 +207,10 @@ TEST_CASE("the_log_tells_who_asked_for_a_session") {
     CHECK(status == 200);
     const std::lock_guard lock(mutex);
     const auto is_told = [&](const std::string& what, const std::string& of_whom) {
-        const std::size_t end = said.find(" session=" + id + of_whom);
-        if (end == std::string::npos) return false;
-        const std::size_t line = said.rfind('\n', end) + 1;
-        return said.compare(line, what.size() + 9, what + " request=") == 0;
+        const auto lines = split(said, '\n');
+        return std::ranges::any_of(lines, [&](const std::string& line) {
+            return line.starts_with(what + " request=") && line.ends_with(" session=" + id + of_whom);
+        });
     };
     CHECK(is_told("session created", " account=alice app=app region=home"));
     CHECK(is_told("session ends", " reason=Deleted by request"));

@@ -12,6 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto patience = 60s;  // long: where nothing is wrong, nobody waits for its end
 constexpr std::string_view metrics_path = "/internal/1.0/metrics";
 
 gateway::Options test_options(const std::filesystem::path& directory) {
@@ -167,7 +168,7 @@ Json ScriptedInstance::receive() {
 }
 
 void eventually(const std::string& what, const std::function<bool()>& question) {
-    const auto until = std::chrono::steady_clock::now() + 20s;
+    const auto until = std::chrono::steady_clock::now() + patience;
     while (!question()) {
         if (std::chrono::steady_clock::now() > until)
             throw Error(ErrorCode::internal, "did not come true: " + what);
@@ -176,7 +177,7 @@ void eventually(const std::string& what, const std::function<bool()>& question) 
 }
 
 Json receive(WebSocketClient& socket) {
-    const auto message = socket.receive(10s);
+    const auto message = socket.receive(patience);
     if (!message) throw Error(ErrorCode::internal, "no message came");
     if (message->kind != WebSocketMessage::Kind::text)
         throw Error(ErrorCode::internal,
@@ -186,7 +187,7 @@ Json receive(WebSocketClient& socket) {
 
 WebSocketMessage receive_close(WebSocketClient& socket) {
     for (;;) {
-        const auto message = socket.receive(10s);
+        const auto message = socket.receive(patience);
         if (!message) throw Error(ErrorCode::internal, "socket was not closed");
         if (message->kind == WebSocketMessage::Kind::closed) return *message;
     }

@@ -79,9 +79,9 @@ class ScriptedInstance {
     std::optional<WebSocketClient> socket_;
 };
 
-// Asks until it is true; throws after 20 s.
+// Asks until it is true; throws after a minute.
 void eventually(const std::string& what, const std::function<bool()>& question);
-// The next text of a socket, as JSON; throws when there is none within 10 s.
+// The next text of a socket, as JSON; throws when there is none within a minute.
 Json receive(WebSocketClient& socket);
 // The next closing of a socket.
 WebSocketMessage receive_close(WebSocketClient& socket);
