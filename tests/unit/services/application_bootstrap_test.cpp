@@ -77,7 +77,6 @@ TEST_CASE("a bootstrap that takes too long fails") {
     world.guests_report = false;
     const Started started = world.create();
     world.await_base();
-    world.clock.await_waiters(1);
     world.clock.advance(std::chrono::minutes(16));
     CHECK(world.bootstrapped(started) != "");
     CHECK(world.app()->status() == ApplicationStatus::error);

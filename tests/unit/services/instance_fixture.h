@@ -30,7 +30,7 @@ struct InstanceFixture : ServiceFixture {
     bool has_container(const std::string& id) { return runtime.inspect(id).has_value(); }
     // Turns the clock until an operation is over: a timer may just have been set when it is turned.
     std::shared_ptr<const Operation> advance_until_final(const std::string& operation) {
-        while (!is_final(engine().get(operation)->status)) clock.advance(std::chrono::minutes(1));
+        while (!is_final(engine().get(operation)->status)) pass(std::chrono::minutes(1));
         return engine().get(operation);
     }
     std::string refusal(const InstanceCreate& create) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -151,6 +152,13 @@ struct ServiceFixture {
             life = std::move(next);
         }
         life->engine.recover();
+    }
+
+    // Time passes, and whoever waits for it gets his turn: for loops that turn the clock until something is
+    // over.
+    void pass(Duration time) {
+        clock.advance(time);
+        std::this_thread::yield();
     }
 
     ImageService& images() { return life->image_service; }
