@@ -27,8 +27,12 @@ class Stream(streaming.StreamTest):
         super().serve()
 
     def stream(self, **fields):
+        """Once all hooks have run: the streamer is there before those of the application."""
         session = self.gateway.create(screen=SCREEN, **fields)
-        return session["id"], self.client(session).connected()
+        client = self.client(session).connected()
+        instance = self.instance(session["id"])
+        self.assertTrue(eventually(lambda: self.daemon.container(instance)["status"] == "running"))
+        return session["id"], client
 
     def join(self, id, **fields):
         reply = self.gateway.api("POST", f"/1.0/sessions/{id}/join", fields)
