@@ -34,34 +34,32 @@ struct World : TestGateway {
     }
 };
 
-}  // namespace
-
-TEST_CASE_METHOD(World, "contract: a session goes from preflight to disconnect as a client SDK does it") {
-    // 1: the browser asks whether it may.
+// The browser asks whether it may, then for a session.
+ApiReply create_as_sdk(World& world) {
     Headers headers;
     headers.set("Origin", "https://app.example");
-    CHECK(caller().call(Method::options, "/1.0/sessions/", "", headers).status == 204);
-    // 2: the session.
-    headers.set("Authorization", "Macaroon root=" + token);
+    CHECK(world.caller().call(Method::options, "/1.0/sessions/", "", headers).status == 204);
+    headers.set("Authorization", "Macaroon root=" + world.token);
     headers.set("Content-Type", "application/json");
-    const ApiReply created =
-        caller().call(Method::post, "/1.0/sessions/",
-                      R"({"app":"app","region":"","joinable":false,"screen":{"width":640,)"
-                      R"("height":360,"fps":60,"density":240},"extra_data":null})",
-                      headers);
+    return world.caller().call(Method::post, "/1.0/sessions/",
+                               R"({"app":"app","region":"","joinable":false,"screen":{"width":640,)"
+                               R"("height":360,"fps":60,"density":240},"extra_data":null})",
+                               headers);
+}
+
+void check_created(const ApiReply& created) {
     REQUIRE(created.status == 201);
     CHECK(created.json().at("type") == Json("sync"));
     CHECK(created.json().at("status") == Json("success"));
     CHECK(created.json().at("status_code") == Json(201));
-    const std::string id = created.metadata().at("id").as_string();
     CHECK(created.metadata().at("region") == Json("home"));
     CHECK(created.metadata().at("status") == Json("created"));
     CHECK(created.metadata().at("joinable") == Json(false));
     CHECK(created.metadata().at("stun_servers") == Json::array());
-    // 3 and 4: the client connects, and speaks before there is an instance.
-    WebSocketClient client = open(created.metadata().at("url").as_string());
-    client.send_text(R"({"type":"discover"})");
-    ScriptedInstance instance(*this, id);
+}
+
+// The client's id, once it has connected and said `discover`, which waited for the instance.
+std::string discovered_client(ScriptedInstance& instance) {
     const Json joined = instance.receive();
     CHECK(joined.at("type") == Json("ctl:client-joined"));
     CHECK(joined.at("stun_servers") == Json::array());
@@ -69,7 +67,10 @@ TEST_CASE_METHOD(World, "contract: a session goes from preflight to disconnect a
     const Json discover = instance.receive();
     CHECK(client_of(discover) == number);
     CHECK(discover.at("type") == Json("discover"));
-    // 5 and 6.
+    return number;
+}
+
+void agree_on_settings(WebSocketClient& client, ScriptedInstance& instance, const std::string& number) {
     reply(instance, number, R"({"type":"resp:discover","max_api_version":2,"fps":60,"capabilities":[]})");
     CHECK(receive(client) ==
           message(R"({"type":"resp:discover","max_api_version":2,"fps":60,"capabilities":[]})"));
@@ -81,7 +82,10 @@ TEST_CASE_METHOD(World, "contract: a session goes from preflight to disconnect a
     CHECK(client_of(arrived) == number);
     arrived.erase("client_id");
     CHECK(arrived == message(settings));
-    // 7 to 9: offer, candidates of both, answer.
+}
+
+// Offer, candidates of both, answer.
+void negotiate(WebSocketClient& client, ScriptedInstance& instance, const std::string& number) {
     const std::string offer = R"({"type":"offer","sdp":"dj0wCg=="})";
     const std::string candidate =
         R"({"type":"candidate","candidate":"Y2FuZGlkYXRlCg==","sdpMid":"0","sdpMLineIndex":0})";
@@ -93,6 +97,23 @@ TEST_CASE_METHOD(World, "contract: a session goes from preflight to disconnect a
     client.send_text(R"({"type":"answer","sdp":"dj0wCg=="})");
     CHECK(instance.receive().at("type") == Json("candidate"));
     CHECK(instance.receive().at("type") == Json("answer"));
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(World, "contract: a session goes from preflight to disconnect as a client SDK does it") {
+    // 1 and 2.
+    const ApiReply created = create_as_sdk(*this);
+    check_created(created);
+    const std::string id = created.metadata().at("id").as_string();
+    // 3 and 4: the client connects, and speaks before there is an instance.
+    WebSocketClient client = open(created.metadata().at("url").as_string());
+    client.send_text(R"({"type":"discover"})");
+    ScriptedInstance instance(*this, id);
+    const std::string number = discovered_client(instance);
+    // 5 to 9.
+    agree_on_settings(client, instance, number);
+    negotiate(client, instance, number);
     // 10: media flows, and the client has no more use for its socket.
     instance.send(message(R"({"type":"ctl:stream","active":true})"));
     client.close(1000);
