@@ -207,6 +207,56 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.launch_operation = text(fields, "launch_operation");
 }
 
+// What callers see.
+Json shown_members(const Instance& instance) {
+    return without_defaults({
+        {"node", *instance.node},
+        {"app_id", *instance.app_id},
+        {"app_version", instance.app_version},
+        {"image_id", *instance.image_id},
+        {"image_version", instance.image_version},
+        {"address", instance.address},
+        {"public_address", *instance.public_address},
+        {"services", services_to_store(instance.services)},
+        {"stored_logs", strings_to_json(instance.stored_logs)},
+        {"error_message", *instance.error_message},
+        {"config", config_to_store(instance.config)},
+        {"resources", resources_to_store(instance.resources)},
+        {"architecture", *instance.architecture},
+        {"tags", strings_to_json(instance.tags)},
+    });
+}
+
+Json internals(const Instance& instance) {
+    return without_defaults({
+        {"instance_type", *instance.instance_type},
+        {"app_name", *instance.app_name},
+        {"layers", strings_to_json(instance.layers)},
+        {"packages", packages_to_store(instance.packages)},
+        {"app", instance.app == AppSetup() ? Json() : instance.app->to_json()},
+        {"features", strings_to_json(instance.features)},
+        {"notes", strings_to_json(instance.notes)},
+        {"init", *instance.init},
+        {"image_variant", *instance.image_variant},
+        {"ready", ready_to_store(instance.ready)},
+        {"user_data", *instance.user_data},
+        {"no_start", instance.no_start},
+        {"stop_requested", instance.stop_requested},
+        {"end_hooks_due", instance.end_hooks_due},
+        {"wanted_node", *instance.wanted_node},
+        {"node_selector", strings_to_json(instance.node_selector)},
+        {"gpu_type", *instance.gpu_type},
+        {"needs_gpu_encoder", instance.needs_gpu_encoder},
+        {"prefers_gpu_encoder", instance.prefers_gpu_encoder},
+        {"gpu_encoder_slots", instance.gpu_encoder_slots},
+        {"gpus", JsonArray(instance.gpus.begin(), instance.gpus.end())},
+        {"start_requested_at", time_to_store(instance.start_requested_at)},
+        {"stopped_at", time_to_store(instance.stopped_at)},
+        {"task_id", instance.task_id},
+        {"launch_operation", instance.launch_operation},
+    });
+}
+
 }  // namespace
 
 Json instance_to_store(const Instance& instance) {
@@ -217,47 +267,8 @@ Json instance_to_store(const Instance& instance) {
         {"status", to_text(instance.status)},
         {"created_at", to_rfc3339(instance.created_at)},
     });
-    append(record, without_defaults({
-                       {"node", *instance.node},
-                       {"app_id", *instance.app_id},
-                       {"app_version", instance.app_version},
-                       {"image_id", *instance.image_id},
-                       {"image_version", instance.image_version},
-                       {"address", instance.address},
-                       {"public_address", *instance.public_address},
-                       {"services", services_to_store(instance.services)},
-                       {"stored_logs", strings_to_json(instance.stored_logs)},
-                       {"error_message", *instance.error_message},
-                       {"config", config_to_store(instance.config)},
-                       {"resources", resources_to_store(instance.resources)},
-                       {"architecture", *instance.architecture},
-                       {"tags", strings_to_json(instance.tags)},
-                       {"instance_type", *instance.instance_type},
-                       {"app_name", *instance.app_name},
-                       {"layers", strings_to_json(instance.layers)},
-                       {"packages", packages_to_store(instance.packages)},
-                       {"app", instance.app == AppSetup() ? Json() : instance.app->to_json()},
-                       {"features", strings_to_json(instance.features)},
-                       {"notes", strings_to_json(instance.notes)},
-                       {"init", *instance.init},
-                       {"image_variant", *instance.image_variant},
-                       {"ready", ready_to_store(instance.ready)},
-                       {"user_data", *instance.user_data},
-                       {"no_start", instance.no_start},
-                       {"stop_requested", instance.stop_requested},
-                       {"end_hooks_due", instance.end_hooks_due},
-                       {"wanted_node", *instance.wanted_node},
-                       {"node_selector", strings_to_json(instance.node_selector)},
-                       {"gpu_type", *instance.gpu_type},
-                       {"needs_gpu_encoder", instance.needs_gpu_encoder},
-                       {"prefers_gpu_encoder", instance.prefers_gpu_encoder},
-                       {"gpu_encoder_slots", instance.gpu_encoder_slots},
-                       {"gpus", JsonArray(instance.gpus.begin(), instance.gpus.end())},
-                       {"start_requested_at", time_to_store(instance.start_requested_at)},
-                       {"stopped_at", time_to_store(instance.stopped_at)},
-                       {"task_id", instance.task_id},
-                       {"launch_operation", instance.launch_operation},
-                   }));
+    append(record, shown_members(instance));
+    append(record, internals(instance));
     return record;
 }
 
