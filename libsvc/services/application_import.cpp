@@ -61,6 +61,16 @@ void insert_version(Application& application, const ApplicationVersion& version)
     application.next_version = std::max(application.next_version, version.number + 1);
 }
 
+void add_imported(Application& application, const ImportedVersion& imported,
+                  const ApplicationVersion& version) {
+    if (application.deleting) throw_deleting();
+    if (!application.immutable) throw Error(ErrorCode::conflict, "application already exists");
+    if (application.version(version.number) != nullptr)
+        throw Error(ErrorCode::busy, "import of application " + application.name + " already in progress");
+    take_settings(application, imported.version);
+    insert_version(application, version);
+}
+
 }  // namespace
 
 Application ApplicationService::Implementation::imported_application(const ImportedVersion& imported) const {
@@ -82,15 +92,7 @@ Started ApplicationService::Implementation::import_version(ImportedVersion impor
         spec.cancellable = true;
         return parts_.engine.start(std::move(spec), std::move(batch));
     };
-    const auto add = [&](Application& application) {
-        if (application.deleting) throw_deleting();
-        if (!application.immutable) throw Error(ErrorCode::conflict, "application already exists");
-        if (application.version(version.number) != nullptr)
-            throw Error(ErrorCode::busy,
-                        "import of application " + application.name + " already in progress");
-        take_settings(application, imported.version);
-        insert_version(application, version);
-    };
+    const auto add = [&](Application& application) { add_imported(application, imported, version); };
     const Ptr present = parts_.applications.find(imported.version.name);
     if (present && !present->immutable) throw Error(ErrorCode::conflict, "application already exists");
     if (present && !present->deleting && present->version(version.number) != nullptr)
