@@ -76,7 +76,7 @@ class Crash(harness.DaemonTest):
         self.daemon.kill()
         self.kill_guest(id)
         self.daemon.start()
-        waited = self.daemon.ctl("wait", id, "-c", "status=error", "-t", "100s")
+        waited = self.daemon.ctl("wait", id, "-c", "status=error", "-t", "200s")
         self.assertEqual(waited.returncode, 0, waited.stderr)
         record = self.daemon.container(id)
         self.assertEqual(record["status"], "error")

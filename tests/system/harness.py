@@ -31,7 +31,7 @@ UNCLAIMED_PORTS = range(20000, 32000)  # above the node ports, below those that 
 
 
 class UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path, timeout=120):
+    def __init__(self, path, timeout=240):
         super().__init__("svc", timeout=timeout)
         self.unix_path = str(path)
 
@@ -126,17 +126,17 @@ class Daemon:
         connection.close()
         return reply
 
-    def wait(self, reply, timeout=90):
+    def wait(self, reply, timeout=180):
         """The final record of the operation that `reply` started."""
         assert reply.status == 202, f"{reply.status}: {reply.raw}"
         return self.wait_operation(reply.metadata["id"], timeout)
 
-    def wait_operation(self, operation, timeout=90):
+    def wait_operation(self, operation, timeout=180):
         record = self.api("GET", f"/1.0/operations/{operation}/wait?timeout={timeout}").metadata
         assert record["status_code"] >= FINAL, f"not final after {timeout} s: {record} {self.log()}"
         return record
 
-    def succeed(self, reply, timeout=90):
+    def succeed(self, reply, timeout=180):
         record = self.wait(reply, timeout)
         assert record["status_code"] == FINAL, f"{record['err']} {self.log()}"
         return record
@@ -189,12 +189,12 @@ class Daemon:
 
     def await_app(self, id, status="ready"):
         """Waits for the newest version's bootstrap."""
-        result = self.ctl("wait", id, "-c", f"status={status}", "-t", "100s")
+        result = self.ctl("wait", id, "-c", f"status={status}", "-t", "200s")
         assert result.returncode == 0, f"{result.stderr} {self.application(id)} {self.log()}"
 
     def await_version(self, id, number, status="active"):
         self.eventually(lambda: any(v["number"] >= number for v in self.application(id)["versions"]))
-        result = self.ctl("wait", id, "-s", f"version={number}", "-c", f"status={status}", "-t", "100s")
+        result = self.ctl("wait", id, "-s", f"version={number}", "-c", f"status={status}", "-t", "200s")
         assert result.returncode == 0, f"{result.stderr} {self.application(id)} {self.log()}"
 
     def eventually(self, condition, limit=PATIENCE):
@@ -233,7 +233,7 @@ class Daemon:
         return self.api("GET", "/1.0/containers?recursion=1").metadata
 
     def ctl(self, *arguments, **options):
-        return subprocess.run([SVCCTL, "--socket", self.socket, *arguments], capture_output=True, timeout=120, **options)
+        return subprocess.run([SVCCTL, "--socket", self.socket, *arguments], capture_output=True, timeout=240, **options)
 
     def close(self):
         """Deletes what is left and returns what could not be removed (an empty list when all is well)."""

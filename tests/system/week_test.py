@@ -25,7 +25,7 @@ CONFIG = {
 class KilledDaemon(harness.Daemon):
     """Is killed while what a request has started goes on."""
 
-    def wait(self, reply, timeout=90):
+    def wait(self, reply, timeout=180):
         assert reply.status == 202, f"{reply.status}: {reply.raw}"
         self.restart()
         return super().wait(reply, timeout)
