@@ -20,6 +20,71 @@ double value(const std::string& text, const std::string& series) {
     return std::stod(text.substr(at + series.size() + 2));
 }
 
+// The table of the specification, and of what facts add to it.
+struct Row {
+    std::string object, methods;
+};
+const std::vector<Row> route_table{{"root", "GET"},
+                                   {"service", "GET"},
+                                   {"version", "GET"},
+                                   {"addons", "GET POST"},
+                                   {"addon", "GET PATCH DELETE"},
+                                   {"addon_version", "DELETE"},
+                                   {"applications", "GET POST DELETE"},
+                                   {"application", "GET PATCH DELETE"},
+                                   {"application_version", "GET PATCH DELETE"},
+                                   {"application_manifest", "GET"},
+                                   {"application_version_manifest", "GET"},
+                                   {"containers", "GET POST DELETE"},
+                                   {"container", "GET DELETE"},
+                                   {"container_exec", "POST"},
+                                   {"container_logs", "GET"},
+                                   {"container_log", "GET"},
+                                   {"internal_containers", "PATCH"},
+                                   {"instances", "GET POST DELETE"},
+                                   {"instance", "GET DELETE"},
+                                   {"instance_exec", "POST"},
+                                   {"instance_logs", "GET"},
+                                   {"instance_log", "GET"},
+                                   {"internal_instances", "PATCH"},
+                                   {"nodes", "GET POST"},
+                                   {"node", "GET PATCH DELETE"},
+                                   {"images", "GET POST"},
+                                   {"image", "GET PATCH DELETE"},
+                                   {"image_version", "DELETE"},
+                                   {"config", "GET PATCH"},
+                                   {"tasks", "GET"},
+                                   {"registry_applications", "GET"},
+                                   {"registry_application", "DELETE"},
+                                   {"registry_application_push", "POST"},
+                                   {"registry_application_pull", "POST"},
+                                   {"internal_artifacts", "GET"},
+                                   {"certificates", "GET POST"},
+                                   {"certificate", "GET DELETE"},
+                                   {"events", "GET"},
+                                   {"operations", "GET"},
+                                   {"operation", "GET DELETE"},
+                                   {"operation_wait", "GET"},
+                                   {"operation_websocket", "GET"},
+                                   {"metrics", "GET"},
+                                   {"not_found", "GET POST PUT PATCH DELETE"}};
+
+void check_zero(const std::string& text, const std::string& handler, const std::string& method) {
+    INFO(handler);
+    const std::string labels = "{handler=\"" + handler + "\",host=\"";
+    const std::string ending = "\",method=\"" + method + "\"";
+    for (const std::string family :
+         {"svc_http_requests_total", "svc_http_request_duration_seconds_count",
+          "svc_http_request_size_bytes_count", "svc_http_response_size_bytes_count"}) {
+        const std::size_t at = text.find("\n" + family + labels);
+        REQUIRE(at != std::string::npos);
+        const std::string line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+        CHECK(line.find(ending) != std::string::npos);
+        CHECK(line.ends_with("} 0"));
+    }
+    CHECK(text.find("\nsvc_http_in_flight_requests" + labels) != std::string::npos);
+}
+
 }  // namespace
 
 TEST_CASE("metrics_have_their_own_plain_listener") {
@@ -95,76 +160,13 @@ TEST_CASE("the_hypervisors_listener_works_without_the_api_over_tls") {
     CHECK(invitation.at("addresses").as_array().empty());
 }
 
-// The table of the specification, and of what facts add to it.
 TEST_CASE("every_route_is_counted_with_zero_before_anybody_asks") {
     TestDaemon daemon;
     const std::string text = ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text;
-    const auto is_zero = [&](const std::string& handler, const std::string& method) {
-        INFO(handler);
-        const std::string labels = "{handler=\"" + handler + "\",host=\"";
-        const std::string ending = "\",method=\"" + method + "\"";
-        for (const std::string family :
-             {"svc_http_requests_total", "svc_http_request_duration_seconds_count",
-              "svc_http_request_size_bytes_count", "svc_http_response_size_bytes_count"}) {
-            const std::size_t at = text.find("\n" + family + labels);
-            REQUIRE(at != std::string::npos);
-            const std::string line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
-            CHECK(line.find(ending) != std::string::npos);
-            CHECK(line.ends_with("} 0"));
-        }
-        CHECK(text.find("\nsvc_http_in_flight_requests" + labels) != std::string::npos);
-    };
-    struct Row {
-        std::string object, methods;
-    };
-    const std::vector<Row> table{{"root", "GET"},
-                                 {"service", "GET"},
-                                 {"version", "GET"},
-                                 {"addons", "GET POST"},
-                                 {"addon", "GET PATCH DELETE"},
-                                 {"addon_version", "DELETE"},
-                                 {"applications", "GET POST DELETE"},
-                                 {"application", "GET PATCH DELETE"},
-                                 {"application_version", "GET PATCH DELETE"},
-                                 {"application_manifest", "GET"},
-                                 {"application_version_manifest", "GET"},
-                                 {"containers", "GET POST DELETE"},
-                                 {"container", "GET DELETE"},
-                                 {"container_exec", "POST"},
-                                 {"container_logs", "GET"},
-                                 {"container_log", "GET"},
-                                 {"internal_containers", "PATCH"},
-                                 {"instances", "GET POST DELETE"},
-                                 {"instance", "GET DELETE"},
-                                 {"instance_exec", "POST"},
-                                 {"instance_logs", "GET"},
-                                 {"instance_log", "GET"},
-                                 {"internal_instances", "PATCH"},
-                                 {"nodes", "GET POST"},
-                                 {"node", "GET PATCH DELETE"},
-                                 {"images", "GET POST"},
-                                 {"image", "GET PATCH DELETE"},
-                                 {"image_version", "DELETE"},
-                                 {"config", "GET PATCH"},
-                                 {"tasks", "GET"},
-                                 {"registry_applications", "GET"},
-                                 {"registry_application", "DELETE"},
-                                 {"registry_application_push", "POST"},
-                                 {"registry_application_pull", "POST"},
-                                 {"internal_artifacts", "GET"},
-                                 {"certificates", "GET POST"},
-                                 {"certificate", "GET DELETE"},
-                                 {"events", "GET"},
-                                 {"operations", "GET"},
-                                 {"operation", "GET DELETE"},
-                                 {"operation_wait", "GET"},
-                                 {"operation_websocket", "GET"},
-                                 {"metrics", "GET"},
-                                 {"not_found", "GET POST PUT PATCH DELETE"}};
-    for (const auto& [object, methods] : table)
+    for (const auto& [object, methods] : route_table)
         for (const std::string& method : split(methods, ' '))
             for (const char* transport : {"unix_", "https_"})
-                is_zero(transport + object + "_" + method, to_lower(method));
+                check_zero(text, transport + object + "_" + method, to_lower(method));
     CHECK(text.find("svc_http_requests_total{handler=\"http_metrics_GET\"") != std::string::npos);
 }
 
