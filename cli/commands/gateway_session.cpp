@@ -5,11 +5,14 @@
 #include "cli/context.h"
 #include "cli/gateway.h"
 #include "cli/output/document.h"
+#include "cli/output/table.h"
 #include "cli/output/values.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {
 namespace {
+
+constexpr std::size_t reason_width = 40;  // in tables; it may be a thousand characters long
 
 [[noreturn]] void throw_bad_screen(const std::string& text) {
     throw UsageError("--screen: " + quoted(text) + " is not of the form 1280x720");
@@ -59,15 +62,19 @@ Json request_of(const Arguments& arguments) {
 }
 
 int list(Context& context, const Arguments& arguments) {
-    Document document{Json::array(), {{"ID", "APP", "REGION", "STATUS", "INSTANCE", "JOINABLE"}, {}}};
+    Document document{Json::array(),
+                      {{"ID", "APP", "REGION", "STATUS", "INSTANCE", "JOINABLE", "ACCOUNT", "REASON"}, {}}};
+    const Format format = format_of(arguments);
     for (const Json& session : context.gateway().sessions(arguments.text("status"))) {
         document.value.push_back(session);
+        const std::string reason = text_of(session, "status_message");
         document.table.rows.push_back({text_of(session, "id"), text_of(session, "app"),
                                        text_of(session, "region"), text_of(session, "status"),
-                                       text_of(session, "container_id"),
-                                       yes_no(is_true(session, "joinable"))});
+                                       text_of(session, "container_id"), yes_no(is_true(session, "joinable")),
+                                       text_of(session, "account"),
+                                       format == Format::table ? in_lines(reason, reason_width) : reason});
     }
-    context.console().print(render(document, format_of(arguments)));
+    context.console().print(render(document, format));
     return 0;
 }
 

@@ -55,6 +55,19 @@ std::size_t display_width(std::string_view text) {
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+std::string in_lines(std::string_view text, std::size_t width) {
+    std::string lines;
+    std::size_t used = 0;  // of the last line
+    for (const std::string& word : split(text, ' ')) {
+        const std::size_t needed = display_width(word);
+        const bool fits = used + 1 + needed <= width;
+        if (!lines.empty()) lines += fits ? ' ' : '\n';
+        used = fits && !lines.empty() ? used + 1 + needed : needed;
+        lines += word;
+    }
+    return lines;
+}
+
 std::string render_table(const Table& table) {
     std::vector<std::size_t> widths;
     for (const auto& column : table.columns) widths.push_back(display_width(column));

@@ -56,6 +56,10 @@ std::string account_key(const Account& account) {
     return account.name + "/" + account.token_digest.substr(0, key_digits);
 }
 
+std::string account_name(std::string_view key) {
+    return std::string(key.substr(0, key.find('/')));
+}
+
 AccountService::AccountService(Store& store, const TokenMint& mint, const Clock& clock)
     : accounts_(store), mint_(mint), clock_(clock) {}
 

@@ -22,6 +22,7 @@ struct RecordTraits<Account> {
 
 // Names one account for good, also when it is deleted and another one gets its name: "alice/<16 hex>".
 std::string account_key(const Account& account);
+std::string account_name(std::string_view key);  // "" of ""
 
 // Thread-safe.
 class AccountService {

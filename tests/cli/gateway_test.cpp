@@ -14,6 +14,8 @@ namespace {
 
 const std::string id = "c055dl0j1qm027422feg";
 const std::string other_id = "c055dl0j1qm027422fg0";
+constexpr std::string_view no_room =
+    "No suitable node to satisfy container requirement available (node0: cpus short by 2)";
 
 Json session(const std::string& session_id, std::string_view status, std::string_view instance) {
     return Json::object({{"id", session_id},
@@ -23,9 +25,10 @@ Json session(const std::string& session_id, std::string_view status, std::string
                          {"container_id", instance},
                          {"joinable", true},
                          {"status", status},
-                         {"status_message", status == "error" ? "Container failed to start" : ""},
+                         {"status_message", status == "error" ? no_room : ""},
                          {"created_at", 1704164645},
-                         {"client_connected", false}});
+                         {"client_connected", false},
+                         {"account", instance.empty() ? "" : "alice"}});
 }
 
 Json account(std::string_view name) {
@@ -171,6 +174,16 @@ TEST_CASE("sessions are listed by status") {
     world.gateway.start();
     CHECK(world.ask({"gateway", "session", "list", "--status", "error", "-o", "json"}) == "[]\n");
     CHECK(world.gateway.last_request().query_value("status") == "error");
+}
+
+TEST_CASE("a list has no account where the gateway tells none") {
+    World world;
+    world.gateway.on("/1.0/sessions", [](const Request&) {
+        return Json::array({Json::object({{"id", id}, {"status", "active"}})});
+    });
+    world.gateway.start();
+    CHECK(world.ask({"gateway", "session", "list", "-o", "csv"}) ==
+          "ID,APP,REGION,STATUS,INSTANCE,JOINABLE,ACCOUNT,REASON\n" + id + ",,,active,,false,,\n");
 }
 
 TEST_CASE("deletions wait for the instance unless told not to") {

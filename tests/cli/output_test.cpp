@@ -20,6 +20,14 @@ TEST_CASE("tables are as wide as their widest line, in characters") {
           "+-----+-------------+\n");
 }
 
+TEST_CASE("a long text becomes lines, broken at spaces") {
+    CHECK(in_lines("one two three", 7) == "one two\nthree");
+    CHECK(in_lines("one two three", 13) == "one two three");
+    CHECK(in_lines("ä ö ü", 3) == "ä ö\nü");
+    CHECK(in_lines("a-word-that-is-longer at all", 6) == "a-word-that-is-longer\nat all");
+    CHECK(in_lines("", 5).empty());
+}
+
 TEST_CASE("control characters do not reach the terminal") {
     CHECK(render_table({{"A"}, {{"\x1b[2J"}}}).find('\x1b') == std::string::npos);
 }

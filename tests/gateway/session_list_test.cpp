@@ -54,6 +54,22 @@ TEST_CASE_METHOD(SessionCaller, "sessions_are_listed_as_ids_or_records_and_each_
     CHECK(local().get("/1.0/sessions").json().at("total_size") == Json(3));
 }
 
+TEST_CASE_METHOD(SessionCaller, "the_local_socket_alone_tells_whose_a_session_is") {
+    const std::string id = new_session();
+    const std::string own =
+        local().post("/1.0/sessions", body(R"({"app":"app"})")).metadata().at("id").as_string();
+    CHECK(local().get("/1.0/sessions/" + id).metadata().at("account") == Json("alice"));
+    CHECK(local().get("/1.0/sessions/" + own).metadata().at("account") == Json(""));
+    const Json all = local().get("/1.0/sessions?recursion=true").metadata();
+    CHECK(all.as_array().size() == 2);
+    for (const Json& session : all.as_array())
+        CHECK(session.at("account") == Json(session.at("id") == Json(id) ? "alice" : ""));
+    const Json record = get("/1.0/sessions/" + id).metadata();
+    CHECK(record.find("account") == nullptr);
+    const Json shown = get("/1.0/sessions?recursion=true").metadata();
+    CHECK(shown.as_array().at(0).find("account") == nullptr);
+}
+
 TEST_CASE_METHOD(SessionCaller, "lists_are_filtered_sorted_and_paged") {
     std::vector<std::string> all;
     for (int i = 0; i < 3; ++i) {

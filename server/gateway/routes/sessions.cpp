@@ -32,6 +32,13 @@ void check_base(const RouteContext& context, const Request& request) {
     client_base(request, context.public_url, context.instance_url);
 }
 
+// Who sees the sessions of all accounts is told whose each is.
+Json record_of(const Request& request, const StreamSession& session) {
+    Json record = to_json(session);
+    if (Authenticator::is_local(request)) record.set("account", account_name(session.account));
+    return record;
+}
+
 Response create_session(const RouteContext& context, const Request& request) {
     check_base(context, request);
     const SessionOwner owner = context.authenticator.owner(request);
@@ -61,13 +68,13 @@ Response list_sessions(const RouteContext& context, const Request& request) {
     const SessionService::Page found = context.sessions->list(context.authenticator.owner(request), query);
     Json list = Json::array();
     for (const StreamSession& session : found.sessions)
-        list.push_back(query.recursion ? to_json(session) : Json(session.id));
+        list.push_back(query.recursion ? record_of(request, session) : Json(session.id));
     return page(list, found.total);
 }
 
 Response show_session(const RouteContext& context, const Request& request) {
     const SessionOwner owner = context.authenticator.owner(request);
-    return success(200, to_json(context.sessions->get(owner, session_id(request))));
+    return success(200, record_of(request, context.sessions->get(owner, session_id(request))));
 }
 
 bool flag(const Request& request, std::string_view name) {

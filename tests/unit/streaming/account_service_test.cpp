@@ -55,6 +55,14 @@ TEST_CASE("names of accounts are taken once") {
     CHECK(world.accounts.list().size() == 1);
 }
 
+TEST_CASE("the key of an account tells its name") {
+    World world;
+    const Account account = world.accounts.create({"alice-2", ""}).account;
+    CHECK(account_key(account) != "alice-2");
+    CHECK(account_name(account_key(account)) == "alice-2");
+    CHECK(account_name("").empty());
+}
+
 TEST_CASE("a removed account's token is worth nothing, also when one of its name is made again") {
     World world;
     const auto first = world.accounts.create({"alice", "1h"});
