@@ -8,14 +8,13 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/model/names.h"
 #include "libsvc/model/numbers.h"
+#include "libsvc/model/screen_limits.h"
 #include "libsvc/model/stream_session.h"
 
 namespace svc {
 
 namespace {
 
-constexpr int max_width = 3840;
-constexpr int max_height = 2160;
 constexpr int min_density = 72;
 constexpr int max_density = 10'000;
 constexpr int max_fps = 1000;
@@ -28,8 +27,8 @@ constexpr std::array<std::string_view, 10> sort_fields{
     "joinable", "status", "status_message", "created_at", "client_connected"};
 
 // Encoders need sizes that are even.
-std::optional<int> length(const JsonFields& fields, std::string_view key, int highest) {
-    const auto value = bounded(fields, key, 1, highest);
+std::optional<int> length(const JsonFields& fields, std::string_view key) {
+    const auto value = bounded(fields, key, 1, max_long_side);
     return value ? std::optional(*value + *value % 2) : std::nullopt;
 }
 
@@ -77,7 +76,7 @@ bool is_descending(const std::string& text) {
 
 ScreenPatch ScreenPatch::from_json(const JsonFields& fields) {
     bounded(fields, "fps", 1, max_fps);
-    return {length(fields, "width", max_width), length(fields, "height", max_height),
+    return {length(fields, "width"), length(fields, "height"),
             bounded(fields, "density", min_density, max_density)};
 }
 
@@ -85,6 +84,9 @@ Screen ScreenPatch::applied_to(Screen screen) const {
     screen.width = width.value_or(screen.width);
     screen.height = height.value_or(screen.height);
     screen.density = density.value_or(screen.density);
+    if (!is_within_screen_limits(screen.width, screen.height))
+        throw_invalid("screen", "must be at most " + std::to_string(max_long_side) + "x" +
+                                    std::to_string(max_short_side) + ", lying or standing");
     return screen;
 }
 

@@ -118,6 +118,10 @@ TEST_CASE("a_display_that_is_not_there_is_unavailable") {
 TEST_CASE("sizes_are_even_and_not_larger_than_what_can_be_streamed") {
     CHECK(allowed_size(641, 361) == ScreenSize{642, 362});
     CHECK(allowed_size(10000, 10000) == ScreenSize{3840, 2160});
+    CHECK(allowed_size(3839, 2159) == ScreenSize{3840, 2160});
+    CHECK(allowed_size(3841, 2161) == ScreenSize{3840, 2160});
     CHECK(allowed_size(2160, 3840) == ScreenSize{2160, 3840});
+    CHECK(allowed_size(2161, 3841) == ScreenSize{2160, 3840});
+    CHECK(allowed_size(2161, 2162) == ScreenSize{2160, 2162});
     CHECK(allowed_size(1, 1) == ScreenSize{2, 2});
 }

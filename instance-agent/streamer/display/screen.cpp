@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "libsvc/model/screen_limits.h"
+
 namespace svc::streamer {
 
 namespace {
-
-constexpr int most_width = 3840, most_height = 2160;
 
 class FixedScreen final : public Screen {
   public:
@@ -27,8 +27,8 @@ int allowed(int pixels, int most) {
 // A screen that stands on its side may have as many pixels as one that lies.
 ScreenSize allowed_size(int width, int height) {
     const bool stands = height > width;
-    return {allowed(width, stands ? most_height : most_width),
-            allowed(height, stands ? most_width : most_height)};
+    return {allowed(width, stands ? max_short_side : max_long_side),
+            allowed(height, stands ? max_long_side : max_short_side)};
 }
 
 std::unique_ptr<Screen> make_fixed_screen(ScreenSize size) {

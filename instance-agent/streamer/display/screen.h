@@ -12,7 +12,8 @@ struct ScreenSize {
     bool operator==(const ScreenSize&) const = default;
 };
 
-// What a client may wish for: odd sizes are raised by one for the encoders, 3840x2160 is the most.
+// What a client may wish for: odd sizes are raised by one for the encoders, and what is beyond the
+// limits (libsvc/model/screen_limits.h) is brought down to them.
 ScreenSize allowed_size(int width, int height);
 
 // One thread.

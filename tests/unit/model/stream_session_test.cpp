@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "tests/support/error_code.h"
 #include "tests/support/golden.h"
@@ -12,6 +13,7 @@ namespace svc {
 namespace {
 
 using test::check_golden;
+using test::code_of;
 using test::message_of;
 using enum SessionStatus;
 
@@ -125,9 +127,25 @@ TEST_CASE("a joinable session is idle for 30 minutes unless it says otherwise") 
 
 TEST_CASE("odd screen sizes are raised by one") {
     CHECK(create(R"({"app":"foo","screen":{"width":641,"height":359}})").screen == Screen{642, 360, 240, 60});
-    CHECK(create(R"({"app":"foo","screen":{"width":3840,"height":2160,"density":72,"fps":1}})").screen ==
-          Screen{3840, 2160, 72, 1});
     CHECK(create(R"({"app":"foo","screen":{"width":1,"height":1}})").screen == Screen{2, 2, 240, 60});
+}
+
+TEST_CASE("a screen lies or stands, with as many pixels either way") {
+    const auto sized = [](int width, int height) {
+        return R"({"app":"a","screen":{"width":)" + std::to_string(width) + R"(,"height":)" +
+               std::to_string(height) + R"(,"density":72,"fps":1}})";
+    };
+    using Sizes = std::vector<std::pair<int, int>>;
+    for (const auto& [width, height] : Sizes{{3840, 2160}, {2160, 3840}, {3839, 2159}, {2160, 2160}}) {
+        const Screen screen = create(sized(width, height)).screen;
+        CHECK(screen.width == width + width % 2);
+        CHECK(screen.height == height + height % 2);
+    }
+    const std::string too_large = "argument screen is invalid: must be at most 3840x2160, lying or standing";
+    for (const auto& [width, height] : Sizes{{3840, 2161}, {2161, 3840}, {2161, 2161}})
+        CHECK(refusal(sized(width, height)) == too_large);
+    CHECK(refusal(sized(3841, 1)) == "argument screen.width is invalid: must be from 1 to 3840");
+    CHECK(refusal(sized(1, 3841)) == "argument screen.height is invalid: must be from 1 to 3840");
 }
 
 TEST_CASE("a bad request for a session is refused, naming the field") {
@@ -145,7 +163,7 @@ TEST_CASE("a bad request for a session is refused, naming the field") {
           "argument screen.width is invalid: must be from 1 to 3840");
     CHECK(refusal(R"({"app":"a","screen":{"width":0}})").find("argument screen.width") == 0);
     CHECK(refusal(R"({"app":"a","screen":{"width":1.5}})").find("argument screen.width") == 0);
-    CHECK(refusal(R"({"app":"a","screen":{"height":2161}})").find("argument screen.height") == 0);
+    CHECK(refusal(R"({"app":"a","screen":{"height":3841}})").find("argument screen.height") == 0);
     CHECK(refusal(R"({"app":"a","screen":{"density":71}})").find("argument screen.density") == 0);
     CHECK(refusal(R"({"app":"a","screen":{"fps":0}})").find("argument screen.fps") == 0);
     CHECK(refusal(R"({"app":"a","screen":{"fps":99999999999}})").find("argument screen.fps") == 0);
@@ -158,7 +176,13 @@ TEST_CASE("a join may say nothing, or a part of the screen") {
     REQUIRE(join.screen);
     CHECK(join.screen->applied_to({640, 360, 160, 60}) == Screen{802, 360, 160, 60});
     CHECK(message_of([] { SessionJoin::from_json(Json::parse(R"({"screen":{"height":0}})")); }) ==
-          "argument screen.height is invalid: must be from 1 to 2160");
+          "argument screen.height is invalid: must be from 1 to 3840");
+}
+
+TEST_CASE("a join that turns the screen is measured with what it does not say") {
+    const ScreenPatch taller = ScreenPatch::from_json(JsonFields(Json::parse(R"({"height":3840})")));
+    CHECK(taller.applied_to({2160, 1280, 240, 60}) == Screen{2160, 3840, 240, 60});
+    CHECK(code_of([&] { taller.applied_to({2162, 1280, 240, 60}); }) == ErrorCode::invalid_argument);
 }
 
 TEST_CASE("the query of a list of sessions") {
