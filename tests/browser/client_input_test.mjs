@@ -1,6 +1,7 @@
 // Mouse, keys, fingers and text of the client module, as a played instance hears them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isFirefox } from './browser.mjs';
 import { client, connect, context, heard } from './client_fixture.mjs';
 
 test('mouse positions are pixels of the display, whatever the letterbox', async () => {
@@ -78,6 +79,18 @@ test('what is held to make a character is let go before it goes as text', async 
     assert.deepEqual((await codes(6)).slice(4), [83, -83]);
 });
 
+test('a modifier that was let go where nobody told of it does not stay down', async () => {
+    await connect();
+    await client.locator('#stage').focus();
+    await client.keyboard.down('Shift');
+    await client.keyboard.down('Control');
+    await client.evaluate(() => document.querySelector('#stage').dispatchEvent(
+        new PointerEvent('pointermove', { pointerType: 'mouse', clientX: 100, clientY: 240, button: -1, ctrlKey: true, bubbles: true })));
+    assert.deepEqual(await codes(3), [84, 83, -84]);
+    await press('a', 'KeyA');
+    assert.deepEqual((await codes(6)).slice(3), [-83, 4, -4]);
+});
+
 test('keys go by their place where that is wished', async () => {
     await connect({ keys: 'places' });
     await client.locator('#stage').focus();
@@ -85,7 +98,7 @@ test('keys go by their place where that is wished', async () => {
     assert.deepEqual(await codes(2), [26, -26]);
 });
 
-test('what the browser composes goes as text, once', async () => {
+test('what the browser composes goes as text, once', { skip: isFirefox && 'nobody can compose there' }, async () => {
     await connect();
     await client.locator('#stage').focus();
     await client.keyboard.insertText('ß😀');

@@ -15,6 +15,7 @@ function typingField() {
 }
 
 const modifiers = /^(Control|Alt|Shift)(Left|Right)$/;
+const modifierKeys = new Set(['Control', 'Alt', 'Shift']);  // of KeyboardEvent.key
 
 // Leaves the capture of keys, for those who have no mouse: Control + Alt + Escape. Some desktops keep that for
 // themselves; with Control + Alt + Shift, let go before another key comes, it is no keydown that tells.
@@ -35,6 +36,7 @@ export class Input {
         this.send = (type, data) => send(`input::${type}`, data);
         this.onLeave = onLeave;
         this.keys = new Map();  // KeyboardEvent.code -> our code, of what is down
+        this.modifiers = new Map();  // KeyboardEvent.code -> its modifier, of what is down
         this.buttons = new Set();
         this.touches = new Map();  // pointerId -> slot
         this.wheel = { x: 0, y: 0 };
@@ -87,13 +89,24 @@ export class Input {
     keyDown(event) {
         if (isLeaveChord(event)) return this.leave(event);
         this.chord = event.ctrlKey && event.altKey && event.shiftKey && modifiers.test(event.code);
+        this.releaseModifiers(event);
         if (event.isComposing || event.key === 'Dead' || event.key === 'Process' || event.keyCode === composing) return undefined;
         event.preventDefault();
         if (event.key === 'AltGraph') return this.thirdLevel();
         const { code, text } = this.places && keyCode(event.code) !== undefined ? { code: keyCode(event.code) } : meaningOf(event);
         if (text !== undefined) this.text(text);
-        else if (code !== undefined && !this.keys.has(event.code)) this.key(event.code, code, true);
+        else if (code !== undefined && !this.keys.has(event.code)) {
+            this.key(event.code, code, true);
+            if (modifierKeys.has(event.key)) this.modifiers.set(event.code, event.key);
+        }
         return undefined;
+    }
+
+    // A menu of the browser's own, which opens in Firefox with Shift and the right button, does not tell of keys that are let go.
+    releaseModifiers(event) {
+        for (const [name, modifier] of [...this.modifiers]) {
+            if (name !== event.code && !event.getModifierState(modifier)) this.key(name, this.keys.get(name), false);
+        }
     }
 
     // What it makes goes as text. On Windows it begins as a Control key.
@@ -136,7 +149,10 @@ export class Input {
 
     key(name, code, pressed) {
         if (pressed) this.keys.set(name, code);
-        else this.keys.delete(name);
+        else {
+            this.keys.delete(name);
+            this.modifiers.delete(name);
+        }
         this.send('key', { code, pressed });
     }
 
@@ -144,6 +160,7 @@ export class Input {
         const at = this.toDisplay(event.clientX, event.clientY);
         if (!at) return;
         event.preventDefault();
+        this.releaseModifiers(event);
         this.focus();
         if (event.isTrusted) this.element.setPointerCapture(event.pointerId);
         if (event.pointerType === 'touch') this.touchStart(event, at);
@@ -155,6 +172,7 @@ export class Input {
         if (!at) return;
         if (event.pointerType === 'touch') this.touchMove(event, at);
         else {
+            this.releaseModifiers(event);
             this.mouseMove(event, at);
             // A further button that goes down or up while one is down comes as a move.
             if (event.button >= 0) this.button(event, at, !this.buttons.has(buttons[event.button]));
