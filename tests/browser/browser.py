@@ -1,4 +1,4 @@
-"""A browser on the gateway's page, for Python: chromium.py's Chromium, driven by driver.mjs.
+"""A browser on the gateway's page, for Python: that of chromium.py, driven by driver.mjs.
 
     with Browser() as browser:
         browser.open(url="https://127.0.0.1:4000", token=token)
@@ -22,9 +22,9 @@ class BrowserError(AssertionError):
 
 
 class Browser:
-    def __init__(self):
+    def __init__(self, **environment):
         self.process = subprocess.Popen(["node", HERE / "driver.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env=chromium.environment())
+                                        env={**chromium.environment(), **environment})
         self.number = 0
 
     def call(self, command, **arguments):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Chromium for the tests of the gateway's page: Debian's program, driven by playwright-core from npm.
+"""A browser for the tests of the gateway's page: Debian's Chromium, driven by playwright-core from npm; or Firefox, where
+SVC_FIREFOX names its program.
 
     chromium.py --prepare     installs playwright-core into the build folder
     chromium.py TEST.mjs ...  runs tests of node in it
 
-Skipped, saying why, only where Chromium or npm is not to be had."""
+Skipped, saying why, only where the browser or npm is not to be had."""
 import os
 import pathlib
 import shutil
@@ -18,13 +19,14 @@ import npm_folder  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", HERE.parents[1] / "build"))
 CACHE = BUILD / "npm-browser"
+FIREFOX = os.environ.get("SVC_FIREFOX")
 PROGRAM = os.environ.get("SVC_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 SKIPPED = 77
 
 
 def obstacle():
     """What is in the way of a browser, or nothing."""
-    if not PROGRAM:
+    if not FIREFOX and not PROGRAM:
         return "chromium is not installed"
     return npm_folder.prepare(HERE, CACHE)
 
@@ -36,7 +38,7 @@ def require():
 
 
 def environment():
-    return {**os.environ, "SVC_NODE_MODULES": str(CACHE), "SVC_CHROMIUM": PROGRAM}
+    return {**os.environ, "SVC_NODE_MODULES": str(CACHE), "SVC_CHROMIUM": PROGRAM or ""}
 
 
 def main():

@@ -1,7 +1,7 @@
 // The client module of the gateway's page, and an instance that lives in another page. Each test has both anew.
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach } from 'node:test';
-import { launch, patience } from './browser.mjs';
+import { bodyOf, launch, newContext } from './browser.mjs';
 
 const web = new URL('../../server/gateway/web/', import.meta.url);
 export const site = 'http://localhost';
@@ -22,7 +22,7 @@ before(async () => { browser = await launch(); });
 after(() => browser.close());
 
 function answerOf(request) {
-    const path = new URL(request.url()).pathname, body = request.postDataJSON();
+    const path = new URL(request.url()).pathname, body = bodyOf(request);
     const good = (status, metadata) => ({ status, json: { type: 'sync', status: 'success', status_code: status, metadata } });
     if (request.method() !== 'GET') requests.push({ method: request.method(), path, body, authorization: request.headers().authorization });
     const grant = { id: 's1', region: 'here', status: 'created', joinable: true, url: 'ws://localhost/slave?token=t', stun_servers: [] };
@@ -45,8 +45,7 @@ async function serve(route) {
 beforeEach(async () => {
     requests = [];
     session = { id: 's1', status: 'active' };
-    context = await browser.newContext();
-    context.setDefaultTimeout(patience);
+    context = await newContext(browser);
     await context.route(`${site}/**`, serve);
     instance = await context.newPage();
     await instance.goto(`${site}/blank`);

@@ -1,7 +1,7 @@
 // Drives the gateway's page for tests that are written elsewhere: reads commands, a JSON object a line, and answers each
 // with {id, result} or {id, error}. Ends with its input. See browser.py.
 import { createInterface } from 'node:readline';
-import { launch, patience, phone } from './browser.mjs';
+import { isFirefox, launch, newContext, patience, phone } from './browser.mjs';
 
 const pages = new Map();
 const browser = await launch();
@@ -10,10 +10,8 @@ const page = ({ page: name = 'first' }) => pages.get(name).page;
 
 async function open({ page: name = 'first', url, token, size }) {
     const viewport = size === 'phone' ? phone : { viewport: size ?? { width: 1280, height: 800 } };
-    const context = await browser.newContext({ ...viewport, ignoreHTTPSErrors: true, permissions: ['camera', 'microphone', 'geolocation'],
-        geolocation: { latitude: 48.1, longitude: 11.5 } });
+    const context = await newContext(browser, { ...viewport, ignoreHTTPSErrors: true, geolocation: { latitude: 48.1, longitude: 11.5 } });
     const opened = await context.newPage();
-    opened.setDefaultTimeout(patience);
     const said = [];
     opened.on('console', (message) => message.type() === 'error' && said.push(message.text()));
     opened.on('pageerror', (error) => said.push(String(error)));
@@ -45,14 +43,13 @@ async function awaitReady(opened) {
     return steps(opened);
 }
 
-async function start({ app, screen, keep = true, idle, wait = true, ...rest }) {
+async function start({ app, screen, keep = true, idle, devices = false, wait = true, ...rest }) {
     const opened = page(rest);
     if (screen) await opened.locator('#screen').selectOption(screen);
     await opened.locator('#keep').setChecked(keep);
-    if (idle !== undefined) {
-        await opened.locator('summary').click();
-        await opened.locator('#idle').fill(String(idle));
-    }
+    if (idle !== undefined || devices) await opened.locator('summary').click();
+    if (idle !== undefined) await opened.locator('#idle').fill(String(idle));
+    if (devices) await opened.locator('#camera').check();
     await opened.getByRole('button', { name: `Start ${app}`, exact: true }).click();
     await opened.locator('#stream').waitFor();
     return wait ? awaitReady(opened) : undefined;
@@ -82,6 +79,17 @@ async function place(opened, [x, y]) {
     }, [x, y]);
 }
 
+// A finger at a place; where there are none, the events of one.
+function tap(opened, { x, y }) {
+    if (!isFirefox) return opened.touchscreen.tap(x, y);
+    return opened.evaluate(([clientX, clientY]) => {
+        for (const name of ['pointerdown', 'pointerup']) {
+            document.querySelector('#stage').dispatchEvent(new PointerEvent(name,
+                { pointerType: 'touch', pointerId: 7, clientX, clientY, button: 0, bubbles: true, cancelable: true }));
+        }
+    }, [x, y]);
+}
+
 const commands = {
     open,
     text,
@@ -101,12 +109,10 @@ const commands = {
     async key({ key, down, ...rest }) { await page(rest).keyboard[down ? 'down' : 'up'](key); },
     async mouse({ at, button = 'left', ...rest }) {
         const { x, y } = await place(page(rest), at);
-        await page(rest).mouse.click(x, y, { button });
+        const whole = isFirefox ? Math.floor : (value) => value;  // its driver rounds up
+        await page(rest).mouse.click(whole(x), whole(y), { button });
     },
-    async tap({ at, ...rest }) {
-        const { x, y } = await place(page(rest), at);
-        await page(rest).touchscreen.tap(x, y);
-    },
+    async tap({ at, ...rest }) { await tap(page(rest), await place(page(rest), at)); },
     async wheel({ x = 0, y = 0, ...rest }) { await page(rest).mouse.wheel(x, y); },
     async frames({ count, ...rest }) { return page(rest).evaluate(([least, time]) => window.awaitFrames(least, time), [count, patience]); },
     async flips({ count, ...rest }) { return page(rest).evaluate(([times, time]) => window.measureFlips(times, time), [count, patience]); },

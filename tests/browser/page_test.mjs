@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { launch, patience, phone } from './browser.mjs';
+import { bodyOf, isFirefox, launch, newContext, phone } from './browser.mjs';
 
 const web = new URL('../../server/gateway/web/', import.meta.url);
 const site = 'http://localhost';
@@ -34,7 +34,7 @@ async function serve(route) {
         if (gateway.down) return route.abort();
         if (gateway.refuses) return route.fulfill({ status: 401, json: { type: 'error', status: 'failed', status_code: 401, error: 'Authorization failed' } });
         if (request.method() !== 'GET') {
-            gateway.requests.push({ method: request.method(), pathname, body: request.postDataJSON() });
+            gateway.requests.push({ method: request.method(), pathname, body: bodyOf(request) });
             gateway.first(gateway.requests[0]);
         }
         const status = pathname === '/1.0/sessions/' ? 201 : 200;
@@ -46,8 +46,7 @@ async function serve(route) {
 }
 
 async function open({ token = 'abc', device = { viewport: { width: 1280, height: 800 } } } = {}) {
-    context = await browser.newContext(device);
-    context.setDefaultTimeout(patience);
+    context = await newContext(browser, device);
     await context.route(`${site}/**`, serve);
     page = await context.newPage();
     await page.routeWebSocket('ws://localhost/slave?token=t', (route) => {
@@ -235,7 +234,7 @@ test('what is said is seen on a stream that fills the screen', async () => {
     assert.ok(await page.evaluate(() => document.fullscreenElement.contains(document.querySelector('#notice'))));
 });
 
-test('an interruption is said over the picture, which can be left', async () => {
+test('an interruption is said over the picture, which can be left', { skip: isFirefox && 'a page that is closed says goodbye there' }, async () => {
     await open();
     await page.locator('#keep').check();
     await start();

@@ -21,11 +21,15 @@ class WorldTest(unittest.TestCase):
         return world.World()
 
     @classmethod
+    def make_browser(cls):
+        return browser.Browser()
+
+    @classmethod
     def setUpClass(cls):
         chromium.require()
         world.require()
         cls.world = cls.make_world()
-        cls.browser = browser.Browser()
+        cls.browser = cls.make_browser()
 
     @classmethod
     def tearDownClass(cls):

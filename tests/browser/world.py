@@ -143,7 +143,10 @@ class Guest:
     def start_streamer(self):
         self.run("streamer", [*self.prefix, STREAMER, "--user-data", self.dir / "userdata", "--api-socket", self.dir / "api.unix",
                               "--guest-socket", self.dir / "guest.unix", "--session", self.dir / "session.json",
-                              "--channels-dir", self.dir, "--display", self.display])
+                              "--channels-dir", self.dir, "--display", self.display, *self.streamer_options()])
+
+    def streamer_options(self):
+        return []
 
     def logs(self):
         return "\n".join(f"== {name}\n{program.log()[-3000:]}" for name, program in self.programs.items())
@@ -155,6 +158,7 @@ class Guest:
 
 class World:
     """Management service, gateway, an account, and a guest for each session that gets one."""
+    guest_type = Guest
 
     def __init__(self, prefix=(), **settings):
         self.prefix = prefix
@@ -187,7 +191,7 @@ class World:
     def start_guest(self):
         """A guest for the newest session; its session's id."""
         session = self.new_session()
-        self.guests[session["id"]] = Guest(self.service.dir, self.user_data(session["container_id"]), self.prefix)
+        self.guests[session["id"]] = self.guest_type(self.service.dir, self.user_data(session["container_id"]), self.prefix)
         return session["id"]
 
     def stop_guest(self, session):
