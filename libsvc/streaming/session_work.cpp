@@ -171,10 +171,13 @@ void SessionService::Implementation::take_instance(const StreamSession& session,
     change(session.id, [&](StreamSession& record) {
         const bool is_first = record.container_id.empty();
         if (is_first) record.container_id = instance;
-        if (is_first) record.launch_operation = launched.operation;
-        const bool done = record.container_id == instance && record.worker == self_ && !record.removal_due;
+        const bool is_ours = record.container_id == instance;
+        // Who found it by its tag, maybe before the launch was answered, did not know its operation.
+        const bool has_operation = is_ours && record.launch_operation.empty() && !launched.operation.empty();
+        if (has_operation) record.launch_operation = launched.operation;
+        const bool done = is_ours && record.worker == self_ && !record.removal_due;
         if (done) record.worker.clear();
-        return is_first || done;
+        return is_first || has_operation || done;
     });
     const Ptr now = records_.find(session.id);
     if (now && now->container_id == instance) return;

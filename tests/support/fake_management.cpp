@@ -102,6 +102,11 @@ void FakeManagement::on_remove(std::function<void(const std::string&, bool)> hoo
     on_remove_ = std::move(hook);
 }
 
+void FakeManagement::on_launched(std::function<void(const StreamLaunch&)> hook) {
+    std::lock_guard lock(mutex_);
+    on_launched_ = std::move(hook);
+}
+
 void FakeManagement::on_look(std::function<void(const std::string&)> hook) {
     std::lock_guard lock(mutex_);
     on_look_ = std::move(hook);
@@ -212,6 +217,9 @@ StreamLaunched FakeManagement::launch(const StreamLaunch& launch) {
     else
         launch_failures_[operation_of(id)] = full_;
     tell_all(id);
+    const auto done = on_launched_;
+    lock.unlock();
+    if (done) done(launch);
     return {id, operation_of(id)};
 }
 

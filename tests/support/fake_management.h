@@ -31,6 +31,8 @@ class FakeManagement {
     // Called without a lock before a launch or a removal is done: may block, or throw what is to be answered.
     void on_launch(std::function<void(const StreamLaunch&)> hook);
     void on_remove(std::function<void(const std::string& id, bool force)> hook);
+    // Called without a lock when a launch is done but not answered yet.
+    void on_launched(std::function<void(const StreamLaunch&)> hook);
     // Called without a lock when the answer about one instance is made up but not told yet.
     void on_look(std::function<void(const std::string& id)> hook);
 
@@ -77,6 +79,7 @@ class FakeManagement {
     bool hangs_ = false;
     bool removes_ = true;
     std::function<void(const StreamLaunch&)> on_launch_;
+    std::function<void(const StreamLaunch&)> on_launched_;
     std::function<void(const std::string&, bool)> on_remove_;
     std::function<void(const std::string&)> on_look_;
     std::map<std::string, StreamInstance> instances_;

@@ -48,6 +48,19 @@ TEST_CASE("a launch that fails after a while tells why, a deletion by somebody e
     CHECK(gateway.message(deleted) == "Container was deleted before it was ready");
 }
 
+TEST_CASE("why a launch failed is told although its instance was found before the launch was answered") {
+    SessionWorld world;
+    Gateway gateway(world);
+    world.management.on_launched([&](const StreamLaunch& launch) {
+        world.management.tell("");
+        world.eventually([&] { return !world.stored(launch.session)->container_id.empty(); });
+    });
+    const std::string id = gateway.create();
+    world.management.fail_launch(gateway.instance(id), full);
+    REQUIRE(gateway.await(id, error));
+    CHECK(gateway.message(id) == full);
+}
+
 TEST_CASE("a session without a wish goes on to the next region when one has no room") {
     TwoRegions world;
     world.management.set_full(full);
