@@ -48,19 +48,21 @@ SessionGrant SessionService::Implementation::create(const SessionOwner& owner, c
                                   {"account", owner.substr(0, owner.find('/'))},
                                   {"app", session.app},
                                   {"region", session.region}});
-    relay_.open(session.id);
     SessionGrant granted = grant(*record, *session.expected);
     schedule(session.id);
     return granted;
 }
 
-// Whoever sees the record may launch at once: that nobody did before is known by then.
+// Whoever sees the record may launch, or end it, at once: that nobody launched before is known by then, and
+// what is to be closed is open.
 SessionService::Implementation::Ptr SessionService::Implementation::commit_new(const StreamSession& session) {
     duties_.with([&](auto& duties) { duties[session.id].fresh = true; });
+    relay_.open(session.id);
     try {
         return records_.create(session);
     } catch (...) {
         duties_.with([&](auto& duties) { duties.erase(session.id); });
+        if_known([&] { relay_.close(session.id, "session was not created"); });
         expect_nobody(session.id);
         throw;
     }

@@ -157,6 +157,20 @@ TEST_CASE("a session deleted while it is launched leaves no instance") {
     CHECK(world.management.instances() == 0);
 }
 
+TEST_CASE("a session deleted before its creation is over leaves nothing") {
+    SessionWorld world;
+    Gateway gateway(world);
+    world.store.after_next([&] {
+        for (const std::string& id : all_ids(gateway)) {
+            gateway.service.remove("", id, forced);
+            gateway.await_gone(id);
+        }
+    });
+    CHECK(code_of([&] { gateway.create(); }) == ErrorCode::not_found);
+    CHECK(gateway.relay.sessions() == 0);
+    CHECK(world.sqlite.list("stream-sessions/").empty());
+}
+
 TEST_CASE("a session whose region is away is deleted by force, its instance when the region is back") {
     SessionWorld world;
     Gateway gateway(world);
