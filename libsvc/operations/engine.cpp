@@ -242,7 +242,8 @@ void Engine::Implementation::when_final(std::string_view id, std::optional<Durat
                                         std::function<void(OperationPtr)> done) {
     const auto waiter = std::make_shared<Waiter>(std::move(done));
     const JobPtr job = find_job(id);
-    if (!job || !job->visible) return waiter->fire(records_.get(id));
+    if (!job) return waiter->fire(records_.get(id));
+    if (!job->visible) records_.get(id);  // throws, unless it is committed and only about to be told of
     if ((timeout && *timeout <= Duration::zero()) || !job->add_waiter(waiter))
         return waiter->fire(job->record());
     if (!timeout) return;

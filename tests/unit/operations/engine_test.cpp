@@ -55,6 +55,19 @@ TEST_CASE_METHOD(Fixture, "a start whose commit was made but not answered goes o
     CHECK(wait(start())->status == OperationStatus::success);
 }
 
+TEST_CASE_METHOD(Fixture, "who finds an operation before its start has returned waits for its end") {
+    handle([](auto&) { return OperationResult{}; });
+    std::promise<OperationStatus> told;
+    store.after_next([&] {
+        const auto all = engine->list();
+        REQUIRE(all.size() == 1);
+        engine->when_final(all[0]->id.str(), std::nullopt,
+                           [&](const auto& record) { told.set_value(record->status); });
+    });
+    start();
+    CHECK(told.get_future().get() == OperationStatus::success);
+}
+
 TEST_CASE_METHOD(Fixture, "an id given by the caller is used, and refused the second time") {
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const std::string id = ids.uuid();
