@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import http.client
 import io
-import ipaddress
 import json
 import os
 import pathlib
@@ -18,6 +17,8 @@ import tempfile
 import time
 import unittest
 
+from addresses import free_net, free_port  # noqa: F401, others take them from here
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", ROOT / "build"))
 SVCD = BUILD / "server/svcd"
@@ -27,7 +28,6 @@ GUEST_CAT = BUILD / "instance-agent/samples/svc-guest-cat"
 AGENT_INSIDE = "/var/lib/svc-agent/bin/svc-agent"
 FINAL = 200
 PATIENCE = 120  # seconds, for what takes a moment on a machine that is not busy
-UNCLAIMED_PORTS = range(20000, 32000)  # above the node ports, below those that connections get
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -257,28 +257,6 @@ class Daemon:
         containers = self.state / "lxc/containers"
         left += [f"file {f}" for f in (containers.iterdir() if containers.exists() else [])]
         return left
-
-
-def free_net():
-    """The first three numbers of a network that this machine has no address in and no way to, like "10.77.3"."""
-    routes = shutil.which("ip") and subprocess.run(["ip", "-json", "-4", "route", "show", "table", "all"],
-                                                   capture_output=True, text=True).stdout
-    known = [ipaddress.ip_network(route["dst"], strict=False) for route in json.loads(routes or "[]") if route["dst"] != "default"]
-    while True:
-        net = f"10.{random.randrange(16, 250)}.{random.randrange(1, 250)}"
-        if not any(ipaddress.ip_network(net + ".0/24").overlaps(other) for other in known):
-            return net
-
-
-def free_port(host="127.0.0.1"):
-    """For who must know its port before it listens, or keep it while it is away: the system gives it to no connection."""
-    while True:
-        with socket.socket() as probe:
-            try:
-                probe.bind((host, random.choice(UNCLAIMED_PORTS)))
-            except OSError:
-                continue
-            return probe.getsockname()[1]
 
 
 def package(files, compression="bz2"):
