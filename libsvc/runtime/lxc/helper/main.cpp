@@ -32,12 +32,15 @@ int main(int count, char** arguments) {
     ::umask(022);  // of whatever runs in the container; the daemon's own is stricter
     ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
     ::fcntl(command_fd, F_SETFD, FD_CLOEXEC);
-    lxc_container* container = lxc_container_new(arguments[3], arguments[2]);
-    if (container == nullptr) return send_failure("cannot load the container"), 1;
     const char* verb = arguments[1];
     const bool starts = is(verb, "start") && count == 6;
     const bool once = is(verb, "once") && count >= 6;
-    const int lock = starts || once || is(verb, "agent") ? lock_container(arguments[2], arguments[3]) : -1;
+    const bool locks = starts || once || is(verb, "agent");
+    const int lock = locks ? lock_container(arguments[2], arguments[3]) : -1;
+    // A daemon that was killed before we began: the next one waits for our lock, and may not have seen it.
+    if (is_readable(control_fd, 0) || (locks && lock < 0)) return send_failure("not wanted any more"), 1;
+    lxc_container* container = lxc_container_new(arguments[3], arguments[2]);
+    if (container == nullptr) return send_failure("cannot load the container"), 1;
     if (starts) return start_container(container, arguments[4], is(arguments[5], "agent"), lock);
     if (once) return run_once(container, arguments[4], arguments + 5, lock);
     if (is(verb, "agent")) return enter_agent(container, true);
