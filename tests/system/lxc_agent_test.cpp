@@ -176,7 +176,7 @@ TEST_CASE("a bootstrap runs its hooks around the guest, installs, and leaves onl
           "install-ssh\npre-ssh by svc-agent\nprepare-game obb\npost-ssh by init\n");
     CHECK(world.inside("tr '\\0' ' ' < /proc/1/cmdline") == "/bin/sh /sbin/init ");
     CHECK(world.inside("grep SigBlk /proc/1/status | grep -v 0000000000000000") == "");
-    CHECK(world.inside("ps -o stat,comm | grep -c '^Z'") == "0\n");
+    CHECK(eventually([&] { return world.inside("ps -o stat,comm | grep -c '^Z'") == "0\n"; }));
 
     world.fixture.runtime().stop("c1", 10s);
     CHECK(world.after(0) == 0);
@@ -195,8 +195,10 @@ TEST_CASE("a bootstrap runs its hooks around the guest, installs, and leaves onl
 
 TEST_CASE("a hook that fails before the guest is reported and ends the instance") {
     AgentWorld world;
-    world.add_package("ssh", {{"hooks/pre-start", "#!/bin/sh\nsleep 0.3; echo no key; exit 9\n"}});
+    world.add_package("ssh", {{"hooks/pre-start",
+                               "#!/bin/sh\nuntil [ -e /go ]; do sleep 0.1; done; echo no key; exit 9\n"}});
     world.start();
+    world.inside("touch /go");
     const InstanceReport report = world.next_report();
     CHECK(report.error_code == 2);
     CHECK(report.error_message == "hook pre-start of addon ssh failed: exit status 9: no key");
@@ -209,9 +211,10 @@ TEST_CASE("an instance that waits for a hook can be stopped at once") {
     world.add_package("ssh",
                       {{"hooks/pre-start", "#!/bin/sh\ntrap '' TERM; setsid sleep 61235 & sleep 61235\n"}});
     world.start();
+    REQUIRE(eventually([&] { return world.inside("ps -o args").find("sleep 61235") != std::string::npos; }));
     const auto begin = std::chrono::steady_clock::now();
-    world.fixture.runtime().stop("c1", 30s);
-    CHECK(std::chrono::steady_clock::now() - begin < 10s);
+    world.fixture.runtime().stop("c1", 5min);
+    CHECK(std::chrono::steady_clock::now() - begin < patience);
 }
 
 TEST_CASE("an agent that died beside its guest does not run hooks twice") {

@@ -20,14 +20,17 @@
 
 namespace svc::test {
 
+// What a machine that is not busy does in a moment.
+constexpr std::chrono::seconds patience{60};
+
 inline void run_shell(const std::string& script) {
-    const CommandResult result = run_command({"/bin/sh", "-ec", script}, std::chrono::seconds(60));
+    const CommandResult result = run_command({"/bin/sh", "-ec", script}, patience);
     if (result.status.code != 0) throw Error(ErrorCode::internal, script + ": " + result.errors);
 }
 
-// What the image's /sbin/init is.
+// What the image's /sbin/init is. Once it has said that it is up it can be asked to end.
 inline const char* const patient_init =
-    "#!/bin/sh\necho init is up\ntrap 'echo bye; exit 0' TERM\nwhile :; do sleep 1000 & wait $!; done\n";
+    "#!/bin/sh\ntrap 'echo bye; exit 0' TERM\necho init is up\nwhile :; do sleep 1000 & wait $!; done\n";
 
 // There from before a doomed daemon stops its container until that is removed.
 inline std::filesystem::path ending_mark(const std::filesystem::path& agent) {
@@ -44,7 +47,7 @@ class EventLog {
     }
     RuntimeEvent wait() {
         std::unique_lock lock(mutex_);
-        if (!came_.wait_for(lock, std::chrono::seconds(20), [&] { return !events_.empty(); }))
+        if (!came_.wait_for(lock, patience, [&] { return !events_.empty(); }))
             throw Error(ErrorCode::unavailable, "no event came");
         RuntimeEvent first = events_.front();
         events_.erase(events_.begin());
@@ -61,6 +64,15 @@ class EventLog {
     std::vector<RuntimeEvent> events_;
 };
 
+// "10.201.": the machine has no way to any network of it.
+inline std::string free_nets() {
+    const std::string routes = run_command({"/bin/sh", "-c", "ip -4 route show table all"}, patience).output;
+    int second = 200 + ::getpid() % 50;
+    const auto net = [&] { return "10." + std::to_string(second) + "."; };
+    while (routes.find(net()) != std::string::npos) second = second == 249 ? 16 : second + 1;
+    return net();
+}
+
 class LxcFixture {
   public:
     LxcFixture() : directory_("/var/tmp", "svc-lxc-test-") {
@@ -69,11 +81,10 @@ class LxcFixture {
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
         }
         static int number = 0;
-        const int mine = ++number;
         options_.state_dir = directory_.path() / "lxc";
-        options_.bridge = "svct" + std::to_string(::getpid() % 100000) + "n" + std::to_string(mine);
-        options_.subnet =
-            "10." + std::to_string(200 + ::getpid() % 50) + "." + std::to_string(mine) + ".1/24";
+        options_.bridge = "svct" + std::to_string(::getpid() % 100000) + "n" + std::to_string(++number);
+        static const std::string nets = free_nets();
+        options_.subnet = nets + std::to_string(number) + ".1/24";
         options_.helper = ::getenv("SVC_LXC_HELPER");
         reopen();
     }
@@ -156,7 +167,8 @@ inline std::string read_output(int fd) {
     std::array<char, 65536> buffer;
     for (;;) {
         pollfd entry{fd, POLLIN, 0};
-        if (::poll(&entry, 1, 20'000) <= 0) throw Error(ErrorCode::unavailable, "output did not end");
+        if (::poll(&entry, 1, std::chrono::milliseconds(patience).count()) <= 0)
+            throw Error(ErrorCode::unavailable, "output did not end");
         const ssize_t got = ::read(fd, buffer.data(), buffer.size());
         if (got < 0 && errno == EAGAIN) continue;
         if (got <= 0) return text;  // a terminal ends with EIO
@@ -169,7 +181,8 @@ inline Finished finish(ExecProcess& process) {
     finished.output = read_output(process.output());
     if (process.errors() >= 0) finished.errors = read_output(process.errors());
     pollfd ended{process.ended(), POLLIN, 0};
-    if (::poll(&ended, 1, 20'000) <= 0) throw Error(ErrorCode::unavailable, "command did not end");
+    if (::poll(&ended, 1, std::chrono::milliseconds(patience).count()) <= 0)
+        throw Error(ErrorCode::unavailable, "command did not end");
     finished.code = process.exit_code();
     finished.exec_failed = process.exec_failed();
     return finished;
@@ -212,18 +225,23 @@ inline std::string leftovers(const LxcFixture& fixture, const std::string& id) {
                          "* 2>/dev/null; nft list table inet svc_" + bridge +
                          " | grep -E '[0-9]+ : '; ls -A " + state + "/containers; grep -F " + state +
                          "/containers /proc/net/unix; ls -A /run/lxc/lock/" + state + "/containers"},
-                    std::chrono::seconds(10));
+                    patience);
     return result.output;
 }
 
 template <class Condition>
 bool eventually(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + patience;
     while (!condition()) {
         if (std::chrono::steady_clock::now() > deadline) return false;
         ::poll(nullptr, 0, 10);
     }
     return true;
+}
+
+// Whoever ended is reaped soon.
+inline bool leaves_no_zombies() {
+    return eventually([] { return children_of(::getpid(), 'Z').empty(); });
 }
 
 }  // namespace svc::test

@@ -19,7 +19,8 @@ int once(Runtime& runtime, const std::string& script, Duration limit = 60s, std:
 }
 
 bool runs(const std::string& command) {
-    return run_command({"/bin/sh", "-c", "ps -eo args | grep -F -- '" + command + "' | grep -v grep"}, 10s)
+    return run_command({"/bin/sh", "-c", "ps -eo args | grep -F -- '" + command + "' | grep -v grep"},
+                       patience)
                .output != "";
 }
 
@@ -48,7 +49,7 @@ TEST_CASE("a command runs alone, with the container's files, address and limits"
     CHECK(shell_inside(runtime, "c1", "cat /ran").output == "ran\n");
     runtime.remove("c1");
     CHECK(leftovers(fixture, "c1") == "");
-    CHECK(children_of(::getpid(), 'Z') == "");
+    CHECK(leaves_no_zombies());
     CHECK(fixture.events.empty());
 }
 
@@ -85,7 +86,7 @@ TEST_CASE("a command that takes too long or is not wanted any more is killed wit
     CHECK_FALSE(runs("sleep 61234"));
     runtime.remove("c1");
     CHECK(leftovers(fixture, "c1") == "");
-    CHECK(children_of(::getpid(), 'Z') == "");
+    CHECK(leaves_no_zombies());
     CHECK(fixture.events.empty());
 }
 
@@ -141,7 +142,7 @@ TEST_CASE("the agent boots a container and becomes its init") {
     CHECK(runtime.inspect("c1")->agent_state == "running");
     REQUIRE(eventually(
         [&] { return read_file(runtime.logs("c1").at(0).path).find("init is up") != std::string::npos; }));
-    runtime.stop("c1", 10s);
+    runtime.stop("c1", patience);
     CHECK(read_file(fixture.container("c1") / "console.log").find("bye") != std::string::npos);
     CHECK(runtime.run_once("c1", {"/var/lib/svc-agent/bin/svc-agent", "--boot", "--", "/bin/true"}, 60s,
                            {}) == 0);
