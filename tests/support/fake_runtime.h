@@ -1,10 +1,12 @@
 #pragma once
 // A runtime whose calls can be made to fail or to wait; what it does otherwise is the simulation's.
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,8 +52,11 @@ class FakeRuntime final : public Runtime {
                  std::stop_token stop) override {
         obey("run_once");
         commands_.with([&](auto& commands) { commands.push_back(command); });
+        if (held_) await(stop);
         return inner_.run_once(id, command, limit, std::move(stop));
     }
+    // True: run_once() does not go on before it is asked to stop.
+    void hold_until_stopped(bool held) { held_ = held; }
     // What run_once() was asked to run. Its answers: SimulatedOptions::run_once.
     std::vector<std::vector<std::string>> commands() const {
         return commands_.with([](const auto& commands) { return commands; });
@@ -76,6 +81,12 @@ class FakeRuntime final : public Runtime {
     }
 
   private:
+    static void await(const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any changed;
+        std::unique_lock lock(mutex);
+        changed.wait(lock, stop, [] { return false; });
+    }
     void obey(const std::string& call) {
         const auto work = plans_.with([&](auto& plans) {
             const auto found = plans.find(call);
@@ -85,6 +96,7 @@ class FakeRuntime final : public Runtime {
     }
 
     SimulatedRuntime& inner_;
+    std::atomic<bool> held_{false};
     Guarded<std::map<std::string, std::function<void()>>> plans_;
     Guarded<std::vector<LogFile>> logs_;
     Guarded<ContainerSpec> last_spec_;

@@ -237,10 +237,10 @@ struct ApplicationFixture {
             if (version.published) numbers.push_back(version.number);
         return numbers;
     }
-    // Blocks until records have changed so that it holds.
+    // Blocks until records have changed so that it holds; the test fails in the end.
     void await(const std::function<bool()>& holds) {
         std::unique_lock lock(mutex);
-        changed.wait(lock, holds);
+        REQUIRE(changed.wait_for(lock, std::chrono::minutes(2), holds));
     }
     void await_active(int number, const std::string& name = "candy") {
         await([&] {
@@ -262,7 +262,7 @@ struct ApplicationFixture {
         });
         return id;
     }
-    // No operation is left.
+    // No operation is left. The service may still have to look at what they changed: that is awaited.
     void settle() {
         for (const auto& operation : engine().list()) engine().wait(operation->id.str(), std::nullopt);
     }

@@ -84,7 +84,7 @@ TEST_CASE("triggers during a bootstrap merge into one update after it") {
     CHECK(world.app()->versions.size() == 2);
     CHECK(world.version(1).parent_image_version == 1);
     CHECK(world.version(1).packages.front().version == 2);
-    CHECK_FALSE(world.app()->pending_update);
+    world.await([&] { return !world.app()->pending_update; });
 }
 
 TEST_CASE("a pending update is taken up after a failure too, and after a restart") {

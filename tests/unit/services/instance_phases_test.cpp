@@ -165,8 +165,10 @@ TEST_CASE_METHOD(HookFixture, "hooks that a stop of the daemon cut off run again
     gate.await();
     const auto stopped = stop_engine();
     runtime.before("run_once", nullptr);
+    runtime.hold_until_stopped(true);  // which the hooks are some time after the engine takes no more
     gate.open();
     stopped.wait();
+    runtime.hold_until_stopped(false);
     CHECK(status(id) == InstanceStatus::running);
     restart();
     CHECK(engine().wait(operation->id.str(), std::nullopt)->err.empty());
