@@ -77,9 +77,12 @@ ArchiveWriter::ArchiveWriter() : archive_(archive_write_new()) {
     check(archive_write_open(writer, this, nullptr, write, nullptr));
 }
 
-// Without this a writer that was left in the middle would try to end its archive.
+// One that was left in the middle must not fill up its archive. What compresses is given back by the closing
+// alone.
 ArchiveWriter::~ArchiveWriter() {
+    if (finished_) return;
     archive_write_fail(archive_.get());
+    archive_write_close(archive_.get());
 }
 
 long ArchiveWriter::append(archive*, void* self, const void* bytes, std::size_t size) {
@@ -111,6 +114,7 @@ void ArchiveWriter::write(std::string_view bytes) {
 }
 
 void ArchiveWriter::finish() {
+    finished_ = true;
     check(archive_write_close(archive_.get()));
 }
 

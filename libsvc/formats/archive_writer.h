@@ -37,6 +37,7 @@ class ArchiveWriter {
 
     std::string made_;
     std::size_t taken_ = 0;
+    bool finished_ = false;
     std::unique_ptr<archive, Free> archive_;  // after what it writes to
 };
 
