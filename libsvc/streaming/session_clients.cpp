@@ -57,8 +57,8 @@ SessionGrant SessionService::Implementation::create(const SessionOwner& owner, c
 // what is to be closed is open.
 SessionService::Implementation::Ptr SessionService::Implementation::commit_new(const StreamSession& session) {
     duties_.with([&](auto& duties) { duties[session.id].fresh = true; });
-    relay_.open(session.id);
     try {
+        relay_.open(session.id);
         return records_.create(session);
     } catch (...) {
         duties_.with([&](auto& duties) { duties.erase(session.id); });

@@ -146,6 +146,7 @@ class SessionService::Implementation {
     bool begin_end(StreamSession& session, const std::string& reason) const;
     void give_client_time(const std::string& id);
     void terminate(const std::string& id, const std::string& reason);
+    static bool has_moved(const StreamSession& seen, const StreamSession& now);  // or has another instance
     void fail_instance(const StreamSession& seen, const std::string& given, bool gone);
     void after_end(const std::string& id, const std::string& reason);
 

@@ -161,16 +161,20 @@ void SessionService::Implementation::note_failure(const std::string& id, const s
     if_known([&] { relay_.fail_client(id, reason); });
 }
 
+bool SessionService::Implementation::has_moved(const StreamSession& seen, const StreamSession& now) {
+    return now.status != seen.status || now.container_id != seen.container_id;
+}
+
 // What it sent has ended with it. Nothing follows from what was seen before the session moved: the instance
 // may have said otherwise since, and is looked at again.
 void SessionService::Implementation::fail_instance(const StreamSession& seen, const std::string& given,
                                                    bool gone) {
     const std::string reason = fit_reason(given);
-    bool has_moved = false, fails = false;
+    bool outdated = false, fails = false;
     const bool changed = change(seen.id, [&](StreamSession& session) {
-        has_moved = session.status != seen.status;
-        fails = !has_moved && !session.removal_due && may_move(session.status, error);
-        if (has_moved || (!session.client_connected && !gone && !fails)) return false;
+        outdated = has_moved(seen, session);
+        fails = !outdated && !session.removal_due && may_move(session.status, error);
+        if (outdated || (!session.client_connected && !gone && !fails)) return false;
         if (session.client_connected) session.client_left_at = clock_.now();
         session.client_connected = false;
         if (gone) session.container_id.clear();
@@ -178,7 +182,7 @@ void SessionService::Implementation::fail_instance(const StreamSession& seen, co
         return true;
     });
     if (changed && fails) note_failure(seen.id, reason);
-    if (has_moved) schedule(seen.id);
+    if (outdated) schedule(seen.id);
 }
 
 void SessionService::Implementation::stream_began(const std::string& id) {

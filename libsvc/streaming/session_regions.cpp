@@ -122,14 +122,17 @@ void SessionService::Implementation::instance_stopped(const StreamSession& sessi
     if (session.status == created)
         return fail_instance(session, "Container stopped before it was ready", false);
     const std::string reason = "Container stopped";
+    bool outdated = false;  // it may have been started since
     const bool moved = change(session.id, [&](StreamSession& record) {
-        if (record.removal_due || record.status != active) return false;
+        outdated = has_moved(session, record);
+        if (outdated || record.removal_due || record.status != active) return false;
         set_status(record, terminated, reason);
         record.client_connected = false;
         record.removal_due = true;
         return true;
     });
     if (moved) after_end(session.id, reason);
+    if (outdated) schedule(session.id);
 }
 
 void SessionService::Implementation::instance_gone(const StreamSession& session) {

@@ -129,6 +129,7 @@ TEST_CASE("an instance that fails puts its session into error, one that register
 }
 
 TEST_CASE("what was seen of an instance before it registered again counts no more") {
+    const std::string seen = GENERATE("error", "stopped");
     SessionWorld world;
     std::atomic<int> looks{0};
     Gateway gateway(world);
@@ -143,7 +144,7 @@ TEST_CASE("what was seen of an instance before it registered again counts no mor
         instance.emplace(gateway.connect_instance(id));
         gateway.await(id, active);
     });
-    world.management.tell(container);
+    world.management.move(container, seen, seen == "error" ? "out of order" : "");
     REQUIRE(world.eventually([&] { return looks > 1; }));
     CHECK(gateway.status(id) == active);
     world.management.on_look(nullptr);
@@ -232,8 +233,9 @@ TEST_CASE("a session that is not joinable ends when its client left") {
     instance->stream(false);
     CHECK(gateway.await_gone(id));
     CHECK(world.eventually([&] { return world.management.instances() == 0; }));
-    CHECK(world.eventually(
-        [&] { return instance->socket->was_sent(R"("ctl:terminate","reason":"Client left")"); }));
+    CHECK(world.eventually([&, &peer = *instance] {
+        return peer.socket->was_sent(R"("ctl:terminate","reason":"Client left")");
+    }));
 }
 
 TEST_CASE("a joinable session waits for the next client") {
