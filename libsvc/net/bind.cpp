@@ -58,7 +58,10 @@ class Aside {
     explicit Aside(const std::filesystem::path& place) : place_(place), path_(place) {
         static std::atomic<unsigned> number = 0;
         path_ += "." + std::to_string(getpid()) + "-" + std::to_string(++number);
-        if (path_.native().size() >= sizeof(sockaddr_un::sun_path)) path_ = place_;
+        if (path_.native().size() >= sizeof(sockaddr_un::sun_path))
+            path_ = place_;
+        else
+            unlink(path_.c_str());  // of a process with our number that was killed in between
     }
     ~Aside() {
         if (path_ != place_) unlink(path_.c_str());

@@ -38,10 +38,9 @@ std::size_t files_in(const std::filesystem::path& folder) {
 TEST_CASE("whoever sees the name of a socket can connect to it") {
     const TemporaryDirectory folder(std::filesystem::temp_directory_path(), "bind-test-");
     const auto path = folder.path() / "socket";
-    std::atomic<bool> over = false;
     std::atomic<int> seen = 0, refused = 0;
-    const std::jthread watcher([&] {
-        while (!over) {
+    std::jthread watcher([&](const std::stop_token& over) {
+        while (!over.stop_requested()) {
             const int error = connect_to(path);
             if (error == 0) ++seen;
             if (error == ECONNREFUSED) ++refused;
@@ -53,7 +52,8 @@ TEST_CASE("whoever sees the name of a socket can connect to it") {
         for (const int before = seen; seen == before;) std::this_thread::yield();
         std::filesystem::remove(path);
     }
-    over = true;
+    watcher.request_stop();
+    watcher.join();
     CHECK(refused == 0);
 }
 
