@@ -79,16 +79,27 @@ test('what is held to make a character is let go before it goes as text', async 
     assert.deepEqual((await codes(6)).slice(4), [83, -83]);
 });
 
+const move = (modifiers) => client.evaluate((init) => document.querySelector('#stage').dispatchEvent(
+    new PointerEvent('pointermove', { pointerType: 'mouse', clientX: 100, clientY: 240, button: -1, bubbles: true, ...init })), modifiers);
+
 test('a modifier that was let go where nobody told of it does not stay down', async () => {
     await connect();
     await client.locator('#stage').focus();
     await client.keyboard.down('Shift');
     await client.keyboard.down('Control');
-    await client.evaluate(() => document.querySelector('#stage').dispatchEvent(
-        new PointerEvent('pointermove', { pointerType: 'mouse', clientX: 100, clientY: 240, button: -1, ctrlKey: true, bubbles: true })));
+    await move({ ctrlKey: true });
     assert.deepEqual(await codes(3), [84, 83, -84]);
     await press('a', 'KeyA');
     assert.deepEqual((await codes(6)).slice(3), [-83, 4, -4]);
+});
+
+test('nor does one that was down while a text was sent', async () => {
+    await connect();
+    await client.locator('#stage').focus();
+    await client.keyboard.down('Shift');
+    await press('/', 'Digit7', { shiftKey: true });
+    await move({});
+    assert.deepEqual(await codes(4), [84, -84, 84, -84]);
 });
 
 test('keys go by their place where that is wished', async () => {

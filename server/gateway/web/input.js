@@ -96,8 +96,7 @@ export class Input {
         const { code, text } = this.places && keyCode(event.code) !== undefined ? { code: keyCode(event.code) } : meaningOf(event);
         if (text !== undefined) this.text(text);
         else if (code !== undefined && !this.keys.has(event.code)) {
-            this.key(event.code, code, true);
-            if (modifierKeys.has(event.key)) this.modifiers.set(event.code, event.key);
+            this.press(event.code, code, modifierKeys.has(event.key) ? event.key : undefined);
         }
         return undefined;
     }
@@ -131,9 +130,10 @@ export class Input {
     // It is the character already: what is held to make it would make another one of it.
     text(text) {
         const held = [...this.keys].filter(([name]) => modifiers.test(name));
+        const named = new Map(this.modifiers);
         for (const [name, code] of held) this.key(name, code, false);
         this.send('ime-event', { type: imeText, data: { text } });
-        for (const [name, code] of held) if (name.startsWith('Shift')) this.key(name, code, true);
+        for (const [name, code] of held) if (name.startsWith('Shift')) this.press(name, code, named.get(name));
     }
 
     keyUp(event) {
@@ -145,6 +145,11 @@ export class Input {
         // Apple's browsers do not tell of keys that are let go while Command is down.
         if (event.code.startsWith('Meta')) for (const [name, other] of [...this.keys]) this.key(name, other, false);
         return undefined;
+    }
+
+    press(name, code, modifier) {
+        this.key(name, code, true);
+        if (modifier) this.modifiers.set(name, modifier);
     }
 
     key(name, code, pressed) {
