@@ -108,7 +108,7 @@ TEST_CASE("a table places as a look at every node does, while instances come and
             const PlacementRequest request = random_request(random);
             const std::string node = cluster.place(request);
             refused += node.empty() ? 1 : 0;
-            if (!node.empty()) cluster.reserve(reserved.emplace_back(request, node), 1);
+            if (!node.empty()) cluster.reserve(reserved.emplace_back(Reserved{request, node}), 1);
         }
         CHECK(refused > 0);
         CHECK(reserved.size() > count);

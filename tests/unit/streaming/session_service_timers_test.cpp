@@ -47,10 +47,10 @@ TEST_CASE("what an instance said that could not be stored counts a second later,
             return gateway.status(id) == terminated;
         }));
     };
-    const auto fail_one = [&](bool streams) {
+    const auto fail_one = [&, &peer = *instance](bool streams) {
         const std::size_t commits = world.store.commits();
         world.store.fail_next();
-        instance->stream(streams);
+        peer.stream(streams);
         REQUIRE(world.eventually([&] { return world.store.commits() > commits; }));
     };
     SECTION("the end of a stream") {
