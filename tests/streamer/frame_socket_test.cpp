@@ -122,10 +122,9 @@ TEST_CASE("one guest draws at a time") {
 TEST_CASE("guest that sees the socket can connect to it") {
     const TemporaryDirectory folder(std::filesystem::temp_directory_path(), "svc-frames-");
     const std::string path = (folder.path() / "frames").string();
-    std::atomic<bool> over = false;
     std::atomic<int> refused = 0;
-    const std::jthread guest([&] {
-        while (!over) try {
+    std::jthread guest([&](const std::stop_token& over) {
+        while (!over.stop_requested()) try {
                 FrameWriter(path).send_bytes("");
             } catch (const Error& e) {
                 if (std::string(e.what()).find("refused") != std::string::npos) ++refused;
@@ -139,7 +138,8 @@ TEST_CASE("guest that sees the socket can connect to it") {
             std::make_shared<FramePace>(64 * 48)));
         FrameWriter(path).send_bytes("");
     }
-    over = true;
+    guest.request_stop();
+    guest.join();
     CHECK(refused == 0);
 }
 

@@ -14,6 +14,7 @@ def free_net():
     routes = shutil.which("ip") and subprocess.run(["ip", "-json", "-4", "route", "show", "table", "all"],
                                                    capture_output=True, text=True).stdout
     known = [ipaddress.ip_network(route["dst"], strict=False) for route in json.loads(routes or "[]") if route["dst"] != "default"]
+    known = [net for net in known if net.prefixlen >= 12]  # wider ones, as of a VPN, leave no choice
     while True:
         net = f"10.{random.randrange(16, 250)}.{random.randrange(1, 250)}"
         if not any(ipaddress.ip_network(net + ".0/24").overlaps(other) for other in known):

@@ -41,9 +41,10 @@ def answers(path):
         return connection.recv(12) == b"HTTP/1.1 200"
 
 
-def processor_time(pid):
-    """Seconds that its threads have run, without what they waited for a processor."""
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()) / 1e9
+def waited_for_a_processor(pid):
+    """Seconds that its first thread was ready to run and did not; 0 where the kernel does not count them."""
+    counts = pathlib.Path(f"/proc/{pid}/task/{pid}/schedstat")
+    return int(counts.read_text().split()[1]) / 1e9 if counts.exists() else 0
 
 
 def memory(pid):
@@ -65,7 +66,7 @@ class AgentLimits(unittest.TestCase):
         times = []
         for _ in range(40):
             with agent() as (pid, seconds):  # on a machine that is busy with others, what it takes alone counts
-                times.append(min(seconds, processor_time(pid)))
+                times.append(seconds - waited_for_a_processor(pid))
             if min(times) < 0.020:
                 return
         self.fail(f"{sorted(times)}")

@@ -62,8 +62,8 @@ class Guest(injection.InjectionTest):
         self.assertTrue(all(line[:5] == "sensor acceleration 0.5 -1 9.81".split() for line in lines), lines)
         times = [int(line[6]) for line in lines[1:]]
         self.assertTrue(0.95 <= (times[-1] - times[0]) / 1e9 <= 30, times)
-        slow_times = [int(slow.line().split()[6]) for _ in range(3)]
-        self.assertTrue(0.45e9 <= slow_times[2] - slow_times[0] <= 30e9, slow_times)
+        slow_times = [int(slow.line().split()[6]) for _ in range(5)]
+        self.assertTrue(1.45e9 <= slow_times[-1] - slow_times[0] <= 60e9, slow_times)
         light = self.reader("--count", 2, "sensor", "light", 100)
         self.eventually(lambda: len(self.instance("sensors", "show")["active_sensors"]) == 2)
         for value in 250, 300.5:
