@@ -46,6 +46,10 @@ class TwoServices(unittest.TestCase):
         return self.publisher.create_app({"manifest.yaml": f"name: {name}\ntags: {tags}\n"})
 
     @staticmethod
+    def begin(daemon, transfer):
+        eventually(daemon, lambda: daemon.api("POST", f"/1.0/registry/applications/candy/{transfer}").status == 202)
+
+    @staticmethod
     def names(daemon):
         return sorted(a["name"] for a in daemon.api("GET", "/1.0/applications?recursion=1").metadata)
 
@@ -144,7 +148,7 @@ class Directory(TwoServices):
         eventually(self.publisher, lambda: self.offered(self.publisher) == {"candy": [0]})
         self.follow(self.client, self.url, "manual")
         for delay in range(6):
-            self.client.api("POST", "/1.0/registry/applications/candy/pull")
+            self.begin(self.client, "pull")  # the one before may not have ended when its application is there
             for _ in range(delay):
                 self.client.api("GET", "/1.0/operations")
             self.client.restart()
@@ -157,7 +161,7 @@ class Directory(TwoServices):
     def test_killed_in_the_middle_of_a_push(self):
         self.follow(self.publisher, self.url, "manual")
         self.create()
-        self.publisher.api("POST", "/1.0/registry/applications/candy/push")
+        self.begin(self.publisher, "push")
         self.publisher.restart()
         eventually(self.publisher, lambda: self.offered(self.publisher) == {"candy": [0]})
         self.follow(self.client, self.url, "pull")
