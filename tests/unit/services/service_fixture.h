@@ -41,11 +41,9 @@ class Watched {
   public:
     template <class F>
     void change(F&& f) {
-        {
-            std::lock_guard lock(mutex_);
-            f(value_);
-        }
-        changed_.notify_all();
+        std::lock_guard lock(mutex_);
+        f(value_);
+        changed_.notify_all();  // while it is locked: who awaits it may end it at once
     }
     template <class Predicate>
     T await(Predicate&& holds) {
