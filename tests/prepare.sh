@@ -45,13 +45,41 @@ allow_services() {
     ! grep -qs '^# made by prepare.sh$' "$service_policy" || rm -f "$service_policy"
 }
 
-# build_programs [MESON OPTION...]
+# build_programs [MESON OPTION...] [-- TARGET...]: all targets, unless some are named.
 build_programs() {
+    local options=()
+    while (($#)) && [[ $1 != -- ]]; do
+        options+=("$1")
+        shift
+    done
+    (($# == 0)) || shift
     if [[ ! -f $build/build.ninja ]]; then
-        CC=${CC:-ccache gcc} CXX=${CXX:-ccache g++} meson setup "$build" "$root" "$@" >/dev/null || fail "meson setup failed: see $build/meson-logs/meson-log.txt"
+        say "configuring ${build#"$root"/}"
+        # Who works on the project sees a warning; continuous integration does not let one pass.
+        CC=${CC:-ccache gcc} CXX=${CXX:-ccache g++} meson setup "$build" "$root" "-Dwerror=$([[ ${CI:-} ]] && echo true || echo false)" \
+            "${options[@]}" >/dev/null || fail "meson setup failed: see $build/meson-logs/meson-log.txt"
     fi
     say "building into ${build#"$root"/}"
-    ninja -C "$build" --quiet || fail "the build failed"
+    run_ninja "$@" || fail "the build failed"
+}
+
+# run_ninja [TARGET...]: a terminal sees each step of ninja in one line; a log gets a line for each twentieth of the
+# steps, and all that the compilers say.
+run_ninja() {
+    if [[ -t 1 ]]; then
+        ninja -C "$build" "$@"
+        return
+    fi
+    local line step shown=0 form='^(\[([0-9]+)/([0-9]+), +[0-9.]+ s\]) '
+    NINJA_STATUS='[%f/%t, %e s] ' ninja -C "$build" "$@" 2>&1 | while IFS= read -r line; do
+        if [[ $line =~ $form ]]; then
+            step=$((20 * BASH_REMATCH[2] / BASH_REMATCH[3]))
+            ((step == shown)) || echo "   ${BASH_REMATCH[1]}"
+            shown=$step
+        elif [[ $line != 'ninja: '* ]]; then
+            echo "$line"
+        fi
+    done >&2
 }
 
 # prepare_streamer [enabled]: a build folder that was made without the streamer is told to have it.
