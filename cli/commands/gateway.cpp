@@ -38,22 +38,25 @@ int delete_account(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int print_names(Context& context, const Arguments& arguments, const JsonArray& records) {
+int list_regions(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"NAME"}, {}}};
-    for (const Json& record : records) {
-        document.value.push_back(record);
-        document.table.rows.push_back({text_of(record, "name")});
+    for (const Json& region : context.gateway().regions()) {
+        document.value.push_back(region);
+        document.table.rows.push_back({text_of(region, "name")});
     }
     context.console().print(render(document, format_of(arguments)));
     return 0;
 }
 
-int list_regions(Context& context, const Arguments& arguments) {
-    return print_names(context, arguments, context.gateway().regions());
-}
-
 int list_applications(Context& context, const Arguments& arguments) {
-    return print_names(context, arguments, context.gateway().applications());
+    Document document{Json::array(), {{"NAME", "STREAMS"}, {}}};
+    for (const Json& application : context.gateway().applications()) {
+        document.value.push_back(application);
+        document.table.rows.push_back(
+            {text_of(application, "name"), yes_no(is_true(application, "streams"))});
+    }
+    context.console().print(render(document, format_of(arguments)));
+    return 0;
 }
 
 Positional one_account() {
@@ -89,7 +92,7 @@ std::vector<Command> gateway_commands() {
             {{"gateway", "region", "list"}, {"ls"}, "list regions that answer", {}, of_lists, list_regions},
             {{"gateway", "application", "list"},
              {"ls"},
-             "list applications that can be streamed",
+             "list applications, and which of them can be streamed",
              {},
              of_lists,
              list_applications}};

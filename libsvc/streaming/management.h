@@ -13,6 +13,20 @@
 
 namespace svc {
 
+// An application that sessions can be made of.
+struct StreamApplication {
+    std::string name;
+    std::map<int, bool> versions;  // those that can be launched; whether an addon of it brings a streamer
+
+    // Without a version: of the newest, which a launch takes then. Of one that is not there the launch says
+    // so.
+    bool streams(std::optional<int> version = {}) const {
+        const auto found =
+            version || versions.empty() ? versions.find(version.value_or(0)) : --versions.end();
+        return found == versions.end() || found->second;
+    }
+};
+
 struct StreamLaunch {
     std::string session;
     std::string app;
@@ -43,7 +57,7 @@ struct RegionLoad {
 class Management {
   public:
     virtual ~Management() = default;
-    virtual std::vector<std::string> applications() = 0;  // names of those that are ready and published
+    virtual std::vector<StreamApplication> applications() = 0;  // those that are ready and published
     virtual RegionLoad load() = 0;
     // Returns as soon as the instance's id is known; the launch goes on. Platform is `webrtc`, the tag
     // session=<id> is set.
@@ -65,6 +79,8 @@ class Management {
 struct RegionConfig {
     std::string name, url, certificate, key, server_fingerprint;
     std::string metrics_server;  // for the instances' streaming metrics; "": none
+    // An application streams that has one of these; none: any may.
+    std::vector<std::string> streamer_addons{"svc-streamer"};
 };
 std::unique_ptr<Management> make_management_client(const RegionConfig& config);
 

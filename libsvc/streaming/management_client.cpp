@@ -38,10 +38,11 @@ class ManagementClient final : public Management {
     explicit ManagementClient(const RegionConfig& config)
         : asking_(target_of(config), ask_timeout),
           working_(target_of(config), work_timeout),
-          metrics_server_(config.metrics_server) {}
+          metrics_server_(config.metrics_server),
+          streamer_addons_(config.streamer_addons) {}
 
-    std::vector<std::string> applications() override {
-        return launchable_applications(asking_.applications());
+    std::vector<StreamApplication> applications() override {
+        return launchable_applications(asking_.applications(), streamer_addons_);
     }
     RegionLoad load() override { return region_load(asking_.nodes()); }
     StreamLaunched launch(const StreamLaunch& launch) override;
@@ -57,6 +58,7 @@ class ManagementClient final : public Management {
 
     ApiClient asking_, working_;
     std::string metrics_server_;
+    std::vector<std::string> streamer_addons_;
     SystemClock clock_;
 };
 

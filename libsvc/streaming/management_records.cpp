@@ -24,6 +24,12 @@ bool may_be_launched(const Json& version) {
     return JsonFields(version).boolean("published").value_or(false) && text(version, "status") == "active";
 }
 
+bool has_any(const Json& version, const std::vector<std::string>& addons) {
+    return std::ranges::any_of(items(version, "addons"), [&](const Json& addon) {
+        return addon.is_string() && std::ranges::find(addons, addon.as_string()) != addons.end();
+    });
+}
+
 std::string last_part(const std::string& url) {
     return percent_decode(url.substr(url.rfind('/') + 1));
 }
@@ -57,14 +63,19 @@ Json launch_payload(const StreamLaunch& launch, const std::string& metrics_serve
 }
 
 // An application whose newest version is being made can still be launched: the last published one is taken.
-std::vector<std::string> launchable_applications(const JsonArray& applications) {
-    std::vector<std::string> names;
-    for (const Json& application : applications) {
-        const JsonArray versions = items(application, "versions");
-        if (text(application, "status") != "deleted" && std::ranges::any_of(versions, may_be_launched))
-            names.push_back(text(application, "name"));
+std::vector<StreamApplication> launchable_applications(const JsonArray& applications,
+                                                       const std::vector<std::string>& streamer_addons) {
+    std::vector<StreamApplication> found;
+    for (const Json& record : applications) {
+        StreamApplication application{text(record, "name"), {}};
+        for (const Json& version : items(record, "versions"))
+            if (may_be_launched(version))
+                application.versions[static_cast<int>(JsonFields(version).integer("number").value_or(0))] =
+                    streamer_addons.empty() || has_any(version, streamer_addons);
+        if (text(record, "status") != "deleted" && !application.versions.empty())
+            found.push_back(std::move(application));
     }
-    return names;
+    return found;
 }
 
 RegionLoad region_load(const JsonArray& nodes) {

@@ -1,6 +1,8 @@
 #include "libsvc/streaming/regions.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -37,11 +39,17 @@ class Backoff {
 
 // What a region said last.
 struct Knowledge {
-    std::optional<SteadyTime> answered;  // nothing: never
-    bool failing = false;                // the last question
-    std::optional<SteadyTime> refused;   // a launch
-    std::vector<std::string> applications;
+    std::optional<SteadyTime> answered;                                  // nothing: never
+    bool failing = false;                                                // the last question
+    std::optional<SteadyTime> refused;                                   // a launch
+    std::shared_ptr<const std::vector<StreamApplication>> applications;  // null pointer: not known
     int cpus = 0;
+
+    const StreamApplication* application(std::string_view name) const {
+        if (!applications) return nullptr;
+        const auto found = std::ranges::find(*applications, name, &StreamApplication::name);
+        return found == applications->end() ? nullptr : &*found;
+    }
 };
 
 // One region and its two threads: one asks, one follows its events.
@@ -81,7 +89,7 @@ class Region {
   private:
     void ask_on(const std::stop_token& stop);
     bool ask();  // false: no answer
-    void note_answer(std::vector<std::string> applications, int cpus);
+    void note_answer(std::vector<StreamApplication> applications, int cpus);
     void note_failure(const std::exception& reason);
     void follow_on(const std::stop_token& stop);
     void follow(const std::stop_token& stop, Backoff& backoff);
@@ -124,10 +132,11 @@ bool Region::ask() {
     }
 }
 
-void Region::note_answer(std::vector<std::string> applications, int cpus) {
+void Region::note_answer(std::vector<StreamApplication> applications, int cpus) {
+    const auto listed = std::make_shared<const std::vector<StreamApplication>>(std::move(applications));
     const bool again = knowledge_.with([&](Knowledge& known) {
         const bool was_away = known.failing || !answers(known);
-        known = {clock_.steady_now(), false, known.refused, std::move(applications), cpus};
+        known = {clock_.steady_now(), false, known.refused, listed, cpus};
         return was_away;
     });
     if (!again) return;
@@ -192,6 +201,12 @@ bool better(const Candidate& a, const Candidate& b) {
     throw Error(ErrorCode::not_found, "No agent available to host the session");
 }
 
+[[noreturn]] void throw_mute(const Regions::Wish& wish) {
+    const std::string version = wish.version ? "version " + std::to_string(*wish.version) + " of " : "";
+    throw Error(ErrorCode::invalid_argument, version + "application " + quoted(wish.app) +
+                                                 " does not stream: it has no addon with a streamer");
+}
+
 }  // namespace
 
 class Regions::Implementation {
@@ -217,7 +232,7 @@ class Regions::Implementation {
     }
     const std::vector<std::unique_ptr<Region>>& all() const { return regions_; }
 
-    std::vector<Candidate> candidates(std::string_view app, std::string_view wanted) const;
+    std::vector<Candidate> candidates(const Wish& wish) const;
     const Region& best(std::vector<Candidate> candidates) const;
 
   private:
@@ -226,23 +241,25 @@ class Regions::Implementation {
 };
 
 // Throws when there is none.
-std::vector<Candidate> Regions::Implementation::candidates(std::string_view app,
-                                                           std::string_view wanted) const {
+std::vector<Candidate> Regions::Implementation::candidates(const Wish& wish) const {
     std::vector<Candidate> found;
-    bool some_answered = false;
-    bool app_is_known = false;
+    bool some_answered = false, app_is_known = false, app_streams = false;
     for (const auto& region : regions_) {
         const Knowledge known = region->knowledge();
-        const bool lists_it = std::ranges::find(known.applications, app) != known.applications.end();
         some_answered = some_answered || known.answered;
-        app_is_known = app_is_known || lists_it;
-        if (lists_it && region->answers(known) && (wanted.empty() || wanted == region->name()))
+        const StreamApplication* application = known.application(wish.app);
+        if (application == nullptr) continue;
+        app_is_known = true;
+        if (!application->streams(wish.version)) continue;
+        app_streams = true;
+        if (region->answers(known) && (wish.region.empty() || wish.region == region->name()))
             found.push_back({region.get(), known.failing, region->has_just_refused(known), 0,
                              static_cast<std::size_t>(std::max(known.cpus, 1))});
     }
     // While no region has ever answered, nobody can say that there is no such application.
     if (some_answered && !app_is_known)
-        throw Error(ErrorCode::invalid_argument, "application " + quoted(app) + " is unknown");
+        throw Error(ErrorCode::invalid_argument, "application " + quoted(wish.app) + " is unknown");
+    if (app_is_known && !app_streams) throw_mute(wish);
     if (found.empty()) throw_no_host();
     return found;
 }
@@ -271,16 +288,17 @@ std::vector<std::string> Regions::names() const {
     return names;
 }
 
-std::vector<std::string> Regions::applications() const {
-    std::vector<std::string> names;
+std::vector<Regions::Offer> Regions::applications() const {
+    std::map<std::string, bool> streams;
     for (const auto& region : implementation_->all()) {
         const Knowledge known = region->knowledge();
-        if (region->answers(known))
-            names.insert(names.end(), known.applications.begin(), known.applications.end());
+        if (!region->answers(known)) continue;
+        for (const StreamApplication& application : *known.applications)
+            streams[application.name] = application.streams() || streams[application.name];
     }
-    std::ranges::sort(names);
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
+    std::vector<Offer> offers;
+    for (const auto& [name, does] : streams) offers.push_back({name, does});
+    return offers;
 }
 
 RegionCounts Regions::counts() const {
@@ -302,10 +320,9 @@ bool Regions::all_asked() const {
     });
 }
 
-std::string Regions::choose(std::string_view app, std::string_view wanted,
-                            const std::function<std::size_t(const std::string&)>& sessions,
+std::string Regions::choose(const Wish& wish, const std::function<std::size_t(const std::string&)>& sessions,
                             const std::set<std::string>& refused) const {
-    auto candidates = implementation_->candidates(app, wanted);
+    auto candidates = implementation_->candidates(wish);
     std::erase_if(candidates,
                   [&](const auto& candidate) { return refused.contains(candidate.region->name()); });
     if (candidates.empty()) throw_no_host();

@@ -3,6 +3,7 @@
 // its events.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,6 +29,16 @@ struct RegionCounts {
 // Thread-safe.
 class Regions {
   public:
+    // What a session is wanted of, and where.
+    struct Wish {
+        std::string_view app;
+        std::optional<int> version = {};  // nothing: the last published one
+        std::string_view region = "";     // "": any
+    };
+    struct Offer {
+        std::string name;
+        bool streams = false;
+    };
     struct Member {
         std::string name;
         std::unique_ptr<Management> management;
@@ -37,18 +48,19 @@ class Regions {
     void start(RegionEvents& events);  // once; events outlive stop()
     void stop();
 
-    std::vector<std::string> names() const;         // of those that answer
-    std::vector<std::string> applications() const;  // of all that answer: sorted, without doubles
+    std::vector<std::string> names() const;  // of those that answer
+    // Of all that answer: sorted by name, each once. One streams that does in any of them.
+    std::vector<Offer> applications() const;
     RegionCounts counts() const;
     bool answers(std::string_view region) const;
     bool all_asked() const;  // each has answered, or failed to; false for a moment after the start
     // It had no room for a launch. For 5 seconds it is chosen only if there is no other.
     void note_refusal(std::string_view region);
-    // A region that answers and lists the application, least loaded first: `sessions(region)` tells how many
-    // sessions it has; their number per CPU counts, and chance among equals. `wanted` "": any that is not
-    // among `refused`. Throws invalid_argument for an application no region knows, not_found "No agent
-    // available to host the session" otherwise.
-    std::string choose(std::string_view app, std::string_view wanted,
+    // A region that answers and has an application that streams, least loaded first: `sessions(region)` tells
+    // how many sessions it has; their number per CPU counts, and chance among equals. None of the `refused`.
+    // Throws invalid_argument for an application that no region knows or that streams nowhere, not_found "No
+    // agent available to host the session" otherwise.
+    std::string choose(const Wish& wish,
                        const std::function<std::size_t(const std::string& region)>& sessions,
                        const std::set<std::string>& refused = {}) const;
     // Throws not_found for a region that is not configured.

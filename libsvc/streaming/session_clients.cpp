@@ -71,7 +71,7 @@ SessionService::Implementation::Ptr SessionService::Implementation::commit_new(c
 StreamSession SessionService::Implementation::new_session(const SessionOwner& owner,
                                                           const SessionCreate& request) {
     StreamSession session;
-    session.region = regions_.choose(request.app, request.region,
+    session.region = regions_.choose({request.app, request.app_version, request.region},
                                      [this](const std::string& region) { return index_.open_in(region); });
     session.any_region = request.region.empty();
     session.id = ids_.object_id();

@@ -189,7 +189,8 @@ std::string SessionService::Implementation::next_region(const StreamSession& ses
     for (const RegionRefusal& refusal : session.refusals) refused.insert(refusal.region);
     try {
         return regions_.choose(
-            session.app, "", [this](const std::string& region) { return index_.open_in(region); }, refused);
+            {session.app, session.app_version},
+            [this](const std::string& region) { return index_.open_in(region); }, refused);
     } catch (const Error&) {
         return "";  // nobody else answers and has the application
     }

@@ -24,8 +24,10 @@ constexpr std::size_t request_workers = 8, most_queued = 10'000;
 
 std::vector<Regions::Member> members(const Options& options, const Seams& seams) {
     std::vector<Regions::Member> members;
-    for (const RegionConfig& region : options.regions)
+    for (RegionConfig region : options.regions) {
+        region.streamer_addons = options.streamer_addons;
         members.push_back({region.name, seams.management(region)});
+    }
     return members;
 }
 

@@ -23,6 +23,8 @@ struct Options {
     bool tls12 = false;
     std::filesystem::path tls_certificate, tls_key;  // "": made in state_dir
     std::vector<RegionConfig> regions;
+    // An application streams that has one of these addons; none: any may.
+    std::vector<std::string> streamer_addons = RegionConfig().streamer_addons;
     IceConfig ice;
     SessionLimits limits;
     std::vector<std::string> allowed_origins{"*"};  // CORS

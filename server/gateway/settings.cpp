@@ -9,6 +9,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/metrics_server.h"
+#include "libsvc/model/names.h"
 #include "libsvc/net/target.h"
 #include "server/process/setting_values.h"
 
@@ -126,6 +127,11 @@ void apply_regions(Options& options, Key key, const Json& value) {
     }
 }
 
+void apply_streamer_addons(Options& options, Key key, const Json& value) {
+    options.streamer_addons = read_texts(key, value);
+    for (const std::string& name : options.streamer_addons) check_addon_name(key, name);
+}
+
 void apply_metrics(Options& options, Key key, const Json& value) {
     read_members(key, value,
                  {{"listen", [&](Key k, const Json& v) { options.metrics_listen = read_address(k, v); }},
@@ -230,6 +236,8 @@ constexpr std::array all_settings{
                 o.log_level = log::parse_level(read_one_of(k, v, {"debug", "info", "warning", "error"}));
             }},
     Setting{"regions", "", "the management services that run the instances", apply_regions},
+    Setting{"streamer_addons", "", "addons that bring a streamer: what has none of them is not streamed",
+            apply_streamer_addons},
     Setting{"metrics", "", "who may read the metrics, and where", apply_metrics},
     Setting{"stun", "", "servers that tell clients their address", apply_stun},
     Setting{"turn", "", "relays of media, with the secret they share with the gateway", apply_turn},

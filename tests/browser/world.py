@@ -167,7 +167,8 @@ class World:
         self.service.add_image()
         self.app = "demo"
         self.service.create_app({"manifest.yaml": f"name: {self.app}\n"})
-        self.gateway = Gateway(self.service.dir, self.service.socket, **settings).start()
+        # The streamer runs beside the simulated instance: the application needs no addon for it.
+        self.gateway = Gateway(self.service.dir, self.service.socket, streamer_addons=[], **settings).start()
         self.token = self.gateway.account("tester")
         eventually(lambda: self.gateway.api("GET", "/1.0/applications").metadata, "the gateway lists the application")
         self.guests = {}

@@ -46,7 +46,7 @@ struct World {
 TEST_CASE("regions and applications of a running gateway are listed") {
     World world;
     CHECK(world.ask_json({"gateway", "region", "list"}).dump() == R"([{"name":"home"}])");
-    CHECK(world.ask_json({"gateway", "application", "list"}).dump() == R"([{"name":"app"}])");
+    CHECK(world.ask_json({"gateway", "application", "list"}).dump() == R"([{"name":"app","streams":true}])");
     CHECK(world.ask_json({"gateway", "status"}).at("status") == Json("healthy"));
 }
 

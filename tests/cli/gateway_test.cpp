@@ -80,6 +80,9 @@ TEST_CASE("lists and records of the gateway come in four formats") {
     world.gateway.on("/1.0/regions", [](const Request&) {
         return Json::array({name("north"), name("south")});
     });
+    world.gateway.on("/1.0/applications", [](const Request&) {
+        return Json::parse(R"([{"name":"candy","streams":true},{"name":"greeter","streams":false}])");
+    });
     world.gateway.start();
     for (const std::string format : {"table", "json", "yaml", "csv"}) {
         const auto check = [&](const std::string& file, std::vector<std::string> words) {
@@ -90,6 +93,7 @@ TEST_CASE("lists and records of the gateway come in four formats") {
         check("session_show", {"gateway", "session", "show", id});
         check("account_list", {"gateway", "account", "list"});
         check("region_list", {"gateway", "region", "ls"});
+        check("application_list", {"gateway", "application", "ls"});
     }
 }
 

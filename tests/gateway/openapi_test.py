@@ -18,7 +18,7 @@ ELSEWHERE = {("GET", "/"), ("GET", "/web/{file}"), ("GET", "/internal/1.0/metric
 GOLDEN = {
     "account_created": "AccountAnswer",
     "accounts": "AccountsAnswer",
-    "applications": "NamesAnswer",
+    "applications": "ApplicationsAnswer",
     "regions": "NamesAnswer",
     "session": "SessionAnswer",
     "session_created": "CreatedAnswer",

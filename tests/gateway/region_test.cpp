@@ -36,6 +36,21 @@ TEST_CASE("regions_and_applications_are_listed_by_name") {
     check_golden("gateway/golden/regions.json", gateway.call(Method::get, "/1.0/regions/", token).json());
 }
 
+TEST_CASE("an_application_without_a_streamer_is_said_to_have_none_and_is_not_started") {
+    TestGateway gateway;
+    const std::string token = gateway.token("alice");
+    gateway.region().add_application({"greeter", {{0, false}}});
+    gateway.advance(std::chrono::seconds(6));
+    const auto listed = [&] { return gateway.call(Method::get, "/1.0/applications", token).metadata(); };
+    eventually("the application is listed", [&] { return listed().as_array().size() == 2; });
+    CHECK(listed() == Json::parse(R"([{"name":"app","streams":true},{"name":"greeter","streams":false}])"));
+    const ApiReply reply =
+        gateway.call(Method::post, "/1.0/sessions", token, Json::object({{"app", "greeter"}}));
+    CHECK(reply.status == 400);
+    CHECK(reply.error() == "application 'greeter' does not stream: it has no addon with a streamer");
+    CHECK(gateway.region().launches().empty());
+}
+
 TEST_CASE("a_region_that_is_down_is_not_listed_and_hosts_nothing") {
     TestGateway gateway(with_two_regions);
     const std::string token = gateway.token("alice");

@@ -10,7 +10,7 @@ class FakeManagement::Connection final : public Management {
   public:
     explicit Connection(FakeManagement& service) : service_(service) {}
 
-    std::vector<std::string> applications() override {
+    std::vector<StreamApplication> applications() override {
         const auto lock = service_.answering();
         return service_.applications_;
     }
@@ -66,7 +66,13 @@ void FakeManagement::require_answers() const {
 
 void FakeManagement::set_applications(std::vector<std::string> names) {
     std::lock_guard lock(mutex_);
-    applications_ = std::move(names);
+    applications_.clear();
+    for (std::string& name : names) applications_.push_back({std::move(name), {{0, true}}});
+}
+
+void FakeManagement::add_application(StreamApplication application) {
+    std::lock_guard lock(mutex_);
+    applications_.push_back(std::move(application));
 }
 
 void FakeManagement::set_cpus(int cpus) {

@@ -20,8 +20,9 @@ class FakeManagement {
     // One client of it; any number of them may follow at the same time.
     std::unique_ptr<Management> connect();
 
-    void set_applications(std::vector<std::string> names);  // at first: "app"
-    void set_cpus(int cpus);                                // at first: 4
+    void set_applications(std::vector<std::string> names);  // that stream; at first: "app"
+    void add_application(StreamApplication application);
+    void set_cpus(int cpus);  // at first: 4
     // False: calls throw unavailable, and who follows is disconnected.
     void set_answers(bool answers);
     // True: it takes calls and answers none of them, until false. Whoever ends a connection meanwhile waits.
@@ -73,7 +74,7 @@ class FakeManagement {
 
     mutable std::mutex mutex_;
     mutable std::condition_variable_any changed_;
-    std::vector<std::string> applications_{"app"};
+    std::vector<StreamApplication> applications_{{"app", {{0, true}}}};
     int cpus_ = 4;
     bool answers_ = true;
     bool hangs_ = false;

@@ -33,8 +33,19 @@ function since(seconds) {
     return `since ${today ? time.toLocaleTimeString([], { timeStyle: 'short' }) : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`;
 }
 
-function sameNames(items, others) {
-    return items.length === others?.length && items.every(({ name }, index) => name === others[index].name);
+function same(items, others) {
+    return items.length === others?.length && items.every(({ name, streams }, index) => name === others[index].name && streams === others[index].streams);
+}
+
+// Gateways of before do not tell.
+function canStream({ streams }) {
+    return streams !== false;
+}
+
+// Told to administrators alone.
+function owner({ account }) {
+    if (account === undefined) return '';
+    return account ? `of ${account}` : 'of no account';
 }
 
 export class Overview {
@@ -83,23 +94,29 @@ export class Overview {
 
     // What did not change keeps its elements, and with them the focus.
     showApplications(applications) {
-        if (sameNames(applications, this.applications)) return;
+        if (same(applications, this.applications)) return;
         this.applications = applications;
-        const items = applications.map(({ name }) => {
-            const item = instantiate('application-item');
-            item.querySelector('.badge').textContent = name.slice(0, 1).toUpperCase();
-            Object.assign(item.querySelector('.name'), { textContent: name, title: name });
-            const start = item.querySelector('button');
-            start.setAttribute('aria-label', `Start ${name}`);
-            start.addEventListener('click', () => this.start(name));
-            return item;
-        });
-        byId('applications').replaceChildren(...(items.length ? items : [paragraph('There is no application that can be streamed yet: the operator makes one with the addon svc-streamer.')]));
+        // Those that can be started come first.
+        const items = [...applications].sort((a, b) => canStream(b) - canStream(a)).map((application) => this.applicationItem(application));
+        const none = paragraph('There is no application that can be streamed yet: the operator makes one with the addon svc-streamer.');
+        byId('applications').replaceChildren(...(applications.some(canStream) ? [] : [none]), ...items);
+    }
+
+    applicationItem(application) {
+        const { name } = application, streams = canStream(application), item = instantiate('application-item');
+        item.querySelector('.badge').textContent = name.slice(0, 1).toUpperCase();
+        Object.assign(item.querySelector('.name'), { textContent: name, title: name });
+        const start = item.querySelector('button');
+        start.setAttribute('aria-label', `Start ${name}`);
+        start.addEventListener('click', () => this.start(name));
+        show(start, streams);
+        show(item.querySelector('.reason'), !streams);
+        return item;
     }
 
     // One region is no choice.
     showRegions(regions) {
-        if (sameNames(regions, this.regions)) return;
+        if (same(regions, this.regions)) return;
         this.regions = regions;
         byId('region').replaceChildren(new Option('any', ''), ...regions.map(({ name }) => new Option(name, name)));
         show(byId('regions'), regions.length > 1);

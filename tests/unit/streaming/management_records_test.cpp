@@ -16,7 +16,14 @@ Json application(std::string_view status, bool published, std::string_view versi
 }
 
 Names launchable(const Json& record) {
-    return launchable_applications({record});
+    Names names;
+    for (const auto& found : launchable_applications({record}, {})) names.push_back(found.name);
+    return names;
+}
+
+Json version(int number, std::string_view addons) {
+    return Json::object(
+        {{"number", number}, {"published", true}, {"status", "active"}, {"addons", Json::parse(addons)}});
 }
 
 }  // namespace
@@ -38,6 +45,29 @@ TEST_CASE("applications are listed that have a published version which is ready"
     CHECK(launchable(application("error", true, "error")).empty());
     CHECK(launchable(application("deleted", true, "active")).empty());
     CHECK(launchable(Json::object({{"name", "new"}, {"status", "ready"}, {"versions", Json()}})).empty());
+}
+
+TEST_CASE("a version streams that has one of the addons with a streamer") {
+    const Json record =
+        Json::object({{"name", "candy"},
+                      {"status", "ready"},
+                      {"versions", Json::array({version(3, R"(["greeting","svc-streamer"])"),
+                                                version(4, R"(["greeting"])"), version(7, "null")})}});
+    const auto versions = [&](const Names& streamers) {
+        return launchable_applications({record}, streamers).at(0).versions;
+    };
+    using Versions = std::map<int, bool>;
+    CHECK(versions({"svc-streamer"}) == Versions{{3, true}, {4, false}, {7, false}});
+    CHECK(versions({"other", "greeting"}) == Versions{{3, true}, {4, true}, {7, false}});
+    CHECK(versions({}) == Versions{{3, true}, {4, true}, {7, true}});
+}
+
+TEST_CASE("the newest version tells whether an application streams, or the one that is named") {
+    const StreamApplication candy{"candy", {{3, true}, {7, false}}};
+    CHECK_FALSE(candy.streams());
+    CHECK(candy.streams(3));
+    CHECK_FALSE(candy.streams(7));
+    CHECK(candy.streams(9));  // is not there
 }
 
 TEST_CASE("nodes that take no instances do not count") {

@@ -76,12 +76,20 @@ struct World {
     }
     std::string choose(std::string_view app, std::string_view wanted = "", std::size_t in_north = 0,
                        std::size_t in_south = 0) {
-        return regions.choose(
-            app, wanted, [&](const std::string& region) { return region == "north" ? in_north : in_south; });
+        return regions.choose({app, {}, wanted}, [&](const std::string& region) {
+            return region == "north" ? in_north : in_south;
+        });
     }
 };
 
 // Whether it becomes true.
+// "candy" streams, "(candy)" does not.
+Names offered(const std::vector<Regions::Offer>& offers) {
+    Names names;
+    for (const auto& [name, streams] : offers) names.push_back(streams ? name : "(" + name + ")");
+    return names;
+}
+
 bool eventually(const std::function<bool()>& test) {
     const auto end = std::chrono::steady_clock::now() + enough;
     while (!test()) {
@@ -98,7 +106,7 @@ TEST_CASE("regions that answer are named with what they have") {
     world.north.set_applications({"candy", "app"});
     world.start();
     CHECK(world.regions.names() == Names{"north", "south"});
-    CHECK(world.regions.applications() == Names{"app", "candy"});
+    CHECK(offered(world.regions.applications()) == Names{"app", "candy"});
     CHECK(world.regions.counts().active == 2);
     CHECK(world.regions.answers("north"));
     CHECK_FALSE(world.regions.answers("west"));
@@ -157,7 +165,7 @@ TEST_CASE("a new answer brings new applications") {
     world.start();
     world.south.set_applications({"later"});
     world.clock.advance(std::chrono::seconds(5));
-    CHECK(eventually([&] { return world.regions.applications() == Names{"app", "later"}; }));
+    CHECK(eventually([&] { return offered(world.regions.applications()) == Names{"app", "later"}; }));
     CHECK(world.choose("later") == "south");
 }
 
@@ -242,7 +250,35 @@ TEST_CASE("applications and regions that nobody has are told apart") {
     CHECK(code_of([&] { world.choose("candy", "south"); }) == ErrorCode::not_found);
     CHECK(code_of([&] { world.choose("candy", "west"); }) == ErrorCode::not_found);
     CHECK(code_of([&] { world.regions.management("west"); }) == ErrorCode::not_found);
-    CHECK(world.regions.management("south").applications() == Names{"app"});
+    CHECK(world.regions.management("south").applications().at(0).name == "app");
+}
+
+TEST_CASE("what does not stream is told from what nobody has") {
+    World world;
+    world.north.add_application({"greeter", {{0, true}, {1, false}}});
+    world.south.add_application({"silent", {{0, false}}});
+    world.start();
+    CHECK(offered(world.regions.applications()) == Names{"app", "(greeter)", "(silent)"});
+    CHECK_THROWS_WITH(world.choose("silent"),
+                      "application 'silent' does not stream: it has no addon with a streamer");
+    CHECK(code_of([&] { world.choose("greeter"); }) == ErrorCode::invalid_argument);
+    const auto none = [](const std::string&) { return std::size_t{0}; };
+    CHECK(world.regions.choose({"greeter", 0}, none) == "north");
+    CHECK_THROWS_WITH(
+        world.regions.choose({"greeter", 1}, none),
+        "version 1 of application 'greeter' does not stream: it has no addon with a streamer");
+    CHECK(world.regions.choose({"greeter", 7}, none) == "north");  // the launch says that it is not there
+}
+
+TEST_CASE("an application that streams in one region only is placed there") {
+    World world;
+    world.north.set_applications({});
+    world.north.add_application({"candy", {{0, false}}});
+    world.south.set_applications({"candy"});
+    world.start();
+    CHECK(offered(world.regions.applications()) == Names{"candy"});
+    CHECK(world.choose("candy", "", 0, 9) == "south");
+    CHECK(code_of([&] { world.choose("candy", "north"); }) == ErrorCode::not_found);
 }
 
 TEST_CASE("regions end at once, whatever they wait for") {
