@@ -96,6 +96,11 @@ class SessionService::Implementation {
         Time until{};
         bool is_there = false;  // it signals; this takes no time until the instance is ready
     };
+    // Since when an instance was seen running that has not connected yet.
+    struct Running {
+        std::string instance;
+        SteadyTime since{};
+    };
     // A caller that is told when sessions are gone.
     struct Wait {
         SessionOwner owner;
@@ -184,6 +189,7 @@ class SessionService::Implementation {
     std::map<std::string, std::vector<StreamInstance>> instances_of(const std::string& region);
     void end_again(const StreamSession& session);
     void reconcile(const StreamSession& session, const std::vector<StreamInstance>& found);
+    void note_running(const StreamSession& session, const StreamInstance& instance);
     void check(const StreamSession& session);
     void observe(const StreamSession& session, const std::optional<StreamInstance>& instance);
     void instance_stopped(const StreamSession& session);
@@ -197,7 +203,9 @@ class SessionService::Implementation {
     void look_at(const StreamSession& session);
     void look_at_ending(const StreamSession& session);
     void look_at_live(const StreamSession& session);
+    std::string start_failure(const StreamSession& session) const;
     std::string why_not_started(const StreamSession& session) const;
+    bool has_no_streamer(const StreamSession& session) const;
     bool is_ownerless(const StreamSession& session) const;
     bool is_silent(const StreamSession& session);
     void end_media(const StreamSession& session);
@@ -205,6 +213,7 @@ class SessionService::Implementation {
     void end_deserted(const StreamSession& session);
     void retry_failed();
     void forget_clients();
+    void forget_running();
     void renew_claims(const std::vector<Ptr>& sessions);
     void renew(std::span<const std::string> ids);
 
@@ -224,6 +233,7 @@ class SessionService::Implementation {
     Guarded<std::map<std::string, Duty>> duties_;
     Guarded<std::map<std::string, Expected>> expected_;  // clients; beyond their time they are gone for good
     Guarded<std::map<std::string, SteadyTime>> silent_;  // since when streaming instances have been away
+    Guarded<std::map<std::string, Running>> running_;    // of sessions that are `created`
     Guarded<std::map<std::string, std::deque<SteadyTime>>> creations_;  // of the last minute, by account
     Guarded<std::set<std::string>> unknown_regions_;                    // asked for their instances in vain
     Guarded<Waits> waits_;

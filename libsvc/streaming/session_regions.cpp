@@ -91,6 +91,7 @@ void SessionService::Implementation::reconcile(const StreamSession& session,
     }
     if (!session.removal_due && (has_none ? !found.empty() : named != found.end() && found.size() > 1))
         return adopt(session, found);
+    if (named != found.end()) note_running(session, *named);
     const bool is_well = named != found.end() && named->status != "error" && named->status != "stopped";
     if (session.removal_due || (has_none ? session.status != error : !is_well)) schedule(session.id);
 }
@@ -115,6 +116,18 @@ void SessionService::Implementation::observe(const StreamSession& session,
     if (instance->status == "error" || (stopped && !message.empty()))
         return fail_instance(session, message.empty() ? "Container failed" : message, false);
     if (stopped) instance_stopped(session);
+    note_running(session, *instance);
+}
+
+// Of a session whose instance has not connected yet.
+void SessionService::Implementation::note_running(const StreamSession& session,
+                                                  const StreamInstance& instance) {
+    if (session.status != created || instance.status != "running") return;
+    const SteadyTime now = clock_.steady_now();
+    running_.with([&](auto& running) {
+        Running& seen = running[session.id];
+        if (seen.instance != instance.id) seen = {instance.id, now};
+    });
 }
 
 // The instance itself is of no use any more.

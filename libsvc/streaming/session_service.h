@@ -29,6 +29,7 @@ struct RecordTraits<StreamSession> {
 
 struct SessionLimits {
     Duration launch = std::chrono::minutes(5);      // then error "Container failed to start: ..."
+    Duration streamer = std::chrono::seconds(30);   // of an instance that runs, to connect; then error
     Duration deletion = std::chrono::minutes(2);    // then error, unless forced
     Duration keep = std::chrono::hours(1);          // of terminated records that are not ephemeral
     Duration keep_failed = std::chrono::hours(24);  // of sessions in error; then they end

@@ -41,6 +41,7 @@ void SessionService::Implementation::tick() {
     retry_events();
     retry_failed();
     forget_clients();
+    forget_running();
     tell_all_waiting();
 }
 
@@ -67,6 +68,16 @@ void SessionService::Implementation::forget_clients() {
     });
     for (const std::string& id : due)
         if (!records_.find(id)) expect_nobody(id);
+}
+
+// Of sessions that moved on.
+void SessionService::Implementation::forget_running() {
+    running_.with([this](auto& running) {
+        std::erase_if(running, [this](const auto& entry) {
+            const Ptr session = records_.find(entry.first);
+            return !session || session->status != created;
+        });
+    });
 }
 
 void SessionService::Implementation::look_at(const StreamSession& session) {
@@ -150,6 +161,25 @@ void SessionService::Implementation::end_media(const StreamSession& session) {
     stream_ended(session.id, "Instance does not answer", session.status != error);
 }
 
+// Whoever shows the screen connects when the guest is up, or is not there.
+bool SessionService::Implementation::has_no_streamer(const StreamSession& session) const {
+    if (relay_.is_registered(session.id)) return false;
+    const SteadyTime now = clock_.steady_now();
+    return running_.with([&](const auto& running) {
+        const auto found = running.find(session.id);
+        return found != running.end() && found->second.instance == session.container_id &&
+               now - found->second.since >= config_.limits.streamer;
+    });
+}
+
+// Of a session that is `created`; "": it may still start.
+std::string SessionService::Implementation::start_failure(const StreamSession& session) const {
+    if (has_no_streamer(session))
+        return "no streamer in the instance connected within " + format_duration(config_.limits.streamer);
+    if (clock_.now() - session.created_at < config_.limits.launch) return "";
+    return "Container failed to start: " + why_not_started(session);
+}
+
 // What the launch limit was spent on.
 std::string SessionService::Implementation::why_not_started(const StreamSession& session) const {
     if (!regions_.answers(session.region)) return "region " + quoted(session.region) + " does not answer";
@@ -165,8 +195,8 @@ void SessionService::Implementation::look_at_live(const StreamSession& session) 
     const std::chrono::minutes idle(session.idle_time_min);
     if (idle.count() > 0 && !session.client_connected && now - session.client_left_at >= idle)
         return terminate(session.id, "Idle for " + minutes_text(idle));
-    if (session.status == created && now - session.created_at >= config_.limits.launch)
-        return fail(session.id, "Container failed to start: " + why_not_started(session));
+    if (const std::string failure = session.status == created ? start_failure(session) : ""; !failure.empty())
+        return fail(session.id, failure);
     if (session.status == error && now - session.changed_at >= config_.limits.keep_failed)
         return terminate(session.id, session.status_message);
     if (is_deserted(session, now)) return end_deserted(session);

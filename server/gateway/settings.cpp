@@ -172,6 +172,7 @@ void apply_limits(Options& options, Key key, const Json& value) {
     read_members(
         key, value,
         {{"launch", [&](Key k, const Json& v) { limits.launch = read_limit(k, v); }},
+         {"streamer", [&](Key k, const Json& v) { limits.streamer = read_limit(k, v); }},
          {"deletion", [&](Key k, const Json& v) { limits.deletion = read_limit(k, v); }},
          {"keep", [&](Key k, const Json& v) { limits.keep = read_duration(k, v); }},
          {"keep_failed", [&](Key k, const Json& v) { limits.keep_failed = read_duration(k, v); }},
