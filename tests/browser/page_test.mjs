@@ -1,8 +1,9 @@
 // The gateway's page with a gateway that is played and an instance that lives in another page: what a user sees and does.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { bodyOf, isFirefox, launch, newContext, phone } from './browser.mjs';
+import { bodyOf, isFirefox, launch, newContext, patience, phone } from './browser.mjs';
 
 const web = new URL('../../server/gateway/web/', import.meta.url);
 const site = 'http://localhost';
@@ -10,6 +11,7 @@ const types = { js: 'text/javascript', html: 'text/html', css: 'text/css', svg: 
 
 let browser, context, page, instance, socket, gateway;
 let asked;  // resolves with the first request that changes something
+let signalled;  // with the client's first message to the instance
 
 before(async () => { browser = await launch(); });
 after(() => browser.close());
@@ -17,7 +19,9 @@ beforeEach(() => {
     instance = undefined;
     let first;
     asked = new Promise((resolve) => { first = resolve; });
-    gateway = { first, down: false, refuses: false, requests: [], applications: [{ name: 'demo' }], regions: [{ name: 'here' }], sessions: [], session: { id: 's1', status: 'active' } };
+    let signal;
+    signalled = new Promise((resolve) => { signal = resolve; });
+    gateway = { first, signal, down: false, refuses: false, requests: [], applications: [{ name: 'demo' }], regions: [{ name: 'here' }], sessions: [], session: { id: 's1', status: 'active' } };
 });
 afterEach(() => context.close());
 
@@ -28,32 +32,52 @@ function metadataOf(method, pathname) {
     return known[pathname] ?? gateway.session;
 }
 
-async function serve(route) {
-    const request = route.request(), { pathname } = new URL(request.url());
+async function replyTo(method, pathname, body) {
     if (pathname.startsWith('/1.0/')) {
-        if (gateway.down) return route.abort();
-        if (gateway.refuses) return route.fulfill({ status: 401, json: { type: 'error', status: 'failed', status_code: 401, error: 'Authorization failed' } });
-        if (request.method() !== 'GET') {
-            gateway.requests.push({ method: request.method(), pathname, body: bodyOf(request) });
+        if (gateway.refuses) return { status: 401, json: { type: 'error', status: 'failed', status_code: 401, error: 'Authorization failed' } };
+        if (method !== 'GET') {
+            gateway.requests.push({ method, pathname, body });
             gateway.first(gateway.requests[0]);
         }
         const status = pathname === '/1.0/sessions/' ? 201 : 200;
-        return route.fulfill({ status, json: { type: 'sync', status: 'success', status_code: status, metadata: metadataOf(request.method(), pathname) } });
+        return { status, json: { type: 'sync', status: 'success', status_code: status, metadata: metadataOf(method, pathname) } };
     }
-    if (pathname === '/blank') return route.fulfill({ contentType: 'text/html', body: '<body></body>' });
+    if (pathname === '/blank') return { contentType: 'text/html', body: '<body></body>' };
     const name = pathname === '/' ? 'index.html' : pathname.replace('/web/', '');
-    return route.fulfill({ contentType: types[name.split('.').pop()], body: await readFile(new URL(name, web)) });
+    return { contentType: types[name.split('.').pop()], body: await readFile(new URL(name, web)) };
 }
 
-async function open({ token = 'abc', device = { viewport: { width: 1280, height: 800 } } } = {}) {
+async function serve(route) {
+    const request = route.request(), { pathname } = new URL(request.url());
+    if (gateway.down && pathname.startsWith('/1.0/')) return route.abort();
+    return route.fulfill(await replyTo(request.method(), pathname, request.method() === 'GET' ? undefined : bodyOf(request)));
+}
+
+// The same by a server: what a page sends while it goes is not seen otherwise. Resolves with its address.
+async function listen(onRequest) {
+    const server = createServer(async (request, response) => {
+        const { pathname } = new URL(request.url, site);
+        const { status = 200, json, contentType = 'application/json', body } = await replyTo(request.method, pathname);
+        response.writeHead(status, { 'Content-Type': contentType }).end(body ?? JSON.stringify(json));
+        onRequest(request.method, pathname);
+    });
+    after(() => server.close());
+    await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+    return `http://127.0.0.1:${server.address().port}`;
+}
+
+async function open({ token = 'abc', device = { viewport: { width: 1280, height: 800 } }, at = site } = {}) {
     context = await newContext(browser, device);
     await context.route(`${site}/**`, serve);
     page = await context.newPage();
     await page.routeWebSocket('ws://localhost/slave?token=t', (route) => {
         socket = route;
-        route.onMessage((text) => instance?.evaluate((message) => window.fromClient?.(message), text).catch(() => {}));
+        route.onMessage((text) => {
+            gateway.signal();
+            instance?.evaluate((message) => window.fromClient?.(message), text).catch(() => {});
+        });
     });
-    await page.goto(`${site}/${token ? `#token=${token}` : ''}`);
+    await page.goto(`${at}/${token ? `#token=${token}` : ''}`);
     if (token) await page.locator('#overview').waitFor();
 }
 
@@ -156,6 +180,66 @@ test('a start that is cancelled leaves no session', async () => {
     const [deletion] = await Promise.all([page.waitForRequest((request) => request.method() === 'DELETE'), page.locator('#cancel').click()]);
     assert.equal(new URL(deletion.url()).pathname, '/1.0/sessions/s1');
     await page.getByRole('button', { name: 'Start demo' }).waitFor();
+});
+
+async function startAndWait() {
+    await page.getByRole('button', { name: 'Start demo' }).click();
+    await page.getByText('Starting demo').waitFor();
+    await signalled;
+}
+
+const deletions = () => gateway.requests.filter(({ method }) => method === 'DELETE').map(({ pathname }) => pathname);
+
+test('a page that is closed while an application starts leaves no session', { timeout: patience }, async () => {
+    let deleted;
+    const deletion = new Promise((resolve) => { deleted = resolve; });
+    const at = await listen((method, pathname) => method === 'DELETE' && deleted(pathname));
+    await open({ at });
+    await startAndWait();
+    await page.close({ runBeforeUnload: true });
+    assert.equal(await deletion, '/1.0/sessions/s1');
+});
+
+test('the browser\'s "back" while an application starts leaves no session', async () => {
+    await open();
+    await startAndWait();
+    const deletion = page.waitForRequest((request) => request.method() === 'DELETE');
+    await page.goBack();
+    assert.equal(new URL((await deletion).url()).pathname, '/1.0/sessions/s1');
+    await page.getByRole('button', { name: 'Start demo' }).waitFor();
+});
+
+test('a page that goes while it shows an instance lets its session run', async () => {
+    await open();
+    await start();
+    await page.goto(`${site}/blank`);
+    assert.deepEqual(await heard('stream::disconnect', 1), [{}]);
+    assert.deepEqual(deletions(), []);
+});
+
+test('an application without a streamer is not offered, and says why', async () => {
+    gateway.applications = [{ name: 'greeter', streams: false }, { name: 'demo', streams: true }];
+    await open();
+    assert.deepEqual(await page.locator('#applications .name').allInnerTexts(), ['demo', 'greeter']);
+    assert.ok(await page.getByRole('button', { name: 'Start demo' }).isVisible());
+    assert.equal(await page.locator('[aria-label="Start greeter"]').isVisible(), false);
+    const said = page.locator('#applications .reason').filter({ visible: true });
+    assert.deepEqual(await said.allInnerTexts(), ['Cannot be shown here: it has no addon with a streamer.']);
+});
+
+test('what becomes streamed is offered', async () => {
+    gateway.applications = [{ name: 'demo', streams: false }];
+    await open();
+    await page.getByText('There is no application that can be streamed yet').waitFor();
+    gateway.applications = [{ name: 'demo', streams: true }];
+    await page.getByRole('button', { name: 'Start demo' }).waitFor();
+});
+
+test('administrators see whose each session is', async () => {
+    gateway.sessions = [record({ account: 'alice' }), record({ id: 's2', account: '' })];
+    await open();
+    assert.match(await page.locator('[data-session=s1] .detail').innerText(), /^of alice · since/);
+    assert.match(await page.locator('[data-session=s2] .detail').innerText(), /^of no account · since/);
 });
 
 test('what is joined from a phone has the size of its window', async () => {

@@ -21,18 +21,18 @@ export class Gateway {
         this.token = token;
     }
 
-    // The answer's metadata. Throws GatewayError; its status is 0 when the gateway cannot be reached.
-    async request(method, path, body, signal) {
-        const { metadata } = await this.answer(method, path, body, signal);
+    // The answer's metadata. Throws GatewayError; its status is 0 when the gateway cannot be reached. `options`: of fetch().
+    async request(method, path, body, options) {
+        const { metadata } = await this.answer(method, path, body, options);
         return metadata;
     }
 
-    async answer(method, path, body, signal) {
+    async answer(method, path, body, options) {
         const headers = { Authorization: `Macaroon root=${this.token}`, Accept: 'application/json' };
         if (body !== undefined) headers['Content-Type'] = 'application/json';
         let response;
         try {
-            response = await fetch(this.url + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal });
+            response = await fetch(this.url + path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), ...options });
         } catch {
             throw new GatewayError(0, 'The gateway cannot be reached.');
         }
@@ -63,10 +63,11 @@ export class Gateway {
     }
 
     join(id, screen) {
-        return this.request('POST', `/1.0/sessions/${encodeURIComponent(id)}/join`, screen ? { screen } : {}, AbortSignal.timeout(joinLimit));
+        return this.request('POST', `/1.0/sessions/${encodeURIComponent(id)}/join`, screen ? { screen } : {}, { signal: AbortSignal.timeout(joinLimit) });
     }
 
-    end(id, { force = false } = {}) {
-        return this.request('DELETE', `/1.0/sessions/${encodeURIComponent(id)}${force ? '?force=true' : ''}`);
+    // Also when the page goes meanwhile.
+    end(id) {
+        return this.request('DELETE', `/1.0/sessions/${encodeURIComponent(id)}`, undefined, { keepalive: true });
     }
 }

@@ -192,7 +192,7 @@ export class Overview {
         state.textContent = states[session.status] ?? session.status;
         Object.assign(item.querySelector('.name'), { textContent: session.app, title: session.app });
         const watched = session.client_connected ? 'in use' : '';
-        const facts = [since(session.created_at), session.region, watched, session.id];
+        const facts = [owner(session), since(session.created_at), session.region, watched, session.id];
         item.querySelector('.detail').textContent = facts.filter(Boolean).join(' · ');
         item.querySelector('.reason').textContent = session.status_message ?? '';
         this.prepareActions(item, session);

@@ -36,7 +36,7 @@ export class StreamView {
         on('share-location', this.toggleLocation);
         on('show-figures', this.toggleFigures);
         on('leave', this.leave);
-        on('cancel', this.cancel);
+        on('cancel', this.leave);
         on('end', this.endSession);
         on('handle', () => byId('bottom').classList.toggle('open'));
         byId('stage').addEventListener('pointerdown', () => byId('bottom').classList.remove('open'));
@@ -45,7 +45,7 @@ export class StreamView {
         document.addEventListener('fullscreenchange', () => this.fullScreenChanged());
         document.addEventListener('visibilitychange', () => this.stayAwake());
         window.visualViewport?.addEventListener('resize', () => this.fit());
-        window.addEventListener('pagehide', () => this.stream?.disconnect());
+        window.addEventListener('pagehide', () => this.attempt && this.leave());
         window.addEventListener('popstate', () => this.wentBack());
     }
 
@@ -153,15 +153,11 @@ export class StreamView {
         if (document.activeElement === document.body) byId('stage').focus();
     }
 
-    leave() {
-        if (this.stream) this.stream.disconnect();
-        else this.close();
-    }
-
     // Of a session that nobody has seen nothing is to be kept.
-    cancel() {
+    leave() {
         const { stream, gateway, isNew } = this;
-        this.leave();
+        if (stream) stream.disconnect();
+        else this.close();
         if (stream && isNew) gateway.end(stream.sessionId).catch(() => {});
     }
 
