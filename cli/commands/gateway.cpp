@@ -15,19 +15,24 @@ int status(Context& context, const Arguments& arguments) {
 }
 
 int create_account(Context& context, const Arguments& arguments) {
-    const Json account = context.gateway().create_account(arguments.text("name"), arguments.text("expiry"));
-    context.console().print_error_line("Told only now; good until " +
-                                       shown_time(text_of(account, "expires_at")) + ":");
-    context.console().print_line(text_of(account, "token"));
+    const Json account = context.gateway().create_account(arguments.text("name"), arguments.text("expiry"),
+                                                          arguments.is_set("admin"));
+    const Console& console = context.console();
+    // Where the token goes elsewhere, nothing here is told of it.
+    console.print_error_line("Account " + text_of(account, "name") + ", good until " +
+                             shown_time(text_of(account, "expires_at")) +
+                             (console.out_is_terminal() ? ". Its token, told only now:" : "."));
+    console.print_line(text_of(account, "token"));
     return 0;
 }
 
 int list_accounts(Context& context, const Arguments& arguments) {
-    Document document{Json::array(), {{"NAME", "CREATED", "EXPIRES"}, {}}};
+    Document document{Json::array(), {{"NAME", "CREATED", "EXPIRES", "ADMIN"}, {}}};
     for (const Json& account : context.gateway().accounts()) {
         document.value.push_back(account);
         document.table.rows.push_back({text_of(account, "name"), shown_time(text_of(account, "created_at")),
-                                       shown_time(text_of(account, "expires_at"))});
+                                       shown_time(text_of(account, "expires_at")),
+                                       yes_no(is_true(account, "admin"))});
     }
     context.console().print(render(document, format_of(arguments)));
     return 0;
@@ -78,8 +83,9 @@ std::vector<Command> gateway_commands() {
              {},
              "make an account and print its token",
              {one_account()},
-             with_gateway_flags({{"expiry", 'e', "WHEN",
-                                  "how long the token is good, 720h or a time in RFC 3339", "8760h"}}),
+             with_gateway_flags(
+                 {{"expiry", 'e', "WHEN", "how long the token is good, 720h or a time in RFC 3339", "8760h"},
+                  {"admin", 0, "", "it sees everybody's sessions, and makes them for others"}}),
              create_account,
              "The token is told once. Accounts are managed on the gateway's local socket alone."},
             {{"gateway", "account", "list"}, {"ls"}, "list accounts", {}, of_lists, list_accounts},

@@ -52,6 +52,7 @@ Json request_of(const Arguments& arguments) {
                                  {"joinable", arguments.is_set("joinable")},
                                  {"ephemeral", !arguments.is_set("keep")}});
     if (const auto version = arguments.integer("app-version")) request.set("app_version", *version);
+    if (arguments.given("account")) request.set("account", arguments.text("account"));
     if (arguments.given("region")) request.set("region", arguments.text("region"));
     if (const auto minutes = arguments.integer("idle-time")) request.set("idle_time_min", *minutes);
     if (arguments.given("extra-data")) request.set("extra_data", extra_data_of(arguments));
@@ -89,7 +90,11 @@ int show(Context& context, const Arguments& arguments) {
 
 int create(Context& context, const Arguments& arguments) {
     const Json request = request_of(arguments);
-    return print_one(context, arguments, context.gateway().create_session(request));
+    const Json session = context.gateway().create_session(request);
+    if (!arguments.given("account") && !arguments.given("gateway-url"))
+        context.console().print_error_line(
+            "The session is no account's: pages show it to administrators alone. --account makes it one's.");
+    return print_one(context, arguments, session);
 }
 
 int join(Context& context, const Arguments& arguments) {
@@ -131,10 +136,13 @@ Command create_command() {
             "have an application launched and show how to watch it",
             {{"app", "name of the application"}},
             with_gateway_flags(
-                {{"app-version", 0, "NUMBER", "version of the application (default: the last published)"},
+                {{"account", 'a', "NAME",
+                  "whose it is, and whose page shows it (default: the token's, else nobody's)"},
+                 {"app-version", 0, "NUMBER", "version of the application (default: the last published)"},
                  {"region", 'r', "NAME", "where it is to run (default: the least loaded)"},
                  {"joinable", 'j', "", "let others join after the first has left"},
-                 {"idle-time", 0, "MINUTES", "without a client until it ends; 0: it does not"},
+                 {"idle-time", 0, "MINUTES",
+                  "without a client until it ends; 0: it does not (default: the gateway's, 30)"},
                  {"keep", 0, "", "keep the record for a while after the end"},
                  {"extra-data", 0, "JSON", "any JSON, for the instance"},
                  screen_flag(),

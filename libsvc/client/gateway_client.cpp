@@ -46,9 +46,10 @@ JsonArray GatewayClient::accounts() {
     return items(call(Method::get, "/1.0/accounts"));
 }
 
-Json GatewayClient::create_account(std::string_view name, std::string_view expiry) {
+Json GatewayClient::create_account(std::string_view name, std::string_view expiry, bool admin) {
     Json body = Json::object({{"name", name}});
     if (!expiry.empty()) body.set("expiry", expiry);
+    if (admin) body.set("admin", true);
     return call(Method::post, "/1.0/accounts", &body);
 }
 

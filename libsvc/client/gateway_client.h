@@ -28,8 +28,8 @@ class GatewayClient {
 
     // On the local socket alone.
     JsonArray accounts();
-    Json create_account(std::string_view name,
-                        std::string_view expiry = "");  // has the `token`, told this once
+    // Has the `token`, told this once. An administrator's sees everybody's sessions.
+    Json create_account(std::string_view name, std::string_view expiry = "", bool admin = false);
     void delete_account(std::string_view name);
 
     JsonArray sessions(std::string_view status = "");  // "": of any

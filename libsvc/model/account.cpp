@@ -14,7 +14,8 @@ constexpr int schema = 1;
 Json to_json(const Account& account) {
     return Json::object({{"name", account.name},
                          {"created_at", to_rfc3339(account.created_at)},
-                         {"expires_at", to_rfc3339(account.expires_at)}});
+                         {"expires_at", to_rfc3339(account.expires_at)},
+                         {"admin", account.admin}});
 }
 
 Json account_to_store(const Account& account) {
@@ -30,6 +31,7 @@ Account account_from_store(const Json& stored) {
     account.name = fields.require_string("name");
     account.created_at = from_rfc3339(fields.require_string("created_at"));
     account.expires_at = from_rfc3339(fields.require_string("expires_at"));
+    account.admin = fields.boolean("admin").value_or(false);
     account.token_digest = fields.require_string("token_digest");
     return account;
 }
@@ -40,6 +42,7 @@ AccountCreate AccountCreate::from_json(const Json& body) {
     request.name = fields.require_string("name");
     check_account_name("name", request.name);
     request.expiry = fields.string("expiry").value_or("");
+    request.admin = fields.boolean("admin").value_or(false);
     return request;
 }
 

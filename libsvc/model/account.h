@@ -12,10 +12,11 @@ struct Account {
     std::string name;  // [a-z0-9][a-z0-9-]{0,62}
     Time created_at{};
     Time expires_at{};
+    bool admin = false;        // sees everybody's sessions, and makes them for others
     std::string token_digest;  // SHA-256 of its one valid token, hex; never on the wire
 };
 
-Json to_json(const Account& account);  // {name, created_at, expires_at}
+Json to_json(const Account& account);  // {name, created_at, expires_at, admin}
 Json account_to_store(const Account& account);
 Account account_from_store(const Json& stored);
 
@@ -23,6 +24,7 @@ Account account_from_store(const Json& stored);
 struct AccountCreate {
     std::string name;
     std::string expiry;  // "720h" or RFC 3339; "": one year
+    bool admin = false;
     static AccountCreate from_json(const Json& body);
 };
 

@@ -87,11 +87,11 @@ struct SessionCreate {
     std::optional<int> app_version;
     std::string region;
     bool joinable = false;
-    std::optional<int> idle_time_min;
+    std::optional<int> idle_time_min;  // minutes without a client; 0: no limit; nothing: the gateway's
     bool ephemeral = true;
     Json extra_data;
     Screen screen;
-    int idle_minutes() const;  // unless given: 30 of a joinable session, else 0
+    std::string account;  // name of the one it is for; "": who asks
     static SessionCreate from_json(const Json& body);
 };
 

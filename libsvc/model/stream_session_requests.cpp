@@ -18,7 +18,6 @@ namespace {
 constexpr int min_density = 72;
 constexpr int max_density = 10'000;
 constexpr int max_fps = 1000;
-constexpr int default_idle_minutes = 30;         // of a joinable session
 constexpr int max_idle_minutes = 366 * 24 * 60;  // a year
 constexpr std::size_t max_region = 253;
 
@@ -100,10 +99,6 @@ Json Screen::to_json() const {
     return Json::object({{"width", width}, {"height", height}, {"density", density}, {"fps", fps}});
 }
 
-int SessionCreate::idle_minutes() const {
-    return idle_time_min.value_or(joinable ? default_idle_minutes : 0);
-}
-
 SessionCreate SessionCreate::from_json(const Json& body) {
     const JsonFields fields(body);
     SessionCreate request;
@@ -118,6 +113,8 @@ SessionCreate SessionCreate::from_json(const Json& body) {
     request.ephemeral = fields.boolean("ephemeral").value_or(true);
     if (const Json* extra = fields.raw("extra_data")) request.extra_data = *extra;
     if (const auto screen = fields.object("screen")) request.screen = Screen::from_json(*screen);
+    request.account = fields.string("account").value_or("");
+    if (!request.account.empty()) check_account_name("account", request.account);
     return request;
 }
 

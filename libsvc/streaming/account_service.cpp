@@ -3,6 +3,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
 
 namespace svc {
 
@@ -66,6 +67,7 @@ AccountService::AccountService(Store& store, const TokenMint& mint, const Clock&
 AccountService::Created AccountService::create(const AccountCreate& request) {
     Account account;
     account.name = request.name;
+    account.admin = request.admin;
     account.created_at = clock_.now();
     account.expires_at = expiry(request.expiry, account.created_at);
     std::string token = mint_.account_token(account.name, account.expires_at + some_nanoseconds());
@@ -79,6 +81,12 @@ std::vector<Account> AccountService::list() const {
     std::vector<Account> accounts;
     for (const auto& account : accounts_.list()) accounts.push_back(*account);
     return accounts;
+}
+
+Account AccountService::get(std::string_view name) const {
+    const auto account = accounts_.find(name);
+    if (!account) throw Error(ErrorCode::invalid_argument, "account " + quoted(name) + " is unknown");
+    return *account;
 }
 
 void AccountService::remove(std::string_view name) {

@@ -35,7 +35,8 @@ class AccountService {
     };
     Created create(const AccountCreate& request);  // throws conflict "account already exists"
     std::vector<Account> list() const;
-    void remove(std::string_view name);  // throws not_found; its token is worth nothing from now on
+    Account get(std::string_view name) const;  // throws invalid_argument "account ... is unknown"
+    void remove(std::string_view name);        // throws not_found; its token is worth nothing from now on
     // Throws unauthenticated "Authorization failed".
     Account authenticate(std::string_view token) const;
     bool has(std::string_view key) const;  // the very account, not another one of its name

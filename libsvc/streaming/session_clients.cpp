@@ -79,7 +79,8 @@ StreamSession SessionService::Implementation::new_session(const SessionOwner& ow
     session.app = request.app;
     session.app_version = request.app_version;
     session.joinable = request.joinable;
-    session.idle_time_min = request.idle_minutes();
+    const auto idle = std::chrono::duration_cast<std::chrono::minutes>(config_.limits.idle);
+    session.idle_time_min = request.idle_time_min.value_or(static_cast<int>(idle.count()));
     session.ephemeral = request.ephemeral;
     session.extra_data = request.extra_data;
     session.screen = request.screen;

@@ -36,6 +36,8 @@ struct SessionLimits {
     // Of an instance that streams; then nobody watches any more.
     Duration silent = std::chrono::minutes(2);
     Duration client_token = std::chrono::minutes(5);
+    // Of a session for which none was told, without a client; 0: it does not end by itself.
+    Duration idle = std::chrono::minutes(30);
     std::size_t sessions = 100'000;
     std::size_t creations_per_minute = 0;  // of one account; 0: no limit
 };

@@ -39,11 +39,28 @@ std::optional<std::string> Authenticator::account_token(const Request& request) 
     return found == request.query.end() ? std::nullopt : std::optional(found->second);
 }
 
-SessionOwner Authenticator::owner(const Request& request) const {
-    if (is_local(request)) return "";
+Account Authenticator::account(const Request& request) const {
     const auto token = account_token(request);
     if (!token) throw Error(ErrorCode::unauthenticated, "Authorization failed");
-    return account_key(accounts_.authenticate(*token));
+    return accounts_.authenticate(*token);
+}
+
+SessionOwner Authenticator::owner(const Request& request) const {
+    return is_local(request) ? "" : account_key(account(request));
+}
+
+SessionOwner Authenticator::viewer(const Request& request) const {
+    if (is_local(request)) return "";
+    const Account asking = account(request);
+    return asking.admin ? "" : account_key(asking);
+}
+
+SessionOwner Authenticator::owner_of_new(const Request& request, const std::string& account) const {
+    SessionOwner asking = owner(request);
+    if (account.empty() || account == account_name(asking)) return asking;
+    if (!viewer(request).empty())
+        throw Error(ErrorCode::forbidden, "only administrators make sessions for other accounts");
+    return account_key(accounts_.get(account));
 }
 
 void Authenticator::check(Access access, const Request& request) const {

@@ -24,10 +24,17 @@ class Authenticator {
     void check(Access access, const Request& request) const;
     // Throws unauthenticated "Authorization failed". The local socket needs no token.
     SessionOwner owner(const Request& request) const;
+    // Whose sessions the request may see, join and end. "": everybody's, of the local socket and of
+    // administrators.
+    SessionOwner viewer(const Request& request) const;
+    // Whose a new session is that is wanted for this account ("": for who asks). Throws forbidden for those
+    // who see their own sessions alone.
+    SessionOwner owner_of_new(const Request& request, const std::string& account) const;
     static bool is_local(const Request& request) { return request.peer->listener == local_listener; }
     static bool has_token(const Request& request) { return account_token(request).has_value(); }
 
   private:
+    Account account(const Request& request) const;  // by its token; throws unauthenticated
     // `Authorization: macaroon root=<token>`, or ?api_token=<token>.
     static std::optional<std::string> account_token(const Request& request);
 

@@ -167,6 +167,14 @@ Duration read_limit(Key key, const Json& value) {
     return duration;
 }
 
+// Sessions count it in minutes.
+Duration read_idle(Key key, const Json& value) {
+    const Duration duration = read_duration(key, value);
+    if (duration % std::chrono::minutes(1) != Duration(0) || duration > std::chrono::hours(24 * 366))
+        throw_invalid(key, "must be whole minutes, a year at most, or 0");
+    return duration;
+}
+
 void apply_limits(Options& options, Key key, const Json& value) {
     SessionLimits& limits = options.limits;
     read_members(
@@ -178,6 +186,7 @@ void apply_limits(Options& options, Key key, const Json& value) {
          {"keep_failed", [&](Key k, const Json& v) { limits.keep_failed = read_duration(k, v); }},
          {"silent", [&](Key k, const Json& v) { limits.silent = read_limit(k, v); }},
          {"client_token", [&](Key k, const Json& v) { limits.client_token = read_limit(k, v); }},
+         {"idle", [&](Key k, const Json& v) { limits.idle = read_idle(k, v); }},
          {"sessions", [&](Key k, const Json& v) { limits.sessions = read_count(k, v, 1, 10'000'000); }},
          {"creations_per_minute",
           [&](Key k, const Json& v) { limits.creations_per_minute = read_count(k, v, 0, 1'000'000); }}});

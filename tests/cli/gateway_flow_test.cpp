@@ -82,6 +82,25 @@ TEST_CASE("a session is created, shown, joined and deleted") {
     CHECK(world.run({"gateway", "session", "show", id}).err == "Error: session not found\n");
 }
 
+TEST_CASE("a session for an account is the account's, and one for nobody is said to be administrators'") {
+    World world;
+    const std::string token = world.ask({"gateway", "account", "create", "alice"});
+    const std::string admin = world.ask({"gateway", "account", "create", "root", "--admin"});
+    const auto seen = [&](const std::string& with) {
+        return Json::parse(world.ask(world.from_afar(with, {"gateway", "session", "list", "-o", "json"})));
+    };
+    const std::string id = world.create({"--joinable", "--account", "alice"});
+    const CliRun nobodys = world.run({"gateway", "session", "create", "app"});
+    CHECK(nobodys.status == 0);
+    CHECK_THAT(nobodys.err, Catch::Contains("no account's") && Catch::Contains("--account"));
+    REQUIRE(seen(token).as_array().size() == 1);
+    CHECK(seen(token).as_array().at(0).at("id") == Json(id));
+    CHECK(seen(admin).as_array().size() == 2);
+    CHECK(world.run({"gateway", "session", "create", "app", "--account", "alice"}).err.empty());
+    CHECK(world.run({"gateway", "session", "create", "app", "--account", "carol"}).err ==
+          "Error: account 'carol' is unknown\n");
+}
+
 TEST_CASE("several sessions are deleted at once, and those that are not there are named") {
     World world;
     const std::string one = world.create(), two = world.create();

@@ -34,7 +34,8 @@ Json session(const std::string& session_id, std::string_view status, std::string
 Json account(std::string_view name) {
     return Json::object({{"name", name},
                          {"created_at", "2024-01-02T03:04:05.678901234Z"},
-                         {"expires_at", "2025-01-02T03:04:05.000000000Z"}});
+                         {"expires_at", "2025-01-02T03:04:05.000000000Z"},
+                         {"admin", name == "web"}});
 }
 
 struct World {
@@ -126,8 +127,10 @@ TEST_CASE("a new account's token is all that goes to standard output") {
     const CliRun done = world.run({"gateway", "account", "create", "alice", "--expiry", "720h"});
     CHECK(done.status == 0);
     CHECK(done.out == "AgEOc3R\n");
-    CHECK_THAT(done.err, Catch::Contains("2025-01-02T03:04:05Z"));
+    CHECK(done.err == "Account alice, good until 2025-01-02T03:04:05Z.\n");  // the token is not told there
     CHECK(world.body().dump() == R"({"name":"alice","expiry":"720h"})");
+    world.ask({"gateway", "account", "create", "alice", "--admin"});
+    CHECK(world.body().at("admin") == Json(true));
 }
 
 TEST_CASE("accounts are deleted by name") {

@@ -29,6 +29,7 @@ TEST_CASE_METHOD(Setup, "gateway_options_have_the_documented_defaults") {
     CHECK(options.metrics_user.empty());
     CHECK_FALSE(options.tls12);
     CHECK(options.regions.empty());
+    CHECK(options.streamer_addons == std::vector<std::string>{"svc-streamer"});
     CHECK(options.allowed_origins == std::vector<std::string>{"*"});
     CHECK(options.location == "stream-gateway");
     CHECK(options.log_level == log::Level::info);
@@ -43,7 +44,9 @@ TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
         "\n  metrics_server: influxdb:192.0.2.1:8095\n- name: here\n  url: "
         "unix:///run/svc/unix.socket\n"
         "stun: {urls: ['stun:a:1']}\nturn:\n  urls: turn:b:2\n  secret: s\n  ttl: 1h\n"
-        "limits: {launch: 1m, deletion: 30, keep: 0, keep_failed: 2h, silent: 3m, client_token: 2m, "
+        "streamer_addons: [shower, other]\n"
+        "limits: {launch: 1m, streamer: 20s, deletion: 30, keep: 0, keep_failed: 2h, silent: 3m, "
+        "client_token: 2m, idle: 45m, "
         "sessions: 7, "
         "creations_per_minute: "
         "100}\n"
@@ -58,15 +61,18 @@ TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
     CHECK(options.regions[0].certificate == pem);
     CHECK(options.regions[0].metrics_server == "influxdb:192.0.2.1:8095");
     CHECK(options.regions[1].url == "unix:///run/svc/unix.socket");
+    CHECK(options.streamer_addons == std::vector<std::string>{"shower", "other"});
     CHECK(options.ice.stun_urls == std::vector<std::string>{"stun:a:1"});
     CHECK(options.ice.turn_urls == std::vector<std::string>{"turn:b:2"});
     CHECK(options.ice.turn_ttl == 1h);
     CHECK(options.limits.launch == 1min);
+    CHECK(options.limits.streamer == 20s);
     CHECK(options.limits.deletion == 30s);
     CHECK(options.limits.keep == 0s);
     CHECK(options.limits.keep_failed == 2h);
     CHECK(options.limits.silent == 3min);
     CHECK(options.limits.client_token == 2min);
+    CHECK(options.limits.idle == 45min);
     CHECK(options.limits.sessions == 7);
     CHECK(options.limits.creations_per_minute == 100);
     CHECK(options.allowed_origins == std::vector<std::string>{"https://a.example", "http://b:8080"});
@@ -125,6 +131,10 @@ TEST_CASE_METHOD(Setup, "gateway_values_out_of_range_are_refused") {
                              "turn: {urls: [7], secret: s}",
                              "limits: {launch: 0}",
                              "limits: {silent: 0}",
+                             "limits: {streamer: 0}",
+                             "limits: {idle: 90s}",
+                             "limits: {idle: 9000h}",
+                             "streamer_addons: ['a b']",
                              "limits: {sessions: 0}",
                              "cors: {origins: [example]}",
                              "cors: {origins: ['https://a/b']}",

@@ -70,6 +70,41 @@ TEST_CASE_METHOD(SessionCaller, "the_local_socket_alone_tells_whose_a_session_is
     CHECK(shown.as_array().at(0).find("account") == nullptr);
 }
 
+TEST_CASE_METHOD(SessionCaller, "an_administrator_sees_joins_and_ends_everybodys_sessions") {
+    const std::string admin = token("root", true);
+    const std::string id = new_session();
+    const std::string nobodys =
+        local().post("/1.0/sessions", body(R"({"app":"app"})")).metadata().at("id").as_string();
+    const Json all = call(Method::get, "/1.0/sessions?recursion=true", admin).metadata();
+    REQUIRE(all.as_array().size() == 2);
+    for (const Json& session : all.as_array())
+        CHECK(session.at("account") == Json(session.at("id") == Json(id) ? "alice" : ""));
+    CHECK(call(Method::get, "/1.0/sessions/" + id, admin).metadata().at("account") == Json("alice"));
+    CHECK(call(Method::post, "/1.0/sessions/" + id + "/join", admin).error() == "Session is not active");
+    CHECK(get("/1.0/sessions").json().at("total_size") == Json(1));
+    const std::string own = create(admin).at("id").as_string();
+    CHECK(local().get("/1.0/sessions/" + own).metadata().at("account") == Json("root"));
+    CHECK(call(Method::delete_, "/1.0/sessions/" + nobodys + "?sync=true", admin).status == 200);
+    CHECK(call(Method::get, "/1.0/sessions/" + nobodys, admin).status == 404);
+}
+
+TEST_CASE_METHOD(SessionCaller, "a_session_is_made_for_the_account_that_is_named_where_that_is_allowed") {
+    const Json for_alice = body(R"({"app":"app","account":"alice"})");
+    const std::string id = local().post("/1.0/sessions", for_alice).metadata().at("id").as_string();
+    CHECK(get("/1.0/sessions/" + id).status == 200);
+    CHECK(local().get("/1.0/sessions/" + id).metadata().at("account") == Json("alice"));
+    CHECK(call(Method::post, "/1.0/sessions", token("root", true), for_alice).status == 201);
+    CHECK(post("/1.0/sessions", for_alice).status == 201);
+    CHECK(get("/1.0/sessions").json().at("total_size") == Json(3));
+    const ApiReply foreign = call(Method::post, "/1.0/sessions", bob, for_alice);
+    CHECK(foreign.status == 403);
+    CHECK(foreign.error() == "only administrators make sessions for other accounts");
+    const ApiReply unknown = local().post("/1.0/sessions", body(R"({"app":"app","account":"carol"})"));
+    CHECK(unknown.status == 400);
+    CHECK(unknown.error() == "account 'carol' is unknown");
+    CHECK(local().post("/1.0/sessions", body(R"({"app":"app","account":"No Name"})")).status == 400);
+}
+
 TEST_CASE_METHOD(SessionCaller, "lists_are_filtered_sorted_and_paged") {
     std::vector<std::string> all;
     for (int i = 0; i < 3; ++i) {

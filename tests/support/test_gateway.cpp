@@ -98,8 +98,8 @@ ApiCaller TestGateway::local() const {
     return ApiCaller(target);
 }
 
-std::string TestGateway::token(const std::string& account) {
-    const ApiReply reply = local().post("/1.0/accounts", Json::object({{"name", account}}));
+std::string TestGateway::token(const std::string& account, bool admin) {
+    const ApiReply reply = local().post("/1.0/accounts", Json::object({{"name", account}, {"admin", admin}}));
     if (reply.status != 201) throw Error(ErrorCode::internal, "no account: " + reply.text);
     return reply.metadata().at("token").as_string();
 }

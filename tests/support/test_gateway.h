@@ -28,7 +28,7 @@ class TestGateway {
     ApiCaller caller() const { return ApiCaller(target()); }  // by TLS, pinned
     Target target() const;
     Target metrics_target() const;
-    std::string token(const std::string& account);  // of a new account
+    std::string token(const std::string& account, bool admin = false);  // of a new account
     // As an account asks.
     ApiReply call(Method method, const std::string& path, const std::string& token, const Json& body = {});
     // A new session as "201" gives it: its metadata.

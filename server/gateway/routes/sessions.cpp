@@ -33,17 +33,17 @@ void check_base(const RouteContext& context, const Request& request) {
 }
 
 // Who sees the sessions of all accounts is told whose each is.
-Json record_of(const Request& request, const StreamSession& session) {
+Json record_of(const SessionOwner& viewer, const StreamSession& session) {
     Json record = to_json(session);
-    if (Authenticator::is_local(request)) record.set("account", account_name(session.account));
+    if (viewer.empty()) record.set("account", account_name(session.account));
     return record;
 }
 
 Response create_session(const RouteContext& context, const Request& request) {
     check_base(context, request);
-    const SessionOwner owner = context.authenticator.owner(request);
-    const SessionGrant grant =
-        context.sessions->create(owner, SessionCreate::from_json(server::json_body(request)));
+    const auto wanted = SessionCreate::from_json(server::json_body(request));
+    const SessionOwner owner = context.authenticator.owner_of_new(request, wanted.account);
+    const SessionGrant grant = context.sessions->create(owner, wanted);
     return success(201, Json::object({{"id", grant.session.id},
                                       {"region", grant.session.region},
                                       {"status", to_text(grant.session.status)},
@@ -54,7 +54,7 @@ Response create_session(const RouteContext& context, const Request& request) {
 
 Response join_session(const RouteContext& context, const Request& request) {
     check_base(context, request);
-    const SessionOwner owner = context.authenticator.owner(request);
+    const SessionOwner owner = context.authenticator.viewer(request);
     const Json body = request.body.empty() ? Json() : Json::parse(request.body);
     const SessionGrant grant =
         context.sessions->join(owner, session_id(request), SessionJoin::from_json(body));
@@ -65,16 +65,17 @@ Response join_session(const RouteContext& context, const Request& request) {
 
 Response list_sessions(const RouteContext& context, const Request& request) {
     const SessionQuery query = SessionQuery::from_query(request.query);
-    const SessionService::Page found = context.sessions->list(context.authenticator.owner(request), query);
+    const SessionOwner viewer = context.authenticator.viewer(request);
+    const SessionService::Page found = context.sessions->list(viewer, query);
     Json list = Json::array();
     for (const StreamSession& session : found.sessions)
-        list.push_back(query.recursion ? record_of(request, session) : Json(session.id));
+        list.push_back(query.recursion ? record_of(viewer, session) : Json(session.id));
     return page(list, found.total);
 }
 
 Response show_session(const RouteContext& context, const Request& request) {
-    const SessionOwner owner = context.authenticator.owner(request);
-    return success(200, record_of(request, context.sessions->get(owner, session_id(request))));
+    const SessionOwner viewer = context.authenticator.viewer(request);
+    return success(200, record_of(viewer, context.sessions->get(viewer, session_id(request))));
 }
 
 bool flag(const Request& request, std::string_view name) {
@@ -109,7 +110,7 @@ Response answer_of_one(const SessionDeletions& deletions) {
 }
 
 Response delete_session(const RouteContext& context, const Request& request) {
-    const SessionOwner owner = context.authenticator.owner(request);
+    const SessionOwner owner = context.authenticator.viewer(request);
     const SessionService::Deletion how = deletion_of(request);
     const std::string& id = session_id(request);
     if (how.sync) return when_deleted(context, owner, {id}, how.force, answer_of_one);
@@ -150,7 +151,7 @@ Response answer_of(const SessionDeletions& deletions, bool waited) {
 }
 
 Response delete_sessions(const RouteContext& context, const Request& request) {
-    const SessionOwner owner = context.authenticator.owner(request);
+    const SessionOwner owner = context.authenticator.viewer(request);
     const SessionService::Deletion how = deletion_of(request);
     std::vector<std::string> ids = ids_of(request);
     if (!how.sync) return answer_of(context.sessions->remove_all(owner, ids, how), false);

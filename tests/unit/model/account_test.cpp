@@ -27,12 +27,24 @@ AccountCreate parse(const char* body) {
 TEST_CASE("an account's digest is stored and never told") {
     CHECK(
         to_json(sample()).dump() ==
-        R"({"name":"web-page","created_at":"2024-01-02T03:04:05.000000000Z","expires_at":"2025-01-02T03:04:05.000000000Z"})");
+        R"({"name":"web-page","created_at":"2024-01-02T03:04:05.000000000Z","expires_at":"2025-01-02T03:04:05.000000000Z","admin":false})");
     const auto back = account_from_store(Json::parse(account_to_store(sample()).dump()));
     CHECK(back.name == sample().name);
     CHECK(back.created_at == sample().created_at);
     CHECK(back.expires_at == sample().expires_at);
     CHECK(back.token_digest == sample().token_digest);
+    CHECK_FALSE(back.admin);
+}
+
+TEST_CASE("an administrator's account stays one, and those of before are none") {
+    Account account = sample();
+    account.admin = true;
+    CHECK(account_from_store(account_to_store(account)).admin);
+    CHECK(parse(R"({"name":"a","admin":true})").admin);
+    CHECK_FALSE(parse(R"({"name":"a"})").admin);
+    CHECK_FALSE(account_from_store(Json::parse(R"({"name":"a","created_at":"2024-01-02T03:04:05Z",)"
+                                               R"("expires_at":"2025-01-02T03:04:05Z","token_digest":""})"))
+                    .admin);
 }
 
 TEST_CASE("the body of an account's creation names it and may name its expiry") {

@@ -104,7 +104,8 @@ TEST_CASE("a session is asked for with an application alone") {
     CHECK_FALSE(request.app_version);
     CHECK(request.region.empty());
     CHECK_FALSE(request.joinable);
-    CHECK(request.idle_minutes() == 0);
+    CHECK_FALSE(request.idle_time_min);
+    CHECK(request.account.empty());
     CHECK(request.ephemeral);
     CHECK(request.extra_data.is_null());
     CHECK(request.screen == Screen{1280, 720, 240, 60});
@@ -119,10 +120,10 @@ TEST_CASE("the body that a client SDK sends is taken") {
     CHECK(create(R"({"app":"foo","extra_data":"text"})").extra_data == Json("text"));
 }
 
-TEST_CASE("a joinable session is idle for 30 minutes unless it says otherwise") {
-    CHECK(create(R"({"app":"foo","joinable":true})").idle_minutes() == 30);
-    CHECK(create(R"({"app":"foo","joinable":true,"idle_time_min":0})").idle_minutes() == 0);
-    CHECK(create(R"({"app":"foo","idle_time_min":7})").idle_minutes() == 7);
+TEST_CASE("a session may say how long it is idle, and whose it is") {
+    CHECK(create(R"({"app":"foo","idle_time_min":0})").idle_time_min == 0);
+    CHECK(create(R"({"app":"foo","idle_time_min":7})").idle_time_min == 7);
+    CHECK(create(R"({"app":"foo","account":"alice"})").account == "alice");
 }
 
 TEST_CASE("odd screen sizes are raised by one") {

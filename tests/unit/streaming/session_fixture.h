@@ -150,7 +150,10 @@ struct SessionWorld {
         return true;
     }
     // Nothing ends because much time passes: for tests that let it pass until something is done.
-    void take_time() { config.limits.launch = config.limits.client_token = std::chrono::hours(24 * 365); }
+    void take_time() {
+        SessionLimits& limits = config.limits;
+        limits.launch = limits.client_token = limits.idle = std::chrono::hours(24 * 365);
+    }
     // As it is stored; nothing: it is gone.
     std::optional<StreamSession> stored(const std::string& id) {
         const auto entry = sqlite.get("stream-sessions/" + id);

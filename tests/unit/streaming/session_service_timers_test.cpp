@@ -272,6 +272,28 @@ TEST_CASE("sessions end whose account is gone") {
     CHECK(gateway.status(grant.session.id) == terminated);
 }
 
+TEST_CASE("a session for which no idle time was told has the gateway's") {
+    SessionWorld world;
+    world.config.limits.idle = GENERATE(30min, 45min);
+    world.config.limits.client_token = 24h;
+    Gateway gateway(world);
+    const auto joinable = GENERATE(true, false);
+    auto [grant, instance] =
+        gateway.active(std::string(R"(,"ephemeral":false,"joinable":)") + (joinable ? "true" : "false"));
+    gateway.pass_as(active, grant.session.id, world.config.limits.idle);
+    REQUIRE(gateway.await(grant.session.id, terminated));
+    CHECK(gateway.message(grant.session.id).starts_with("Idle for "));
+}
+
+TEST_CASE("without an idle time of the gateway's own a session stays") {
+    SessionWorld world;
+    world.config.limits.idle = 0min;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"joinable":true)");
+    gateway.pass(24h * 30);
+    CHECK(gateway.status(grant.session.id) == active);
+}
+
 TEST_CASE("a session without an idle time stays") {
     SessionWorld world;
     Gateway gateway(world);
