@@ -9,6 +9,7 @@ metrics_pid_file=/run/svc-gateway/quickstart-metrics.pid
 metrics_log=/var/log/svc-metrics-quickstart.log
 bridge_address=192.168.100.1
 gateway=$build/server/gateway/svc-gateway
+gateway_url=https://127.0.0.1:4000
 account=quickstart
 
 gateway_ctl() { "$build/cli/svcctl" gateway "$@" --gateway-socket "$gateway_socket"; }
@@ -78,14 +79,20 @@ start_streaming() {
     fail "the gateway does not reach svcd: see $gateway_log"
 }
 
-# account_token: shown once by the gateway; kept for a second quickstart.
+# as_account TOKEN PATH [curl's options]: what the gateway answers that account.
+as_account() { curl -fsk -H "Authorization: macaroon root=$1" "$gateway_url$2" "${@:3}"; }
+
+# account_token: the gateway tells it once; kept for a second quickstart, root's alone. One that does not sign in any more
+# (the account was deleted, a year is over) is replaced.
 account_token() {
-    local file=$gateway_state/quickstart.token
-    if [[ ! -f $file ]]; then
+    local file=$gateway_state/quickstart.token token
+    token=$(cat "$file" 2>/dev/null || true)
+    if [[ -z $token ]] || ! as_account "$token" /1.0/regions >/dev/null; then
         gateway_ctl account delete "$account" >/dev/null 2>&1 || true
-        gateway_ctl account create "$account" >"$file"
+        token=$(gateway_ctl account create "$account") || fail "the gateway makes no account: see $gateway_log"
+        (umask 077 && echo "$token" >"$file")
     fi
-    cat "$file"
+    echo "$token"
 }
 
 show_streaming() {
@@ -93,9 +100,9 @@ show_streaming() {
     cat <<SHOWN
 
 Streaming
-  page            https://127.0.0.1:4000/#token=$token
+  page            $gateway_url/#token=$token
                   (the certificate is the gateway's own: accept it once; from elsewhere use this machine's address)
-  token           $token
+  token           $token   (kept in $gateway_state/quickstart.token)
   session         $id, of application desktop, ready to be joined
   gateway         process $(cat "$gateway_pid_file"), state in $gateway_state, log in $gateway_log
   figures         curl http://127.0.0.1:9273/metrics    (of streams)
@@ -103,20 +110,26 @@ Streaming
 
 Type next, beside the page:
   svcctl gateway session list
-  svcctl gateway session create desktop --joinable
-  curl -k -H 'Authorization: macaroon root=$token' https://127.0.0.1:4000/1.0/sessions?recursion=true
+  svcctl gateway session create desktop --joinable --account $account
+  curl -k -H 'Authorization: macaroon root=$token' $gateway_url/1.0/sessions?recursion=true
 SHOWN
 }
 
-# A session that is there already is shown, not made twice.
+# session_of TOKEN: one that the page shows that account and offers to join. What is there already is not made twice.
+session_of() {
+    local id
+    id=$(as_account "$1" '/1.0/sessions?recursion=true' |
+        jq -r '[.metadata[] | select(.app == "desktop" and .joinable and (.status == "active" or .status == "created"))][0].id // empty')
+    [[ $id ]] || id=$(as_account "$1" /1.0/sessions/ \
+        -d '{"app":"desktop","joinable":true,"idle_time_min":0,"ephemeral":true,"screen":{"width":1280,"height":720,"fps":30,"density":160}}' |
+        jq -r .metadata.id) || fail "the gateway makes no session of desktop: see $gateway_log"
+    echo "$id"
+}
+
+# start_session TOKEN: returns when it can be joined.
 start_session() {
     local id
-    id=$(gateway_ctl session list --format json | jq -r '[.[] | select(.status == "active" or .status == "created")][0].id // empty')
-    if [[ -z $id ]]; then
-        id=$(curl -fsk -H "Authorization: macaroon root=$1" https://127.0.0.1:4000/1.0/sessions/ \
-            -d '{"app":"desktop","joinable":true,"idle_time_min":0,"ephemeral":true,"screen":{"width":1280,"height":720,"fps":30,"density":160}}' |
-            jq -r .metadata.id)
-    fi
+    id=$(session_of "$1")
     for _ in $(seq 600); do
         case $(gateway_ctl session show "$id" --format json | jq -r .status) in
         active) echo "$id"; return ;;
