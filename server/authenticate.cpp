@@ -1,5 +1,9 @@
 #include "server/authenticate.h"
 
+#include <arpa/inet.h>
+
+#include <algorithm>
+
 #include "libsvc/base/error.h"
 #include "libsvc/services/instance_service.h"
 
@@ -67,6 +71,31 @@ std::string token_instance(const Request& request, const AgentTokens& tokens,
     std::string instance = tokens.check(request.headers.get("Authorization"));
     if (!exists(instance)) throw Error(ErrorCode::forbidden, "Not Authorized");
     return instance;
+}
+
+namespace {
+
+constexpr std::ptrdiff_t network_bytes = 8;  // of the sixteen of an IPv6 address
+
+std::string network_of(const std::string& address) {
+    in6_addr bytes{};
+    const std::string bare = address.substr(0, address.find('%'));
+    if (inet_pton(AF_INET6, bare.c_str(), &bytes) != 1) return address;
+    std::fill(std::begin(bytes.s6_addr) + network_bytes, std::end(bytes.s6_addr), std::uint8_t{0});
+    char text[INET6_ADDRSTRLEN] = {};
+    inet_ntop(AF_INET6, &bytes, text, sizeof(text));
+    return std::string(text) + "/64";
+}
+
+}  // namespace
+
+std::string source_of(const Request& request, const AgentTokens& tokens) {
+    if (request.peer->transport != Transport::unix_socket) return network_of(request.peer->address);
+    try {
+        return "instance=" + tokens.check(request.headers.get("Authorization"));
+    } catch (const Error&) {
+        return requestor(request);
+    }
 }
 
 std::string requestor(const Request& request) {

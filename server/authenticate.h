@@ -51,6 +51,10 @@ class Authenticator {
 // forbidden "Not Authorized" for a wrong token, and when that instance is gone.
 std::string token_instance(const Request& request, const AgentTokens& tokens, const InstanceQuestion& exists);
 
+// Whom a request is counted to: an instance by its token, who has none there by the user; all others by their
+// address, of IPv6 the network (/64), for whoever has one of its addresses has them all.
+std::string source_of(const Request& request, const AgentTokens& tokens);
+
 // Who asks, as operations remember it: "uid=0", a certificate's fingerprint, or "guest".
 std::string requestor(const Request& request);
 

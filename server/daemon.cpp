@@ -228,7 +228,7 @@ Daemon::Parts::Parts(Options given)
                [this] { return identity(); }},
       cluster_metrics(metrics, node_service, instance_service, application_service, events, clock),
       workers("request", options.workers, options.request_queue),
-      middleware({authenticator, metrics, ids, clock, workers, host_name(), options.max_upload,
+      middleware({authenticator, tokens, metrics, ids, clock, workers, host_name(), options.max_upload,
                   options.max_requests_per_second},
                  api_routes(services), metrics_routes(services)),
       server(middleware, workers, options.limits, options.io_threads) {

@@ -83,11 +83,12 @@ RequestPlan Middleware::accepted(const Route& route) const {
     return plan;
 }
 
-// A WebSocket is no request that could be repeated quickly: it is not delayed.
-void Middleware::pace(const Request& request, RequestPlan& plan) {
-    if (request.peer->listener != tls_listener || request.wants_websocket()) return;
-    const Duration delay = pacer_.delay();
-    if (delay > Duration::zero()) plan.handler = delayed(std::move(plan.handler), delay);
+// What a request has to wait for its source's others. Those who may do everything need not flood us to harm.
+Duration Middleware::pause(const Request& request) {
+    const Peer& peer = *request.peer;
+    const bool paced = peer.listener == tls_listener || peer.listener == agent_listener;
+    if (!paced || parts_.authenticator.trust(peer) == Trust::trusted) return Duration::zero();
+    return pacer_.delay(source_of(request, parts_.tokens));
 }
 
 // Holds no thread while the time passes.
@@ -111,6 +112,13 @@ Handler Middleware::delayed(Handler handler, Duration delay) {
 RequestPlan Middleware::plan(Request& request) {
     request.id = parts_.ids.object_id();
     http_metrics_.begin(request, label(request));
+    RequestPlan plan = answer(request);
+    const Duration delay = pause(request);
+    if (delay > Duration::zero()) plan.handler = delayed(std::move(plan.handler), delay);
+    return plan;
+}
+
+RequestPlan Middleware::answer(Request& request) const {
     try {
         Router::Match match = find(request);
         request.params = std::move(match.params);
@@ -119,7 +127,6 @@ RequestPlan Middleware::plan(Request& request) {
             plan.open_upload = match.route->open_upload;
             plan.max_body = parts_.max_upload;
         }
-        pace(request, plan);
         return plan;
     } catch (const Error&) {
         return refused(request, std::current_exception(), run);

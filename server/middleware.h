@@ -16,13 +16,14 @@ namespace svc::server {
 
 struct MiddlewareParts {
     const Authenticator& authenticator;
+    const AgentTokens& tokens;
     MetricsRegistry& metrics;
     IdSource& ids;
     Clock& clock;
     ThreadPool& workers;                         // where delayed requests go on
     std::string host;                            // label of the metrics
     std::uint64_t max_upload = 0;                // bytes
-    std::size_t max_requests_per_second = 1000;  // over TLS
+    std::size_t max_requests_per_second = 1000;  // of each source that is not trusted
 };
 
 // The API and, on listeners of their own, the metrics of the service and of its hypervisor. Thread-safe.
@@ -38,9 +39,10 @@ class Middleware final : public HttpService {
     void announce_series();
     const Router& router(const Request& request) const;
     Router::Match find(const Request& request) const;  // throws not_found and what the access rule throws
+    RequestPlan answer(Request& request) const;
     RequestPlan accepted(const Route& route) const;
     std::string_view label(const Request& request) const;
-    void pace(const Request& request, RequestPlan& plan);
+    Duration pause(const Request& request);
     Handler delayed(Handler handler, Duration delay);
 
     MiddlewareParts parts_;

@@ -66,7 +66,7 @@ struct Options {
     unsigned io_threads = 2;
     std::size_t workers = 8;                     // threads that run requests
     std::size_t request_queue = 10'000;          // requests waiting for one of them
-    std::size_t max_requests_per_second = 1000;  // over TLS; more are delayed
+    std::size_t max_requests_per_second = 1000;  // of each source that is not trusted; more are delayed
     std::uint64_t max_body = std::uint64_t{1} << 20U;
     std::uint64_t max_upload = std::uint64_t{16} << 30U;
     std::uint64_t disk_reserve = std::uint64_t{64} << 20U;  // uploads leave so many bytes free

@@ -150,7 +150,8 @@ constexpr std::array server_settings{
     Setting{"request_queue", "", "requests waiting for one of them",
             [](Options& o, Key k, const Json& v) { o.request_queue = read_count(k, v, 1, 1'000'000); }},
     Setting{
-        "max_requests_per_second", "", "requests over TLS; more are delayed; 0: not limited",
+        "max_requests_per_second", "",
+        "of each address or instance that is not trusted; more are delayed; 0: not limited",
         [](Options& o, Key k, const Json& v) { o.max_requests_per_second = read_count(k, v, 0, 1'000'000); }},
     Setting{"max_body", "", "bytes of a JSON body",
             [](Options& o, Key k, const Json& v) { o.max_body = read_size(k, v); }},

@@ -1,76 +1,234 @@
-// What keeps time in the server: the pace of requests, jobs that follow something elsewhere.
+// The pace of requests: who is delayed, for whose sake, and for how long.
 #include <catch2/catch.hpp>
 
-#include <atomic>
-#include <latch>
+#include <future>
+#include <thread>
 
-#include "libsvc/base/error.h"
-#include "server/follower.h"
+#include "libsvc/net/websocket_client.h"
+#include "server/event_stream.h"
+#include "server/middleware.h"
 #include "server/pacer.h"
+#include "server/response.h"
+#include "tests/api/header.h"
 #include "tests/support/manual_clock.h"
+#include "tests/support/sequence_ids.h"
 #include "tests/support/test_daemon.h"
 
 namespace svc::server {
 
-TEST_CASE("requests_beyond_the_rate_are_spread_out") {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 60s;
+constexpr std::size_t rate = 4;
+
+struct PacerFixture {
     test::ManualClock clock;
-    Pacer pacer(clock, 4);
-    for (int i = 0; i < 4; ++i) CHECK(pacer.delay() == Duration::zero());
-    CHECK(pacer.delay() == std::chrono::milliseconds(250));
-    CHECK(pacer.delay() == std::chrono::milliseconds(500));
-    clock.advance(std::chrono::seconds(10));
-    for (int i = 0; i < 4; ++i) CHECK(pacer.delay() == Duration::zero());
-    CHECK(pacer.delay() == std::chrono::milliseconds(250));
+    Pacer pacer{clock, rate};
+
+    // What the last of so many requests has to wait.
+    Duration ask(const std::string& source, std::size_t count = 1) {
+        Duration last{};
+        for (std::size_t i = 0; i < count; ++i) last = pacer.delay(source);
+        return last;
+    }
+};
+
+std::string source(const std::string& address, const test::TestDaemon& daemon, Transport transport,
+                   const Headers& headers = {}) {
+    const SystemClock clock;
+    const AgentTokens tokens(daemon.options().state_dir / "tokens.key", clock);
+    auto peer = std::make_shared<Peer>();
+    peer->transport = transport;
+    peer->address = address;
+    peer->uid = 7;
+    Request request;
+    request.peer = std::move(peer);
+    request.headers = headers;
+    return source_of(request, tokens);
 }
 
-TEST_CASE("delayed_requests_are_answered_like_others") {
+// Tells when a request's delay has been decided.
+class Watched final : public HttpService {
+  public:
+    explicit Watched(HttpService& service) : service_(service) {}
+    RequestPlan plan(Request& request) override {
+        RequestPlan plan = service_.plan(request);
+        ++planned_;
+        planned_.notify_all();
+        return plan;
+    }
+    Response fault(const Request* request, const std::exception& error) override {
+        return service_.fault(request, error);
+    }
+    void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
+              std::chrono::nanoseconds duration) override {
+        service_.done(request, status, received, sent, duration);
+    }
+    void await(int count) const {
+        for (int now = planned_; now < count; now = planned_) planned_.wait(now);
+    }
+
+  private:
+    HttpService& service_;
+    std::atomic<int> planned_{0};
+};
+
+// A middleware whose clock is turned by hand, behind TLS. GET /1.0 tells the time.
+struct PacedServer {
+    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-pace-"};
+    test::ManualClock clock;
+    const SteadyTime begin = clock.steady_now();
+    test::SequenceIds ids;
+    MetricsRegistry metrics;
+    Authenticator authenticator{[](const ClientCertificate& c) { return c.common_name == "friend"; }};
+    AgentTokens tokens{directory.path() / "tokens.key", clock};
+    EventBus bus{clock};
+    ThreadPool workers{"request", 2, 100};
+    Middleware middleware{{authenticator, tokens, metrics, ids, clock, workers, "host", 0, rate},
+                          {{Method::get, "/1.0", Access::everyone, Dispatch::on_io_thread, "service",
+                            [this](Request&) { return text_of(clock.steady_now() - begin); }},
+                           {Method::get, "/1.0/secret", Access::trusted, Dispatch::on_pool, "service",
+                            [](Request&) { return text_of({}); }},
+                           {Method::get, "/1.0/echo", Access::everyone, Dispatch::on_pool, "service",
+                            [this](Request&) { return event_stream(bus, {}, {}); }}},
+                          {}};
+    Watched watched{middleware};
+    KeyPair identity = test::make_key_pair(directory.path(), "server");
+    HttpServer server{watched, workers, ServerLimits()};
+    Target target;
+
+    PacedServer() {
+        const auto tls = std::make_shared<TlsContext>(identity);
+        target = Target::parse("https://" + server.listen_tcp(std::string(tls_listener), "127.0.0.1:0", tls));
+        target.server_fingerprint = tls->fingerprint();
+        server.start();
+    }
+    static Response text_of(Duration passed) {
+        Response response;
+        response.body = std::to_string(passed.count());
+        return response;
+    }
+    test::ApiCaller friendly() const {
+        Target friends = target;
+        friends.identity = test::make_key_pair(directory.path(), "friend");
+        return test::ApiCaller(friends);
+    }
+    // Turns the clock until `work` is done.
+    template <class T>
+    T finish(std::future<T> work) {
+        const auto deadline = std::chrono::steady_clock::now() + patience;
+        while (work.wait_for(0s) != std::future_status::ready) {
+            if (std::chrono::steady_clock::now() > deadline)
+                throw Error(ErrorCode::internal, "the delayed request was not answered");
+            clock.advance(1ms);
+            std::this_thread::yield();
+        }
+        return work.get();
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(PacerFixture, "requests_beyond_the_rate_are_spread_out") {
+    CHECK(ask("a", rate) == Duration::zero());
+    CHECK(ask("a") == 250ms);
+    CHECK(ask("a") == 500ms);
+    clock.advance(10s);
+    CHECK(ask("a", rate) == Duration::zero());
+    CHECK(ask("a") == 250ms);
+}
+
+TEST_CASE_METHOD(PacerFixture, "a_source_waits_for_its_own_requests_alone") {
+    CHECK(ask("a", rate * 10) > Duration::zero());
+    CHECK(ask("b", rate) == Duration::zero());
+    CHECK(ask("b") == 250ms);
+}
+
+TEST_CASE_METHOD(PacerFixture, "no_request_waits_longer_than_a_second") {
+    CHECK(ask("a", 100'000) == Pacer::longest_delay);
+    clock.advance(1s);
+    CHECK(ask("a") == 250ms);
+}
+
+TEST_CASE_METHOD(PacerFixture, "sources_that_owe_nothing_are_forgotten") {
+    for (int i = 0; i < 100; ++i) ask(std::to_string(i), rate);
+    CHECK(pacer.sources() == 100);
+    clock.advance(1s);
+    ask("a");
+    CHECK(pacer.sources() == 1);
+}
+
+TEST_CASE_METHOD(PacerFixture, "so_many_sources_are_remembered_and_the_one_that_asked_last_is_among_them") {
+    for (std::size_t i = 0; i < 3 * Pacer::most_sources; ++i) ask(std::to_string(i), 2 * rate);
+    CHECK(pacer.sources() == Pacer::most_sources);
+    CHECK(ask(std::to_string(3 * Pacer::most_sources - 1)) == Pacer::longest_delay);
+    CHECK(ask("new", rate) == Duration::zero());
+}
+
+TEST_CASE("a_rate_of_zero_delays_nobody_and_remembers_nobody") {
+    const test::ManualClock clock;
+    Pacer pacer(clock, 0);
+    for (int i = 0; i < 10'000; ++i) CHECK(pacer.delay("a") == Duration::zero());
+    CHECK(pacer.sources() == 0);
+}
+
+TEST_CASE("requests_are_counted_to_addresses_networks_and_instances") {
+    const test::TestDaemon daemon;
+    CHECK(source("192.0.2.1", daemon, Transport::https) == "192.0.2.1");
+    CHECK(source("2001:db8:1:2:3:4:5:6", daemon, Transport::https) == "2001:db8:1:2::/64");
+    CHECK(source("2001:db8:1:2:ffff::1", daemon, Transport::https) == "2001:db8:1:2::/64");
+    CHECK(source("2001:db8:1:3::1", daemon, Transport::https) == "2001:db8:1:3::/64");
+    CHECK(source("fe80::1%lo", daemon, Transport::https) == "fe80::/64");
+    CHECK(source("", daemon, Transport::unix_socket) == "uid=7");
+    CHECK(source("", daemon, Transport::unix_socket, test::header("Authorization", "bearer forged")) ==
+          "uid=7");
+    CHECK(source("", daemon, Transport::unix_socket, test::header("Authorization", daemon.bearer("d4k"))) ==
+          "instance=d4k");
+}
+
+TEST_CASE("trusted_clients_do_not_wait_for_a_guest_at_the_same_address") {
+    PacedServer paced;
+    test::ApiCaller guest(paced.target);
+    for (std::size_t i = 0; i < rate; ++i) CHECK(guest.get("/1.0").text == "0");
+    auto delayed = std::async(std::launch::async, [&] { return guest.get("/1.0").text; });
+    paced.watched.await(rate + 1);
+    test::ApiCaller trusted = paced.friendly();
+    for (std::size_t i = 0; i < 4 * rate; ++i) CHECK(trusted.get("/1.0").text == "0");
+    CHECK(trusted.get("/1.0/secret").status == 200);
+    CHECK(std::stoll(paced.finish(std::move(delayed))) >= Duration(250ms).count());
+}
+
+TEST_CASE("refusals_and_websockets_are_delayed_too") {
+    PacedServer paced;
+    test::ApiCaller guest(paced.target);
+    for (std::size_t i = 0; i < rate; ++i) CHECK(guest.get("/1.0/secret").status == 403);
+    const SteadyTime begin = paced.clock.steady_now();
+    SECTION("a refusal") {
+        auto refused = std::async(std::launch::async, [&] { return guest.get("/1.0/secret").error(); });
+        paced.watched.await(rate + 1);
+        CHECK(paced.finish(std::move(refused)) == "Not Authorized");
+    }
+    SECTION("a websocket") {
+        auto opened = std::async(std::launch::async, [&] {
+            WebSocketClient(paced.target, "/1.0/echo").close();
+            return true;
+        });
+        paced.watched.await(rate + 1);
+        CHECK(paced.finish(std::move(opened)));
+    }
+    CHECK(paced.clock.steady_now() - begin >= 250ms);
+}
+
+TEST_CASE("a_daemon_delays_guests_and_instances_and_answers_them_like_others") {
     test::TestDaemon daemon([](Options& options) { options.max_requests_per_second = 20; });
     test::ApiCaller guest(daemon.tls_target());
     for (int i = 0; i < 22; ++i) CHECK(guest.get("/1.0").status == 200);
     CHECK(guest.get("/1.0/images").error() == "Not Authorized");
     CHECK(guest.post("/1.0/certificates", Json::object({{"certificate", 3}})).status == 400);
-}
-
-TEST_CASE("a_follower_runs_at_once_and_whenever_it_is_asked_to") {
-    std::atomic<int> runs{0};
-    std::latch first(1);
-    std::latch second(1);
-    Follower follower(
-        "test", [] { return Duration(std::chrono::hours(1)); },
-        [&] {
-            if (++runs == 1)
-                first.count_down();
-            else
-                second.count_down();
-        });
-    follower.start();
-    first.wait();
-    follower.interval_changed();
-    follower.run_now();
-    second.wait();
-    CHECK(runs == 2);
-}
-
-TEST_CASE("a_follower_outlives_what_its_job_throws_and_takes_a_new_interval") {
-    std::atomic<int> runs{0};
-    std::atomic<bool> quick{false};
-    std::latch first(1);
-    std::latch later(1);
-    Follower follower(
-        "test",
-        [&] { return quick ? Duration(std::chrono::milliseconds(1)) : Duration(std::chrono::hours(1)); },
-        [&] {
-            const int run = ++runs;
-            if (run == 1) first.count_down();
-            if (run == 3) later.count_down();
-            throw Error(ErrorCode::unavailable, "nobody is there");
-        });
-    follower.start();
-    first.wait();
-    quick = true;
-    follower.interval_changed();
-    later.wait();
-    CHECK(runs >= 3);
+    test::ApiCaller inside(daemon.agent_target());
+    for (int i = 0; i < 22; ++i) CHECK(inside.get("/1.0/artifacts").error() == "missing token");
 }
 
 }  // namespace svc::server

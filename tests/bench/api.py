@@ -48,7 +48,8 @@ class Certificate:
 
 
 class Servers:
-    """Ours with simulated instances and, where it can be had, LXD with as many stopped ones; both trust one certificate."""
+    """Ours with simulated instances and the defaults, and, where it can be had, LXD with as many stopped ones; both trust one
+    certificate."""
 
     def __init__(self, instances=0, peer=True, **settings):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="svc-bench-", dir="/var/tmp"))
@@ -62,7 +63,7 @@ class Servers:
     def start(self, instances, peer, settings):
         self.certificate = Certificate(self.folder)
         self.daemon = harness.Daemon("simulated", simulated_cpus=1_000_000, simulated_memory="1000TB",
-                                     max_requests_per_second=0, **settings).start()
+                                     **settings).start()
         answer = self.daemon.api("POST", "/1.0/certificates", {"certificate": self.certificate.file.read_text()})
         assert answer.status == 200, answer.raw
         if peer and lxd_peer.Lxd.present():

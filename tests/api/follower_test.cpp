@@ -1,0 +1,54 @@
+// What keeps time in the server: jobs that follow something elsewhere.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <latch>
+
+#include "libsvc/base/error.h"
+#include "server/follower.h"
+
+namespace svc::server {
+
+TEST_CASE("a_follower_runs_at_once_and_whenever_it_is_asked_to") {
+    std::atomic<int> runs{0};
+    std::latch first(1);
+    std::latch second(1);
+    Follower follower(
+        "test", [] { return Duration(std::chrono::hours(1)); },
+        [&] {
+            if (++runs == 1)
+                first.count_down();
+            else
+                second.count_down();
+        });
+    follower.start();
+    first.wait();
+    follower.interval_changed();
+    follower.run_now();
+    second.wait();
+    CHECK(runs == 2);
+}
+
+TEST_CASE("a_follower_outlives_what_its_job_throws_and_takes_a_new_interval") {
+    std::atomic<int> runs{0};
+    std::atomic<bool> quick{false};
+    std::latch first(1);
+    std::latch later(1);
+    Follower follower(
+        "test",
+        [&] { return quick ? Duration(std::chrono::milliseconds(1)) : Duration(std::chrono::hours(1)); },
+        [&] {
+            const int run = ++runs;
+            if (run == 1) first.count_down();
+            if (run == 3) later.count_down();
+            throw Error(ErrorCode::unavailable, "nobody is there");
+        });
+    follower.start();
+    first.wait();
+    quick = true;
+    follower.interval_changed();
+    later.wait();
+    CHECK(runs >= 3);
+}
+
+}  // namespace svc::server
