@@ -13,6 +13,12 @@ namespace {
 constexpr std::size_t linger_bytes = 1U << 20;
 constexpr auto linger_time = 1s;
 
+using Event = asio::posix::stream_descriptor::wait_type;
+
+Event event_of(IoState state) {
+    return state == IoState::want_write ? Event::wait_write : Event::wait_read;
+}
+
 }  // namespace
 
 Connection::Connection(std::shared_ptr<IoLoop> loop, std::shared_ptr<ServerShare> share,
@@ -92,16 +98,33 @@ void Connection::on_timer() {
     descriptor_.cancel(ignored);
 }
 
-Connection::Task<bool> Connection::wait(IoState direction, Instant deadline) {
+Connection::Task<bool> Connection::wait(Event event, Instant deadline) {
     if (closed() || interrupted_) co_return false;
-    const auto what = direction == IoState::want_write ? asio::posix::stream_descriptor::wait_write
-                                                       : asio::posix::stream_descriptor::wait_read;
     timed_out_ = false;
     set_deadline(deadline);
     boost::system::error_code error;
-    co_await descriptor_.async_wait(what, asio::redirect_error(asio::use_awaitable, error));
+    co_await descriptor_.async_wait(event, asio::redirect_error(asio::use_awaitable, error));
     deadline_ = Instant::max();
     co_return !error && !timed_out_ && !interrupted_ && !closed();
+}
+
+// Whether there is anything to wait for after a read or write that is not done.
+bool Connection::goes_on(IoState state) {
+    if (state == IoState::ended) half_closed_ = true;
+    return state != IoState::ended && state != IoState::failed;
+}
+
+// A Unix socket hangs up when both its directions are closed. A client of TLS says goodbye before it closes
+// its direction of TCP. By TCP alone one who is gone is like one who waits: both get the time of an idle
+// connection.
+Connection::Task<void> Connection::await_loss() {
+    if (stream_->is_tls()) {
+        co_await wait(Event::wait_read, Instant::max());
+    } else if (peer_->transport == Transport::unix_socket) {
+        co_await wait(Event::wait_error, Instant::max());
+    } else {
+        co_await wait(Event::wait_error, std::chrono::steady_clock::now() + share_->limits.keep_alive_time);
+    }
 }
 
 Connection::Task<void> Connection::sleep(Milliseconds duration) {
@@ -116,8 +139,7 @@ Connection::Task<bool> Connection::handshake() {
     for (;;) {
         const IoResult result = stream_->handshake();
         if (result.state == IoState::done) break;
-        if (result.state == IoState::ended || result.state == IoState::failed) co_return false;
-        if (!co_await wait(result.state, deadline)) co_return false;
+        if (!goes_on(result.state) || !co_await wait(event_of(result.state), deadline)) co_return false;
     }
     note_certificate();
     co_return true;
@@ -136,8 +158,7 @@ Connection::Task<std::size_t> Connection::receive_into(char* out, std::size_t ro
     while (!closed()) {
         const IoResult result = stream_->read(out, room);
         if (result.state == IoState::done) co_return result.bytes;
-        if (result.state == IoState::ended || result.state == IoState::failed) break;
-        if (!co_await wait(result.state, deadline)) break;
+        if (!goes_on(result.state) || !co_await wait(event_of(result.state), deadline)) break;
     }
     co_return 0;
 }
@@ -150,8 +171,7 @@ Connection::Task<bool> Connection::receive(InputBuffer& in, Instant deadline) {
             in.append(loop_->scratch.data(), result.bytes);
             co_return true;
         }
-        if (result.state == IoState::ended || result.state == IoState::failed) break;
-        if (!co_await wait(result.state, deadline)) break;
+        if (!goes_on(result.state) || !co_await wait(event_of(result.state), deadline)) break;
     }
     co_return false;
 }
@@ -164,9 +184,8 @@ Connection::Task<bool> Connection::send(std::string_view data, bool more_follows
             data.remove_prefix(result.bytes);
             continue;
         }
-        if (result.state == IoState::ended || result.state == IoState::failed) co_return false;
         const auto deadline = std::chrono::steady_clock::now() + share_->limits.write_idle_time;
-        if (!co_await wait(result.state, deadline)) co_return false;
+        if (!goes_on(result.state) || !co_await wait(event_of(result.state), deadline)) co_return false;
     }
     co_return true;
 }

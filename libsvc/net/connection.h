@@ -31,6 +31,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Task<bool> receive(InputBuffer& in, Instant deadline);
     // The same into plain memory; 0: give up.
     Task<std::size_t> receive_into(char* out, std::size_t room, Instant deadline);
+    // True once the client has said that it sends no more; it may still wait for what we have to say.
+    bool half_closed() const { return half_closed_; }
+    // After that: waits until the client is gone altogether, or interrupt().
+    Task<void> await_loss();
     Task<bool> send(std::string_view data, bool more_follows = false);
     // Makes receive() give up, now or when it is called next, until resume().
     void interrupt();
@@ -66,7 +70,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool closed() const { return !descriptor_.is_open(); }
 
   private:
-    Task<bool> wait(IoState direction, Instant deadline);
+    using Event = boost::asio::posix::stream_descriptor::wait_type;
+    Task<bool> wait(Event event, Instant deadline);
+    bool goes_on(IoState state);
     void set_deadline(Instant deadline);
     void arm_timer();
     void on_timer();
@@ -83,6 +89,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool timer_armed_ = false;
     bool timed_out_ = false;
     bool interrupted_ = false;
+    bool half_closed_ = false;
     Activity activity_ = Activity::idle;
     bool ending_ = false;
     std::function<void(CloseCode, std::string_view)> session_end_;

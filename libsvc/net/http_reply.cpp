@@ -31,8 +31,9 @@ void HttpSession::prepare_reply(Exchange& x) {
     if (!x.fault && x.response.websocket) check_upgrade(x);
     if (x.fault) replace_by_fault(x);
     // What is not understood whole is not followed by anything: it could be part of it.
+    const bool asked_all = connection_->half_closed() && in_.empty();
     x.keep = x.planned && x.body_complete() && x.parser.keep_alive() && !x.upgrade && !x.response.close &&
-             !connection_->ending() && !share().stopping;
+             !asked_all && !connection_->ending() && !share().stopping;
 }
 
 void HttpSession::replace_by_fault(Exchange& x) {

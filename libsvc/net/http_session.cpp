@@ -141,11 +141,13 @@ HttpSession::Task<void> HttpSession::run_handler(Exchange& x) {
     if (!x.fault && x.response.later) co_await await_later(x, later);
 }
 
-// Reads meanwhile, for the end of the connection is the only thing that tells that nobody waits any more.
+// Reads meanwhile, for the end of the connection is the only thing that tells that nobody waits any more. A
+// client that only ends its own side has asked all it wants to ask, and waits.
 HttpSession::Task<void> HttpSession::await_later(Exchange& x, std::shared_ptr<LaterReply> later) {
     connection_->set_activity(Activity::streaming);
     while (!later->ready() && !x.broken) {
         const bool more = co_await connection_->receive(in_, Connection::Instant::max());
+        if (!more && connection_->half_closed()) co_await connection_->await_loss();
         x.broken = !later->ready() && (!more || in_.view().size() > pipelined_bytes);
     }
     connection_->set_activity(Activity::answering);

@@ -1,6 +1,8 @@
 // Pictures and writers of video that mean harm, through the sockets.
 #include <catch2/catch.hpp>
 
+#include <sys/socket.h>
+
 #include <random>
 #include <thread>
 
@@ -129,6 +131,16 @@ TEST_CASE("slow pictures from all sides hold up no other route") {
         CHECK(agent.outcome("POST", "/1.0/camera", enable) == "200");
     }
     CHECK(strange == 0);
+}
+
+TEST_CASE("a sender that ends its side is told what became of its picture") {
+    const WholeAgent agent;
+    switch_on(agent);
+    RawClient sender(agent.api());
+    REQUIRE(sender.send(http_request("POST", "/1.0/camera/data", slow_picture(0))));
+    shutdown(sender.descriptor(), SHUT_WR);
+    CHECK(sender.reply().status == 201);
+    CHECK(sender.read_to_end().empty());
 }
 
 TEST_CASE("an agent that ends while pictures are decoded ends whole") {

@@ -1,8 +1,11 @@
 #include <catch2/catch.hpp>
 
+#include <sys/socket.h>
+
 #include "tests/support/application_package.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
+#include "tests/unit/net/test_server.h"
 
 namespace svc::test {
 
@@ -95,6 +98,17 @@ TEST_CASE_METHOD(Setup, "waiting_ends_with_its_time_and_gives_the_record_as_it_i
     CHECK(api.get(wait + "soon").status == 400);
     CHECK(api.get("/1.0/operations/00000000-0000-4000-8000-000000000000/wait").error() ==
           "operation not found");
+}
+
+TEST_CASE_METHOD(Setup, "a_client_that_ends_its_side_still_gets_what_it_waits_for") {
+    RawClient client(daemon.local_target());
+    client.send("GET " + launch.operation() + "/wait HTTP/1.1\r\nHost: s\r\n\r\n");
+    shutdown(client.descriptor(), SHUT_WR);
+    CHECK(api.remove(launch.operation()).status == 202);
+    const RawReply reply = client.reply();
+    REQUIRE(reply.status == 200);
+    CHECK(Json::parse(reply.body).at("metadata").at("status_code") == Json(401));
+    CHECK(client.read_to_end().empty());
 }
 
 TEST_CASE_METHOD(Setup, "a_cancelled_launch_leaves_nothing") {
