@@ -8,6 +8,7 @@
 
 #include "cli/command_table.h"
 #include "cli/remote.h"
+#include "cli/suggestion.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {
@@ -47,6 +48,14 @@ std::string full_name(const Command& command) {
     return "svcctl " + join(command.path, " ");
 }
 
+// "unknown flag '--formt'; did you mean '--format'?"
+std::string unknown_flag(const std::string& word, const Words& names) {
+    const std::string given = word.substr(0, word.find('='));
+    Words spellings;
+    for (const std::string& name : names) spellings.push_back("--" + name);
+    return "unknown flag " + quoted(given) + (given.starts_with("--") ? suggestion(given, spellings) : "");
+}
+
 // Holds CLI11 and what it writes to. Global flags and the command's own are on one level.
 class Parser {
   public:
@@ -61,7 +70,8 @@ class Parser {
         try {
             app_.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
         } catch (const CLI::ParseError& e) {
-            throw UsageError(e.what());
+            const Words unknown = app_.remaining();
+            throw UsageError(unknown.empty() ? e.what() : unknown_flag(unknown.front(), flag_names()));
         }
         Arguments arguments;
         for (const Flag* flag : declared_) arguments.declare(flag->name, flag->initial);
@@ -84,6 +94,12 @@ class Parser {
         } else {
             app_.add_option(names, slot.values)->allow_extra_args(false);
         }
+    }
+
+    Words flag_names() const {
+        Words names;
+        for (const Flag* flag : declared_) names.push_back(flag->name);
+        return names;
     }
 
     static void give(Arguments& arguments, const Slot& slot) {
@@ -124,6 +140,15 @@ class Parser {
     std::vector<const Flag*> declared_;
 };
 
+// "unknown command 'image lst'; did you mean 'image list'?" `within`: the group's words.
+std::string unknown_command(const Words& within, const std::string& word) {
+    const std::string group = within.empty() ? "" : join(within, " ") + " ";
+    const std::string near = nearest(word, words_after(within));
+    return "unknown command " + quoted(group + word) +
+           (near.empty() ? "; see 'svcctl " + group + "--help'"
+                         : "; did you mean " + quoted(group + near) + "?");
+}
+
 Invocation without_command(const Words& words) {
     Invocation invocation;
     invocation.help = words.empty() || asks_for_help(words) || words.front() == "help";
@@ -136,13 +161,15 @@ Invocation without_command(const Words& words) {
         if (words.size() == group.size())
             throw UsageError("svcctl " + invocation.group + ": which command? See 'svcctl " +
                              invocation.group + " --help'");
-        throw UsageError("unknown command " + quoted(invocation.group + " " + words[group.size()]));
+        throw UsageError(unknown_command(group, words[group.size()]));
     }
     if (words.empty()) throw UsageError("no command given; see 'svcctl --help'");
     if (invocation.help && words.front().starts_with("-")) return invocation;
     if (words.front() == "help") return invocation;
-    throw UsageError(words.front().starts_with("-") ? "unknown flag " + quoted(words.front())
-                                                    : "unknown command " + quoted(words.front()));
+    if (!words.front().starts_with("-")) throw UsageError(unknown_command({}, words.front()));
+    Words known{"version"};
+    for (const Flag& flag : global_flags()) known.push_back(flag.name);
+    throw UsageError(unknown_flag(words.front(), known));
 }
 
 }  // namespace
@@ -167,7 +194,9 @@ Invocation parse_command_line(const std::vector<std::string>& all) {
     try {
         invocation.arguments = Parser(*invocation.command).parse(rest, verbatim);
     } catch (const UsageError& e) {
-        throw UsageError(std::string(e.what()) + "; see '" + full_name(*invocation.command) + " --help'");
+        const std::string text = e.what();
+        if (text.ends_with('?')) throw;
+        throw UsageError(text + "; see '" + full_name(*invocation.command) + " --help'");
     }
     return invocation;
 }

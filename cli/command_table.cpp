@@ -154,4 +154,16 @@ std::vector<std::string> group_words(const std::vector<std::string>& words) {
     return {first};
 }
 
+std::vector<std::string> words_after(const std::vector<std::string>& group) {
+    std::vector<std::string> words;
+    for (const Command& command : all_commands()) {
+        const auto& path = command.path;
+        if (path.size() <= group.size() || !std::equal(group.begin(), group.end(), path.begin())) continue;
+        words.push_back(path[group.size()]);
+        if (path.size() == group.size() + 1)
+            words.insert(words.end(), command.aliases.begin(), command.aliases.end());
+    }
+    return words;
+}
+
 }  // namespace svc::cli

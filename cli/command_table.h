@@ -15,5 +15,7 @@ const std::vector<Group>& all_groups();
 const Command* find_command(const std::vector<std::string>& words, std::size_t& words_used);
 // Those at the beginning that name a group, or one in a group, by their long names: {"instance", "camera"}.
 std::vector<std::string> group_words(const std::vector<std::string>& words);
+// What may come after a group's words, or first of all: commands, their aliases, groups.
+std::vector<std::string> words_after(const std::vector<std::string>& group);
 
 }  // namespace svc::cli

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <thread>
 
+#include "cli/named.h"
 #include "cli/raw_terminal.h"
 #include "libsvc/base/file.h"
 #include "libsvc/client/remote_exec.h"
@@ -138,7 +139,8 @@ int run_in_instance(Context& context, const std::string& instance, ExecRequest r
     request.height = size.height;
     std::unique_ptr<RemoteExec> session;
     try {
-        session = std::make_unique<RemoteExec>(context.client(), instance, request);
+        const std::string id = instance_named(context.client(), instance);
+        session = std::make_unique<RemoteExec>(context.client(), id, request);
     } catch (const UsageError&) {
         throw;
     } catch (const Error& e) {

@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/named.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
 #include "cli/package_source.h"
@@ -44,7 +45,7 @@ int list(Context& context, const Arguments& arguments) {
 }
 
 int show(Context& context, const Arguments& arguments) {
-    const Json record = context.client().addon(arguments.text("name"));
+    const Json record = context.client().addon(addon_named(context.client(), arguments.text("name")));
     context.console().print(render(describe(addon_value(record)), format_of(arguments)));
     return 0;
 }
@@ -53,14 +54,15 @@ int upload(Context& context, const Arguments& arguments, bool is_new) {
     const std::string name = arguments.text("name");
     Waiting waiting(context, arguments, false);
     const PackageSource source(arguments.text("path"), waiting.package_progress());
-    waiting.finish(is_new ? context.client().create_addon(name, source.package())
-                          : context.client().update_addon(name, source.package()));
+    waiting.finish(
+        is_new ? context.client().create_addon(name, source.package())
+               : context.client().update_addon(addon_named(context.client(), name), source.package()));
     return 0;
 }
 
 int remove(Context& context, const Arguments& arguments) {
-    const std::string name = arguments.text("name");
     const auto version = version_of(arguments);
+    const std::string name = addon_named(context.client(), arguments.text("name"));
     if (!arguments.is_set("yes"))
         confirm_removal(context.console(), {"addon " + quoted(name) + version_words(version)});
     Waiting waiting(context, arguments, false);

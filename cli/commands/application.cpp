@@ -4,6 +4,7 @@
 
 #include "cli/application_view.h"
 #include "cli/commands/commands.h"
+#include "cli/named.h"
 #include "cli/output/values.h"
 #include "cli/package_source.h"
 #include "cli/prompt.h"
@@ -23,6 +24,10 @@ Positional one_version() {
     return {"version", "number of the version"};
 }
 
+std::string named(Context& context, const Arguments& arguments) {
+    return application_named(context.client(), arguments.text("application"));
+}
+
 int list(Context& context, const Arguments& arguments) {
     const auto conditions =
         parse_conditions(arguments.list("filter"), application_condition_keys(), "filter");
@@ -36,7 +41,7 @@ int list(Context& context, const Arguments& arguments) {
 }
 
 int show(Context& context, const Arguments& arguments) {
-    const Json record = context.client().application(arguments.text("application"));
+    const Json record = context.client().application(named(context, arguments));
     context.console().print(render(describe(application_value(record)), format_of(arguments)));
     return 0;
 }
@@ -50,8 +55,8 @@ int create(Context& context, const Arguments& arguments) {
 }
 
 int update(Context& context, const Arguments& arguments) {
-    const std::string application = arguments.text("application");
     Waiting waiting(context, arguments, false);
+    const std::string application = named(context, arguments);
     if (!arguments.given("path")) {
         waiting.finish(context.client().refresh_application(application));
         return 0;
@@ -64,7 +69,7 @@ int update(Context& context, const Arguments& arguments) {
 std::vector<std::string> to_remove(Context& context, const Arguments& arguments) {
     if (!arguments.is_set("all")) {
         if (!arguments.given("application")) throw UsageError("name an application, or give --all");
-        return {arguments.text("application")};
+        return {named(context, arguments)};
     }
     if (arguments.given("application") || arguments.given("version"))
         throw UsageError("--all goes with neither an application nor --version");
@@ -96,21 +101,21 @@ int remove(Context& context, const Arguments& arguments) {
 int publish(Context& context, const Arguments& arguments, bool published) {
     const int version = parse_version("<version>", arguments.integer("version"));
     Waiting waiting(context, arguments, false);
-    waiting.finish(context.client().publish_application(arguments.text("application"), version, published));
+    waiting.finish(context.client().publish_application(named(context, arguments), version, published));
     return 0;
 }
 
 int manifest(Context& context, const Arguments& arguments) {
     std::optional<int> version;
     if (arguments.given("version")) version = parse_version("<version>", arguments.integer("version"));
-    context.console().print(context.client().application_manifest(arguments.text("application"), version));
+    context.console().print(context.client().application_manifest(named(context, arguments), version));
     return 0;
 }
 
 // The whole archive or no file at all: it gets its name when its digest is the one the service told.
 int export_archive(Context& context, const Arguments& arguments) {
-    const std::string application = arguments.text("application");
     const int version = parse_version("<version>", arguments.integer("version"));
+    const std::string application = named(context, arguments);
     const std::filesystem::path target = arguments.given("file")
                                              ? arguments.text("file")
                                              : application + "-" + std::to_string(version) + ".tar.gz";

@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/field_values.h"
+#include "cli/named.h"
 #include "cli/output/values.h"
 #include "cli/waiting.h"
 #include "libsvc/base/strings.h"
@@ -88,16 +89,17 @@ Json group_of(Context& context, const std::string& application, const Field& fie
 }
 
 int change(Context& context, const Arguments& arguments, const Field& field, Json value) {
+    Waiting waiting(context, arguments, false);
+    const std::string application = application_named(context.client(), arguments.text("application"));
     Json body = Json::object();
     if (field.group.empty()) {
         body.set(std::string(field.key), std::move(value));
     } else {
-        Json group = group_of(context, arguments.text("application"), field);
+        Json group = group_of(context, application, field);
         group.set(std::string(field.key), std::move(value));
         body.set(std::string(field.group), std::move(group));
     }
-    Waiting waiting(context, arguments, false);
-    waiting.finish(context.client().patch_application(arguments.text("application"), body));
+    waiting.finish(context.client().patch_application(application, body));
     return 0;
 }
 

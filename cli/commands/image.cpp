@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/named.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
 #include "cli/prompt.h"
@@ -33,6 +34,10 @@ Json image_value(const Json& record) {
     return value;
 }
 
+std::string named(Context& context, const Arguments& arguments) {
+    return image_named(context.client(), arguments.text("image"));
+}
+
 int list(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"ID", "NAME", "STATUS", "VERSIONS", "ARCHITECTURE", "DEFAULT"}, {}}};
     for (const Json& record : context.client().images()) {
@@ -47,7 +52,7 @@ int list(Context& context, const Arguments& arguments) {
 }
 
 int show(Context& context, const Arguments& arguments) {
-    const Json record = context.client().image(arguments.text("image"));
+    const Json record = context.client().image(named(context, arguments));
     context.console().print(render(describe(image_value(record)), format_of(arguments)));
     return 0;
 }
@@ -79,10 +84,10 @@ int add(Context& context, const Arguments& arguments) {
 }
 
 int update(Context& context, const Arguments& arguments) {
-    const std::string image = arguments.text("image");
     if (!arguments.given("path") && !arguments.is_set("default"))
         throw UsageError("nothing to change: give a package, --default, or both");
     Waiting waiting(context, arguments, false);
+    const std::string image = named(context, arguments);
     if (!arguments.given("path")) {
         waiting.finish(context.client().patch_image(image, ImagePatch{true}));
         return 0;
@@ -94,19 +99,19 @@ int update(Context& context, const Arguments& arguments) {
 
 int make_default(Context& context, const Arguments& arguments) {
     Waiting waiting(context, arguments, false);
-    waiting.finish(context.client().patch_image(arguments.text("image"), ImagePatch{true}));
+    waiting.finish(context.client().patch_image(named(context, arguments), ImagePatch{true}));
     return 0;
 }
 
 int synchronise(Context& context, const Arguments& arguments) {
     Waiting waiting(context, arguments, false);
-    waiting.finish(context.client().synchronise_image(arguments.text("image")));
+    waiting.finish(context.client().synchronise_image(named(context, arguments)));
     return 0;
 }
 
 int remove(Context& context, const Arguments& arguments) {
-    const std::string image = arguments.text("image");
     const auto version = version_of(arguments);
+    const std::string image = named(context, arguments);
     if (!arguments.is_set("yes"))
         confirm_removal(context.console(), {"image " + quoted(image) + version_words(version)});
     Waiting waiting(context, arguments, false);

@@ -2,6 +2,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/instance_view.h"
+#include "cli/named.h"
 #include "cli/output/values.h"
 #include "cli/prompt.h"
 #include "cli/waiting.h"
@@ -26,8 +27,12 @@ int list(Context& context, const Arguments& arguments) {
     return 0;
 }
 
+std::string named(Context& context, const Arguments& arguments) {
+    return instance_named(context.client(), arguments.text("id"));
+}
+
 int show(Context& context, const Arguments& arguments) {
-    const Json record = context.client().instance(arguments.text("id"));
+    const Json record = context.client().instance(named(context, arguments));
     const auto around = surroundings_of(context.client(), {record});
     context.console().print(render(describe(instance_value(record, around)), format_of(arguments)));
     return 0;
@@ -35,13 +40,13 @@ int show(Context& context, const Arguments& arguments) {
 
 int set_status(Context& context, const Arguments& arguments, std::string_view status) {
     Waiting waiting(context, arguments, true);
-    waiting.finish(context.client().set_instance_status(arguments.text("id"), status));
+    waiting.finish(context.client().set_instance_status(named(context, arguments), status));
     return 0;
 }
 
 int start(Context& context, const Arguments& arguments) {
     if (!arguments.is_set("yes")) {
-        const Json record = context.client().instance(arguments.text("id"));
+        const Json record = context.client().instance(named(context, arguments));
         if (text_of(record, "status") == "error")
             confirm(context.console(),
                     "Instance " + quoted(text_of(record, "id")) +
@@ -50,12 +55,32 @@ int start(Context& context, const Arguments& arguments) {
     return set_status(context, arguments, "running");
 }
 
+// One of several is told, and the rest goes on.
+void tell_failure(Context& context, const std::string& id, const Error& error) {
+    if (error.code() == ErrorCode::unavailable) throw;
+    context.console().print_error_line("Error: " + id + ": " + error.what());
+}
+
+// Those of the given ones that are there.
+std::vector<std::string> named_ids(Context& context, const std::vector<std::string>& given) {
+    std::vector<std::string> ids;
+    for (const auto& text : given) {
+        try {
+            ids.push_back(instance_named(context.client(), text));
+        } catch (const Error& e) {
+            if (given.size() == 1) throw;
+            tell_failure(context, text, e);
+        }
+    }
+    return ids;
+}
+
 std::vector<std::string> chosen_ids(Context& context, const Arguments& arguments) {
     const bool all = arguments.is_set("all");
     if (!all && arguments.given("node")) throw UsageError("--node needs --all");
     if (all && arguments.given("id")) throw UsageError("--all and ids exclude each other");
     if (!all && !arguments.given("id")) throw UsageError("argument <id> is missing");
-    if (!all) return arguments.list("id");
+    if (!all) return named_ids(context, arguments.list("id"));
     std::vector<std::string> ids;
     for (const Json& record : context.client().instances())
         if (!arguments.given("node") || text_of(record, "node") == arguments.text("node"))
@@ -65,17 +90,18 @@ std::vector<std::string> chosen_ids(Context& context, const Arguments& arguments
 
 int remove(Context& context, const Arguments& arguments) {
     const std::vector<std::string> ids = chosen_ids(context, arguments);
-    if (ids.empty()) return 0;
+    const std::size_t given = arguments.list("id").size();
+    bool all_well = ids.size() >= given;
+    if (ids.empty()) return all_well ? 0 : 1;
     if (!arguments.is_set("yes")) confirm_removal(context.console(), ids);
     Waiting waiting(context, arguments, true);
     std::vector<std::pair<std::string, Json>> started;
-    bool all_well = true;
     for (const auto& id : ids) {
         try {
             started.emplace_back(id, context.client().delete_instance(id, arguments.is_set("force")));
         } catch (const Error& e) {
-            if (e.code() == ErrorCode::unavailable || ids.size() == 1) throw;
-            context.console().print_error_line("Error: " + id + ": " + e.what());
+            if (ids.size() == 1) throw;
+            tell_failure(context, id, e);
             all_well = false;
         }
     }

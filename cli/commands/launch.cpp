@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/named.h"
 #include "cli/service_syntax.h"
 #include "cli/waiting.h"
 #include "libsvc/base/file.h"
@@ -102,31 +103,27 @@ std::string default_image(Context& context) {
 }
 
 // An id or name means an application, and an image where no application is called so.
-bool is_raw(Context& context, const Arguments& arguments) {
-    if (arguments.is_set("raw") || !arguments.given("source")) return true;
-    try {
-        context.client().application(arguments.text("source"));
-        return false;
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::not_found) throw;
-        return true;
-    }
+Named find_source(Context& context, const Arguments& arguments) {
+    if (!arguments.given("source")) return {Noun::image, default_image(context)};
+    const std::vector<Noun> nouns =
+        arguments.is_set("raw") ? std::vector{Noun::image} : std::vector{Noun::application, Noun::image};
+    return find_named(context.client(), nouns, arguments.text("source"));
 }
 
-void set_image(Json& payload, Context& context, const Arguments& arguments) {
+void set_image(Json& payload, const std::string& image, const Arguments& arguments) {
     if (arguments.given("application-version"))
         throw UsageError("--application-version goes with an application only");
-    payload.set("image_id", arguments.given("source") ? arguments.text("source") : default_image(context));
+    payload.set("image_id", image);
     payload.set("instance_type", arguments.text("instance-type"));
     if (const auto version = arguments.integer("version"); *version != -1)
         payload.set("image_version", *version);
 }
 
-void set_application(Json& payload, const Arguments& arguments) {
+void set_application(Json& payload, const std::string& application, const Arguments& arguments) {
     for (const char* flag : {"version", "instance-type", "addons"})
         if (arguments.given(flag))
             throw UsageError(std::string("--") + flag + " goes with a raw launch only");
-    payload.set("app_id", arguments.text("source"));
+    payload.set("app_id", application);
     if (const auto version = arguments.integer("application-version"); *version != -1)
         payload.set("app_version", *version);
 }
@@ -134,10 +131,11 @@ void set_application(Json& payload, const Arguments& arguments) {
 int launch(Context& context, const Arguments& arguments, bool start) {
     Json payload = payload_of(arguments, start);
     Waiting waiting(context, arguments, true);
-    if (is_raw(context, arguments))
-        set_image(payload, context, arguments);
+    const Named source = find_source(context, arguments);
+    if (source.noun == Noun::image)
+        set_image(payload, source.id, arguments);
     else
-        set_application(payload, arguments);
+        set_application(payload, source.id, arguments);
     const auto record = waiting.finish(context.client().launch(payload));
     if (record) context.console().print_line(resource_id(*record, {"containers", "instances"}));
     return 0;

@@ -3,6 +3,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/exec_runner.h"
+#include "cli/named.h"
 #include "cli/output/values.h"
 
 namespace svc::cli {
@@ -52,7 +53,7 @@ bool print_stored(Context& context, const std::string& id, const LogType& type) 
 
 // Of a failed instance the stored log, of others what they hold themselves.
 int logs(Context& context, const Arguments& arguments) {
-    const std::string id = arguments.text("id");
+    const std::string id = instance_named(context.client(), arguments.text("id"));
     const LogType& type = log_type(arguments.text("type"));
     if (print_stored(context, id, type)) return 0;
     ExecRequest request;
@@ -61,7 +62,8 @@ int logs(Context& context, const Arguments& arguments) {
 }
 
 int show_log(Context& context, const Arguments& arguments) {
-    context.client().read_instance_log(arguments.text("id"), arguments.text("log"),
+    const std::string id = instance_named(context.client(), arguments.text("id"));
+    context.client().read_instance_log(id, arguments.text("log"),
                                        [&](std::string_view piece) { context.console().print(piece); });
     return 0;
 }

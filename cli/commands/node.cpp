@@ -3,6 +3,7 @@
 #include "cli/commands/commands.h"
 #include "cli/context.h"
 #include "cli/instance_view.h"
+#include "cli/named.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
 
@@ -69,7 +70,7 @@ Json gpu_allocations(const Json& record) {
 }
 
 int show(Context& context, const Arguments& arguments) {
-    const Json record = context.client().node(arguments.text("name"));
+    const Json record = context.client().node(node_named(context.client(), arguments.text("name")));
     Json value = node_value(record);
     if (arguments.is_set("allocations"))
         value.set("allocations", allocations(context, text_of(record, "name")));

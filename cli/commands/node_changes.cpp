@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/field_values.h"
+#include "cli/named.h"
 #include "cli/output/values.h"
 #include "cli/prompt.h"
 #include "cli/waiting.h"
@@ -81,7 +82,7 @@ int set(Context& context, const Arguments& arguments) {
                           ? gpu_patch(name, text)
                           : Json::object({{std::string(field->key), value_of(*field, text)}});
     Waiting waiting(context, arguments, false);
-    waiting.finish(context.client().patch_node(arguments.text("name"), body));
+    waiting.finish(context.client().patch_node(node_named(context.client(), arguments.text("name")), body));
     return 0;
 }
 
@@ -103,7 +104,7 @@ int add(Context& context, const Arguments& arguments) {
 }
 
 int remove(Context& context, const Arguments& arguments) {
-    const std::string name = arguments.text("name");
+    const std::string name = node_named(context.client(), arguments.text("name"));
     if (!arguments.is_set("yes")) confirm_removal(context.console(), {"node " + quoted(name)});
     Waiting waiting(context, arguments, false);
     waiting.finish(

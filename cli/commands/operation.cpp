@@ -1,5 +1,6 @@
 #include "cli/commands/commands.h"
 #include "cli/context.h"
+#include "cli/named.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
 
@@ -19,13 +20,13 @@ int list(Context& context, const Arguments& arguments) {
 }
 
 int show(Context& context, const Arguments& arguments) {
-    context.console().print(
-        render(describe(context.client().operation(arguments.text("id"))), format_of(arguments)));
+    const Json record = context.client().operation(operation_named(context.client(), arguments.text("id")));
+    context.console().print(render(describe(record), format_of(arguments)));
     return 0;
 }
 
 int cancel(Context& context, const Arguments& arguments) {
-    context.client().cancel_operation(arguments.text("id"));
+    context.client().cancel_operation(operation_named(context.client(), arguments.text("id")));
     return 0;
 }
 

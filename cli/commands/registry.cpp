@@ -1,4 +1,5 @@
 #include "cli/commands/commands.h"
+#include "cli/named.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
 #include "cli/prompt.h"
@@ -33,7 +34,8 @@ int list(Context& context, const Arguments& arguments) {
 
 int push(Context& context, const Arguments& arguments) {
     Waiting waiting(context, arguments, true);
-    waiting.finish(context.client().push_application(arguments.text("name")));
+    waiting.finish(
+        context.client().push_application(application_named(context.client(), arguments.text("name"))));
     return 0;
 }
 

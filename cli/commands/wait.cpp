@@ -4,6 +4,7 @@
 #include "cli/application_view.h"
 #include "cli/commands/commands.h"
 #include "cli/instance_view.h"
+#include "cli/named.h"
 #include "cli/output/values.h"
 #include "cli/progress.h"
 #include "cli/version_flag.h"
@@ -27,16 +28,6 @@ struct Subject {
     std::string goal;  // when no condition is given
 };
 
-// Nothing when the service knows no such object.
-std::optional<Json> try_read(const std::function<Json()>& read) {
-    try {
-        return read();
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::not_found) throw;
-        return std::nullopt;
-    }
-}
-
 // One version of an application, as `-s version=N` selects it. One that is to come is waited for.
 Json version_record(const Json& application, int number) {
     for (const Json& version : items_of(application, "versions"))
@@ -51,18 +42,27 @@ Subject version_subject(ApiClient& client, const std::string& id, int number) {
             "active"};
 }
 
-Subject find_subject(ApiClient& client, const std::string& id) {
-    if (is_uuid(id))
-        return {"operation", [&client, id] { return client.operation(id); }, {"status"}, "Success"};
-    const std::vector<Subject> kinds{
-        {"instance", [&client, id] { return client.instance(id); }, instance_condition_keys(), "running"},
-        {"application", [&client, id] { return client.application(id); }, application_condition_keys(),
-         "ready"},
-        {"image", [&client, id] { return client.image(id); }, {"status"}, "active"},
-    };
-    for (const Subject& kind : kinds)
-        if (try_read(kind.read)) return kind;
-    throw Error(ErrorCode::not_found, "no instance, application, image or operation " + quoted(id));
+Subject find_subject(ApiClient& client, const Named& named) {
+    const std::string& id = named.id;
+    switch (named.noun) {
+        case Noun::instance:
+            return {"instance", [&client, id] { return client.instance(id); }, instance_condition_keys(),
+                    "running"};
+        case Noun::application:
+            return {"application", [&client, id] { return client.application(id); },
+                    application_condition_keys(), "ready"};
+        case Noun::image:
+            return {"image", [&client, id] { return client.image(id); }, {"status"}, "active"};
+        default:
+            return {"operation", [&client, id] { return client.operation(id); }, {"status"}, "Success"};
+    }
+}
+
+// An operation's id is like no other's.
+Named find_object(ApiClient& client, const std::string& text, bool version) {
+    if (is_uuid(text)) return {Noun::operation, text};
+    if (version) return {Noun::application, application_named(client, text)};
+    return find_named(client, {Noun::instance, Noun::application, Noun::image, Noun::operation}, text);
 }
 
 // "version=3".
@@ -97,14 +97,13 @@ void refuse_failed(const Subject& subject, const std::string& id, const Json& re
 class ConditionWait {
   public:
     ConditionWait(Context& context, const Arguments& arguments)
-        : id_(arguments.text("id")),
-          timeout_(timeout_of(arguments)),
-          line_(context.console()),
-          target_(context.target()) {
+        : timeout_(timeout_of(arguments)), line_(context.console()), target_(context.target()) {
         events_.emplace(target_, "lifecycle,operation");
         const auto version = selected_version(arguments);
-        subject_ =
-            version ? version_subject(context.client(), id_, *version) : find_subject(context.client(), id_);
+        const Named named = find_object(context.client(), arguments.text("id"), version.has_value());
+        id_ = named.id;
+        subject_ = version ? version_subject(context.client(), id_, *version)
+                           : find_subject(context.client(), named);
         object_id_ = text_of(version ? context.client().application(id_) : subject_.read(), "id");
         conditions_ = parse_conditions(arguments.list("condition"), subject_.keys, "condition");
         if (conditions_.empty()) conditions_ = {{"status", subject_.goal}};

@@ -62,6 +62,36 @@ TEST_CASE("wrong usage is status 2 and says what is wrong") {
     }
 }
 
+TEST_CASE("a word that is not known is answered with the one that is near") {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+        {{"delte"}, "unknown command 'delte'; did you mean 'delete'?"},
+        {{"imgae", "list"}, "unknown command 'imgae'; did you mean 'image'?"},
+        {{"del", "abc"}, "unknown command 'del'; did you mean 'delete'?"},
+        {{"--socket", "/x", "laucnh"}, "unknown command 'laucnh'; did you mean 'launch'?"},
+        {{"image", "lst"}, "unknown command 'image lst'; did you mean 'image list'?"},
+        {{"app", "crate"}, "unknown command 'application crate'; did you mean 'application create'?"},
+        {{"instance", "locaton", "show"},
+         "unknown command 'instance locaton'; did you mean 'instance location'?"},
+        {{"instance", "camera", "enabel"},
+         "unknown command 'instance camera enabel'; did you mean 'instance camera enable'?"},
+        {{"config", "trust", "lsit"},
+         "unknown command 'config trust lsit'; did you mean 'config trust list'?"},
+        {{"--verison"}, "unknown flag '--verison'; did you mean '--version'?"},
+        {{"list", "--formt=json"}, "unknown flag '--formt'; did you mean '--format'?"},
+        {{"launch", "i", "--sockte", "/x"}, "unknown flag '--sockte'; did you mean '--socket'?"},
+        {{"fly"}, "unknown command 'fly'; see 'svcctl --help'"},
+        {{"image", "frobnicate"}, "unknown command 'image frobnicate'; see 'svcctl image --help'"},
+        {{"list", "--colour"}, "unknown flag '--colour'; see 'svcctl list --help'"},
+        {{"list", "-x"}, "unknown flag '-x'; see 'svcctl list --help'"},
+    };
+    for (const auto& [words, text] : cases) {
+        const CliRun run = run_cli(words);
+        CHECK(run.status == 2);
+        CHECK(run.out.empty());
+        CHECK(run.err == "Error: " + text + "\n");
+    }
+}
+
 TEST_CASE("a service that cannot be reached is status 3, of exec 125") {
     for (const auto& words : std::vector<std::vector<std::string>>{
              {"list"}, {"info"}, {"launch", "i"}, {"monitor"}, {"wait", "abc"}, {"delete", "-y", "abc"}}) {
