@@ -74,6 +74,10 @@ std::string program_help() {
     return "Usage: svcctl <command> [flags]\n\nControls an instance management service.\n\nCommands:\n" +
            two_columns(commands_of("")) + "\nGroups of commands:\n" + two_columns(groups) +
            "\nFlags of every command:\n" + two_columns(flag_lines(global_flags())) +
+           "\nIds may be shortened to their first characters. First steps:\n"
+           "  svcctl image add base ./base.tar.xz\n"
+           "  svcctl launch base\n"
+           "  svcctl exec <id> -- uname -a\n"
            "\n'svcctl <command> --help' tells more about a command.\n";
 }
 

@@ -126,7 +126,7 @@ Command application_set_command() {
              {"value", "its value; lists with commas between"}},
             {timeout_flag()},
             set,
-            "Fields: " + names(false) + "."};
+            "Fields: " + names(false) + ".\n\nsvcctl application set my-app resources.memory 4GB"};
 }
 
 Command application_unset_command() {

@@ -27,7 +27,8 @@ Command config_set_command() {
     return {{"config", "set"},
             {},
             "change an item of the cluster's configuration",
-            {{"name", "name of the item"}, {"value", "its value; '' for the default"}},
+            {{"name", "name of the item; 'svcctl config show' lists them"},
+             {"value", "its value; '' for the default"}},
             {timeout_flag()},
             set};
 }

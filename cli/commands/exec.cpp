@@ -33,7 +33,8 @@ Command exec_command() {
             },
             "The command gets a terminal when standard input and output are one. The exit status is the "
             "command's;\n"
-            "125: it could not be run; 124: the connection was lost."};
+            "125: it could not be run; 124: the connection was lost.\n\n"
+            "svcctl exec <id> -- ls -l /"};
 }
 
 Command shell_command() {

@@ -78,7 +78,8 @@ Command logs_command() {
             {{"type",
               't',
               "TYPE",
-              "agent, android, console or container",
+              "agent: of svc-agent; android: of the guest; console: what it printed; container: errors of "
+              "the runtime",
               "agent",
               {"agent", "android", "console", "container"}},
              {"follow", 'f', "", "go on with what is added"}},

@@ -190,22 +190,19 @@ Command wait_command() {
     return {{"wait"},
             {},
             "wait for an instance, application, image or operation to reach a state",
-            {{"id", "id of the instance, application, image or operation"}},
-            {{"condition",
-              'c',
-              "KEY=VALUE",
-              "what to wait for, any of them; instances: app, image, status, node, type, tags; "
-              "applications: those of 'application list'; versions: status, published; else: status",
-              "",
-              {},
-              true},
+            {{"id", "id or name of the instance, application, image or operation"}},
+            {{"condition", 'c', "KEY=VALUE", "what to wait for; of several, any", "", {}, true},
              {"selector", 's', "version=N", "of an application: wait for this version"},
              {"timeout", 't', "DURATION", "give up after this time (5m, 90s; 0: never)", "5m"}},
             wait,
             "Without a condition: until an instance is running, an application ready, a version or image "
             "active,\n"
             "an operation a success.\n"
-            "status=deleted waits until the object is gone."};
+            "status=deleted waits until the object is gone.\n\n"
+            "Keys of an instance: " +
+                join(instance_condition_keys(), ", ") +
+                "; of an application: " + join(application_condition_keys(), ", ") +
+                ";\nof a version: status, published; of an image or operation: status."};
 }
 
 }  // namespace svc::cli
