@@ -136,7 +136,7 @@ def report_load(figure, command, measured):
     theirs = f"LXD (p99 {milliseconds(peer['p99_ms'])}{served(peer, connections)})" if peer else ""
     results.report(f"{figure}, {connections:,} connections", ours["per_second"], peer and peer["per_second"], unit="/s",
                    peer=theirs, mark=mark, met=met, command=command,
-                   note=f"p99 {milliseconds(ours['p99_ms'])}{served(ours, connections)}")
+                   note=f"p50 {milliseconds(ours['p50_ms'])}, p99 {milliseconds(ours['p99_ms'])}{served(ours, connections)}")
 
 
 def bench_calls(what, options):
