@@ -96,7 +96,6 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     std::condition_variable changed;
     bool connected = false, closing = false, rejects_pictures = false;
     std::uint64_t frames = 0, sound_packets = 0;
-    GstClockTime frame_time = GST_CLOCK_TIME_NONE;
     std::optional<Moment> first_frame;
     ClientPicture picture;
     std::function<void(const ClientPicture&, Moment)> listener;
@@ -232,13 +231,10 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     static std::shared_ptr<Implementation> probed(gpointer data) {
         return (*static_cast<std::shared_ptr<std::weak_ptr<Implementation>>*>(data))->lock();
     }
-    // Parameter sets come as a buffer of their own, at the time of their picture.
-    static GstPadProbeReturn on_frame(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    static GstPadProbeReturn on_frame(GstPad*, GstPadProbeInfo*, gpointer data) {
         const auto self = probed(data);
-        const GstClockTime time = GST_BUFFER_PTS(gst_pad_probe_info_get_buffer(info));
         if (self)
             self->change([&] {
-                if (std::exchange(self->frame_time, time) == time) return;
                 ++self->frames;
                 if (!self->first_frame) self->first_frame = std::chrono::steady_clock::now();
             });

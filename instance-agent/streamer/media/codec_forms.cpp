@@ -25,6 +25,14 @@ std::string_view encoder_element(VideoCodec codec) {
     return codec == VideoCodec::h264 ? "x264enc" : "vp8enc";
 }
 
+// It adds no parameter sets: access_units.h has them where they belong.
+std::string h264_payloader_description() {
+    return fmt::format(
+        "video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au "
+        "! rtph264pay name=payloader config-interval=0 aggregate-mode=zero-latency mtu=1200 pt={}",
+        h264_payload);
+}
+
 // One thread each. x264 would make a slice in each, and the payloader of 1.22 ends the picture after each
 // slice; those of libvpx spin while they wait for each other, which on a busy machine takes more than they
 // share. A speed below 0 is kept: above, libvpx takes the time that a frame took for the processor's share of
@@ -33,10 +41,8 @@ std::string encoder_description(VideoCodec codec, const PictureShape& shape, std
     if (codec == VideoCodec::h264)
         return fmt::format(
             "x264enc name=encoder tune=zerolatency speed-preset=ultrafast bitrate={} vbv-buf-capacity=300 "
-            "key-int-max={} threads=1 option-string=level=3.1 "
-            "! video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au "
-            "! rtph264pay name=payloader config-interval=-1 aggregate-mode=zero-latency mtu=1200 pt={}",
-            kbps, key_frame_distance(shape), h264_payload);
+            "key-int-max={} threads=1 option-string=level=3.1 ! {}",
+            kbps, key_frame_distance(shape), h264_payloader_description());
     return fmt::format(
         "vp8enc name=encoder deadline=1 cpu-used=-12 end-usage=cbr target-bitrate={} lag-in-frames=0 "
         "keyframe-max-dist={} error-resilient=default threads=1 static-threshold=100 min-quantizer=4 "

@@ -21,6 +21,8 @@ int payload_type(VideoCodec codec);
 std::string_view encoder_element(VideoCodec codec);
 // "... name=encoder ! ... ! ... name=payloader": raw I420 in, RTP out.
 std::string encoder_description(VideoCodec codec, const PictureShape& shape, std::uint32_t kbps);
+// Its second half: what any H.264 encoder is followed by.
+std::string h264_payloader_description();
 // What the offer says of a video section, one text for each codec.
 std::string video_caps(VideoCodec codec);
 std::string audio_caps();

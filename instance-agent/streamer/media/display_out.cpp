@@ -7,6 +7,7 @@
 
 #include <array>
 
+#include "instance-agent/streamer/media/h264_probes.h"
 #include "instance-agent/streamer/media/probes.h"
 
 namespace svc::streamer {
@@ -104,7 +105,10 @@ DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const Pictur
     add_transport_cc(payloader.get());
     meter_encoder(encoder_.get(), encoded_);
     meter_payloader(payloader.get(), sent_);
-    if (codec == VideoCodec::h264) hide_level(payloader.get());
+    if (codec == VideoCodec::h264) {
+        hide_level(payloader.get());
+        tidy_access_units(payloader.get());
+    }
     if (places.display.empty())
         open_socket(places.frame_socket, shape);
     else

@@ -79,20 +79,6 @@ GstPadProbeReturn packets_sent(GstPad*, GstPadProbeInfo* info, gpointer data) {
     return GST_PAD_PROBE_OK;
 }
 
-// Of a query that was answered.
-GstPadProbeReturn level_asked(GstPad*, GstPadProbeInfo* info, gpointer) {
-    GstQuery* const query = gst_pad_probe_info_get_query(info);
-    if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS) return GST_PAD_PROBE_OK;
-    GstCaps* answer = nullptr;
-    gst_query_parse_caps_result(query, &answer);
-    if (answer == nullptr) return GST_PAD_PROBE_OK;
-    const Ref<GstCaps> without(gst_caps_copy(answer));
-    for (guint i = 0; i < gst_caps_get_size(without.get()); ++i)
-        gst_structure_remove_field(gst_caps_get_structure(without.get(), i), "level");
-    gst_query_set_caps_result(query, without.get());
-    return GST_PAD_PROBE_OK;
-}
-
 // A client may ask as often as it likes: beyond the limit a request waits for a later frame. The encoders'
 // own limit does not work with x264enc in 1.22. On the threads of the encoder and of the session.
 class RequestLimit {
@@ -203,13 +189,6 @@ void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& me
     g_object_set(payloader, "ssrc", meter->ssrc(), nullptr);
     const Ref<GstPad> src(gst_element_get_static_pad(payloader, "src"));
     add_probe(src.get(), packets, packets_made, meter);
-}
-
-void hide_level(GstElement* payloader) {
-    const Ref<GstPad> sink(gst_element_get_static_pad(payloader, "sink"));
-    const auto answered =
-        static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PULL);
-    gst_pad_add_probe(sink.get(), answered, level_asked, nullptr, nullptr);
 }
 
 void meter_network(GstElement* encryption, const std::shared_ptr<SendMeters>& meters) {

@@ -20,11 +20,6 @@ void limit_key_frames(GstElement* encoder, std::function<void()> asked);
 // Gives the stream its ssrc too.
 void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& meter);
 
-// The offer has the one level that every client takes, and the encoder writes it into its stream
-// (codec_forms). What clients decode is more, but the encoder would refuse pictures beyond 720p30 if it were
-// asked for that level.
-void hide_level(GstElement* payloader);
-
 // Every sent stream's; the ones with an unknown ssrc are retransmissions, which only video has.
 struct SendMeters {
     std::shared_ptr<SendMeter> video, audio;
