@@ -65,6 +65,28 @@ test('a key of another layout is the key that writes the same here, and text whe
     assert.equal(await texts(3), 'öé<');
 });
 
+test('capitals without Shift, and small letters with it, go as they are written', async () => {
+    await connect();
+    await client.locator('#stage').focus();
+    await press('CapsLock', 'CapsLock');          // stays here: the guest's is not touched
+    await press('A', 'KeyA');                     // while it is on, or of a phone's keyboard
+    await press('B', '');
+    await press('c', 'KeyC', { shiftKey: true });
+    assert.equal(await texts(3), 'ABc');
+    await press('D', 'KeyD', { ctrlKey: true });  // a shortcut is a key
+    await press('E', 'KeyE', { shiftKey: true });
+    await press(' ', 'Space', { shiftKey: true });
+    assert.deepEqual(await codes(6), [7, -7, 8, -8, 44, -44]);
+});
+
+test('CapsLock is the guest\'s where keys go by their place', async () => {
+    await connect({ keys: 'places' });
+    await client.locator('#stage').focus();
+    await press('CapsLock', 'CapsLock');
+    await press('A', 'KeyA');
+    assert.deepEqual(await codes(4), [57, -57, 4, -4]);
+});
+
 test('what is held to make a character is let go before it goes as text', async () => {
     await connect();
     await client.locator('#stage').focus();

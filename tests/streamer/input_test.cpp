@@ -214,6 +214,26 @@ TEST_CASE("devices_type_what_their_keys_have") {
                                   "keyboard 1 30 0", "keyboard sync", "keyboard 1 42 0", "keyboard sync"});
 }
 
+TEST_CASE("devices_type_what_was_written_while_caps_lock_is_on") {
+    Devices devices;
+    const auto tap = [&](int key) {
+        devices.input.key(key, true);
+        devices.input.key(key, false);
+        devices.take();
+    };
+    const Notes plain{"keyboard 1 30 1", "keyboard sync", "keyboard 1 30 0", "keyboard sync"};
+    tap(KEY_CAPSLOCK);
+    devices.input.text("A");
+    CHECK(devices.take() == plain);
+    devices.input.text("a");
+    CHECK(devices.take().front() == "keyboard 1 42 1");
+    devices.input.text("1");
+    CHECK(devices.take().front() == "keyboard 1 2 1");
+    tap(KEY_CAPSLOCK);
+    devices.input.text("a");
+    CHECK(devices.take() == plain);
+}
+
 TEST_CASE("input_devices_need_the_kernel_to_make_them") {
     if (access("/dev/uinput", F_OK) == 0) return;
     try {

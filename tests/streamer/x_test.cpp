@@ -80,6 +80,16 @@ TEST_CASE("text_of_any_script_is_typed") {
     CHECK(desk.listener.typed(100) == expected);
 }
 
+TEST_CASE("text_is_what_was_written_while_caps_lock_is_on") {
+    Desk desk;
+    for (const bool pressed : {true, false}) desk.input->key(KEY_CAPSLOCK, pressed);
+    desk.listener.notes(2);
+    desk.input->text("aB!");
+    CHECK(desk.listener.typed(3) == "aB!");
+    for (const bool pressed : {true, false}) desk.input->key(KEY_A, pressed);
+    CHECK(desk.listener.typed(1) == "A");  // it is still on
+}
+
 TEST_CASE("what_is_down_is_let_go_when_the_client_goes") {
     Desk desk;
     desk.input->key(KEY_LEFTSHIFT, true);

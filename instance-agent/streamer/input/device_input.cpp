@@ -83,6 +83,10 @@ int on(double place, int size) {
 }
 
 // Keys of a US keyboard, which is what guests without another setting have.
+bool is_letter(char32_t character) {
+    return (character >= U'a' && character <= U'z') || (character >= U'A' && character <= U'Z');
+}
+
 struct Stroke {
     int key = 0;
     bool shift = false;
@@ -185,6 +189,7 @@ void DeviceInput::touch_end(int slot) {
 void DeviceInput::key(int linux_code, bool pressed) {
     if (linux_code <= 0 || linux_code > last_keyboard_key) return;
     if (pressed ? !keys_.insert(linux_code).second : keys_.erase(linux_code) == 0) return;
+    if (linux_code == KEY_CAPSLOCK && pressed) caps_lock_ = !caps_lock_;
     press(linux_code, pressed);
 }
 
@@ -198,10 +203,11 @@ void DeviceInput::text(const std::string& utf8) {
     for (const char32_t character : characters_of(utf8)) {
         const Stroke stroke = stroke_of(character);
         if (stroke.key == 0) continue;
-        if (stroke.shift) press(KEY_LEFTSHIFT, true);
+        const bool shift = stroke.shift != (caps_lock_ && is_letter(character));
+        if (shift) press(KEY_LEFTSHIFT, true);
         press(stroke.key, true);
         press(stroke.key, false);
-        if (stroke.shift) press(KEY_LEFTSHIFT, false);
+        if (shift) press(KEY_LEFTSHIFT, false);
     }
 }
 

@@ -41,6 +41,7 @@ class DeviceInput final : public InputSink {
     std::array<std::unique_ptr<VirtualDevice>, max_pads> pads_;
     std::bitset<max_slots> touches_;
     std::set<int> keys_, buttons_;  // that are down
+    bool caps_lock_ = false;        // as the guest has it by our keys
     int next_touch_ = 0;            // tracking id
 };
 

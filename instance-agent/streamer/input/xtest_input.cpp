@@ -37,6 +37,27 @@ KeySym keysym_of(char32_t character) {
     return character < 0x20 || character == 0x7f ? NoSymbol : 0x01000000 + character;
 }
 
+// Of the guest, which would make other characters of those that are typed. Its state comes back at the end.
+class CapsLockOff {
+  public:
+    explicit CapsLockOff(Display* display) : display_(display) {
+        XkbStateRec state{};
+        if (XkbGetState(display_, XkbUseCoreKbd, &state) != Success) return;
+        was_on_ = (state.locked_mods & LockMask) != 0;
+        if (was_on_) set(0);
+    }
+    ~CapsLockOff() {
+        if (was_on_) set(LockMask);
+    }
+    CapsLockOff(const CapsLockOff&) = delete;
+    CapsLockOff& operator=(const CapsLockOff&) = delete;
+
+  private:
+    void set(unsigned modifiers) { XkbLockModifiers(display_, XkbUseCoreKbd, LockMask, modifiers); }
+    Display* const display_;
+    bool was_on_ = false;
+};
+
 class XtestInput final : public InputSink {
   public:
     explicit XtestInput(const std::string& display) : connection_(display) {
@@ -95,6 +116,7 @@ class XtestInput final : public InputSink {
         XFlush(x());
     }
     void text(const std::string& utf8) override {
+        const CapsLockOff as_written(x());
         for (const char32_t character : characters_of(utf8))
             if (const KeySym symbol = keysym_of(character); symbol != NoSymbol) type(symbol);
         XFlush(x());

@@ -93,6 +93,7 @@ export class Input {
         if (event.isComposing || event.key === 'Dead' || event.key === 'Process' || event.keyCode === composing) return undefined;
         event.preventDefault();
         if (event.key === 'AltGraph') return this.thirdLevel();
+        if (event.key === 'CapsLock' && !this.places) return undefined;  // the characters it makes are sent as such
         const { code, text } = this.places && keyCode(event.code) !== undefined ? { code: keyCode(event.code) } : meaningOf(event);
         if (text !== undefined) this.text(text);
         else if (code !== undefined && !this.keys.has(event.code)) {

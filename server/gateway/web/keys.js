@@ -46,21 +46,23 @@ for (const [name, [plain, shifted]] of Object.entries(rows)) {
     characters.set(shifted, { code: keyCode(`Digit${digit}`), shift: true });
 });
 for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
-    const entry = { code: keyCode(`Key${letter.toUpperCase()}`), letter: true };  // Shift and CapsLock are the guest's, too
-    characters.set(letter, entry);
-    characters.set(letter.toUpperCase(), entry);
+    const code = keyCode(`Key${letter.toUpperCase()}`);
+    characters.set(letter, { code, shift: false });
+    characters.set(letter.toUpperCase(), { code, shift: true });
 }
-characters.set(' ', { code: keyCode('Space'), letter: true });
+const space = { code: keyCode('Space') };  // whatever is held with it
 
 const onApple = /^(Mac|iP)/.test(navigator.platform ?? '');
 
 // What a pressed key is for the guest, whose keyboard is a US one: {code} of the key that makes the same character there, or
-// {text} where no key does. Keys without a character, and those of shortcuts that have none there, go by their place.
+// {text} where no key does with what is held: also capitals of CapsLock, which is not the guest's, and of screen keyboards. Keys
+// without a character, and those of shortcuts that have none there, go by their place.
 export function meaningOf(event) {
     const place = keyCode(event.code);
     if ([...event.key].length !== 1) return { code: place };
+    if (event.key === ' ') return space;
     const there = characters.get(event.key);
-    if (there && (there.letter || there.shift === event.shiftKey)) return { code: there.code };
+    if (there?.shift === event.shiftKey) return { code: there.code };
     const third = event.getModifierState('AltGraph') || (onApple && event.altKey && !event.ctrlKey);
     if (!third && (event.ctrlKey || event.altKey || event.metaKey)) return { code: there?.code ?? place };
     return event.metaKey ? { code: place } : { text: event.key };
