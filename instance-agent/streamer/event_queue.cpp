@@ -58,6 +58,7 @@ EventQueue::Work EventQueue::take_due() {
 }
 
 void EventQueue::run() {
+    running_ = std::this_thread::get_id();
     std::unique_lock lock(mutex_);
     while (!stopped_) {
         if (const Work work = take_due()) {

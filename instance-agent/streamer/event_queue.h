@@ -1,11 +1,13 @@
 #pragma once
 // The one thread that decides everything in svc-streamer takes its work from here.
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "libsvc/base/clock.h"
 
@@ -26,6 +28,7 @@ class EventQueue {
     void run();             // until stop()
     std::size_t run_due();  // what can run now; how much that was
     void stop();
+    bool runs_here() const { return running_ == std::this_thread::get_id(); }  // run(), on this thread
 
   private:
     Work take_due();  // an empty one: nothing is due
@@ -38,6 +41,7 @@ class EventQueue {
     std::multimap<SteadyTime, Work> later_;
     std::size_t weight_ = 0;
     bool stopped_ = false;
+    std::atomic<std::thread::id> running_{};
 };
 
 }  // namespace svc::streamer

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "instance-agent/streamer/display/display_loss.h"
 #include "instance-agent/streamer/input/no_input.h"
 #include "instance-agent/streamer/streamer.h"
 #include "libsvc/base/error.h"
@@ -111,7 +112,9 @@ void stream(const Options& options, const StreamStart& start) {
     parts.input = make_input(options, start);
     SystemClock clock;
     Streamer streamer(std::move(parts), clock);
+    on_display_lost([&streamer] { streamer.display_lost(); });
     serve(streamer, signals);
+    on_display_lost({});
 }
 
 int run(const Options& options) {

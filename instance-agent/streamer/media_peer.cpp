@@ -21,6 +21,7 @@ class RealPeer final : public MediaPeer {
         peer_.set_camera_sink(width, height, fps, std::move(sink));
     }
     PeerStats stats() const override { return peer_.stats(); }
+    void end() override { peer_.end(); }
 
   private:
     Peer peer_;

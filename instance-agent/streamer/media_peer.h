@@ -18,6 +18,7 @@ class MediaPeer {
     virtual void set_bitrates(BitrateLimits bitrates) = 0;
     virtual void set_camera_sink(int width, int height, int fps, Peer::FrameSink sink) = 0;
     virtual PeerStats stats() const = 0;
+    virtual void end() = 0;
 };
 
 // Throws what Peer's constructor throws. The events outlive the peer.

@@ -99,6 +99,8 @@ class Peer {
     using FrameSink = std::function<void(const std::uint8_t* pixels, std::size_t size)>;
     void set_camera_sink(int width, int height, int fps, FrameSink sink);
     PeerStats stats() const;
+    // The client learns at once that it is over, after what was sent to it. Nothing is told any more.
+    void end();
 
   private:
     class Implementation;

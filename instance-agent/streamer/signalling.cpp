@@ -98,8 +98,10 @@ void Signalling::dispatch(const JsonFields& fields) {
     const std::string type = fields.require_string("type");
     if (type == "ctl:ping") return host_.to_gateway(Json::object({{"type", "ctl:pong"}}));
     if (type == "ctl:terminate") {
-        end_media();
-        return host_.terminate(fields.string("reason").value_or(""));
+        const StreamEnd end(fields.string("reason").value_or(""),
+                            fields.string("code").value_or(std::string(end_code::ended)));
+        end_stream(end);
+        return host_.terminate(end.message);
     }
     if (type == "ctl:client-joined") return client_joined(fields);
     if (type == "ctl:client-left") return client_left(fields);
@@ -109,7 +111,7 @@ void Signalling::dispatch(const JsonFields& fields) {
 
 void Signalling::client_joined(const JsonFields& fields) {
     const std::string client = fields.require_string("client_id");
-    end_media();
+    end_stream({"another client has taken over", end_code::replaced});
     client_ = client;
     stage_ = Stage::joined;
     early_candidates_.clear();
@@ -123,6 +125,8 @@ void Signalling::client_left(const JsonFields& fields) {
     const std::string reason = fields.string("reason").value_or("");
     log::info("client left the signalling", {{"client", client_}, {"reason", reason}});
     client_.clear();
+    if (reason == "replaced") return end_stream({"another client has taken over", end_code::replaced});
+    if (reason == "timeout") return end_stream({"the client does not read its messages", end_code::not_read});
     if (reason != "disconnected" || stage_ != Stage::answered) return end_media();
     if (!active_) expect_connection();
 }
@@ -205,7 +209,7 @@ void Signalling::take_candidate(const JsonFields& fields) {
 // Does not end what goes well: only an answer that is no good ends the peer.
 void Signalling::refuse(const std::string& message) {
     log::info("signalling message refused", {{"client", client_}, {"error", message}});
-    if (!client_.empty()) to_client(Json::object({{"type", "error"}, {"message", message}}));
+    to_client(StreamEnd(message, end_code::refused).error());
 }
 
 void Signalling::to_client(const Json& message) {
@@ -213,6 +217,24 @@ void Signalling::to_client(const Json& message) {
     JsonMembers members = {{"client_id", client_}};
     members.insert(members.end(), message.as_object().begin(), message.as_object().end());
     host_.to_gateway(Json::object(std::move(members)));
+}
+
+void Signalling::say_goodbye(const StreamEnd& end) {
+    to_client(end.error());
+    if (!media_.peer) return;
+    host_.tell_client("error", Json::object({{"code", end.code}, {"message", end.message}}));
+    media_.peer->end();
+}
+
+void Signalling::end(const StreamEnd& end) {
+    say_goodbye(end);
+    end_media();
+}
+
+// The gateway has told it on the signalling socket.
+void Signalling::end_stream(const StreamEnd& end) {
+    client_.clear();
+    this->end(end);
 }
 
 void Signalling::end_media() {
@@ -253,10 +275,9 @@ void Signalling::on_connected(unsigned peer) {
 void Signalling::on_failed(unsigned peer, const std::string& reason) {
     if (!is_present(peer)) return;
     log::warning("connection to the client failed", {{"error", reason}});
-    to_client(Json::object({{"type", "error"}, {"message", reason}}));
     // Also when media never flowed: nobody watches from now on.
     const bool told = active_;
-    end_media();
+    end({reason, end_code::connection_failed});
     if (!told) host_.to_gateway(Json::object({{"type", "ctl:stream"}, {"active", false}}));
 }
 

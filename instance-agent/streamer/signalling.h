@@ -6,6 +6,7 @@
 #include "instance-agent/streamer/media_peer.h"
 #include "instance-agent/streamer/peer_listener.h"
 #include "libsvc/base/json.h"
+#include "libsvc/model/stream_end.h"
 
 namespace svc::streamer {
 
@@ -20,6 +21,7 @@ class SignallingHost {
   public:
     virtual ~SignallingHost() = default;
     virtual void to_gateway(const Json& message) = 0;
+    virtual void tell_client(const std::string& type, const Json& data) = 0;  // on its control channel
     virtual void show_screen(const ScreenWish& wish) = 0;
     virtual PeerSetup peer_setup() = 0;  // all but settings and ICE servers
     virtual bool is_automotive() const = 0;
@@ -48,8 +50,11 @@ class Signalling final : private PeerNews {
     Signalling& operator=(const Signalling&) = delete;
 
     void from_gateway(const std::string& text);
-    // Ends the media: the client said goodbye, or the streamer stops. It may begin anew.
-    void end_media();
+    void end_media();  // the client said goodbye; it may begin anew
+    // Tells the client why, wherever it listens, and ends the media.
+    void end(const StreamEnd& end);
+    // Likewise, but for the media, where the rest of the program may not move any more.
+    void say_goodbye(const StreamEnd& end);
 
     bool is_active() const { return active_; }             // media flows
     MediaPeer* peer() const { return media_.peer.get(); }  // null: none
@@ -76,6 +81,7 @@ class Signalling final : private PeerNews {
     void take_answer(const JsonFields& fields);
     void take_candidate(const JsonFields& fields);
     void expect_connection();
+    void end_stream(const StreamEnd& end);
     void refuse(const std::string& message);
     void to_client(const Json& message);
 

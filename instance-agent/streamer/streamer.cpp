@@ -1,5 +1,7 @@
 #include "instance-agent/streamer/streamer.h"
 
+#include <future>
+
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
@@ -8,6 +10,7 @@ namespace svc::streamer {
 namespace {
 
 constexpr const char* control_label = "control";
+constexpr std::chrono::seconds goodbye{1};
 constexpr std::size_t message_overhead = 256;  // so that many empty messages count too
 
 // The gateway's own messages have credentials in them.
@@ -99,8 +102,21 @@ void Streamer::stop() {
 }
 
 void Streamer::end() {
-    signalling_.end_media();
+    signalling_.end({"the instance or its streamer was stopped", end_code::stopped});
     queue_.stop();
+}
+
+// What the queue does next may wait for the display that is gone.
+void Streamer::display_lost() {
+    const StreamEnd end("the instance's screen is gone", end_code::stopped);
+    if (queue_.runs_here()) return signalling_.say_goodbye(end);
+    const auto said = std::make_shared<std::promise<void>>();
+    auto done = said->get_future();
+    queue_.post([this, end, said] {
+        signalling_.say_goodbye(end);
+        said->set_value();
+    });
+    done.wait_for(goodbye);
 }
 
 void Streamer::terminate(const std::string& reason) {
@@ -224,7 +240,7 @@ void Streamer::end_of_patience() {
     queue_.post([this, stream = stream_] {
         if (stream != stream_) return;
         log::warning("the client does not listen");
-        signalling_.end_media();
+        signalling_.end({"the client does not read its messages", end_code::not_read});
     });
 }
 

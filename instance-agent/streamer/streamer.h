@@ -45,9 +45,12 @@ class Streamer final : private SignallingHost {
 
     void run();   // until stop(), or until the gateway ends the session
     void stop();  // from any thread
+    // The program ends at once, whatever its other threads do: the client is told. From any thread.
+    void display_lost();
 
   private:
     void to_gateway(const Json& message) override;
+    void tell_client(const std::string& type, const Json& data) override;
     void show_screen(const ScreenWish& wish) override;
     PeerSetup peer_setup() override;
     bool is_automotive() const override { return automotive_; }
@@ -65,7 +68,6 @@ class Streamer final : private SignallingHost {
     void attached(const Json& answer);
     void agent_event(const std::string& name, const Json& members);
     void take_items(const JsonFields& items);
-    void tell_client(const std::string& type, const Json& data);
     void from_gateway(const std::string& text);
     void end_of_patience();
     void sample(unsigned stream);

@@ -125,12 +125,16 @@ void Relay::expect(const std::string& session, RelayClient client) {
     implementation_->get(session)->expect(std::move(client));
 }
 
-void Relay::close(const std::string& session, std::string_view reason) {
-    implementation_->take(session)->end(reason);
+void Relay::close(const std::string& session, const StreamEnd& end) {
+    implementation_->take(session)->end(end);
 }
 
-void Relay::fail_client(const std::string& session, std::string_view reason) {
-    implementation_->get(session)->fail_client(reason);
+void Relay::fail_client(const std::string& session, const StreamEnd& end) {
+    implementation_->get(session)->fail_client(end);
+}
+
+void Relay::stop() {
+    for (const auto& session : implementation_->all()) session->stop();
 }
 
 std::shared_ptr<WebSocketHandler> Relay::master(const std::string& session) {

@@ -10,6 +10,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/metrics.h"
+#include "libsvc/model/stream_end.h"
 #include "libsvc/model/stream_session.h"
 #include "libsvc/net/websocket.h"
 
@@ -54,14 +55,18 @@ class Relay {
     void listen(RelayEvents& events);  // before anything else; outlives the relay's last call
 
     void open(const std::string& session);  // known from now on; harmless when it is
-    // The newest client takes the place of the one before: that one gets close 1000 "replaced", and the
-    // instance is told when the new one connects. A client that never connects replaces nobody.
+    // The newest client takes the place of the one before: that one gets an `error` and close 1000
+    // "replaced", and the instance is told when the new one connects. A client that never connects replaces
+    // nobody.
     void expect(const std::string& session, RelayClient client);
     // Sends ctl:terminate to the instance; the client gets an `error` with the reason; closes both sockets.
-    void close(const std::string& session, std::string_view reason);
-    // The client gets {"type":"error","message":reason} and is disconnected; the session stays. One that is
-    // expected gets it when it comes, unless the instance registers before.
-    void fail_client(const std::string& session, std::string_view reason);
+    void close(const std::string& session, const StreamEnd& end);
+    // The client gets an `error` and is disconnected; the session stays. One that is expected gets it when it
+    // comes, unless the instance registers before.
+    void fail_client(const std::string& session, const StreamEnd& end);
+    // The gateway stops: each client that signals gets an `error` and is disconnected. Instances are not told
+    // anything; they come back. Nothing is relayed after that.
+    void stop();
 
     // Handlers of the upgraded connections. The client's grant counts once: a second call with the same
     // client, or one that was never expected, throws forbidden "token was used already".

@@ -114,8 +114,4 @@ std::string RelayMessage::with_client(std::string_view client) const {
     return "{\"client_id\":" + Json(client).dump() + "," + std::string(members);
 }
 
-std::string RelayMessage::error(std::string_view reason) {
-    return Json::object({{"type", "error"}, {"message", reason}}).dump();
-}
-
 }  // namespace svc

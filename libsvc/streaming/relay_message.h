@@ -21,8 +21,6 @@ class RelayMessage {
     std::string with_client(std::string_view client) const;
     std::string without_client() const;  // towards the client
 
-    static std::string error(std::string_view reason);  // {"type":"error","message":reason}
-
   private:
     std::string text_;
     Json body_;

@@ -16,6 +16,11 @@ constexpr std::chrono::minutes rate_window{1};
 
 }  // namespace
 
+void dismiss(WebSocket& socket, CloseCode code, const StreamEnd& end) {
+    socket.send_text(end.error().dump());
+    socket.close(code, end.message);
+}
+
 bool RelayRate::exceeds(std::size_t limit, SteadyTime now) {
     if (now - begin_ >= rate_window) begin_ = now, count_ = 0;
     return ++count_ > limit;
@@ -50,10 +55,10 @@ void RelaySession::tell(const Event& event) const {
 
 void RelaySession::expect(RelayClient client) {
     std::lock_guard lock(mutex_);
-    if (ended_) return;
+    if (end_) return;
     std::erase_if(expected_, [&](const auto& one) { return one.client.id == client.id; });
     if (expected_.size() == max_expected) expected_.erase(expected_.begin());
-    expected_.push_back({std::move(client), ""});
+    expected_.push_back({std::move(client), std::nullopt});
 }
 
 RelayAdmission RelaySession::admit(const std::string& client) {
@@ -67,29 +72,41 @@ RelayAdmission RelaySession::admit(const std::string& client) {
     return admission;
 }
 
-void RelaySession::fail_client(std::string_view reason) {
+void RelaySession::fail_client(const StreamEnd& end) {
     std::lock_guard lock(mutex_);
-    for (auto& one : expected_) one.failure = std::string(reason);
-    if (client_ && client_->socket) dismiss_client(CloseCode::normal, reason);
+    for (auto& one : expected_) one.failure = end;
+    if (client_ && client_->socket) dismiss_client(CloseCode::normal, end);
 }
 
-void RelaySession::end(std::string_view reason) {
+void RelaySession::end(const StreamEnd& end) {
     std::lock_guard lock(mutex_);
-    if (client_ && client_->socket) dismiss_client(CloseCode::normal, reason);
+    if (end_) return;
+    if (client_ && client_->socket) dismiss_client(CloseCode::normal, end);
     if (instance_.socket) {
-        instance_.socket->send_text(Json::object({{"type", "ctl:terminate"}, {"reason", reason}}).dump());
+        const Json message =
+            Json::object({{"type", "ctl:terminate"}, {"reason", end.message}, {"code", end.code}});
+        instance_.socket->send_text(message.dump());
         instance_.socket->close(CloseCode::normal, "session ended");
     }
-    forget_all();
+    forget_all(end);
+}
+
+// That the client leaves is no news for the instance: its media goes on.
+void RelaySession::stop() {
+    std::lock_guard lock(mutex_);
+    if (end_) return;
+    const StreamEnd end("the gateway is stopping", end_code::gateway_stopping);
+    if (client_ && client_->socket) dismiss(*client_->socket, CloseCode::going_away, end);
+    forget_all(end);
 }
 
 void RelaySession::abandon() {
     std::lock_guard lock(mutex_);
-    forget_all();
+    forget_all({"the gateway is stopping", end_code::gateway_stopping});
 }
 
-void RelaySession::forget_all() {
-    ended_ = true;
+void RelaySession::forget_all(const StreamEnd& end) {
+    if (!end_) end_ = end;
     instance_ = {};
     client_.reset();
     expected_.clear();

@@ -24,8 +24,11 @@ struct RelayContext {
 // A client that has been let in but whose socket is not open yet.
 struct RelayAdmission {
     RelayClient client;
-    std::string failure;  // not "": it is told this instead
+    std::optional<StreamEnd> failure;  // it is told this instead
 };
+
+// The message comes first: not every client looks at why its socket is closed.
+void dismiss(WebSocket& socket, CloseCode code, const StreamEnd& end);
 
 // Counts what a peer sends, by the minute. Not thread-safe.
 class RelayRate {
@@ -46,9 +49,10 @@ class RelaySession {
 
     void expect(RelayClient client);
     RelayAdmission admit(const std::string& client);  // throws forbidden
-    void fail_client(std::string_view reason);
-    void end(std::string_view reason);  // for good, tells both
-    void abandon();                     // for good, tells nobody
+    void fail_client(const StreamEnd& end);
+    void end(const StreamEnd& end);  // for good, tells both
+    void stop();                     // for good, tells the client
+    void abandon();                  // for good, tells nobody
     bool is_registered() const;
     void tick(SteadyTime now);
 
@@ -83,13 +87,14 @@ class RelaySession {
     template <class Work>
     void locked(Work&& work) {
         std::unique_lock lock(mutex_);
-        if (ended_) return;
+        if (end_) return;
         work();
         deliver_events(lock);
     }
     void deliver_events(std::unique_lock<std::mutex>& lock);
     void tell(const Event& event) const;
-    void forget_all();
+    void forget_all(const StreamEnd& end);
+    void too_late(const Socket& socket) const;
     bool has(const Socket& socket) const { return client_ && client_->socket == socket; }
 
     void control(const RelayMessage& message);
@@ -108,16 +113,16 @@ class RelaySession {
     void replace_client(const Socket& socket, const RelayClient& client);
     void hold_client_back();
     void let_client_go_on();
-    void refuse_client(CloseCode code, std::string_view reason);
-    void dismiss_client(CloseCode code, std::string_view reason);
+    void refuse_client(CloseCode code, const StreamEnd& end);
+    void dismiss_client(CloseCode code, const StreamEnd& end);
     void note_client_gone();
     void client_leaves(std::string_view reason);
 
     const std::string id_;
     const std::shared_ptr<const RelayContext> context_;
     mutable std::mutex mutex_;
-    bool ended_ = false;
-    bool announced_ = false;  // whoever listens believes that the instance is registered
+    std::optional<StreamEnd> end_;  // the session is over
+    bool announced_ = false;        // whoever listens believes that the instance is registered
     bool delivering_ = false;
     Instance instance_;
     std::optional<Client> client_;

@@ -33,17 +33,26 @@ void RelaySession::client_opened(const Socket& socket, RelayAdmission admission)
     bool served = false;
     locked([&] {
         served = true;
-        if (admission.failure.empty()) return replace_client(socket, admission.client);
-        socket->send_text(RelayMessage::error(admission.failure));
-        socket->close(CloseCode::normal, admission.failure);
+        if (!admission.failure) return replace_client(socket, admission.client);
+        dismiss(*socket, CloseCode::normal, *admission.failure);
     });
-    if (!served) socket->close(CloseCode::normal, "session ended");
+    if (!served) too_late(socket);
+}
+
+void RelaySession::too_late(const Socket& socket) const {
+    std::lock_guard lock(mutex_);
+    socket->send_text(end_->error().dump());
+    socket->close(CloseCode::normal, "session ended");
 }
 
 // What waited of the one before matters to nobody now.
 void RelaySession::replace_client(const Socket& socket, const RelayClient& client) {
     const auto before = std::exchange(client_, std::nullopt);
-    if (before && before->socket) before->socket->close(CloseCode::normal, "replaced");
+    if (before && before->socket) {
+        before->socket->send_text(
+            StreamEnd("another client has taken over", end_code::replaced).error().dump());
+        before->socket->close(CloseCode::normal, "replaced");
+    }
     if (before) waiting_.resize(before->told ? 0 : std::min(waiting_.size(), before->join));
     if (before && before->told) to_instance(left(before->id, "replaced"));
     client_ = Client{.id = client.id, .socket = socket, .join = waiting_.size(), .rate = {}};
@@ -57,17 +66,19 @@ void RelaySession::client_message(const Socket& socket, bool binary, std::string
         if (!has(socket)) return;
         const RelayLimits& limits = context_->limits;
         if (client_->rate.exceeds(limits.client_messages_per_minute, context_->clock.steady_now()))
-            return refuse_client(CloseCode::policy, "too many messages");
+            return refuse_client(CloseCode::policy, {"too many messages", end_code::refused});
         if (text.size() > limits.message_bytes)
-            return refuse_client(CloseCode::too_big, "message is too big");
-        if (binary) return refuse_client(CloseCode::policy, "binary messages are not understood");
+            return refuse_client(CloseCode::too_big, {"message is too big", end_code::refused});
+        if (binary)
+            return refuse_client(CloseCode::policy,
+                                 {"binary messages are not understood", end_code::refused});
         try {
             const RelayMessage message(std::move(text));
             if (message.is_control())
                 throw Error(ErrorCode::forbidden, "type " + quoted(message.type()) + " is not for clients");
             relay_to_instance(message.with_client(client_->id));
         } catch (const Error& e) {
-            refuse_client(CloseCode::policy, e.what());
+            refuse_client(CloseCode::policy, {e.what(), end_code::refused});
         }
     });
 }
@@ -81,7 +92,7 @@ void RelaySession::relay_to_instance(std::string text) {
     for (const Text& one : waiting_) bytes += one->size();
     const std::size_t about = client_->told ? 0 : client_->join + 1;  // who left and who joined
     if (waiting_.size() - about >= context_->limits.queued_messages || bytes > context_->limits.queued_bytes)
-        return refuse_client(CloseCode::try_again_later, "instance is not ready");
+        return refuse_client(CloseCode::try_again_later, {"instance is not ready", end_code::not_ready});
     to_instance(std::move(text));
 }
 
@@ -97,16 +108,15 @@ void RelaySession::let_client_go_on() {
     if (client_ && client_->socket && std::exchange(client_->held, false)) client_->socket->resume_reading();
 }
 
-void RelaySession::refuse_client(CloseCode code, std::string_view reason) {
+void RelaySession::refuse_client(CloseCode code, const StreamEnd& end) {
     if (!client_ || !client_->socket) return;
-    log::debug("connection of a client is ended", {{"session", id_}, {"reason", std::string(reason)}});
+    log::debug("connection of a client is ended", {{"session", id_}, {"reason", end.message}});
     note_client_gone();
-    dismiss_client(code, reason);
+    dismiss_client(code, end);
 }
 
-void RelaySession::dismiss_client(CloseCode code, std::string_view reason) {
-    client_->socket->send_text(RelayMessage::error(reason));
-    client_->socket->close(code, reason);
+void RelaySession::dismiss_client(CloseCode code, const StreamEnd& end) {
+    dismiss(*client_->socket, code, end);
     client_leaves("disconnected");
 }
 

@@ -78,7 +78,7 @@ void RelaySession::register_instance(const JsonFields& fields) {
         throw Error(ErrorCode::invalid_argument, "session_id is not the one of this session");
     instance_.registered = announced_ = true;
     instance_.unanswered = 0;
-    for (auto& one : expected_) one.failure.clear();  // it has come back
+    for (auto& one : expected_) one.failure.reset();  // it has come back
     events_.emplace_back([id = id_](RelayEvents& events) { events.instance_registered(id); });
     flush();
 }
@@ -142,8 +142,7 @@ bool RelaySession::instance_has_room(std::size_t bytes) const {
 void RelaySession::refuse_instance(CloseCode code, std::string_view reason) {
     if (!instance_.socket) return;
     log::warning("connection of an instance is ended", {{"session", id_}, {"reason", std::string(reason)}});
-    instance_.socket->send_text(RelayMessage::error(reason));
-    instance_.socket->close(code, reason);
+    dismiss(*instance_.socket, code, {std::string(reason), end_code::refused});
     drop_instance();
 }
 

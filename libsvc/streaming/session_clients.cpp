@@ -188,7 +188,7 @@ void SessionService::Implementation::client_came(const std::string& id) {
     hand_over(id, [this, id] {
         const Ptr now = records_.find(id);
         if (now && now->status == SessionStatus::error)
-            if_known([&] { relay_.fail_client(id, now->status_message); });
+            if_known([&] { relay_.fail_client(id, {now->status_message, end_code::failed}); });
     });
 }
 

@@ -72,9 +72,9 @@ void SessionService::Implementation::begin_removal(const SessionOwner& owner, st
                                                    bool force) {
     const Ptr session = find_owned(owner, id);
     if (session->status == terminated && !session->removal_due)
-        return drop(session->id, "Deleted by request");
+        return drop(session->id, {"Deleted by request", end_code::deleted});
     if (force) return forget(session->id);
-    terminate(session->id, "Deleted by request");
+    terminate(session->id, {"Deleted by request", end_code::deleted});
 }
 
 // Nobody sees it any more; its instance is deleted when its region answers.
@@ -87,7 +87,7 @@ void SessionService::Implementation::forget(const std::string& id) {
         return !std::exchange(session.forgotten, true);
     });
     if (!changed) return;
-    after_end(id, reason);
+    after_end(id, {reason, end_code::deleted});
     tell_waiting(id);
 }
 
@@ -101,30 +101,31 @@ void SessionService::Implementation::await_end(const WaitPtr& wait) {
     for (const std::string& id : std::vector(wait->begun)) tell_waiting(id);  // some may be gone already
 }
 
-void SessionService::Implementation::finish(const std::string& id, const std::string& reason) {
+void SessionService::Implementation::finish(const std::string& id, const StreamEnd& end) {
     const Ptr before = records_.find(id);
     if (!before) return;
-    if (before->forgotten || before->ephemeral) return drop(id, reason);
+    if (before->forgotten || before->ephemeral) return drop(id, end);
     change(id, [&](StreamSession& session) {
-        if (session.status == created || session.status == error) set_status(session, terminating, reason);
-        if (session.status != terminated) set_status(session, terminated, reason);
+        if (session.status == created || session.status == error)
+            set_status(session, terminating, end.message);
+        if (session.status != terminated) set_status(session, terminated, end.message);
         session.client_connected = false;
         session.removal_due = false;
         session.container_id.clear();
         session.worker.clear();
         return true;
     });
-    log::info("session terminated", {{"session", id}, {"reason", reason}});
+    log::info("session terminated", {{"session", id}, {"reason", end.message}});
     expect_nobody(id);
-    if_known([&] { relay_.close(id, reason); });
+    if_known([&] { relay_.close(id, end); });
     tell_waiting(id);
 }
 
-void SessionService::Implementation::drop(const std::string& id, const std::string& reason) {
+void SessionService::Implementation::drop(const std::string& id, const StreamEnd& end) {
     records_.remove(id);
-    log::info("session dropped", {{"session", id}, {"reason", reason}});
+    log::info("session dropped", {{"session", id}, {"reason", end.message}});
     expect_nobody(id);
-    if_known([&] { relay_.close(id, reason); });
+    if_known([&] { relay_.close(id, end); });
     tell_waiting(id);
 }
 

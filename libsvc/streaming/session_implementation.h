@@ -150,10 +150,10 @@ class SessionService::Implementation {
     void note_failure(const std::string& id, const std::string& reason);
     bool begin_end(StreamSession& session, const std::string& reason) const;
     void give_client_time(const std::string& id);
-    void terminate(const std::string& id, const std::string& reason);
+    void terminate(const std::string& id, const StreamEnd& end);
     static bool has_moved(const StreamSession& seen, const StreamSession& now);  // or has another instance
     void fail_instance(const StreamSession& seen, const std::string& given, bool gone);
-    void after_end(const std::string& id, const std::string& reason);
+    void after_end(const std::string& id, const StreamEnd& end);
 
     // session_work.cpp
     bool is_working(const std::string& id) const;
@@ -179,8 +179,8 @@ class SessionService::Implementation {
     void forget(const std::string& id);
     void await_end(const WaitPtr& wait);
     std::optional<SessionDeletionError> failure_of(const StreamSession& session, SteadyTime deadline) const;
-    void finish(const std::string& id, const std::string& reason);  // its instance is gone
-    void drop(const std::string& id, const std::string& reason);
+    void finish(const std::string& id, const StreamEnd& end);  // its instance is gone
+    void drop(const std::string& id, const StreamEnd& end);
     void tell_waiting(const std::string& id);
     void tell_all_waiting();
 

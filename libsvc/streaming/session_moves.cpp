@@ -158,7 +158,7 @@ void SessionService::Implementation::fail(const std::string& id, const std::stri
 
 void SessionService::Implementation::note_failure(const std::string& id, const std::string& reason) {
     log::warning("session failed", {{"session", id}, {"reason", reason}});
-    if_known([&] { relay_.fail_client(id, reason); });
+    if_known([&] { relay_.fail_client(id, {reason, end_code::failed}); });
 }
 
 bool SessionService::Implementation::has_moved(const StreamSession& seen, const StreamSession& now) {
@@ -204,7 +204,7 @@ void SessionService::Implementation::stream_ended(const std::string& id, const s
         ends = may_end && !session.joinable && begin_end(session, reason);
         return true;
     });
-    if (changed && ends) after_end(id, reason);
+    if (changed && ends) after_end(id, {reason, end_code::client_left});
 }
 
 // False: it ends already.
@@ -216,14 +216,15 @@ bool SessionService::Implementation::begin_end(StreamSession& session, const std
     return true;
 }
 
-void SessionService::Implementation::terminate(const std::string& id, const std::string& reason) {
-    if (change(id, [&](StreamSession& session) { return begin_end(session, reason); })) after_end(id, reason);
+void SessionService::Implementation::terminate(const std::string& id, const StreamEnd& end) {
+    if (change(id, [&](StreamSession& session) { return begin_end(session, end.message); }))
+        after_end(id, end);
 }
 
-void SessionService::Implementation::after_end(const std::string& id, const std::string& reason) {
-    log::info("session ends", {{"session", id}, {"reason", reason}});
+void SessionService::Implementation::after_end(const std::string& id, const StreamEnd& end) {
+    log::info("session ends", {{"session", id}, {"reason", end.message}});
     expect_nobody(id);
-    if_known([&] { relay_.close(id, reason); });
+    if_known([&] { relay_.close(id, end); });
     schedule(id);
 }
 

@@ -144,12 +144,13 @@ void SessionService::Implementation::instance_stopped(const StreamSession& sessi
         record.removal_due = true;
         return true;
     });
-    if (moved) after_end(session.id, reason);
+    if (moved) after_end(session.id, {reason, end_code::stopped});
     if (outdated) schedule(session.id);
 }
 
 void SessionService::Implementation::instance_gone(const StreamSession& session) {
-    if (session.status == active) return finish(session.id, "Container was deleted");
+    if (session.status == active)
+        return finish(session.id, {"Container was deleted", end_code::instance_deleted});
     if (session.status == created && !session.launch_operation.empty()) {
         const std::string reason = answering(session.region).launch_failure(session.launch_operation);
         if (!reason.empty()) {

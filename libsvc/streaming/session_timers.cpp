@@ -142,7 +142,7 @@ bool SessionService::Implementation::is_ownerless(const StreamSession& session) 
 
 void SessionService::Implementation::end_ownerless() {
     for (const Ptr& session : records_.list())
-        if (is_ownerless(*session)) terminate(session->id, "Account was deleted");
+        if (is_ownerless(*session)) terminate(session->id, {"Account was deleted", end_code::deleted});
 }
 
 // Media goes past us: that it flows is known from the instance alone.
@@ -190,15 +190,15 @@ std::string SessionService::Implementation::why_not_started(const StreamSession&
 
 void SessionService::Implementation::look_at_live(const StreamSession& session) {
     const Time now = clock_.now();
-    if (is_ownerless(session)) return terminate(session.id, "Account was deleted");
+    if (is_ownerless(session)) return terminate(session.id, {"Account was deleted", end_code::deleted});
     if (is_silent(session)) return end_media(session);
     const std::chrono::minutes idle(session.idle_time_min);
     if (idle.count() > 0 && !session.client_connected && now - session.client_left_at >= idle)
-        return terminate(session.id, "Idle for " + minutes_text(idle));
+        return terminate(session.id, {"Idle for " + minutes_text(idle), end_code::idle});
     if (const std::string failure = session.status == created ? start_failure(session) : ""; !failure.empty())
         return fail(session.id, failure);
     if (session.status == error && now - session.changed_at >= config_.limits.keep_failed)
-        return terminate(session.id, session.status_message);
+        return terminate(session.id, {session.status_message, end_code::expired});
     if (is_deserted(session, now)) return end_deserted(session);
     if (session.status != created) return;
     if (relay_.is_registered(session.id)) return activate(session.id);
@@ -221,10 +221,11 @@ void SessionService::Implementation::end_deserted(const StreamSession& session) 
         const auto found = clients.find(session.id);
         return found != clients.end() && found->second.is_there;
     });
-    if (is_there) if_known([&] { relay_.fail_client(session.id, "no answer in time"); });
-    terminate(session.id, is_there             ? "Client did not answer"
-                          : session.had_client ? "Client left"
-                                               : "Client did not connect");
+    if (is_there) if_known([&] { relay_.fail_client(session.id, {"no answer in time", end_code::expired}); });
+    const char* const reason = is_there             ? "Client did not answer"
+                               : session.had_client ? "Client left"
+                                                    : "Client did not connect";
+    terminate(session.id, {reason, is_there ? end_code::expired : end_code::client_left});
 }
 
 }  // namespace svc

@@ -179,6 +179,7 @@ void Gateway::Parts::stop() {
     periodic.reset();
     if (sessions) sessions->stop();
     regions.stop();
+    relay.stop();
     server.stop(last_responses);
     workers.stop();
 }

@@ -27,6 +27,41 @@ test('a failed session is said with its reason', async () => {
     assert.deepEqual(await events(), [{ error: 'The instance failed: the disk is full.', code: 8, reason: 'sessionFailed' }]);
 });
 
+const ends = {
+    replaced: [14, 'This stream has ended: another client has taken it over.'],
+    stopped: [14, 'This stream has ended: words.'],
+    not_read: [14, 'This stream has ended: words.'],
+    connection_failed: [10, 'This stream has ended: words.'],
+    deleted: [8, 'This stream has ended: its session was ended: words.'],
+    idle: [8, 'This stream has ended: its session was ended: words.'],
+    expired: [8, 'This stream has ended: its session was ended: words.'],
+    instance_deleted: [8, 'This stream has ended: its session was ended: words.'],
+    client_left: [8, 'This stream has ended: its session was ended: words.'],
+    ended: [8, 'This stream has ended: its session was ended: words.'],
+    failed: [8, 'This stream has ended: the instance failed: words.'],
+    gateway_stopping: [2, 'This stream has ended: words.'],
+    refused: [2, 'The instance refused the stream: words.'],
+};
+
+// As the gateway says it while nobody streams yet, and as the streamer does later.
+const says = { type: 'error', message: 'words' };
+for (const [code, [number, text]] of Object.entries(ends)) {
+    test(`the end of a stream is said at once, by its code: ${code}`, async () => {
+        await connect({ joinable: true });
+        await instance.evaluate((end) => window.instance.control.send(JSON.stringify({ type: 'error', data: JSON.stringify(end) })), { code, message: 'words' });
+        const { message, code: told } = await client.evaluate(() => window.ended.then((error) => ({ message: error.message, code: error.code })));
+        assert.deepEqual([told, message], [number, text]);
+        assert.equal(requests.length, 1);  // nobody is asked, nothing is tried again
+    });
+}
+
+test('the end of the signalling is said by its code, too', async () => {
+    await instance.evaluate(() => { window.startInstance = () => {}; });
+    await instance.evaluate((end) => { window.fromClient = () => window.toClient(JSON.stringify(end)); }, { ...says, code: 'replaced' });
+    await connect();
+    assert.deepEqual(await events(), [{ error: ends.replaced[1], code: 14, reason: 'disconnected' }]);
+});
+
 test('an instance that closes the connection is told from one that ended', async () => {
     await connect();
     await instance.waitForFunction(() => window.instance.control?.readyState === 'open');

@@ -69,6 +69,7 @@ class CheckedPeer final : public streamer::MediaPeer {
     void set_bitrates(streamer::BitrateLimits) override {}
     void set_camera_sink(int, int, int, streamer::Peer::FrameSink) override {}
     streamer::PeerStats stats() const override { return {}; }
+    void end() override {}
 
   private:
     PeerState& state_;
@@ -146,6 +147,7 @@ class StreamerWorld final : private streamer::SignallingHost {
         if (type == "candidate") return (void)base64_decode(message.at("candidate").as_string());
         require(type == "resp:discover");
     }
+    void tell_client(const std::string&, const Json&) override {}
     void show_screen(const streamer::ScreenWish& wish) override {
         for (const int side : {wish.width, wish.height}) require(side >= 0 && side <= 16384);
         require(wish.density == 0 || (wish.density >= 72 && wish.density <= 16384));

@@ -185,6 +185,9 @@ TEST_CASE_METHOD(World, "a_second_client_takes_over_and_the_first_is_told") {
     WebSocketClient first = open(created.at("url").as_string());
     const std::string first_id = instance.receive().at("client_id").as_string();
     WebSocketClient second = open(join(id).metadata().at("url").as_string());
+    const Json told = receive(first);
+    CHECK(told.at("type") == Json("error"));
+    CHECK(told.at("code") == Json("replaced"));
     const WebSocketMessage closed = receive_close(first);
     CHECK(closed.close_code == 1000);
     CHECK(closed.data == "replaced");

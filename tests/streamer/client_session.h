@@ -57,6 +57,7 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
         const auto self = shared_from_this();
         connect(webrtc.get(), "on-ice-candidate", G_CALLBACK(&Implementation::on_candidate), self);
         connect(webrtc.get(), "pad-added", G_CALLBACK(&Implementation::on_pad), self);
+        connect(webrtc.get(), "deep-element-added", G_CALLBACK(&Implementation::on_element), self);
         connect(webrtc.get(), "notify::connection-state", G_CALLBACK(&Implementation::on_state), self);
         gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
     }
@@ -94,7 +95,8 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
     Ref<GstElement> pipeline, webrtc;
     mutable std::mutex mutex;
     std::condition_variable changed;
-    bool connected = false, closing = false, rejects_pictures = false;
+    bool connected = false, closed = false, closing = false, rejects_pictures = false;
+    std::optional<int> abort_cause;
     std::uint64_t frames = 0, sound_packets = 0;
     std::optional<Moment> first_frame;
     ClientPicture picture;
@@ -196,6 +198,33 @@ class HeadlessClient::Implementation : public std::enable_shared_from_this<Imple
         g_object_get(element, "connection-state", &state, nullptr);
         if (self && state == GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED)
             self->change([&] { self->connected = true; });
+    }
+    static void on_element(GstBin*, GstBin*, GstElement* element, gpointer data) {
+        const auto self = held<Implementation>(data);
+        GstElementFactory* const factory = gst_element_get_factory(element);
+        if (!self || factory == nullptr) return;
+        const std::string_view name = GST_OBJECT_NAME(factory);
+        if (name != "sctpdec" && name != "dtlsdec") return;
+        add_probe(Ref<GstPad>(gst_element_get_static_pad(element, "sink")).get(), GST_PAD_PROBE_TYPE_BUFFER,
+                  name == "sctpdec" ? on_channel_packet : on_encrypted_packet,
+                  std::make_shared<std::weak_ptr<Implementation>>(self));
+    }
+    // RFC 6347: the first byte is the kind of a record. Of alerts, one comes in a life: close_notify.
+    static GstPadProbeReturn on_encrypted_packet(GstPad*, GstPadProbeInfo* info, gpointer data) {
+        const auto self = probed(data);
+        guint8 kind = 0;
+        gst_buffer_extract(gst_pad_probe_info_get_buffer(info), 0, &kind, 1);
+        if (self && kind == 21) self->change([&] { self->closed = true; });
+        return GST_PAD_PROBE_OK;
+    }
+    // RFC 9260: a header of 12 bytes; the chunk ABORT has number 6, and its first cause is 4 bytes further.
+    static GstPadProbeReturn on_channel_packet(GstPad*, GstPadProbeInfo* info, gpointer data) {
+        const auto self = probed(data);
+        guint8 bytes[18]{};
+        if (self && gst_buffer_extract(gst_pad_probe_info_get_buffer(info), 0, bytes, sizeof(bytes)) > 12 &&
+            bytes[12] == 6)
+            self->change([&] { self->abort_cause = bytes[16] * 256 + bytes[17]; });
+        return GST_PAD_PROBE_OK;
     }
 
     static void on_pad(GstElement*, GstPad* pad, gpointer data) {

@@ -71,6 +71,10 @@ class FakePeer final : public streamer::MediaPeer {
         std::lock_guard lock(record_.mutex);
         record_.camera = std::move(sink);
     }
+    void end() override {
+        std::lock_guard lock(record_.mutex);
+        record_.sent.emplace_back("end");
+    }
     streamer::PeerStats stats() const override {
         std::lock_guard lock(record_.mutex);
         return record_.stats;

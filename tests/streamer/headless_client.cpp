@@ -50,6 +50,18 @@ bool HeadlessClient::wait_channel(const std::string& name, Duration longest) {
     return implementation_->changed.wait_for(lock, longest, [&] { return implementation_->open[name]; });
 }
 
+std::optional<int> HeadlessClient::wait_abort(Duration longest) {
+    std::unique_lock lock(implementation_->mutex);
+    implementation_->changed.wait_for(lock, longest,
+                                      [&] { return implementation_->abort_cause.has_value(); });
+    return implementation_->abort_cause;
+}
+
+bool HeadlessClient::wait_closed(Duration longest) {
+    std::unique_lock lock(implementation_->mutex);
+    return implementation_->changed.wait_for(lock, longest, [&] { return implementation_->closed; });
+}
+
 std::optional<ClientMessage> HeadlessClient::next_message(Duration longest) {
     std::unique_lock lock(implementation_->mutex);
     auto& messages = implementation_->messages;

@@ -66,6 +66,9 @@ class HeadlessClient {
     bool wait_picture(const std::function<bool(const ClientPicture&)>& as_wished, Duration longest);
     bool wait_channel(const std::string& name, Duration longest);
     std::optional<ClientMessage> next_message(Duration longest);
+    // The other side has aborted the channels; the cause of SCTP (12: by its user).
+    std::optional<int> wait_abort(Duration longest);
+    bool wait_closed(Duration longest);  // the other side has closed the connection
 
     bool send(const std::string& channel, bool binary, std::string_view data);
     void close_channel(const std::string& channel);

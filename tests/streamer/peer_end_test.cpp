@@ -52,6 +52,28 @@ TEST_CASE("peer ends at each stage") {
     }
 }
 
+constexpr int by_its_user = 12;  // RFC 9260, 3.3.10.12
+
+TEST_CASE("end of a peer is learnt at once, after what was said last") {
+    MediaPair pair({});
+    pair.connect();
+    REQUIRE(pair.client().wait_frames(1, patience));
+    REQUIRE(pair.log().wait_event("open control", patience));
+    REQUIRE(pair.client().wait_channel("control", patience));
+    SECTION("that is told first") {
+        REQUIRE(pair.peer().send("control", false, "goodbye"));
+        pair.peer().end();
+        const auto last = pair.client().next_message(patience);
+        REQUIRE(last);
+        CHECK(last->data == "goodbye");
+    }
+    SECTION("that just goes") {
+        pair.end_peer();
+    }
+    CHECK(pair.client().wait_abort(patience) == by_its_user);
+    CHECK(pair.client().wait_closed(patience));
+}
+
 TEST_CASE("peer that cannot listen for frames says so when the client has answered") {
     MediaPair::Wish wish;
     wish.frame_path = "/nowhere/at/all/frames";

@@ -165,6 +165,33 @@ TEST_CASE("a_client_sees_the_display_and_types_on_it") {
     CHECK(instance.outcome(child) == 0);
 }
 
+TEST_CASE("a_client_learns_at_once_that_the_streamer_or_the_display_is_gone") {
+    Instance instance;
+    std::optional<test::XServer> server(std::in_place);
+    start_media();
+    Child child = instance.start({"--display", server->display()});
+    Client client(instance);
+    client.join();
+    REQUIRE(client.client.wait_frames(3, patience));
+    REQUIRE(client.client.wait_channel("control", patience));
+    int status = 0;
+    SECTION("stopped") {
+        child.kill(SIGTERM);
+    }
+    SECTION("its X server has gone") {
+        status = 1;
+        server.reset();
+    }
+    std::optional<ClientMessage> last = client.client.next_message(patience);
+    while (last && last->data.find(R"("type":"error")") == std::string::npos)
+        last = client.client.next_message(patience);
+    REQUIRE(last);
+    CHECK(last->data.find("stopped") != std::string::npos);
+    CHECK(client.client.wait_abort(patience));
+    CHECK(client.client.wait_closed(patience));
+    CHECK(instance.outcome(child) == status);
+}
+
 TEST_CASE("a_streamer_ends_with_its_session") {
     Instance instance;
     const test::XServer server;

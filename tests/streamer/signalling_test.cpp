@@ -17,6 +17,9 @@ const std::string offer_sdp = "v=0\r\nm=audio 9 X\r\na=mid:audio0\r\nm=video 9 X
 class Host final : public SignallingHost {
   public:
     void to_gateway(const Json& message) override { sent.push_back(message); }
+    void tell_client(const std::string& type, const Json& data) override {
+        told.push_back(type + " " + data.dump());
+    }
     void show_screen(const ScreenWish& wish) override { screen = wish; }
     PeerSetup peer_setup() override {
         PeerSetup setup;
@@ -36,6 +39,7 @@ class Host final : public SignallingHost {
     void terminate(const std::string& reason) override { terminated = reason; }
 
     std::vector<Json> sent;
+    std::vector<std::string> told;
     ScreenWish screen;
     bool automotive = false;
     int began = 0, ended = 0, silent = 0, peers_ended = 0;

@@ -33,6 +33,46 @@ TEST_CASE("the_end_of_the_session_ends_the_streamer") {
     CHECK(place.peers.ended == 1);
 }
 
+TEST_CASE("a_client_is_told_why_its_stream_ends_before_its_peer_does") {
+    StreamerPlace place;
+    place.connect();
+    std::string code;
+    SECTION("the session was deleted") {
+        code = "deleted";
+        place.gateway.send(R"({"type":"ctl:terminate","reason":"Deleted by request","code":"deleted"})");
+    }
+    SECTION("by a gateway that knows no codes") {
+        code = "ended";
+        place.gateway.send(R"({"type":"ctl:terminate","reason":"Deleted by request"})");
+    }
+    SECTION("another client has come") {
+        code = "replaced";
+        place.gateway.send(R"({"type":"ctl:client-joined","client_id":"c2","stun_servers":[]})");
+    }
+    SECTION("another client comes, as the gateway tells first") {
+        code = "replaced";
+        place.gateway.send(R"({"type":"ctl:client-left","client_id":"c1","reason":"replaced"})");
+    }
+    SECTION("it leaves its messages unread") {
+        code = "not_read";
+        place.gateway.send(R"({"type":"ctl:client-left","client_id":"c1","reason":"timeout"})");
+    }
+    SECTION("the connection does not work") {
+        code = "connection_failed";
+        place.peers.events->failed("too many data channels");
+    }
+    SECTION("the streamer is stopped, as in a guest that powers off") {
+        code = "stopped";
+        place.streamer->stop();
+    }
+    SECTION("the display has gone") {
+        code = "stopped";
+        place.streamer->display_lost();
+    }
+    CHECK(place.told("error").at("code") == Json(code));
+    REQUIRE(eventually([&] { return place.peers.all_sent().back() == "end"; }));
+}
+
 TEST_CASE("media_goes_on_while_the_gateway_is_away_and_it_is_told_of_it") {
     StreamerPlace place;
     place.connect();
@@ -48,5 +88,5 @@ TEST_CASE("a_client_that_asks_and_does_not_listen_loses_its_stream") {
     place.set_buffered(Streamer::max_control_buffered + 1);
     place.control(R"({"type":"vhal::get-all-prop-configs"})");
     CHECK(place.gateway.await("ctl:stream").at("active") == Json(false));
-    CHECK(place.peers.all_sent().empty());
+    CHECK(place.peers.all_sent() == std::vector<std::string>{"end"});
 }

@@ -14,7 +14,7 @@
 namespace svc::streamer {
 namespace {
 
-constexpr std::chrono::milliseconds goodbye{300}, goodbye_look{5};
+constexpr std::chrono::milliseconds patience{300}, look{2};
 
 }  // namespace
 
@@ -142,14 +142,16 @@ std::size_t DataChannels::buffered(const std::string& name) const {
     return waiting;
 }
 
-void DataChannels::end() {
-    const auto ending = channels_.with([](auto& channels) { return std::exchange(channels, {}); });
-    for (const auto& [name, channel] : ending)
-        if (channel->is_open()) gst_webrtc_data_channel_close(channel->object.get());
-    const auto is_over = [](const auto& entry) { return entry.second->is_closed(); };
-    const auto latest = std::chrono::steady_clock::now() + goodbye;
-    while (!std::all_of(ending.begin(), ending.end(), is_over) && std::chrono::steady_clock::now() < latest)
-        std::this_thread::sleep_for(goodbye_look);
+void DataChannels::flush() {
+    const auto names = channels_.with([](const auto& channels) {
+        std::vector<std::string> names;
+        for (const auto& [name, channel] : channels) names.push_back(name);
+        return names;
+    });
+    const auto has_left = [&](const std::string& name) { return buffered(name) == 0; };
+    const auto latest = std::chrono::steady_clock::now() + patience;
+    while (!std::all_of(names.begin(), names.end(), has_left) && std::chrono::steady_clock::now() < latest)
+        std::this_thread::sleep_for(look);
 }
 
 }  // namespace svc::streamer

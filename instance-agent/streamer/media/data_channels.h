@@ -30,9 +30,7 @@ class DataChannels : public std::enable_shared_from_this<DataChannels> {
     void listen_to(GstElement* webrtc);  // before it runs
     bool send(const std::string& name, bool binary, std::string_view data);
     std::size_t buffered(const std::string& name) const;
-    // Tells the client that it is over, and waits a moment until that has left: from a pipeline that is just
-    // taken down the client hears nothing, and takes it for a lost connection.
-    void end();
+    void flush();  // waits a moment until what was sent has left
 
   private:
     struct Channel;

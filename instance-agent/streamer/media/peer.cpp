@@ -60,4 +60,8 @@ PeerStats Peer::stats() const {
     return implementation_->session->stats();
 }
 
+void Peer::end() {
+    implementation_->session->say_goodbye();
+}
+
 }  // namespace svc::streamer

@@ -7,6 +7,7 @@
 #include "instance-agent/devices/platform/bitrate_limits.h"
 #include "instance-agent/streamer/media/path_stats.h"
 #include "instance-agent/streamer/media/sound.h"
+#include "instance-agent/streamer/media/transport_end.h"
 #include "libsvc/base/log.h"
 
 namespace svc::streamer {
@@ -55,19 +56,32 @@ void PeerSession::start() {
     });
 }
 
+// From a pipeline that is just taken down the client hears nothing, and takes it for a lost connection.
+void PeerSession::say_goodbye() {
+    bool connected = false;
+    {
+        std::lock_guard lock(mutex_);
+        if (std::exchange(parting_, true)) return;
+        connected = connected_;
+    }
+    gate_->close();
+    if (!connected) return;
+    channels_->flush();
+    close_transports(pipeline_->webrtc());
+}
+
 void PeerSession::close() {
+    say_goodbye();
     {
         std::lock_guard lock(mutex_);
         if (std::exchange(closing_, true)) return;
     }
-    gate_->close();
     if (ticker_.joinable()) {
         ticker_.request_stop();
         ticker_.join();
     }
     if (display_) display_->stop();
     camera_->set({});
-    channels_->end();
     if (pipeline_) pipeline_->end();
     display_.reset();
     pipeline_.reset();
@@ -107,7 +121,7 @@ void PeerSession::connection_moved() {
     GstWebRTCPeerConnectionState connection{};
     {
         std::lock_guard lock(mutex_);
-        if (closing_) return;
+        if (parting_) return;
         g_object_get(pipeline_->webrtc(), "ice-connection-state", &ice, "connection-state", &connection,
                      nullptr);
     }

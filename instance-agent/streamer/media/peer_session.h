@@ -21,7 +21,7 @@
 
 namespace svc::streamer {
 
-// Thread-safe after start(). close() ends it all; nothing is told after that.
+// Thread-safe after start().
 class PeerSession : public std::enable_shared_from_this<PeerSession> {
   public:
     PeerSession(PeerSetup setup, PeerEvents& events);
@@ -29,8 +29,9 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     PeerSession(const PeerSession&) = delete;
     PeerSession& operator=(const PeerSession&) = delete;
 
-    void start();  // throws unsupported
-    void close();
+    void start();        // throws unsupported
+    void say_goodbye();  // nothing is told after that
+    void close();        // ends it all
 
     void set_answer(const std::string& sdp);  // throws invalid_argument; unavailable: no display
     Negotiation& negotiation() { return *negotiation_; }
@@ -71,7 +72,7 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     std::atomic<GstElement*> display_bin_ = nullptr;  // of display_, while the pipeline has it
 
     mutable std::mutex mutex_;  // of what follows
-    bool closing_ = false, connected_ = false, failed_ = false;
+    bool parting_ = false, closing_ = false, connected_ = false, failed_ = false;
     Congestion congestion_;
     bool relay_in_use_ = false;
     std::uint64_t reports_heard_ = 0;

@@ -13,8 +13,8 @@ const encode = (text) => btoa(text);
 export class Connection {
     // `grant`: the gateway's answer; `options`: of the stream; `events`: an object of
     //   mark(step), discovered(capabilities), track(track, receiver), connected(), interrupted(), control(text),
-    //   channel(name, data), ended(cause): once; its `kind` is "error" (with `error`), "refused" or "signalling" (with `text`),
-    //   "lost", "closed" (by the instance).
+    //   channel(name, data), ended(cause): once; its `kind` is "error" (with `error`), "told" (with `code` and `message`),
+    //   "signalling" (with `text`), "lost", "closed" (by the instance).
     constructor(grant, options, events) {
         this.options = options;
         this.events = events;
@@ -81,9 +81,14 @@ export class Connection {
             case 'resp:discover': return this.discovered(message);
             case 'offer': return this.offered(decode(message.sdp));
             case 'candidate': return this.remoteCandidate(message);
-            case 'error': return this.end({ kind: 'refused', text: message.message });
+            case 'error': return this.told(message);
             default: return undefined;
         }
+    }
+
+    // On the signalling socket or the control channel: that it is over, and why.
+    told({ code, message }) {
+        this.end({ kind: 'told', code, message });
     }
 
     discovered({ max_api_version: version, capabilities }) {

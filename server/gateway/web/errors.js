@@ -35,6 +35,33 @@ export function noCodec(offered) {
     return new StreamError('notSupported', `This browser cannot decode the video the instance sends${what}.`);
 }
 
+const ends = {
+    replaced: ['disconnected', () => 'another client has taken it over'],
+    stopped: ['disconnected', (text) => text],
+    not_read: ['disconnected', (text) => text],
+    connection_failed: ['connectionLost', (text) => text],
+    deleted: ['sessionFailed', (text) => `its session was ended: ${text}`],
+    idle: ['sessionFailed', (text) => `its session was ended: ${text}`],
+    expired: ['sessionFailed', (text) => `its session was ended: ${text}`],
+    instance_deleted: ['sessionFailed', (text) => `its session was ended: ${text}`],
+    client_left: ['sessionFailed', (text) => `its session was ended: ${text}`],
+    ended: ['sessionFailed', (text) => `its session was ended: ${text}`],
+    failed: ['sessionFailed', (text) => `the instance failed: ${text}`],
+    gateway_stopping: ['signallingFailed', (text) => text],
+};
+
+// Of an `error` message of gateway or instance: its code, where it has one we know, and its words.
+export function endOf({ code, message }) {
+    if (!ends[code]) return new StreamError('signallingFailed', `The instance refused the stream: ${message}.`, { end: code });
+    const [reason, words] = ends[code];
+    return new StreamError(reason, `This stream has ended: ${words(message)}.`, { end: code });
+}
+
+// Whether another try may bring the stream back.
+export function isPassing({ code }) {
+    return !ends[code] || ['stopped', 'connection_failed', 'gateway_stopping'].includes(code);
+}
+
 // What a session's record tells about the end of its stream; nothing when it tells nothing.
 export function sessionEnd(session) {
     if (!session) return new StreamError('sessionFailed', 'The session is gone: it was ended.');

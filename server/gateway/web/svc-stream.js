@@ -6,7 +6,7 @@
 // `connect` asks the gateway for a session (`app`, or `sessionId` to join one) and resolves when it is granted; onReady
 // follows with the first picture. After onError, onDone follows; onDone comes once, and nothing after it.
 import { Connection } from './connection.js';
-import { StreamError, connectionLost, sessionEnd } from './errors.js';
+import { StreamError, connectionLost, endOf, isPassing, sessionEnd } from './errors.js';
 import { Gateway } from './gateway.js';
 import { Input } from './input.js';
 import { finalRefusal, mostTries, nextTry } from './resume.js';
@@ -89,15 +89,15 @@ export class Stream {
         if (this.ended) return;
         if (this.resuming) return this.tryEnded?.(cause);
         if (cause.kind === 'error') return this.fail(cause.error);
+        if (cause.kind === 'told') return this.fail(endOf(cause));
         if (cause.kind === 'lost' || (cause.kind === 'closed' && this.interrupted)) {
             return this.canResume() ? this.resume() : this.fail(connectionLost());
         }
-        if (cause.kind === 'signalling' && cause.text === 'replaced') return this.fail(this.replaced());
-        return this.fail(await this.askForEnd() ?? this.endOf(cause));
+        return this.fail(await this.askForEnd() ?? this.unsaidEnd(cause));
     }
 
-    endOf({ kind, text }) {
-        if (kind === 'refused') return new StreamError('signallingFailed', `The instance refused the stream: ${text}.`);
+    // Nobody has told why.
+    unsaidEnd({ kind, text }) {
         if (kind === 'closed') return this.replaced();
         return new StreamError('signallingFailed', `The gateway closed the connection before the stream began${text ? ` (${text})` : ''}.`);
     }
@@ -170,7 +170,8 @@ export class Stream {
         });
         this.tryEnded = undefined;
         if (!cause || this.ended) return undefined;
-        if (cause.kind === 'closed' || cause.text === 'replaced') return await this.askForEnd() ?? this.replaced();
+        if (cause.kind === 'told' && !isPassing(cause)) return endOf(cause);
+        if (cause.kind === 'closed') return await this.askForEnd() ?? this.replaced();
         return cause.error?.reason === 'notSupported' ? cause.error : this.askForEnd();
     }
 
@@ -243,6 +244,7 @@ export class Stream {
     }
 
     controlHandlers = {
+        error: (end) => this.connection.told(end),
         'open-camera': (request) => this.connection.devices.openCamera(request),
         'close-camera': () => this.connection.devices.close('camera'),
         'enable-microphone': () => this.connection.devices.openMicrophone(),

@@ -54,8 +54,8 @@ inline std::string plain(const std::string& type) {
     return R"({"type":")" + type + R"("})";
 }
 
-inline std::string error_of(const std::string& reason) {
-    return R"({"type":"error","message":")" + reason + R"("})";
+inline std::string error_of(const std::string& reason, std::string_view code = end_code::ended) {
+    return R"({"type":"error","code":")" + std::string(code) + R"(","message":")" + reason + R"("})";
 }
 
 // One session, "s".

@@ -14,7 +14,7 @@ TEST_CASE("a_client_that_says_too_much_before_the_instance_is_there_is_ended") {
         for (int i = 0; i < 3; ++i) client.say(plain("candidate"));
         CHECK(client.close_code() == 0);
         client.say(plain("candidate"));
-        CHECK(client.take() == Texts{error_of("instance is not ready")});
+        CHECK(client.take() == Texts{error_of("instance is not ready", end_code::not_ready)});
         CHECK(client.close_code() == 1013);
         CHECK(client.close_reason() == "instance is not ready");
         CHECK(t.heard.take() == Texts{"client s", "no client s"});
@@ -37,7 +37,7 @@ TEST_CASE("what_a_client_must_not_say_ends_its_connection_with_the_reason") {
     const auto ends_with = [&](int code, const std::string& reason) {
         CHECK(t.client.close_code() == code);
         CHECK(t.client.close_reason() == reason);
-        CHECK(t.client.take() == Texts{error_of(reason)});
+        CHECK(t.client.take() == Texts{error_of(reason, end_code::refused)});
         CHECK(t.instance.take() == Texts{left("c", "disconnected")});
         CHECK(t.heard.take() == Texts{"no client s"});
         t.client.say(plain("late"));
@@ -99,7 +99,7 @@ TEST_CASE("what_an_instance_must_not_say_ends_its_connection_and_it_counts_as_lo
     const auto ends_with = [&](int code, const std::string& reason) {
         CHECK(t.instance.close_code() == code);
         CHECK(t.instance.close_reason() == reason);
-        CHECK(t.instance.take() == Texts{error_of(reason)});
+        CHECK(t.instance.take() == Texts{error_of(reason, end_code::refused)});
         CHECK(t.heard.take() == Texts{"lost s"});
         CHECK_FALSE(t.relay.is_registered("s"));
         CHECK(t.client.close_code() == 0);

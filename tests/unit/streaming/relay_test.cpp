@@ -38,7 +38,7 @@ TEST_CASE("a_newer_client_takes_the_place_of_the_one_before") {
         auto second = t.connect_client("b");
         CHECK(first.close_code() == 1000);
         CHECK(first.close_reason() == "replaced");
-        CHECK(first.take().empty());
+        CHECK(first.take() == Texts{error_of("another client has taken over", end_code::replaced)});
         first.say(plain("late"));
         first.hang_up();
         second.say(plain("discover"));
@@ -103,17 +103,20 @@ TEST_CASE("close_tells_both_and_forgets_the_session") {
     t.relay.expect("s", RelayClient{"late", Json::array(), {}});
     const auto late_client = t.relay.slave("s", "late");
     const auto late_instance = t.relay.master("s");
-    t.relay.close("s", "session was deleted");
-    CHECK(t.client.take() == Texts{error_of("session was deleted")});
+    t.relay.close("s", {"session was deleted", end_code::deleted});
+    CHECK(t.client.take() == Texts{error_of("session was deleted", end_code::deleted)});
     CHECK(t.client.close_code() == 1000);
-    CHECK(t.instance.take().back() == R"({"type":"ctl:terminate","reason":"session was deleted"})");
+    CHECK(t.instance.take().back() ==
+          R"({"type":"ctl:terminate","reason":"session was deleted","code":"deleted"})");
     CHECK(t.instance.close_code() == 1000);
     t.instance.say("{");
     t.instance.hang_up();
     t.client.hang_up();
     CHECK(t.heard.take().empty());
     CHECK(t.relay.sessions() == 0);
-    CHECK(FakePeer(late_client).close_reason() == "session ended");
+    FakePeer late(late_client);
+    CHECK(late.take() == Texts{error_of("session was deleted", end_code::deleted)});
+    CHECK(late.close_reason() == "session ended");
     CHECK(FakePeer(late_instance).close_reason() == "session ended");
     CHECK_THROWS_WITH(t.relay.close("s", ""), "session not found");
     CHECK_THROWS_WITH(t.relay.master("s"), "session not found");
@@ -149,6 +152,22 @@ TEST_CASE("fail_client_reaches_a_client_that_has_yet_to_come") {
         CHECK(client.close_code() == 0);
         CHECK(instance.take() == Texts{joined("c")});
     }
+}
+
+TEST_CASE("a_gateway_that_stops_tells_its_clients_and_not_the_instances") {
+    Conversation t;
+    t.relay.expect("s", RelayClient{"late", Json::array(), {}});
+    const auto late_client = t.relay.slave("s", "late");
+    t.relay.stop();
+    const Texts told{error_of("the gateway is stopping", end_code::gateway_stopping)};
+    CHECK(t.client.take() == told);
+    CHECK(t.client.close_code() == 1001);
+    CHECK(t.instance.take().empty());
+    CHECK(t.instance.close_code() == 0);
+    CHECK(FakePeer(late_client).take() == told);
+    t.client.hang_up();
+    t.instance.hang_up();
+    CHECK(t.heard.take().empty());
 }
 
 TEST_CASE("who_listens_may_call_the_relay_and_may_fail") {

@@ -329,7 +329,7 @@ TEST_CASE("a client that signals and never answers has five minutes from when th
     gateway.pass_as(active, id, 5min);
     REQUIRE(gateway.await(id, terminated));
     CHECK(gateway.message(id) == "Client did not answer");
-    CHECK(client.socket->was_sent(R"({"type":"error","message":"no answer in time"})"));
+    CHECK(client.socket->was_sent(R"({"type":"error","code":"expired","message":"no answer in time"})"));
 }
 
 TEST_CASE("a client that watches keeps its session while its signalling is open") {
