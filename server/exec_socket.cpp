@@ -7,6 +7,13 @@ namespace svc::server {
 
 namespace {
 
+ExecEnd end_of(std::uint16_t close_code) {
+    constexpr std::uint16_t no_code = 1005, broken = 1006;  // a close frame without a code; no close frame
+    if (close_code == static_cast<std::uint16_t>(CloseCode::normal) || close_code == no_code)
+        return ExecEnd::normal;
+    return close_code == broken ? ExecEnd::cut : ExecEnd::fault;
+}
+
 class SocketChannel final : public ExecChannel {
   public:
     explicit SocketChannel(std::shared_ptr<WebSocket> socket) : socket_(std::move(socket)) {}
@@ -39,8 +46,7 @@ class ExecSocket final : public WebSocketHandler {
     }
     void on_sent() override { stream_->drained(); }
     void on_close(std::uint16_t code, std::string_view) override {
-        constexpr std::uint16_t no_code = 1005;  // a close frame without a code
-        stream_->closed(code == static_cast<std::uint16_t>(CloseCode::normal) || code == no_code);
+        stream_->closed(end_of(code));
         stream_.reset();
     }
 

@@ -107,12 +107,13 @@ void Upgraded::settle() {
 }
 
 void Upgraded::write() {
-    if (wait_write_ || lingering_) return;
+    if (wait_write_ || lingering_ || deaf_) return;
     for (std::size_t sent = 0; sent < write_turn_bytes;) {
         const auto data = session_->output();
         if (data.empty()) return;
         const IoResult result = connection_->stream().write(data.data(), data.size());
-        if (result.state == IoState::ended || result.state == IoState::failed) return lose();
+        deaf_ = result.state == IoState::ended || result.state == IoState::failed;
+        if (deaf_) return;
         if (result.state != IoState::done) return wait_for(result.state, wait_write_);
         sent += result.bytes;
         session_->output_sent(result.bytes);
@@ -123,9 +124,10 @@ void Upgraded::write() {
 void Upgraded::read() {
     auto& scratch = connection_->loop().scratch;
     for (int turn = 0; turn < read_turns; ++turn) {
-        if (wait_read_ || !(lingering_ || session_->wants_input())) return;
+        if ((wait_read_ && !deaf_) || !(lingering_ || session_->wants_input())) return;
         const IoResult result = connection_->stream().read(scratch.data(), scratch.size());
         if (result.state == IoState::ended || result.state == IoState::failed) return lose();
+        if (deaf_ && result.state != IoState::done) return lose();
         if (result.state != IoState::done) return wait_for(result.state, wait_read_);
         take_input(result.bytes);
         if (!self_) return;

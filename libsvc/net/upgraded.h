@@ -41,6 +41,7 @@ class Upgraded : public std::enable_shared_from_this<Upgraded> {
     std::shared_ptr<Upgraded> self_;  // until finish()
     bool wait_read_ = false, wait_write_ = false, timer_armed_ = false;
     bool lingering_ = false;
+    bool deaf_ = false;     // the peer takes nothing any more; what it said before is still to be read
     bool in_turn_ = false;  // what the session says now is written at once
     std::size_t discarded_ = 0;
     Connection::Instant linger_until_;

@@ -59,7 +59,7 @@ class WebSocketSession final : public WebSocket,
     void output_sent(std::size_t bytes) override;
     Instant next_tick() const override;
     void tick(Instant now) override;
-    void lost() override { finish(broken_code, "connection broke"); }
+    void lost() override;
     void end(CloseCode code, std::string_view reason) override { close(code, reason); }
 
   private:
@@ -104,6 +104,7 @@ class WebSocketSession final : public WebSocket,
     bool closing_ = false;   // our close frame is on its way
     bool ended_ = false;     // nothing more is to be said
     bool finished_ = false;  // on_close() was called
+    bool silent_ = false;    // the peer answered no ping
     Instant last_heard_;
     Instant next_ping_;
     Instant close_deadline_ = Instant::max();
@@ -260,8 +261,16 @@ void WebSocketSession::tick(Instant now) {
     const bool late = now - next_ping_ > between;  // the machine stood still, or this thread did
     next_ping_ = now + between;
     if (paused_ || late) last_heard_ = now;  // its pongs lie unread
-    if (now - last_heard_ > std::chrono::seconds(settings_.limits.dead_seconds)) return abort();
+    silent_ = now - last_heard_ > std::chrono::seconds(settings_.limits.dead_seconds);
+    if (silent_) return abort();
     if (!closing_ && answers_.empty()) net::append_frame(answers_, FrameKind::ping, "", false);
+}
+
+// A reader is there while a message has begun and not ended.
+void WebSocketSession::lost() {
+    const bool at_fault = silent_ || reader_;
+    finish(at_fault ? static_cast<std::uint16_t>(CloseCode::protocol_error) : broken_code,
+           "connection broke");
 }
 
 void WebSocketSession::finish(std::uint16_t code, std::string_view reason) {

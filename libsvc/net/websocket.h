@@ -59,8 +59,8 @@ class WebSocketHandler {
     virtual void on_open(std::shared_ptr<WebSocket> socket) = 0;
     virtual void on_message(bool binary, std::string message) = 0;
     virtual void on_sent() {}  // the queue has become empty after it was not, or a turn was asked for
-    // The last call: the peer's close code (1005: it gave none), or ours after a fault of the peer, or 1006
-    // when the connection broke. Drop the WebSocket here.
+    // The last call: the peer's close code (1005: none), or ours after a fault of the peer (1002: also an end
+    // within a message, or silence), or 1006 when the connection broke. Drop the WebSocket here.
     virtual void on_close(std::uint16_t code, std::string_view reason) = 0;
 
     // For the server: the framing of one connection. Being defined in websocket.cpp, it links what it needs

@@ -21,6 +21,13 @@ class ExecChannel {
     virtual void close() = 0;  // normal end, after what is queued
 };
 
+// How the socket of a stream ended.
+enum class ExecEnd {
+    normal,  // with a close frame
+    cut,     // the connection ended without one, behind a whole message
+    fault,   // within a message, in silence, or by a fault of the client
+};
+
 // What a front-end tells the session of one channel. Thread-safe; never blocks.
 class ExecStream {
   public:
@@ -28,7 +35,7 @@ class ExecStream {
     virtual void data(std::string bytes) = 0;    // binary message
     virtual void text(std::string message) = 0;  // control message; "" on a data stream: end of input
     virtual void drained() = 0;                  // the channel's queue is empty again
-    virtual void closed(bool normal) = 0;        // the last call
+    virtual void closed(ExecEnd end) = 0;        // the last call
 };
 
 // Thread-safe. One thread per running command, none while waiting for the sockets. Stop the engine before

@@ -36,7 +36,7 @@ class SessionStream final : public ExecStream {
     void data(std::string bytes) override { session_->take_data(name_, std::move(bytes)); }
     void text(std::string message) override { session_->take_text(name_, message); }
     void drained() override { session_->drained(); }
-    void closed(bool normal) override { session_->closed(name_, normal); }
+    void closed(ExecEnd end) override { session_->closed(name_, end); }
     void attach(std::shared_ptr<ExecChannel> channel) { session_->attach(name_, std::move(channel)); }
 
   private:
@@ -270,7 +270,8 @@ void ExecSession::drained() {
 }
 
 // Nobody is left to read the output or to control the command; but the end of a plain input is only that.
-void ExecSession::closed(const std::string& stream, bool normal) {
+// Many clients end it without a close frame; as long as no message was cut in two, all of it is there.
+void ExecSession::closed(const std::string& stream, ExecEnd end) {
     std::shared_ptr<ExecChannel> gone;  // let go of without the lock
     {
         std::lock_guard lock(mutex_);
@@ -278,7 +279,8 @@ void ExecSession::closed(const std::string& stream, bool normal) {
         if (finished_) return;
         const bool ends_input = stream == "0" && !terminal();
         if (ends_input) input_ended_ = true;
-        const bool harmless = normal && (ends_input || stream == "control");
+        const bool harmless =
+            ends_input ? end != ExecEnd::fault : end == ExecEnd::normal && stream == "control";
         if (!harmless) kill_locked();
         wake();
         if (harmless || carrying_) return;

@@ -55,7 +55,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     void take_data(const std::string& stream, std::string bytes);
     void take_text(const std::string& stream, const std::string& message);
     void drained();
-    void closed(const std::string& stream, bool normal);
+    void closed(const std::string& stream, ExecEnd end);
     void release(const std::string& stream);  // connected, but never attached
 
     // For the thread of the command.

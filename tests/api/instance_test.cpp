@@ -3,7 +3,6 @@
 #include <set>
 
 #include "libsvc/base/json.h"
-#include "libsvc/net/websocket_client.h"
 #include "tests/support/golden.h"
 #include "tests/support/image_package.h"
 #include "tests/support/normalise.h"
@@ -20,16 +19,6 @@ struct Setup {
 
     Json launch_body() const { return Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}}); }
 };
-
-// Everything a socket says until it is closed.
-std::string read_all(WebSocketClient& socket) {
-    std::string text;
-    while (auto message = socket.receive(std::chrono::seconds(20))) {
-        if (message->kind == WebSocketMessage::Kind::closed) break;
-        text += message->data;
-    }
-    return text;
-}
 
 }  // namespace
 
@@ -171,41 +160,6 @@ TEST_CASE_METHOD(Setup, "a_report_needs_the_token_of_its_instance") {
     CHECK(report("").status == 401);
     CHECK(report("bearer abc.def.ghi").status == 403);
     CHECK(report("basic abc").status == 403);
-}
-
-TEST_CASE_METHOD(Setup, "a_command_runs_and_its_exit_code_is_the_operations") {
-    const std::string url = "/1.0/instances/" + api.launch("base") + "/exec";
-    const ApiReply accepted = api.post(url, Json::object({{"command", JsonArray{"echo", "hello"}}}));
-    REQUIRE(accepted.status == 202);
-    const Json fds = accepted.metadata().at("metadata").at("fds");
-    const auto open = [&](const char* fd) {
-        return WebSocketClient(api.target(),
-                               accepted.operation() + "/websocket?secret=" + fds.at(fd).as_string());
-    };
-    WebSocketClient input = open("0");
-    WebSocketClient output = open("1");
-    WebSocketClient errors = open("2");
-    CHECK(read_all(output) == "hello\n");
-    CHECK(read_all(errors).empty());
-    const Json operation = api.wait(accepted);
-    CHECK(operation.at("status_code") == Json(200));
-    CHECK(operation.at("metadata").at("return") == Json(0));
-}
-
-TEST_CASE_METHOD(Setup, "exec_checks_its_request_and_its_secrets") {
-    const std::string url = "/1.0/containers/" + api.launch("base") + "/exec";
-    CHECK(api.post(url, Json::object({{"command", JsonArray{}}})).status == 400);
-    CHECK(api.post("/1.0/containers/x/exec", Json::object({{"command", JsonArray{"true"}}})).status == 404);
-    const ApiReply accepted = api.post(url, Json::object({{"command", JsonArray{"true"}}}));
-    const std::string socket = accepted.operation() + "/websocket";
-    ApiCaller guest(daemon.tls_target());
-    CHECK(guest.get(socket).error() == "missing secret");
-    CHECK(guest.get(socket).status == 401);
-    CHECK(guest.get(socket + "?secret=" + std::string(64, '0')).status == 400);  // no upgrade
-    CHECK_THROWS_AS(WebSocketClient(daemon.tls_target(), socket + "?secret=" + std::string(64, '0')), Error);
-    CHECK(guest.get("/1.0/operations/0/websocket").status == 401);
-    api.remove(accepted.operation());
-    api.wait(accepted);
 }
 
 TEST_CASE_METHOD(Setup, "launches_at_once_all_get_addresses_of_their_own") {

@@ -247,6 +247,33 @@ TEST_CASE("websocket_close_and_abort_end_it_from_the_server") {
         CHECK(t.handler->closed.wait());
         CHECK(t.handler->close_code == 1006);
     }
+    SECTION("one that vanishes within a message is at fault") {
+        {
+            RawClient client(t.unix_target());
+            client.send(handshake + frame(0x82, "hello").substr(0, 8));
+            CHECK(client.reply().status == 101);
+        }
+        CHECK(t.handler->closed.wait());
+        CHECK(t.handler->close_code == 1002);
+    }
+}
+
+TEST_CASE("websocket_messages_sent_before_the_connection_ended_arrive_though_nothing_can_be_answered") {
+    WebSocketServer t;
+    t.run();
+    {
+        RawClient client(t.unix_target());
+        client.send(handshake);
+        CHECK(client.reply().status == 101);
+        REQUIRE(t.handler->open.wait());
+        t.handler->socket->pause_reading();
+        for (int i = 0; i < 10; ++i) client.send(frame(0x82, "message"));
+    }
+    t.handler->socket->send_text("nobody takes this");
+    t.handler->socket->resume_reading();
+    CHECK(t.handler->closed.wait());
+    CHECK(t.handler->close_code == 1006);
+    CHECK(t.handler->received == 10);
 }
 
 TEST_CASE("websocket_messages_of_one_sender_keep_their_order") {

@@ -134,7 +134,7 @@ TEST_CASE_METHOD(ExecFixture, "a normally closed input is its end") {
     start({"cat"});
     connect_all();
     streams["0"]->data("last words");
-    streams["0"]->closed(true);
+    streams["0"]->closed(ExecEnd::normal);
     CHECK(code() == 0);
     CHECK(seen("1").data == "last words");
 }
@@ -143,11 +143,51 @@ TEST_CASE_METHOD(ExecFixture, "input may end before the other sockets are there"
     start({"cat"});
     connect("0");
     streams["0"]->data("early");
-    streams["0"]->closed(true);
+    streams["0"]->closed(ExecEnd::normal);
     connect("1");
     connect("2");
     CHECK(code() == 0);
     CHECK(seen("1").data == "early");
+}
+
+TEST_CASE_METHOD(ExecFixture, "an input cut off behind a message has ended, before and after the start") {
+    start({"cat"});
+    connect("0");
+    streams["0"]->data("last ");
+    SECTION("before") {
+        streams["0"]->closed(ExecEnd::cut);
+    }
+    connect("1");
+    connect("2");
+    SECTION("after") {
+        streams["0"]->data("words");
+        streams["0"]->closed(ExecEnd::cut);
+    }
+    CHECK(code() == 0);
+    CHECK_THAT(seen("1").data, Catch::StartsWith("last "));
+    CHECK(seen("1").end);
+}
+
+TEST_CASE_METHOD(ExecFixture, "a fault of the input, and what else is lost, takes the command with it") {
+    const auto code_after = [&](const std::string& stream, ExecEnd end) {
+        start({"cat"});
+        connect_all();
+        streams["0"]->data("x");
+        clients["1"]->seen.await([](const Client::Seen& s) { return s.data == "x"; });
+        streams[stream]->closed(end);
+        return code();
+    };
+    CHECK(code_after("0", ExecEnd::fault) == 128 + 9);
+    for (const char* stream : {"1", "2", "control"}) CHECK(code_after(stream, ExecEnd::cut) == 128 + 9);
+}
+
+TEST_CASE_METHOD(ExecFixture, "a terminal ends with its data socket") {
+    start({"cat"}, true);
+    connect("0");
+    streams["0"]->data("x");
+    clients["0"]->seen.await([](const Client::Seen& s) { return s.data == "x"; });
+    streams["0"]->closed(ExecEnd::cut);
+    CHECK(code() == 128 + 9);
 }
 
 TEST_CASE_METHOD(ExecFixture, "a client that goes away takes the command with it") {
@@ -155,7 +195,7 @@ TEST_CASE_METHOD(ExecFixture, "a client that goes away takes the command with it
     connect_all();
     streams["0"]->data("x");
     clients["1"]->seen.await([](const Client::Seen& s) { return s.data == "x"; });
-    streams["1"]->closed(false);
+    streams["1"]->closed(ExecEnd::cut);
     CHECK(code() == 128 + 9);
 }
 
@@ -163,7 +203,7 @@ TEST_CASE_METHOD(ExecFixture, "a client that goes away before the start ends it 
     start({"cat"});
     connect("0");
     connect("1");
-    streams["1"]->closed(false);
+    streams["1"]->closed(ExecEnd::cut);
     CHECK(done()->err == "connection lost before the command started");
     CHECK(seen("0").closed);
 }

@@ -1,0 +1,118 @@
+// Commands in instances, over real sockets.
+#include <sys/socket.h>
+
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/json.h"
+#include "libsvc/net/websocket_client.h"
+#include "tests/support/image_package.h"
+#include "tests/support/test_daemon.h"
+
+namespace svc::test {
+
+namespace {
+
+struct ExecWorld {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    std::string image = api.add_image("base", image_package());
+
+    ApiReply start(const JsonArray& command) {
+        const std::string url = "/1.0/instances/" + api.launch("base") + "/exec";
+        return api.post(url, Json::object({{"command", command}}));
+    }
+};
+
+// A command's sockets as a client has them.
+struct Streams {
+    Streams(const Target& target, const ApiReply& accepted) : target(target), accepted(accepted) {}
+    WebSocketClient open(const char* fd) const {
+        const Json fds = accepted.metadata().at("metadata").at("fds");
+        return {target, accepted.operation() + "/websocket?secret=" + fds.at(fd).as_string()};
+    }
+    const Target target;
+    const ApiReply accepted;
+    WebSocketClient control = open("control"), input = open("0"), output = open("1"), errors = open("2");
+};
+
+// Everything a socket says until it is closed.
+std::string read_all(WebSocketClient& socket) {
+    std::string text;
+    while (auto message = socket.receive(std::chrono::seconds(20))) {
+        if (message->kind == WebSocketMessage::Kind::closed) break;
+        text += message->data;
+    }
+    return text;
+}
+
+// The connection ends, and no close frame has said so.
+void cut(const WebSocketClient& socket) {
+    REQUIRE(shutdown(socket.descriptor(), SHUT_RDWR) == 0);
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(ExecWorld, "a_command_runs_and_its_exit_code_is_the_operations") {
+    const ApiReply accepted = start({"echo", "hello"});
+    REQUIRE(accepted.status == 202);
+    Streams streams(api.target(), accepted);
+    CHECK(read_all(streams.output) == "hello\n");
+    CHECK(read_all(streams.errors).empty());
+    const Json operation = api.wait(accepted);
+    CHECK(operation.at("status_code") == Json(200));
+    CHECK(operation.at("metadata").at("return") == Json(0));
+}
+
+TEST_CASE_METHOD(ExecWorld, "an_input_that_ends_without_a_close_frame_has_ended") {
+    const KeyPair identity = make_key_pair(daemon.path(), "client");
+    daemon.trust(identity);
+    const std::string block(300'000, 'x');
+    for (const Target& target : {daemon.local_target(), daemon.tls_target(identity)}) {
+        const ApiReply accepted = start({"cat"});
+        Streams streams(target, accepted);
+        std::jthread sender([&] {
+            for (int sent = 0; sent < 10; ++sent) streams.input.send_binary(block);
+            cut(streams.input);
+        });
+        CHECK(read_all(streams.output).size() == 10 * block.size());
+        CHECK(api.wait(accepted).at("metadata").at("return") == Json(0));
+    }
+}
+
+TEST_CASE_METHOD(ExecWorld, "a_command_ends_with_the_sockets_of_its_output_and_control") {
+    for (const auto socket : {&Streams::output, &Streams::errors, &Streams::control}) {
+        const ApiReply accepted = start({"cat"});
+        Streams streams(api.target(), accepted);
+        streams.input.send_binary("x");
+        REQUIRE(streams.output.receive(std::chrono::seconds(60))->data == "x");  // it runs
+        cut(streams.*socket);
+        CHECK(api.wait(accepted).at("metadata").at("return") == Json(128 + 9));
+    }
+}
+
+TEST_CASE_METHOD(ExecWorld, "an_input_cut_within_a_message_ends_its_command") {
+    const ApiReply accepted = start({"cat"});
+    Streams streams(api.target(), accepted);
+    const std::string half("\x82\x85\0\0\0\0ab", 8);  // two bytes of five
+    REQUIRE(send(streams.input.descriptor(), half.data(), half.size(), MSG_NOSIGNAL) == 8);
+    cut(streams.input);
+    CHECK(api.wait(accepted).at("metadata").at("return") == Json(128 + 9));
+}
+
+TEST_CASE_METHOD(ExecWorld, "exec_checks_its_request_and_its_secrets") {
+    const std::string url = "/1.0/containers/" + api.launch("base") + "/exec";
+    CHECK(api.post(url, Json::object({{"command", JsonArray{}}})).status == 400);
+    CHECK(api.post("/1.0/containers/x/exec", Json::object({{"command", JsonArray{"true"}}})).status == 404);
+    const ApiReply accepted = api.post(url, Json::object({{"command", JsonArray{"true"}}}));
+    const std::string socket = accepted.operation() + "/websocket";
+    ApiCaller guest(daemon.tls_target());
+    CHECK(guest.get(socket).error() == "missing secret");
+    CHECK(guest.get(socket).status == 401);
+    CHECK(guest.get(socket + "?secret=" + std::string(64, '0')).status == 400);  // no upgrade
+    CHECK_THROWS_AS(WebSocketClient(daemon.tls_target(), socket + "?secret=" + std::string(64, '0')), Error);
+    CHECK(guest.get("/1.0/operations/0/websocket").status == 401);
+    api.remove(accepted.operation());
+    api.wait(accepted);
+}
+
+}  // namespace svc::test
