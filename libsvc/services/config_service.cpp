@@ -1,5 +1,6 @@
 #include "libsvc/services/config_service.h"
 
+#include <mutex>
 #include <vector>
 
 #include "libsvc/base/digest.h"
@@ -36,7 +37,7 @@ class ConfigService::Implementation {
     Implementation(ConfigRecords& records, const Addons& addons, Engine& engine)
         : records_(records), addons_(addons), engine_(engine) {
         OperationHandler handler;
-        handler.run = [this](OperationContext& context) { return set(context.operation()); };
+        handler.run = [this](OperationContext& context) { return tell_change(context.operation()); };
         handler.resumable = true;
         engine_.handle(std::string(kind), std::move(handler));
     }
@@ -47,19 +48,19 @@ class ConfigService::Implementation {
         return ConfigValues(std::move(set));
     }
 
-    Started patch(const ConfigPatch& patch, std::string requestor) {
+    // One at a time: the entity tag is that of all records together, of which a change meets only one.
+    Started patch(const ConfigPatch& patch, std::string requestor, const Precondition& unchanged) {
         check_config_value(config_key(patch.name), patch.value);
         check_addons(patch, addons_);
-        OperationSpec spec;
-        spec.kind = kind;
-        spec.description = "Applying configuration";
-        spec.claims = {"config/" + patch.name};
-        spec.wait_for_claims = true;  // changes of one key are made in the order they came in
-        spec.cancel_holders = false;
-        spec.arguments = Json::object({{"name", patch.name}, {"value", stored_value(patch)}});
-        spec.requestor = std::move(requestor);
-        return engine_.start(std::move(spec), {});
+        const ConfigRecord record{patch.name, stored_value(patch)};
+        const std::lock_guard lock(changing_);
+        if (unchanged) unchanged(etag());
+        Batch batch;
+        stage(batch, record);
+        return engine_.start(spec_for(record, std::move(requestor)), std::move(batch));
     }
+
+    std::string etag() const { return sha256_hex(values().to_json().dump()); }
 
     void on_change(std::string_view key, std::function<void()> listener) {
         config_key(key);
@@ -72,12 +73,22 @@ class ConfigService::Implementation {
     }
 
   private:
-    OperationResult set(const Operation& operation) {
-        const JsonFields fields(operation.arguments);
-        const ConfigRecord record{fields.require_string("name"), fields.require_string("value")};
+    static OperationSpec spec_for(const ConfigRecord& record, std::string requestor) {
+        OperationSpec spec;
+        spec.kind = kind;
+        spec.description = "Applying configuration";
+        spec.claims = {"config/" + record.name};
+        spec.wait_for_claims = true;  // changes of one key are told of in the order they came in
+        spec.cancel_holders = false;
+        spec.arguments = Json::object({{"name", record.name}, {"value", record.value}});
+        spec.requestor = std::move(requestor);
+        return spec;
+    }
+
+    // The change is stored with the operation's record: what is left is to tell of it.
+    OperationResult tell_change(const Operation& operation) {
         OperationResult result;
-        result.stage = [this, record](Batch& last) { stage(last, record); };
-        result.after = [this, name = record.name] {
+        result.after = [this, name = JsonFields(operation.arguments).require_string("name")] {
             log::info("configuration changed", {{"key", name}});
             tell(name);
         };
@@ -109,6 +120,7 @@ class ConfigService::Implementation {
     ConfigRecords& records_;
     const Addons& addons_;
     Engine& engine_;
+    std::mutex changing_;
     std::map<std::string, std::vector<std::function<void()>>>
         listeners_;  // complete before the engine starts
 };
@@ -121,8 +133,8 @@ ConfigValues ConfigService::values() const {
     return implementation_->values();
 }
 
-Started ConfigService::patch(const ConfigPatch& patch, std::string requestor) {
-    return implementation_->patch(patch, std::move(requestor));
+Started ConfigService::patch(const ConfigPatch& patch, std::string requestor, const Precondition& unchanged) {
+    return implementation_->patch(patch, std::move(requestor), unchanged);
 }
 
 void ConfigService::on_change(std::string_view key, std::function<void()> listener) {
@@ -134,7 +146,7 @@ bool ConfigService::check_trust_password(std::string_view password) const {
 }
 
 std::string ConfigService::etag() const {
-    return sha256_hex(values().to_json().dump());
+    return implementation_->etag();
 }
 
 }  // namespace svc

@@ -8,6 +8,7 @@
 #include "libsvc/base/guarded.h"
 #include "libsvc/model/config.h"
 #include "libsvc/operations/engine.h"
+#include "libsvc/services/precondition.h"
 #include "libsvc/services/records.h"
 
 namespace svc {
@@ -24,10 +25,10 @@ class ConfigService {
     bool boolean(std::string_view key) const { return values().boolean(key); }
     std::string text(std::string_view key) const { return values().text(key); }
 
-    // PATCH: unknown key 404, bad value 400, unknown addon 404, all before the operation, which commits the
-    // value and then calls the listeners of that key. "" resets. core.trust_password is hashed before
-    // anything stores it.
-    Started patch(const ConfigPatch& patch, std::string requestor);
+    // PATCH: unknown key 404, bad value 400, unknown addon 404, all before the value is committed together
+    // with the operation, which then calls the listeners of that key. "" resets. core.trust_password is
+    // hashed before anything stores it.
+    Started patch(const ConfigPatch& patch, std::string requestor, const Precondition& unchanged = {});
     // Called after a key has changed, on an engine thread; what it throws is logged. Register before the
     // engine starts.
     void on_change(std::string_view key, std::function<void()> listener);

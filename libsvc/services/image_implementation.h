@@ -18,8 +18,9 @@ class ImageService::Implementation {
     Started create(const ImageRequest& request, UploadedPackage package, std::string_view fingerprint,
                    std::string requestor);
     Started update(std::string_view id_or_name, const ImageRequest& request, UploadedPackage package,
-                   std::string_view fingerprint, std::string requestor);
-    Started patch(std::string_view id_or_name, const ImagePatch& patch, std::string requestor);
+                   std::string_view fingerprint, std::string requestor, const Precondition& unchanged);
+    Started patch(std::string_view id_or_name, const ImagePatch& patch, std::string requestor,
+                  const Precondition& unchanged);
     Started remove(std::string_view id_or_name, bool force, std::string requestor);
     Started remove_version(std::string_view id_or_name, int version, std::string requestor);
     std::shared_ptr<const Image> default_image() const;
@@ -46,14 +47,16 @@ class ImageService::Implementation {
     Image new_image(const std::string& name, ImageVersion first) const;
     Started start_create(Image image, UploadedPackage package, bool make_default, std::string requestor);
     Started start_update(const Image& image, ImageVersion version, UploadedPackage package,
-                         std::string_view addressed, bool make_default, std::string requestor);
+                         std::string_view addressed, bool make_default, std::string requestor,
+                         const Precondition& unchanged);
+    void check_patch(const Image& image, const ImagePatch& patch) const;
     void check_sync(const Image& image) const;
     bool is_only_image(const Image& image) const;
     OperationSpec spec_for(std::string kind, std::string description, std::string_view addressed,
                            const Target& target, std::string requestor) const;
     ImageVersion new_version(int number, const UploadedPackage& package) const;
     // Makes the blob visible and starts the operation whose record refers to it.
-    Started start_import(UploadedPackage package, OperationSpec spec,
+    Started start_import(UploadedPackage package, const OperationSpec& spec,
                          const std::function<void(Batch&)>& stage);
 
     OperationResult unpack(OperationContext& context);
@@ -61,6 +64,8 @@ class ImageService::Implementation {
     void activate(const Target& target, const ImageMetadata& metadata, std::uint64_t root_size);
     void change_with_default(const std::string& id, bool make_default,
                              const std::function<void(Image&)>& change);
+    void stage_with_default(Batch& batch, const std::string& id, bool make_default,
+                            const std::function<void(Image&)>& change);
     OperationResult undo_create(const Operation& operation);
     OperationResult undo_update(const Operation& operation);  // and what deletes a version
     OperationResult remove_image(const Operation& operation);
@@ -68,7 +73,8 @@ class ImageService::Implementation {
     void drop_package(const std::string& fingerprint);
 
     ImageServiceParts parts_;
-    std::mutex default_;  // which image is the default is decided by one at a time
+    std::mutex
+        changing_;  // which image is the default, and who changes an image first, is settled one by one
 };
 
 }  // namespace svc

@@ -27,6 +27,17 @@ std::ptrdiff_t remaining_versions(const Image& image) {
                                  [](const ImageVersion& v) { return v.status != ImageStatus::deleted; });
 }
 
+std::string etag_of(const Image& image) {
+    JsonArray versions;
+    for (const ImageVersion& version : image.versions)
+        versions.push_back(
+            Json::object({{"version", version.version}, {"fingerprint", version.fingerprint}}));
+    return sha256_hex(Json::object({{"name", image.name},
+                                    {"default", image.is_default},
+                                    {"versions", Json::array(std::move(versions))}})
+                          .dump());
+}
+
 }  // namespace
 
 ImageService::Implementation::Implementation(ImageServiceParts parts) : parts_(std::move(parts)) {
@@ -58,7 +69,7 @@ Started ImageService::Implementation::create(const ImageRequest& request, Upload
 
 Started ImageService::Implementation::update(std::string_view id_or_name, const ImageRequest& request,
                                              UploadedPackage package, std::string_view fingerprint,
-                                             std::string requestor) {
+                                             std::string requestor, const Precondition& unchanged) {
     const auto image = check_update(id_or_name);
     if (!request.name.empty() && request.name != image->name)
         throw Error(ErrorCode::invalid_argument, "argument name is invalid: an image cannot be renamed");
@@ -67,7 +78,7 @@ Started ImageService::Implementation::update(std::string_view id_or_name, const 
         throw Error(ErrorCode::invalid_argument, "image not changed");
     ImageVersion version = new_version(image->next_version, package);
     return start_update(*image, std::move(version), std::move(package), id_or_name,
-                        request.is_default.value_or(false), std::move(requestor));
+                        request.is_default.value_or(false), std::move(requestor), unchanged);
 }
 
 Started ImageService::Implementation::import(const RemoteImage& remote, UploadedPackage package) {
@@ -87,7 +98,7 @@ Started ImageService::Implementation::import(const RemoteImage& remote, Uploaded
     };
     if (std::ranges::any_of(image->versions, same)) return nullptr;
     return start_update(*image, std::move(version), std::move(package), image->id.str(), remote.make_default,
-                        "");
+                        "", {});
 }
 
 Image ImageService::Implementation::new_image(const std::string& name, ImageVersion first) const {
@@ -115,11 +126,13 @@ Started ImageService::Implementation::start_create(Image image, UploadedPackage 
 
 Started ImageService::Implementation::start_update(const Image& image, ImageVersion version,
                                                    UploadedPackage package, std::string_view addressed,
-                                                   bool make_default, std::string requestor) {
+                                                   bool make_default, std::string requestor,
+                                                   const Precondition& unchanged) {
     const Target target{image.id.str(), version.version, make_default};
-    auto spec = spec_for("image.update", "Updating image", addressed, target, std::move(requestor));
-    return start_import(std::move(package), std::move(spec), [&](Batch& batch) {
+    const auto spec = spec_for("image.update", "Updating image", addressed, target, std::move(requestor));
+    return start_import(std::move(package), spec, [&](Batch& batch) {
         parts_.images.stage_update(batch, target.image, [&](Image& changed) {
+            if (unchanged) unchanged(etag_of(changed));
             if (changed.next_version != version.version)
                 throw Error(ErrorCode::busy, "update of image " + changed.name + " already in progress");
             changed.versions.push_back(version);
@@ -128,22 +141,42 @@ Started ImageService::Implementation::start_update(const Image& image, ImageVers
     });
 }
 
+// The change is stored with the operation's record, which has nothing left to do.
 Started ImageService::Implementation::patch(std::string_view id_or_name, const ImagePatch& patch,
-                                            std::string requestor) {
-    const auto image = parts_.images.get(id_or_name);
-    if (image->deleting) throw_deleting();
+                                            std::string requestor, const Precondition& unchanged) {
     const bool make_default = patch.is_default.value_or(false);
-    if (patch.is_default && !make_default && image->is_default)
+    std::string id;
+    Started started = retry_on_conflict([&] {
+        const std::lock_guard lock(changing_);
+        const auto image = parts_.images.get(id_or_name);
+        check_patch(*image, patch);
+        id = image->id.str();
+        auto spec =
+            spec_for("image.set_default", "Updating image", id_or_name, {id, 0, make_default}, requestor);
+        spec.cancellable = false;
+        Batch batch;
+        const auto check = [&](const Image& changed) {
+            if (unchanged) unchanged(etag_of(changed));
+        };
+        if (make_default)
+            stage_with_default(batch, id, true, check);
+        else
+            parts_.images.stage_update(batch, id, check);
+        return parts_.engine.start(std::move(spec), std::move(batch));
+    });
+    if (patch.force_sync) sync_listener(id);
+    return started;
+}
+
+void ImageService::Implementation::check_patch(const Image& image, const ImagePatch& patch) const {
+    if (image.deleting) throw_deleting();
+    const bool make_default = patch.is_default.value_or(false);
+    if (patch.is_default && !make_default && image.is_default)
         throw Error(ErrorCode::invalid_argument,
                     "unsetting the default image not allowed: make another image the default");
-    if (make_default && image->newest_active() == nullptr)
-        throw Error(ErrorCode::invalid_argument, "image " + image->name + " is not active");
-    if (patch.force_sync) check_sync(*image);
-    auto spec = spec_for("image.set_default", "Updating image", id_or_name,
-                         {image->id.str(), 0, make_default}, std::move(requestor));
-    Started started = parts_.engine.start(std::move(spec), {});
-    if (patch.force_sync) sync_listener(image->id.str());
-    return started;
+    if (make_default && image.newest_active() == nullptr)
+        throw Error(ErrorCode::invalid_argument, "image " + image.name + " is not active");
+    if (patch.force_sync) check_sync(image);
 }
 
 // Only what an image server gave can be fetched anew.
@@ -233,13 +266,14 @@ ImageVersion ImageService::Implementation::new_version(int number, const Uploade
     return version;
 }
 
-Started ImageService::Implementation::start_import(UploadedPackage package, OperationSpec spec,
+Started ImageService::Implementation::start_import(UploadedPackage package, const OperationSpec& spec,
                                                    const std::function<void(Batch&)>& stage) {
     Started started;
     parts_.content.keep(std::move(package), [&] {
+        const std::lock_guard lock(changing_);
         Batch batch;
         stage(batch);
-        started = parts_.engine.start(std::move(spec), std::move(batch));
+        started = parts_.engine.start(spec, std::move(batch));
     });
     return started;
 }
@@ -269,13 +303,15 @@ Started ImageService::create(const ImageRequest& request, UploadedPackage packag
 }
 
 Started ImageService::update(std::string_view id_or_name, const ImageRequest& request,
-                             UploadedPackage package, std::string_view fingerprint, std::string requestor) {
-    return implementation_->update(id_or_name, request, std::move(package), fingerprint,
-                                   std::move(requestor));
+                             UploadedPackage package, std::string_view fingerprint, std::string requestor,
+                             const Precondition& unchanged) {
+    return implementation_->update(id_or_name, request, std::move(package), fingerprint, std::move(requestor),
+                                   unchanged);
 }
 
-Started ImageService::patch(std::string_view id_or_name, const ImagePatch& patch, std::string requestor) {
-    return implementation_->patch(id_or_name, patch, std::move(requestor));
+Started ImageService::patch(std::string_view id_or_name, const ImagePatch& patch, std::string requestor,
+                            const Precondition& unchanged) {
+    return implementation_->patch(id_or_name, patch, std::move(requestor), unchanged);
 }
 
 Started ImageService::remove(std::string_view id_or_name, bool force, std::string requestor) {
@@ -307,14 +343,7 @@ Json ImageService::describe(const Image& image) const {
 }
 
 std::string ImageService::etag(const Image& image) const {
-    JsonArray versions;
-    for (const ImageVersion& version : image.versions)
-        versions.push_back(
-            Json::object({{"version", version.version}, {"fingerprint", version.fingerprint}}));
-    return sha256_hex(Json::object({{"name", image.name},
-                                    {"default", image.is_default},
-                                    {"versions", Json::array(std::move(versions))}})
-                          .dump());
+    return etag_of(image);
 }
 
 void ImageService::on_new_version(std::function<void(const std::string&)> listener) {

@@ -12,6 +12,7 @@
 #include "libsvc/model/image.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/services/content.h"
+#include "libsvc/services/precondition.h"
 #include "libsvc/services/records.h"
 
 namespace svc {
@@ -51,8 +52,9 @@ class ImageService {
     Started create(const ImageRequest& request, UploadedPackage package, std::string_view fingerprint,
                    std::string requestor);
     Started update(std::string_view id_or_name, const ImageRequest& request, UploadedPackage package,
-                   std::string_view fingerprint, std::string requestor);
-    Started patch(std::string_view id_or_name, const ImagePatch& patch, std::string requestor);
+                   std::string_view fingerprint, std::string requestor, const Precondition& unchanged = {});
+    Started patch(std::string_view id_or_name, const ImagePatch& patch, std::string requestor,
+                  const Precondition& unchanged = {});
     // Refused: the default unless it is the only image, and without `force` an immutable one (403) and one
     // that applications are made from (409 "image is in use").
     Started remove(std::string_view id_or_name, bool force, std::string requestor);

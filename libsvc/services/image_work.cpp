@@ -6,12 +6,11 @@
 #include "libsvc/base/log.h"
 #include "libsvc/services/image_implementation.h"
 #include "libsvc/services/image_package.h"
+#include "libsvc/services/retry.h"
 
 namespace svc {
 
 namespace {
-
-constexpr int max_attempts = 20;  // of a change of two images while others change one of them
 
 Json progress_json(std::uint64_t bytes, std::uint64_t total) {
     const std::uint64_t percent = total > 0 ? std::min<std::uint64_t>(100, bytes * 100 / total) : 0;
@@ -47,13 +46,7 @@ void ImageService::Implementation::register_kinds() {
     handle(
         "image.delete_version", [this](OperationContext& c) { return undo_update(c.operation()); }, nullptr);
     handle(
-        "image.set_default",
-        [this](OperationContext& c) {
-            const Target target = Target::of(c.operation());
-            if (target.make_default) change_with_default(target.image, true, [](Image&) {});
-            return OperationResult();
-        },
-        nullptr);
+        "image.set_default", [](OperationContext&) { return OperationResult(); }, nullptr);
 }
 
 OperationResult ImageService::Implementation::unpack(OperationContext& context) {
@@ -96,31 +89,28 @@ void ImageService::Implementation::activate(const Target& target, const ImageMet
     });
 }
 
-// Exactly one image is the default: the first one whatever was asked for, later the one that was made it
-// last.
 void ImageService::Implementation::change_with_default(const std::string& id, bool make_default,
                                                        const std::function<void(Image&)>& change) {
-    std::lock_guard lock(default_);
-    for (int attempt = 1;; ++attempt) {
-        const auto present = default_image();
-        const bool becomes_default = make_default || !present;
-        Batch others;
-        if (becomes_default && present && present->id.str() != id)
-            parts_.images.stage_update(others, present->id.str(),
-                                       [](Image& image) { image.is_default = false; });
-        try {
-            parts_.images.update(
-                id,
-                [&](Image& image) {
-                    change(image);
-                    if (becomes_default) image.is_default = true;
-                },
-                others);
-            return;
-        } catch (const Error& e) {
-            if (e.code() != ErrorCode::conflict || attempt == max_attempts) throw;
-        }
-    }
+    retry_on_conflict([&] {
+        const std::lock_guard lock(changing_);
+        Batch batch;
+        stage_with_default(batch, id, make_default, change);
+        parts_.store.commit(batch);
+    });
+}
+
+// Exactly one image is the default: the first one whatever was asked for, later the one that was made it
+// last.
+void ImageService::Implementation::stage_with_default(Batch& batch, const std::string& id, bool make_default,
+                                                      const std::function<void(Image&)>& change) {
+    const auto present = default_image();
+    const bool becomes_default = make_default || !present;
+    if (becomes_default && present && present->id.str() != id)
+        parts_.images.stage_update(batch, present->id.str(), [](Image& image) { image.is_default = false; });
+    parts_.images.stage_update(batch, id, [&](Image& image) {
+        change(image);
+        if (becomes_default) image.is_default = true;
+    });
 }
 
 OperationResult ImageService::Implementation::undo_create(const Operation& operation) {

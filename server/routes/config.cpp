@@ -14,8 +14,8 @@ Response show_config(const Services& services, const Request&) {
 }
 
 Response update_config(const Services& services, const Request& request) {
-    check_if_match(request, services.config.etag());
-    return async(*services.config.patch(ConfigPatch::from_json(json_body(request)), requestor(request)));
+    return async(*services.config.patch(ConfigPatch::from_json(json_body(request)), requestor(request),
+                                        if_match(request)));
 }
 
 }  // namespace

@@ -57,12 +57,9 @@ Response create_image(const Services& services, const Request& request) {
                                          fingerprint_header(request), requestor(request)));
 }
 
-void check_unchanged(const Services& services, const Request& request) {
-    check_if_match(request, services.images.etag(*services.images.get(request.params.at("id"))));
-}
-
+// Before a package is taken in; what counts is the same question when it has come.
 std::shared_ptr<BodySink> open_update(const Services& services, const Request& request) {
-    check_unchanged(services, request);
+    check_if_match(request, services.images.etag(*services.images.get(request.params.at("id"))));
     services.images.check_update(request.params.at("id"));
     request_header(request);
     return open_package_upload(services.blobs, request);
@@ -71,12 +68,11 @@ std::shared_ptr<BodySink> open_update(const Services& services, const Request& r
 // Two requests on one path: a package makes a version, JSON changes fields.
 Response update_image(const Services& services, const Request& request) {
     const std::string& id = request.params.at("id");
-    check_unchanged(services, request);
     if (!request.upload)
-        return async(
-            *services.images.patch(id, ImagePatch::from_json(json_body(request)), requestor(request)));
+        return async(*services.images.patch(id, ImagePatch::from_json(json_body(request)), requestor(request),
+                                            if_match(request)));
     return async(*services.images.update(id, request_header(request), take_package(request),
-                                         fingerprint_header(request), requestor(request)));
+                                         fingerprint_header(request), requestor(request), if_match(request)));
 }
 
 Response delete_image(const Services& services, const Request& request) {

@@ -1,6 +1,9 @@
 #include "libsvc/services/config_service.h"
 
+#include <array>
+
 #include "tests/unit/services/package_fixture.h"
+#include "tests/unit/services/rivals.h"
 
 using namespace svc;
 using namespace svc::test;
@@ -73,4 +76,26 @@ TEST_CASE_METHOD(PackageFixture, "the entity tag of the configuration follows it
     CHECK(config().etag() != before);
     configure("gpu.type", "");
     CHECK(config().etag() == before);
+}
+
+TEST_CASE_METHOD(PackageFixture,
+                 "of those who change the configuration with one entity tag exactly one is first") {
+    constexpr std::array keys{"gpu.type", "container.features", "scheduler.strategy", "gpu.allocation_mode"};
+    constexpr std::array values{"amd", "fast", "binpack", "one"};
+    const std::string seen = config().etag();
+    const auto unchanged = [&](std::string_view etag) {
+        if (etag != seen) throw Error(ErrorCode::precondition_failed, "changed");
+    };
+    CHECK(count_passing(4, [&](int i) { config().patch({keys[i], values[i]}, "test", unchanged); }) == 1);
+    CHECK(life->config_records.list().size() == 1);
+}
+
+TEST_CASE_METHOD(PackageFixture, "a change that was taken is in effect, whoever is still to be told") {
+    Gate gate;
+    config().on_change("gpu.type", [&] { gate.pass(); });
+    const Started started = config().patch({"gpu.type", "amd"}, "test");
+    gate.await();
+    CHECK(config().text("gpu.type") == "amd");
+    gate.open();
+    CHECK(wait(started)->err.empty());
 }

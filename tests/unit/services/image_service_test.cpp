@@ -6,6 +6,7 @@
 
 #include "libsvc/base/process.h"
 #include "tests/unit/services/package_fixture.h"
+#include "tests/unit/services/rivals.h"
 
 using namespace svc;
 using namespace svc::test;
@@ -344,4 +345,26 @@ TEST_CASE_METHOD(ImageFixture, "an image that is being deleted is not the defaul
     add_image("b", {.text = "b"});
     CHECK(images().default_image()->name == "b");
     CHECK(wait(images().remove("b", false, "test"))->err.empty());
+}
+
+// Of `rivals` that all have seen the same record.
+TEST_CASE_METHOD(ImageFixture, "of those who change an image with one entity tag exactly one is first") {
+    add_image("first");
+    const std::string other = add_image("other")->id.str();
+    std::vector<UploadedPackage> packages;
+    for (int i = 0; i < 8; ++i) packages.push_back(package({.text = std::to_string(i)}));
+    const std::string seen = images().etag(*images().get(other));
+    const auto unchanged = [&](std::string_view etag) {
+        if (etag != seen) throw Error(ErrorCode::precondition_failed, "changed");
+    };
+    SECTION("the default") {
+        CHECK(count_passing(
+                  8, [&](int) { images().patch(other, {.is_default = true}, "test", unchanged); }) == 1);
+    }
+    SECTION("a version") {
+        CHECK(count_passing(8, [&](int i) {
+                  images().update(other, {}, std::move(packages.at(i)), "", "test", unchanged);
+              }) == 1);
+        CHECK(images().get(other)->versions.size() == 2);
+    }
 }
