@@ -55,6 +55,7 @@ class NodeService::Implementation {
     // node_removal.cpp
     OperationResult run_removal(const Operation& operation);
     OperationResult undo_removal(const Operation& operation);
+    void require_other_machine(std::string_view name) const;
     bool is_in_use(std::string_view name) const;
 
     NodeServiceParts parts_;

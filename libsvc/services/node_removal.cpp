@@ -22,6 +22,14 @@ std::string node_of(const Operation& operation) {
 
 }  // namespace
 
+// Nothing could be launched without it, and nothing could bring it back but the next start of the service.
+void NodeService::Implementation::require_other_machine(std::string_view name) const {
+    if (name == parts_.options.local_name)
+        throw Error(ErrorCode::invalid_argument,
+                    "deleting node " + std::string(name) +
+                        " not allowed: it is the runtime's own machine, and no other can take its place");
+}
+
 bool NodeService::Implementation::is_in_use(std::string_view name) const {
     std::lock_guard lock(mutex_);
     const auto ledger = ledgers_.find(name);
@@ -32,6 +40,7 @@ Started NodeService::Implementation::remove(std::string_view name, const NodeRem
                                             std::string requestor) {
     const auto node = parts_.nodes.get(name);
     if (!removal.force && is_in_use(name)) throw_in_use(name);
+    require_other_machine(node->name);
     auto spec =
         spec_for("node.remove", "Deleting node", *node,
                  Json::object({{"node", node->name}, {"force", removal.force}}), std::move(requestor));
@@ -42,6 +51,7 @@ Started NodeService::Implementation::remove(std::string_view name, const NodeRem
 
 OperationResult NodeService::Implementation::run_removal(const Operation& operation) {
     const std::string name = node_of(operation);
+    require_other_machine(name);
     const bool force = JsonFields(operation.arguments).boolean("force").value_or(false);
     for (int round = 0; force && remove_instances_ && is_in_use(name) && round < max_rounds; ++round)
         remove_instances_(name);

@@ -60,18 +60,17 @@ TEST_CASE("this_runtime_has_one_node") {
     CHECK(add(Json::object({{"name", "node1"}})) == 400);
 }
 
-TEST_CASE("a_node_in_use_is_removed_by_force_with_its_instances") {
+TEST_CASE("the_only_node_stays_and_takes_launches") {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     api.add_image("base", image_package());
     api.launch("base");
     CHECK(api.remove("/1.0/nodes/node0").error() == "node node0 is in use");
-    api.succeed(api.remove("/1.0/nodes/node0", R"({"force":true,"keep_in_cluster":true})"));
-    CHECK(api.get("/1.0/containers").metadata() == Json::array());
-    CHECK(api.get("/1.0/nodes").metadata() == Json::array());
-    CHECK(api.remove("/1.0/nodes/node0").status == 404);
-    daemon.restart();  // the machine registers again
-    CHECK(daemon.api().get("/1.0/nodes").metadata() == Json::array({"/1.0/nodes/node0"}));
+    const ApiReply refused = api.remove("/1.0/nodes/node0", R"({"force":true,"keep_in_cluster":true})");
+    CHECK(refused.status == 400);
+    CHECK_THAT(refused.error(), Catch::StartsWith("deleting node node0 not allowed: "));
+    CHECK(api.get("/1.0/nodes").metadata() == Json::array({"/1.0/nodes/node0"}));
+    CHECK_NOTHROW(api.launch("base"));
 }
 
 TEST_CASE("tasks_are_objects_with_and_without_recursion") {

@@ -113,29 +113,52 @@ TEST_CASE_METHOD(NodeFixture, "a second node is known by name or address, and no
     CHECK(code_of([&] { service.create(create, "test"); }) == ErrorCode::conflict);
 }
 
-TEST_CASE_METHOD(NodeFixture, "a node in use is removed by force alone, with its instances") {
+TEST_CASE_METHOD(NodeFixture, "the runtime's own machine stays, by force as well") {
     const Instance held = reserved("a");
     CHECK(code_of([&] { service.remove("node0", {}, "test"); }) == ErrorCode::conflict);
     CHECK(message_of([&] { service.remove("node0", {}, "test"); }) == "node node0 is in use");
     CHECK(code_of([&] { service.remove("other", {}, "test"); }) == ErrorCode::not_found);
     NodeRemoval removal;
     removal.force = true;
+    service.on_forced_removal([&](const std::string&) { service.release_all(held); });
+    CHECK(code_of([&] { service.remove("node0", removal, "test"); }) == ErrorCode::invalid_argument);
+    CHECK(
+        message_of([&] { service.remove("node0", removal, "test"); }) ==
+        "deleting node node0 not allowed: it is the runtime's own machine, and no other can take its place");
+    CHECK(service.get("node0")->status == NodeStatus::online);
+    service.release_all(held);
+    CHECK(code_of([&] { service.remove("node0", {}, "test"); }) == ErrorCode::invalid_argument);
+    CHECK_NOTHROW(reserved("b"));
+}
+
+// What is left of a machine that had another name.
+TEST_CASE_METHOD(NodeFixture, "a node in use is removed by force alone, with its instances") {
+    Node old = *service.get("node0");
+    old.name = "old";
+    nodes.create(old);
+    NodePatch closed;
+    closed.unschedulable = true;
+    patch(closed);
+    NodeService two(parts(runtime));
+    Instance held = instance("a");
+    held.node = two.reserve(held).node;
+    REQUIRE(held.node == "old");
+    CHECK(message_of([&] { two.remove("old", {}, "test"); }) == "node old is in use");
+    NodeRemoval removal;
+    removal.force = true;
     SECTION("they can be deleted") {
-        service.on_forced_removal([&](const std::string& node) {
-            CHECK(node == "node0");
-            CHECK(code_of([&] { service.reserve(instance("late")); }) == ErrorCode::exhausted);
-            service.release_all(held);
+        two.on_forced_removal([&](const std::string& node) {
+            CHECK(node == "old");
+            CHECK(code_of([&] { two.reserve(instance("late")); }) == ErrorCode::exhausted);
+            two.release_all(held);
         });
-        CHECK(wait(service.remove("node0", removal, "test"))->err.empty());
-        CHECK(service.list().empty());
-        CHECK_THAT(message_of([&] { service.reserve(instance("b")); }), Catch::Contains("no nodes"));
-        const NodeService again(parts(runtime));
-        CHECK(again.get("node0")->status == NodeStatus::online);
+        CHECK(wait(two.remove("old", removal, "test"))->err.empty());
+        CHECK(code_of([&] { two.get("old"); }) == ErrorCode::not_found);
     }
     SECTION("they cannot") {
-        service.on_forced_removal([](const std::string&) { throw Error(ErrorCode::internal, "no way"); });
-        CHECK(wait(service.remove("node0", removal, "test"))->err == "no way");
-        CHECK(service.get("node0")->status == NodeStatus::online);
-        CHECK_NOTHROW(reserved("b"));
+        two.on_forced_removal([](const std::string&) { throw Error(ErrorCode::internal, "no way"); });
+        CHECK(wait(two.remove("old", removal, "test"))->err == "no way");
+        CHECK(two.get("old")->status == NodeStatus::online);
+        CHECK_NOTHROW(two.reserve(instance("b")));
     }
 }
