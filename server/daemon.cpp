@@ -202,7 +202,7 @@ Daemon::Parts::Parts(Options given)
       registry_service({application_service, certificate_service, config, *blobs, *engine, state.registry(),
                         architecture()}),
       exec_service(instances, *runtime.runtime, *engine, clock, ids),
-      bulk(*engine, bulk_kinds(application_service, instance_service)),
+      bulk(*engine, bulk_kinds(application_service, instance_service), bulk_deletions_at_once(options)),
       authenticator([this](const ClientCertificate& certificate) {
           return certificate_service.trusts(certificate.der);
       }),

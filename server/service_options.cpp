@@ -1,5 +1,7 @@
 #include "server/service_options.h"
 
+#include <algorithm>
+
 namespace svc::server {
 
 namespace {
@@ -16,6 +18,10 @@ EngineOptions engine_options(const Options& options) {
     engine.keep_finished = options.keep_operations;
     engine.keep_for = options.keep_operations_for;
     return engine;
+}
+
+std::size_t bulk_deletions_at_once(const Options& options) {
+    return std::max<std::size_t>(options.operation_workers * 2 / 3, 1);
 }
 
 NodeServiceOptions node_options(const Options& options) {

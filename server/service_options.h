@@ -9,6 +9,7 @@
 namespace svc::server {
 
 EngineOptions engine_options(const Options& options);
+std::size_t bulk_deletions_at_once(const Options& options);  // leaves workers to others
 NodeServiceOptions node_options(const Options& options);
 InstanceServiceOptions instance_options(const Options& options, const StateDirectory& state);
 AgentSession session_template(const Options& options);  // how instances reach the service

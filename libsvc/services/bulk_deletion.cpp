@@ -1,9 +1,10 @@
 #include "libsvc/services/bulk_deletion.h"
 
-#include <atomic>
+#include <optional>
 #include <set>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/guarded.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/strings.h"
 
@@ -33,12 +34,13 @@ BulkRequest BulkRequest::from_json(const Json& body) {
     return request;
 }
 
-// One deletion after the other: the end of each starts the next.
+// The end of each deletion starts the next one.
 class BulkDeletion::Run : public std::enable_shared_from_this<Run> {
   public:
-    Run(Engine& engine, const BulkKind& kind, const Operation& operation)
+    Run(Engine& engine, const BulkKind& kind, std::size_t at_once, const Operation& operation)
         : engine_(engine),
           kind_(kind),
+          at_once_(at_once),
           ids_(*JsonFields(operation.arguments).strings("ids")),
           force_(operation.arguments.at("force").as_bool()),
           requestor_(operation.requestor) {}
@@ -46,57 +48,98 @@ class BulkDeletion::Run : public std::enable_shared_from_this<Run> {
     void begin(OperationContext& context) {
         resumed_ = context.resumed();
         completion_ = context.detach([weak = weak_from_this()] {
-            if (const auto self = weak.lock()) self->stopping_ = true;
+            if (const auto self = weak.lock())
+                self->state_.with([](State& state) { state.given_up = stopped(); });
         });
-        next();
+        go_on();
     }
 
   private:
-    void next() {
-        try {
-            while (index_ < ids_.size() && !stopping_)
-                if (start(ids_[index_++])) return;
-        } catch (const Error& e) {
-            return completion_->fail(e);
-        }
-        if (stopping_)
-            completion_->fail(stopped());
-        else
-            completion_->succeed([] { return OperationResult{}; });
+    using End = std::function<void(OperationCompletion&)>;
+    struct State {
+        std::size_t next = 0;
+        std::size_t under_way = 0;
+        std::vector<std::string> failures{};
+        std::optional<Error> given_up{};  // nothing more is started: cancelled, or the service ends
+    };
+
+    void go_on() {
+        while (const auto id = take()) start(*id);
+        if (const End end = take_end()) end(*completion_);
     }
 
-    // False: an earlier life of the service has deleted it.
-    bool start(const std::string& id) {
-        std::string operation;
-        try {
-            operation = kind_.remove(id, force_, requestor_)->id.str();
-        } catch (const Error& e) {
-            if (resumed_ && e.code() == ErrorCode::not_found) return false;
-            throw;
-        }
-        engine_.when_final(operation, std::nullopt,
-                           [self = shared_from_this()](const Started& ended) { self->ended(*ended); });
-        return true;
+    std::optional<std::string> take() {
+        return state_.with([&](State& state) -> std::optional<std::string> {
+            if (state.given_up || state.under_way == at_once_ || state.next == ids_.size())
+                return std::nullopt;
+            ++state.under_way;
+            return ids_[state.next++];
+        });
     }
 
-    void ended(const Operation& operation) {
-        if (operation.status == OperationStatus::success) return next();
-        if (!is_final(operation.status)) return completion_->fail(stopped());  // the service ends
-        completion_->fail(Error(ErrorCode::internal, operation.err));
+    void start(const std::string& id) {
+        try {
+            engine_.when_final(kind_.remove(id, force_, requestor_)->id.str(), std::nullopt,
+                               [self = shared_from_this(), id](const Started& ended) {
+                                   self->leave(id, *ended);
+                                   self->go_on();
+                               });
+        } catch (const Error& e) {
+            leave(id, e);
+        }
+    }
+
+    void leave(const std::string& id, const Operation& ended) {
+        if (!is_final(ended.status)) return leave(id, stopped());  // the service ends
+        state_.with([&](State& state) {
+            --state.under_way;
+            if (ended.status != OperationStatus::success) state.failures.push_back(id + ": " + ended.err);
+        });
+    }
+
+    void leave(const std::string& id, const Error& refusal) {
+        const bool service_ends =
+            refusal.code() == ErrorCode::unavailable || refusal.code() == ErrorCode::cancelled;
+        // By an earlier life of the service, or that deletion goes on by itself.
+        const bool deleted_before =
+            resumed_ && (refusal.code() == ErrorCode::not_found || refusal.code() == ErrorCode::busy);
+        state_.with([&](State& state) {
+            --state.under_way;
+            if (service_ends)
+                state.given_up = refusal;
+            else if (!deleted_before)
+                state.failures.push_back(id + ": " + refusal.what());
+        });
+    }
+
+    // Nothing while there is something to wait for.
+    End take_end() {
+        return state_.with([&](State& state) -> End {
+            if (state.under_way > 0) return {};
+            std::optional<Error> failure = state.given_up;
+            if (!failure && !state.failures.empty())
+                failure.emplace(ErrorCode::internal, std::to_string(state.failures.size()) + " of " +
+                                                         std::to_string(ids_.size()) +
+                                                         " not deleted: " + join(state.failures, "; "));
+            return [failure](OperationCompletion& completion) {
+                failure ? completion.fail(*failure) : completion.succeed([] { return OperationResult{}; });
+            };
+        });
     }
 
     Engine& engine_;
     const BulkKind& kind_;
+    const std::size_t at_once_;
     const std::vector<std::string> ids_;
     const bool force_;
     const std::string requestor_;
     bool resumed_ = false;
-    std::size_t index_ = 0;  // one deletion at a time touches it
-    std::atomic<bool> stopping_{false};
+    Guarded<State> state_;
     std::shared_ptr<OperationCompletion> completion_;
 };
 
-BulkDeletion::BulkDeletion(Engine& engine, std::vector<BulkKind> kinds) : engine_(engine) {
+BulkDeletion::BulkDeletion(Engine& engine, std::vector<BulkKind> kinds, std::size_t at_once)
+    : engine_(engine), at_once_(at_once) {
     for (BulkKind& kind : kinds) kinds_.emplace(kind.noun, std::move(kind));
     OperationHandler handler;
     handler.run = [this](OperationContext& context) { return run(context); };
@@ -107,7 +150,7 @@ BulkDeletion::BulkDeletion(Engine& engine, std::vector<BulkKind> kinds) : engine
 OperationResult BulkDeletion::run(OperationContext& context) const {
     const Operation& operation = context.operation();
     const BulkKind& kind = kinds_.at(operation.arguments.at("noun").as_string());
-    std::make_shared<Run>(engine_, kind, operation)->begin(context);
+    std::make_shared<Run>(engine_, kind, at_once_, operation)->begin(context);
     return {};
 }
 

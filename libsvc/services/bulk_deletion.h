@@ -1,6 +1,6 @@
 #pragma once
-// Deletes several objects of one kind as one operation, one after the other, up to the first failure
-// (extensions bulk_delete.*).
+// Deletes several objects of one kind as one operation, some of them at the same time. What cannot be deleted
+// keeps nothing else from it, and is named in the end (extensions bulk_delete.*).
 #include <functional>
 #include <map>
 #include <string>
@@ -29,7 +29,9 @@ struct BulkKind {
 // Thread-safe. Registers "bulk.delete". Holds no worker while a deletion goes on; continued after a restart.
 class BulkDeletion {
   public:
-    BulkDeletion(Engine& engine, std::vector<BulkKind> kinds);
+    // `at_once`: deletions of one request at the same time. Each may hold a worker of the engine while its
+    // guest shuts down.
+    BulkDeletion(Engine& engine, std::vector<BulkKind> kinds, std::size_t at_once);
     // Throws not_found for an unknown id before anything is deleted.
     Started remove(std::string_view noun, const BulkRequest& request, std::string requestor);
 
@@ -38,6 +40,7 @@ class BulkDeletion {
     OperationResult run(OperationContext& context) const;
 
     Engine& engine_;
+    const std::size_t at_once_;
     std::map<std::string, BulkKind, std::less<>> kinds_;
 };
 
