@@ -6,7 +6,8 @@
 namespace svc {
 
 Error system_error(std::string_view what, int error_number) {
-    const bool no_room = error_number == ENOSPC || error_number == EDQUOT;
+    const bool no_room =
+        error_number == ENOSPC || error_number == EDQUOT || error_number == EMFILE || error_number == ENFILE;
     std::string reason = std::generic_category().message(error_number);  // thread-safe, unlike strerror
     if (!reason.empty() && reason[0] >= 'A' && reason[0] <= 'Z')
         reason[0] = static_cast<char>(reason[0] + 32);

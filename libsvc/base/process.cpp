@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,6 +88,17 @@ FileDescriptor make_input(std::string_view input) {
     return file;
 }
 
+// Nothing: there is no such process, or it went while we looked.
+std::optional<std::string> read_stat(pid_t pid) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    std::array<char, 4096> text;
+    const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : -1;
+    if (got >= 0) return std::string(text.data(), static_cast<std::size_t>(got));
+    if (errno == ENOENT || errno == ESRCH) return std::nullopt;
+    throw system_error("cannot look at a process", errno);
+}
+
 // What is written before the end counts; a grandchild that keeps the pipe open does not hold us up.
 void collect(const Child& child, std::array<Drain, 2>& drains, steady_clock::time_point deadline,
              const std::vector<std::string>& arguments, milliseconds limit) {
@@ -110,19 +122,17 @@ void collect(const Child& child, std::array<Drain, 2>& drains, steady_clock::tim
 
 std::optional<ProcessId> identify_process(pid_t pid) {
     if (pid <= 0) return std::nullopt;
-    std::string stat;
-    try {
-        stat = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
+    const auto stat = read_stat(pid);
+    if (!stat) return std::nullopt;
     // "pid (name) state ppid ...": the name may hold anything, so count from its last parenthesis.
-    const std::size_t name_end = stat.rfind(')');
-    if (name_end == std::string::npos || name_end + 2 >= stat.size()) return std::nullopt;
-    const std::vector<std::string> fields = split(std::string_view(stat).substr(name_end + 2), ' ');
+    const std::size_t name_end = std::min(stat->rfind(')'), stat->size());
+    const std::string_view rest = std::string_view(*stat).substr(std::min(name_end + 2, stat->size()));
+    const std::vector<std::string> fields = split(rest, ' ');
     constexpr std::size_t state = 0;
     constexpr std::size_t start_time = 19;  // field 22, counted from field 3
-    if (fields.size() <= start_time || fields[state] == "Z" || fields[state] == "X") return std::nullopt;
+    if (fields.size() <= start_time)
+        throw Error(ErrorCode::internal, "cannot look at a process: its state is not readable");
+    if (fields[state] == "Z" || fields[state] == "X") return std::nullopt;
     ProcessId process{pid, 0};
     const std::string& text = fields[start_time];
     std::from_chars(text.data(), text.data() + text.size(), process.start_ticks);
@@ -134,11 +144,25 @@ bool is_alive(const ProcessId& process) {
 }
 
 FileDescriptor open_process(const ProcessId& process) {
-    FileDescriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0U)));
-    if (!pidfd && errno != ESRCH && errno != EINVAL) throw system_error("cannot open a process", errno);
+    FileDescriptor pidfd = open_pid(process.pid);
     // Checked after opening: from here on the descriptor cannot come to mean another process.
-    if (!is_alive(process)) pidfd.reset();
+    if (pidfd && !is_alive(process)) pidfd.reset();
     return pidfd;
+}
+
+FileDescriptor open_pid(pid_t pid) {
+    FileDescriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0U)));
+    if (!pidfd && errno != ESRCH && errno != EINVAL) throw system_error("cannot open a process", errno);
+    return pidfd;
+}
+
+std::uint64_t free_descriptors() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        throw system_error("cannot read the limit of open files", errno);
+    const FileDescriptor next(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!next && errno != EMFILE) throw system_error("cannot count open files", errno);
+    return next ? limit.rlim_cur - static_cast<std::uint64_t>(next.get()) : 0;
 }
 
 Child::Child(const SpawnOptions& options) {

@@ -17,10 +17,13 @@ struct ProcessId {
     std::uint64_t start_ticks = 0;
     bool operator==(const ProcessId&) const = default;
 };
+// These answer that a process is gone only when the kernel said so. Where it could not be asked (too many
+// open files, no memory, no access) they throw: nobody may be taken for dead because we could not look.
 std::optional<ProcessId> identify_process(pid_t pid);  // nothing: no such process, or a zombie
 bool is_alive(const ProcessId& process);
 // Owned pidfd that becomes readable when the process ends; empty when it is gone already.
 FileDescriptor open_process(const ProcessId& process);
+FileDescriptor open_pid(pid_t pid);  // the same without a start time to compare
 
 struct SpawnOptions {
     std::vector<std::string> arguments;            // [0] is the program, an absolute path
@@ -29,6 +32,13 @@ struct SpawnOptions {
     bool new_session = false;                      // setsid() before exec
     std::string directory;                         // to start in; "": ours
 };
+// The soft limit of open files that programs get which are started from now on: for a process that has raised
+// its own. Without it they inherit ours.
+void set_file_limit_of_children(std::uint64_t files);
+
+// How many files this process may open still, at most: the lowest free number tells how many are open.
+std::uint64_t free_descriptors();
+
 struct ExitStatus {
     int code = 0;    // exit code, or 128 + signal
     int signal = 0;  // 0: exited by itself

@@ -5,10 +5,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <vector>
@@ -30,6 +32,8 @@ namespace svc {
 
 namespace {
 
+std::atomic<std::uint64_t> file_limit_of_children{0};
+
 struct Mapping {
     int ours;
     int theirs;
@@ -43,7 +47,8 @@ struct Plan {
     std::vector<Mapping> mappings;  // ordered by `theirs`
     bool new_session = false;
     const char* directory = nullptr;
-    int error = 0;  // written by the child
+    std::uint64_t file_limit = 0;  // 0: ours
+    int error = 0;                 // written by the child
 };
 
 std::vector<char*> to_pointers(const std::vector<std::string>& texts) {
@@ -96,12 +101,21 @@ bool move_descriptors(std::vector<Mapping>& mappings) {
     return ::close_range(next, UINT_MAX, 0) == 0;
 }
 
+// Last: descriptors that are moved may have numbers above it.
+bool limit_files(std::uint64_t files) {
+    rlimit limit{};
+    if (files == 0) return true;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+    limit.rlim_cur = std::min<rlim_t>(files, limit.rlim_max);
+    return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
 int run_child(void* argument) {
     Plan& plan = *static_cast<Plan*>(argument);
     reset_signals();
     const bool prepared =
         (!plan.new_session || ::setsid() >= 0) && (plan.directory == nullptr || ::chdir(plan.directory) == 0);
-    if (prepared && move_descriptors(plan.mappings))
+    if (prepared && move_descriptors(plan.mappings) && limit_files(plan.file_limit))
         ::execve(plan.arguments[0], plan.arguments.data(), plan.environment.data());
     plan.error = errno;
     ::_exit(127);
@@ -142,6 +156,10 @@ class SignalBlock {
 
 }  // namespace
 
+void set_file_limit_of_children(std::uint64_t files) {
+    file_limit_of_children = files;
+}
+
 SpawnedProcess spawn_process(const SpawnOptions& options) {
     const FileDescriptor null_device = open_file("/dev/null", O_RDWR);
     Plan plan;
@@ -149,6 +167,7 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
     plan.environment = to_pointers(options.environment);
     plan.mappings = make_mappings(options, null_device.get());
     plan.new_session = options.new_session;
+    plan.file_limit = file_limit_of_children;
     if (!options.directory.empty()) plan.directory = options.directory.c_str();
     const Stack stack;
     int pidfd = -1;

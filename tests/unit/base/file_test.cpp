@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/presence.h"
 
 namespace fs = std::filesystem;
 using svc::TemporaryDirectory;
@@ -119,4 +120,18 @@ TEST_CASE("a descriptor is closed once") {
     }
     CHECK(::fcntl(number, F_GETFD) == -1);
     CHECK(svc::free_bytes("/") > 0);
+}
+
+TEST_CASE("what cannot be read is not taken for what is not there") {
+    const svc::TemporaryDirectory directory("/tmp");
+    const auto file = directory.path() / "file";
+    CHECK_FALSE(svc::read_if_there(file));
+    CHECK_FALSE(svc::is_there(file));
+    svc::write_file_atomically(file, "");
+    CHECK(svc::read_if_there(file) == "");
+    CHECK(svc::is_there(file));
+    CHECK_THROWS_AS(svc::read_if_there(directory.path()), svc::Error);  // a directory
+    std::filesystem::create_symlink("loop", directory.path() / "loop");
+    CHECK_THROWS_AS(svc::read_if_there(directory.path() / "loop"), svc::Error);
+    CHECK_THROWS_AS(svc::is_there(directory.path() / "loop" / "file"), svc::Error);
 }

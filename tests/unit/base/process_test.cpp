@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -16,6 +17,33 @@ namespace {
 
 svc::CommandResult shell(const std::string& script, std::string_view input = "") {
     return run_command({"/bin/sh", "-c", script}, 60s, input);
+}
+
+// While it lives no further file can be opened.
+class NoFiles {
+  public:
+    NoFiles() {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const svc::FileDescriptor next(::open("/", O_PATH | O_CLOEXEC));
+        const rlimit none{static_cast<rlim_t>(next.get()), before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~NoFiles() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    NoFiles(const NoFiles&) = delete;
+    NoFiles& operator=(const NoFiles&) = delete;
+
+  private:
+    rlimit before_{};
+};
+
+template <class Call>
+svc::ErrorCode code_of(Call call) {
+    try {
+        call();
+    } catch (const svc::Error& e) {
+        return e.code();
+    }
+    throw std::logic_error("it did not throw");
 }
 
 }  // namespace
@@ -146,4 +174,29 @@ TEST_CASE("an opened process becomes readable when it ends") {
     pollfd ended{pidfd.get(), POLLIN, 0};
     CHECK(::poll(&ended, 1, 60'000) == 1);
     CHECK_FALSE(svc::is_alive(*process));  // a zombie is not alive
+}
+
+TEST_CASE("a process that cannot be looked at for want of files is not called dead") {
+    const auto self = svc::identify_process(::getpid());
+    REQUIRE(self);
+    {
+        const NoFiles none;
+        CHECK(code_of([&] { svc::identify_process(self->pid); }) == svc::ErrorCode::exhausted);
+        CHECK(code_of([&] { svc::is_alive(*self); }) == svc::ErrorCode::exhausted);
+        CHECK(code_of([&] { svc::open_process(*self); }) == svc::ErrorCode::exhausted);
+        CHECK(code_of([&] { svc::open_pid(self->pid); }) == svc::ErrorCode::exhausted);
+        CHECK(svc::free_descriptors() == 0);
+    }
+    CHECK(svc::is_alive(*self));
+    CHECK(svc::free_descriptors() > 0);
+}
+
+TEST_CASE("programs get the limit of open files that is set for them, not ours") {
+    svc::set_file_limit_of_children(321);
+    const auto limited = shell("ulimit -Sn");
+    svc::set_file_limit_of_children(0);
+    CHECK(limited.output == "321\n");
+    rlimit own{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &own) == 0);
+    CHECK(shell("ulimit -Sn").output == std::to_string(own.rlim_cur) + "\n");
 }
