@@ -29,7 +29,11 @@ fs::path blob_path(const fs::path& root, std::string_view digest) {
 
 std::optional<std::uint64_t> blob_size(const fs::path& path) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    if (::stat(path.c_str(), &status) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+        throw system_error("cannot look at a stored package", errno);
+    }
+    if (!S_ISREG(status.st_mode)) return std::nullopt;
     return static_cast<std::uint64_t>(status.st_size);
 }
 

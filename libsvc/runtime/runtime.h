@@ -55,7 +55,10 @@ struct ContainerSpec {
     bool pin_cpus = false;  // `cpus` as whole cores of its own choice (cpuset) instead of a share of time
 };
 
-enum class ContainerState { created, running, stopped };
+// `unreadable`: it is there, and what is known of it cannot be read now, so it may run or not. It is refused
+// everything but remove() and logs(), which is why nobody may take it for gone; the runtime looks again by
+// itself.
+enum class ContainerState { created, running, stopped, unreadable };
 
 struct ContainerInfo {
     std::string id;
@@ -63,6 +66,7 @@ struct ContainerInfo {
     std::optional<Time> started_at;
     pid_t init_pid = 0;       // on this machine; 0 when not running
     std::string agent_state;  // "running", "restarting", "" when none is wanted
+    std::string fault;        // of an unreadable one: why
 };
 
 // What a runtime says about its one node.
@@ -126,7 +130,7 @@ struct LogFile {
 
 // Thread-safe. Every call can be repeated: creating what exists alike, starting the running, stopping the
 // stopped and removing the absent succeed. Errors: not_found for an unknown container where that matters,
-// exhausted, internal, unsupported.
+// unavailable for an unreadable one, exhausted, internal, unsupported.
 class Runtime {
   public:
     virtual ~Runtime() = default;

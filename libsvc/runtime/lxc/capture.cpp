@@ -15,6 +15,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/base/presence.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/folder.h"
 
@@ -98,8 +99,7 @@ Capture::Capture(const Layout& layout, const std::string& id)
     : upper_(layout.upper(id)), capture_(layout.capture(id)) {}
 
 bool Capture::begun() const {
-    std::error_code ignored;
-    return std::filesystem::exists(capture_ / "rootfs", ignored);
+    return is_there(capture_ / "rootfs");
 }
 
 void Capture::put_back() const {

@@ -12,6 +12,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/base/process.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/processes.h"
 
@@ -21,7 +22,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> needed = {"cpu", "memory", "pids"};
 constexpr std::chrono::milliseconds kill_limit{10'000};
-constexpr std::uint64_t cpu_period = 100'000;  // microseconds
+constexpr std::size_t most_members = 64U << 20;  // bytes of a list of them
+constexpr std::uint64_t cpu_period = 100'000;    // microseconds
 
 std::vector<std::string> words(std::string_view text) {
     std::vector<std::string> result;
@@ -36,36 +38,46 @@ void add_v1(CgroupLayout& layout, const std::string& mount, const std::string& o
         if (option != "rw" && option != "ro" && !option.starts_with("name=")) layout.v1[option] = mount;
 }
 
-// Depth first, so that each directory is empty of others when its turn comes.
+// Depth first, so that each directory is empty of others when its turn comes. What is gone is fine; what
+// cannot be looked at is not taken for gone.
 void for_each_group(const std::filesystem::path& top,
                     const std::function<void(const std::filesystem::path&)>& visit) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(top, ignored))
-        if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) for_each_group(entry.path(), visit);
-    if (std::filesystem::exists(top, ignored)) visit(top);
+    std::error_code failure;
+    const std::filesystem::directory_iterator entries(top, failure);
+    if (failure == std::errc::no_such_file_or_directory) return;
+    if (failure) throw system_error("cannot look into a control group", failure.value());
+    std::error_code gone;
+    for (const auto& entry : entries)
+        if (entry.is_directory(gone) && !entry.is_symlink(gone)) for_each_group(entry.path(), visit);
+    visit(top);
 }
 
-std::vector<FileDescriptor> members(const std::filesystem::path& group) {
-    std::vector<FileDescriptor> processes;
+std::vector<pid_t> members(const std::filesystem::path& group) {
+    std::vector<pid_t> processes;
     std::string text;
     try {
-        text = read_file(group / "cgroup.procs");
-    } catch (const Error&) {
+        text = read_file(group / "cgroup.procs", most_members);
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found && std::filesystem::exists(group)) throw;
         return processes;  // gone meanwhile
     }
     for (const std::string& line : split(text, '\n')) {
         pid_t pid = 0;
         std::from_chars(line.data(), line.data() + line.size(), pid);
-        if (pid > 1) processes.push_back(open_pid(pid));
+        if (pid > 1) processes.push_back(pid);
     }
     return processes;
 }
 
-// A group can be removed only once its members are gone, not when they are told to go.
+// A group can be removed only once its members are gone, not when they are told to go. One descriptor at a
+// time: a guest has more processes than we may have open files.
 void kill_members(const std::filesystem::path& group) {
-    const std::vector<FileDescriptor> processes = members(group);
-    for (const FileDescriptor& process : processes) send_signal(process.get(), SIGKILL);
-    for (const FileDescriptor& process : processes) wait_for_end(process.get(), kill_limit);
+    const auto deadline = deadline_after(kill_limit);
+    for (auto left = members(group); !left.empty(); left = members(group)) {
+        for (const pid_t process : left) send_signal(open_pid(process).get(), SIGKILL);
+        const FileDescriptor first = open_pid(left.front());
+        if (!wait_for_end(first.get(), kill_limit) || std::chrono::steady_clock::now() > deadline) return;
+    }
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ LxcRuntime::Engine::Engine(LxcOptions options, const Clock& clock)
       disk_usage_(clock),
       supervisor_(host_.options().helper, host_.layout().containers(),
                   {[this](const std::string& id) { return ended(id); },
-                   [this](const std::string& id) { return changed(id); }}) {
+                   [this](const std::string& id) { return changed(id); }}),
+      adoptions_(timer_clock_, "lxc-adoptions") {
     host_.layers().set_capture(
         [this](const std::string& name, const std::string& id, const std::vector<std::string>& leave_out) {
             capture(name, id, leave_out);
@@ -59,6 +60,7 @@ void LxcRuntime::Engine::create(const ContainerSpec& spec) {
     const ContainerPtr container = find_or_add(spec.id);
     const Lock turn(container->turn);
     if (find(spec.id) != container) return create(spec);
+    check_readable(spec.id, *container);
     if (container->exists) return take_over(*container, spec);
     Rollback undo;
     undo.add("container record", [&] { drop(spec.id, container); });
@@ -92,10 +94,12 @@ void LxcRuntime::Engine::remove(const std::string& id) {
     if (!container) return;
     const Lock turn(container->turn);
     if (!container->exists) return;
-    FileDescriptor mount = kill_locked(id, *container);
+    const bool readable = container->fault.empty();
+    FileDescriptor mount = readable ? kill_locked(id, *container) : kill_unreadable(id);
     host_.remove_files(container->stored);
     host_.unmount_later(std::move(mount));
-    host_.layers().release(container->stored.spec.layers);
+    if (readable) host_.layers().release(container->stored.spec.layers);
+    clear_fault(*container);
     container->exists = false;
     drop(id, container);
 }
@@ -108,6 +112,9 @@ ContainerInfo LxcRuntime::Engine::describe(const std::string& id, const LxcConta
         info.started_at = run->started_at;
         info.init_pid = run->init.pid;
         info.agent_state = supervisor_.agent_state(id);
+    } else if (!container.fault.empty()) {
+        info.state = ContainerState::unreadable;
+        info.fault = container.fault;
     } else {
         info.state = container.started ? ContainerState::stopped : ContainerState::created;
     }
@@ -158,7 +165,11 @@ std::vector<ContainerUsage> LxcRuntime::Engine::usage() {
 }
 
 std::unique_ptr<ExecProcess> LxcRuntime::Engine::exec(const std::string& id, const ExecSpec& spec) {
-    require(id);
+    const ContainerPtr container = require(id);
+    if (!supervisor_.find(id)) {
+        const Lock turn(container->turn);
+        check_readable(id, *container);
+    }
     if (!supervisor_.find(id))
         throw Error(ErrorCode::conflict, fmt::format("container '{}' is not running", id));
     return lxc::run_exec({host_.options().helper, host_.layout().containers(), id, host_.id_base()}, spec);

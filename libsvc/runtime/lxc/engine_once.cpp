@@ -70,6 +70,7 @@ LxcRuntime::Engine::OncePtr LxcRuntime::Engine::begin_once(const std::string& id
                                                            const std::vector<std::string>& command) {
     const Lock turn(container.turn);
     if (!container.exists) throw Error(ErrorCode::not_found, fmt::format("container '{}' not found", id));
+    check_readable(id, container);
     end_once(id, container);
     if (is_running(id, container)) throw Error(ErrorCode::busy, fmt::format("container '{}' is running", id));
     container.fresh = false;
@@ -91,7 +92,7 @@ LxcRuntime::Engine::OncePtr LxcRuntime::Engine::begin_once(const std::string& id
             throw Error(ErrorCode::internal, fmt::format("{} cannot be run in container '{}': {}", command[0],
                                                          id, host_.start_failure(id)));
         // Held before the helper goes: until then nobody can have reaped it.
-        if (reply->message.monitor_pid != 0) once->monitor = lxc::open_pid(reply->message.monitor_pid);
+        if (reply->message.monitor_pid != 0) once->monitor = open_pid(reply->message.monitor_pid);
         run.monitor = identify_process(reply->message.monitor_pid).value_or(ProcessId{});
         run.init = identify_process(reply->message.init_pid).value_or(ProcessId{});
     }  // the monitor is our child from here on
@@ -124,6 +125,7 @@ void LxcRuntime::Engine::capture(const std::string& name, const std::string& id,
     if (!container) throw Error(ErrorCode::not_found, fmt::format("container '{}' not found", id));
     const Lock turn(container->turn);
     if (!container->exists) throw Error(ErrorCode::not_found, fmt::format("container '{}' not found", id));
+    check_readable(id, *container);
     if (container->once || is_running(id, *container))
         throw Error(ErrorCode::busy, fmt::format("container '{}' is running", id));
     host_.capture(container->stored, name, leave_out);

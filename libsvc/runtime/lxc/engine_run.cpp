@@ -29,16 +29,29 @@ ProcessId identify(std::int32_t pid) {
     return identify_process(pid).value_or(ProcessId{});
 }
 
-lxc::Supervisor::Released released(const RunRecord& run) {
+constexpr std::uint64_t kept_descriptors = 48;
+
+}  // namespace
+
+lxc::Supervisor::Released LxcRuntime::Engine::released(const RunRecord& run) {
     return {run, open_process(run.monitor), open_process(run.init)};
 }
 
-}  // namespace
+bool LxcRuntime::Engine::wants_agent(const LxcContainer& container) const {
+    return container.stored.spec.run_agent && !host_.options().agent.empty();
+}
+
+void LxcRuntime::Engine::check_descriptors(const std::string& id) {
+    if (free_descriptors() >= kept_descriptors) return;
+    throw Error(ErrorCode::exhausted,
+                fmt::format("container '{}' cannot be kept running: too many open files of the service", id));
+}
 
 void LxcRuntime::Engine::start(const std::string& id) {
     const ContainerPtr container = require(id);
     const Lock turn(container->turn);
     if (!container->exists) throw Error(ErrorCode::not_found, fmt::format("container '{}' not found", id));
+    check_readable(id, *container);
     end_once(id, *container);
     if (is_running(id, *container)) return;
     launch(id, *container);
@@ -77,16 +90,18 @@ std::optional<RunRecord> LxcRuntime::Engine::find_running(const std::string& id)
 }
 
 void LxcRuntime::Engine::launch(const std::string& id, LxcContainer& container) {
-    container.fresh = false;
     const ContainerSpec& spec = container.stored.spec;
-    const bool agent = spec.run_agent && !host_.options().agent.empty();
+    check_descriptors(id);
+    container.fresh = false;
+    const bool agent = wants_agent(container);
     Rollback undo;
     undo.add("container", [&] { host_.clean_up(id); });
     host_.prepare(container.stored);
     lxc::HelperProcess helper(host_.options().helper,
                               {"start", host_.layout().containers().native(), id,
                                host_.layout().exit_file(id).native(), agent ? "agent" : "plain"});
-    host_.forward_ports(spec);  // meanwhile
+    host_.forward_ports(spec);                                            // meanwhile
+    if (!container.started) sync_directory(host_.layout().containers());  // all below it is synced
     const auto reply = helper.receive(start_limit);
     if (!reply || reply->message.event != HelperEvent::running)
         throw Error(ErrorCode::internal,
@@ -103,13 +118,14 @@ void LxcRuntime::Engine::launch(const std::string& id, LxcContainer& container) 
 void LxcRuntime::Engine::follow(const std::string& id, LxcContainer& container, const RunRecord& run) {
     host_.write_run(id, run);
     container.started = true;
-    supervisor_.follow(id, run, container.stored.spec.run_agent && !host_.options().agent.empty());
+    supervisor_.follow(id, run, wants_agent(container));
 }
 
 void LxcRuntime::Engine::stop(const std::string& id, Duration grace) {
     const ContainerPtr container = find(id);
     if (!container) return;
     const Lock turn(container->turn);
+    check_readable(id, *container);
     if (container->exists) stop_locked(id, *container, grace);
 }
 
@@ -162,7 +178,7 @@ void LxcRuntime::Engine::end(const std::string& id, const lxc::Supervisor::Relea
     }
     if (!gone) {
         // A guest that was just restarting has another init than the one we knew.
-        if (const auto now = supervisor_.query(id)) lxc::send_signal(open_process(now->init).get(), SIGKILL);
+        kill_present_init(id);
         gone = lxc::wait_for_end(monitor, kill_limit);
     }
     if (!gone) {
@@ -173,6 +189,14 @@ void LxcRuntime::Engine::end(const std::string& id, const lxc::Supervisor::Relea
     lxc::send_signal(init, SIGKILL);
     lxc::wait_for_end(init, kill_limit);
     settle(id, what.run);
+}
+
+void LxcRuntime::Engine::kill_present_init(const std::string& id) const {
+    try {
+        if (const auto now = supervisor_.query(id)) lxc::send_signal(open_process(now->init).get(), SIGKILL);
+    } catch (const Error& e) {
+        log::debug("container does not tell its init", {{"container", id}, {"error", e.what()}});
+    }
 }
 
 void LxcRuntime::Engine::settle(const std::string& id, RunRecord run) {
@@ -209,52 +233,6 @@ bool LxcRuntime::Engine::changed(const std::string& id) {
     if (!turn) return false;
     if (const auto run = supervisor_.find(id)) host_.write_run(id, *run);
     return true;
-}
-
-void LxcRuntime::Engine::adopt_all() {
-    std::vector<std::string> ids;
-    for (const auto& entry : std::filesystem::directory_iterator(host_.layout().containers()))
-        ids.push_back(entry.path().filename().native());
-    for (const std::string& id : ids) {
-        try {
-            adopt(id);
-        } catch (const Error& e) {
-            log::debug("container was not adopted", {{"container", id}, {"error", e.what()}});
-        }
-    }
-    std::map<std::string, lxc::ForwardedContainer> forwarded;
-    containers_.with([&](const auto& containers) {
-        for (const auto& [id, container] : containers)
-            if (supervisor_.find(id)) forwarded[id] = host_.forwarded(container->stored.spec);
-    });
-    host_.network().rebuild(std::move(forwarded));
-}
-
-void LxcRuntime::Engine::adopt(const std::string& id) {
-    auto stored = host_.read_spec(id);
-    if (!stored || stored->spec.id != id) {
-        host_.clean_up(id);
-        lxc::StoredSpec leftover;
-        leftover.spec.id = id;
-        return host_.remove_files(leftover);
-    }
-    const ContainerPtr container = find_or_add(id);
-    const Lock turn(container->turn);
-    container->stored = std::move(*stored);
-    container->exists = true;
-    host_.layers().claim_known(container->stored.spec.layers);
-    const auto known = host_.read_run(id);
-    container->started = known && known->started_at;
-    const auto run = find_running(id);
-    if (run && !run->once) {
-        host_.remember_cores(id);
-        return follow(id, *container, *run);
-    }
-    if (run) return end(id, released(*run), {}, Duration::zero());
-    if (known && !known->stopped)
-        end(id, released(*known), {}, Duration::zero());
-    else
-        host_.clean_up(id);
 }
 
 }  // namespace svc

@@ -16,6 +16,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/presence.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/capture.h"
@@ -32,8 +33,8 @@ namespace {
 
 constexpr std::size_t most_unmounts = 64;  // each holds a descriptor
 
-// Renamed into place but not synced: after a power failure no container runs, and what is half written is
-// swept.
+// Whole or not there for whoever looks, but not synced: for what a power failure makes pointless, as nothing
+// runs after it.
 void replace_file(const std::filesystem::path& path, std::string_view content) {
     const std::filesystem::path temporary = path.native() + ".new";
     write_all(open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600).get(), content);
@@ -52,14 +53,6 @@ void check_id(const std::string& id) {
         std::string::npos;
     if (id.empty() || id.size() > 64 || !clean)
         throw Error(ErrorCode::invalid_argument, "container id " + quoted(id) + " is not usable");
-}
-
-std::optional<Json> read_json(const std::filesystem::path& path) {
-    try {
-        return Json::parse(read_file(path));
-    } catch (const Error&) {
-        return std::nullopt;
-    }
 }
 
 std::string read_or_empty(const std::filesystem::path& path) {
@@ -93,6 +86,8 @@ void Host::make(StoredSpec& stored) {
         throw Error(ErrorCode::invalid_argument,
                     fmt::format("address {} is not in subnet '{}'", quoted(spec.address),
                                 network_.subnet().network_text()));
+    if (is_there(at.spec(spec.id)))
+        throw Error(ErrorCode::conflict, fmt::format("container '{}' is on disk already", spec.id));
     Rollback undo;
     undo.add("container files", [&] { remove_files(stored); });
     clean_up(spec.id);
@@ -102,7 +97,7 @@ void Host::make(StoredSpec& stored) {
     make_upper(stored);
     place_files(stored);
     lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
-    replace_file(at.spec(spec.id), to_json(stored).dump());
+    write_file_atomically(at.spec(spec.id), to_json(stored).dump());
     undo.dismiss();
 }
 
@@ -130,7 +125,7 @@ void Host::make_again(StoredSpec& stored) {
         quota_.limit(stored.project, {layout().upper(spec.id), layout().work(spec.id)}, spec.disk_bytes);
     place_files(stored);
     lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
-    replace_file(layout().spec(spec.id), to_json(stored).dump());
+    write_file_atomically(layout().spec(spec.id), to_json(stored).dump());
 }
 
 void Host::mount(const ContainerSpec& spec) {
@@ -240,7 +235,9 @@ void Host::take_away(const std::string& id) {
 
 void Host::remove_files(const StoredSpec& stored) {
     const std::string& id = stored.spec.id;
-    ::unlink(layout().spec(id).c_str());  // first: from here on it is a leftover, should we be interrupted
+    // First: from here on it is a leftover, should we be interrupted.
+    if (::unlink(layout().spec(id).c_str()) != 0 && errno != ENOENT && errno != EISDIR)
+        throw system_error(fmt::format("cannot remove container '{}'", id), errno);
     unmount_overlay(layout().rootfs(id));
     remove_tree(layout().container(id));
     ::unlink(layout().lxc_lock(id).c_str());
@@ -248,33 +245,30 @@ void Host::remove_files(const StoredSpec& stored) {
 }
 
 std::optional<StoredSpec> Host::read_spec(const std::string& id) const {
-    const auto json = read_json(layout().spec(id));
-    if (!json) return std::nullopt;
-    try {
-        return stored_spec_from_json(*json);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
+    const auto text = read_if_there(layout().spec(id));
+    if (!text) return std::nullopt;
+    if (text->empty()) throw Error(ErrorCode::internal, "spec.json is empty");
+    StoredSpec stored = with_context("spec.json", [&] { return stored_spec_from_json(Json::parse(*text)); });
+    if (stored.spec.id != id)
+        throw Error(ErrorCode::internal, "spec.json is of container " + quoted(stored.spec.id));
+    return stored;
 }
 
+// Half a file is what a power failure leaves, after which nothing runs.
 std::optional<RunRecord> Host::read_run(const std::string& id) const {
-    const auto json = read_json(layout().run(id));
-    if (!json) return std::nullopt;
+    const auto text = read_if_there(layout().run(id));
+    if (!text) return std::nullopt;
     try {
-        return run_record_from_json(*json);
-    } catch (const Error&) {
+        return run_record_from_json(Json::parse(*text));
+    } catch (const Error& e) {
+        log::warning("run.json of a container is damaged", {{"container", id}, {"error", e.what()}});
         return std::nullopt;
     }
 }
 
 std::optional<ProcessId> Host::read_agent(const std::string& id) const {
-    std::string text;
-    try {
-        text = read_file(layout().agent_file(id), 256);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
-    const std::vector<std::string> parts = split(trim(text), ' ');
+    const auto text = read_if_there(layout().agent_file(id), 256);
+    const std::vector<std::string> parts = split(trim(text.value_or("")), ' ');
     if (parts.size() != 2) return std::nullopt;
     ProcessId agent;
     std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), agent.pid);
@@ -283,8 +277,8 @@ std::optional<ProcessId> Host::read_agent(const std::string& id) const {
 }
 
 void Host::wait_for_helpers(const std::string& id) const {
-    const FileDescriptor lock(::open(layout().lock(id).c_str(), O_RDWR | O_CLOEXEC));
-    if (!lock) return;
+    if (!is_there(layout().lock(id))) return;
+    const FileDescriptor lock = open_file(layout().lock(id), O_RDWR);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         if (std::chrono::steady_clock::now() > deadline)

@@ -41,8 +41,8 @@ class Host {
     // Moves what a container that does not run has changed into the layer `name`; see Capture.
     void capture(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out);
 
-    std::optional<StoredSpec> read_spec(
-        const std::string& id) const;  // nothing: never finished, or removed by half
+    // Nothing: never finished, or removed by half. Throws when it is there and cannot be read or understood.
+    std::optional<StoredSpec> read_spec(const std::string& id) const;
     std::optional<RunRecord> read_run(const std::string& id) const;
     std::optional<ProcessId> read_agent(
         const std::string& id) const;  // the one that was started last, if it runs

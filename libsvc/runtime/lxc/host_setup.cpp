@@ -13,6 +13,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/base/presence.h"
 #include "libsvc/base/process.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/addresses.h"
@@ -77,9 +78,12 @@ void install_agent(const std::filesystem::path& agent, const std::filesystem::pa
 }
 
 std::uint32_t settle_id_base(const LxcOptions& options, const Layout& layout) {
-    const std::string stored = read_or_empty(layout.id_base());
+    const auto stored = read_if_there(layout.id_base());
     std::uint32_t base = 0;
-    std::from_chars(stored.data(), stored.data() + stored.size(), base);
+    if (stored) std::from_chars(stored->data(), stored->data() + stored->size(), base);
+    if (stored && base == 0)
+        throw Error(ErrorCode::internal,
+                    "id_base is damaged: it holds the first id of the owners of all layers and containers");
     if (base != 0 && options.id_base != 0 && base != options.id_base)
         throw Error(
             ErrorCode::invalid_argument,

@@ -12,6 +12,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/base/presence.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive.h"
@@ -84,7 +85,7 @@ void Layers::remove(std::string_view name) {
     check_name(name);
     const TemporaryDirectory temporary(layout_.layers(), temporary_prefix);
     claims_.with([&](const auto& claims) {
-        if (claims.contains(name))
+        if (claims.contains(name) || claims_on_all_ > 0)
             throw Error(ErrorCode::busy, fmt::format("layer '{}' is in use by a container", name));
         if (::rename(layout_.layer(name).c_str(), (temporary.path() / "layer").c_str()) != 0 &&
             errno != ENOENT)
@@ -121,8 +122,7 @@ FileDescriptor Layers::open_tree(const std::vector<std::string>& names) const {
 
 bool Layers::contains(std::string_view name) {
     check_name(name);
-    std::error_code ignored;
-    return std::filesystem::exists(layout_.layer(name) / "layer.json", ignored);
+    return is_there(layout_.layer(name) / "layer.json");
 }
 
 std::uint64_t Layers::size(std::string_view name) {

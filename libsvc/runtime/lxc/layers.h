@@ -1,6 +1,7 @@
 #pragma once
 // Read-only layers as folders: layers/<name>/{rootfs, layer.json}, owners shifted into the containers' id
 // range.
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -42,6 +43,9 @@ class Layers final : public LayerStore {
     void claim_known(
         const std::vector<std::string>& names);  // of an adopted container: also when one is missing
     void release(const std::vector<std::string>& names);
+    // Of a container whose layers are not known: none can be removed meanwhile.
+    void claim_all() { ++claims_on_all_; }
+    void release_all() { --claims_on_all_; }
 
   private:
     bool publish(std::string_view name, const std::filesystem::path& folder);  // false: the name is taken
@@ -51,6 +55,7 @@ class Layers final : public LayerStore {
     std::uint32_t id_base_, id_count_;
     CaptureCall capture_;
     Guarded<std::map<std::string, unsigned, std::less<>>> claims_;
+    std::atomic<unsigned> claims_on_all_{0};
 };
 
 }  // namespace svc::lxc

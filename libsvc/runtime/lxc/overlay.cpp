@@ -66,7 +66,10 @@ long configure(int context, unsigned command, const char* key, const char* value
 
 bool is_mount_point(const std::filesystem::path& path) {
     struct statx info {};
-    if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &info) != 0) return false;
+    if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &info) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) return false;
+        throw system_error("cannot tell whether something is mounted on a folder", errno);
+    }
     return (info.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0 &&
            (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }

@@ -43,8 +43,9 @@ void send_signal(int pidfd, int signal) {
     if (pidfd >= 0) ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0U);
 }
 
-FileDescriptor open_pid(pid_t pid) {
-    return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
+bool has_ended(int pidfd) {
+    pollfd entry{pidfd, POLLIN, 0};
+    return ::poll(&entry, 1, 0) > 0;
 }
 
 }  // namespace svc::lxc

@@ -17,8 +17,6 @@ void reap(int pidfd);
 // True when the process has ended within `limit`; reaps it.
 bool wait_for_end(int pidfd, std::chrono::milliseconds limit);
 void send_signal(int pidfd, int signal);
-
-// Empty when there is no such process.
-FileDescriptor open_pid(pid_t pid);
+bool has_ended(int pidfd);
 
 }  // namespace svc::lxc

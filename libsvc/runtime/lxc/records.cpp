@@ -11,6 +11,8 @@ namespace svc::lxc {
 
 namespace {
 
+constexpr int spec_schema = 1;
+
 Json to_json(const PortForward& forward) {
     return Json::object({{"port", unsigned{forward.port}},
                          {"node_port", unsigned{forward.node_port}},
@@ -56,7 +58,7 @@ Json to_json(const StoredSpec& stored) {
     Json forwards = Json::array();
     for (const PortForward& forward : spec.forwards) forwards.push_back(to_json(forward));
     const JsonArray placed(stored.placed.begin(), stored.placed.end());
-    return Json::object({{"schema", 1},
+    return Json::object({{"schema", spec_schema},
                          {"id", spec.id},
                          {"name", spec.name},
                          {"layers", std::move(layers)},
@@ -76,6 +78,10 @@ Json to_json(const StoredSpec& stored) {
 
 StoredSpec stored_spec_from_json(const Json& json) {
     const JsonFields fields(json);
+    if (const auto schema = fields.require_int("schema"); schema != spec_schema)
+        throw Error(
+            ErrorCode::unsupported,
+            fmt::format("it has schema {}, this version of the program knows {}", schema, spec_schema));
     StoredSpec stored;
     ContainerSpec& spec = stored.spec;
     spec.id = fields.require_string("id");

@@ -44,6 +44,7 @@ Error placing_error(const PlacedFile& file, int number) {
 FileDescriptor open_folder(int root, const PlacedFile& file, const std::filesystem::path& folder,
                            std::uint32_t owner) {
     FileDescriptor current = open_inside(root, "/", O_PATH | O_DIRECTORY);
+    if (!current) throw placing_error(file, errno);
     std::filesystem::path walked = "/";
     for (const std::filesystem::path& step : folder.relative_path()) {
         if (step.empty() || step == ".") continue;
@@ -93,7 +94,8 @@ std::string find_init(const std::filesystem::path& root, const std::string& init
     const std::string program = init.substr(0, init.find(' '));
     const FileDescriptor top = open_root(root);
     const FileDescriptor file = open_inside(top.get(), program, O_PATH);
-    if (!file && errno == EAGAIN) throw system_error("cannot look for init " + quoted(program), errno);
+    if (!file && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+        throw system_error("cannot look for init " + quoted(program), errno);
     if (!file)
         throw Error(ErrorCode::invalid_argument, "image has no init: " + quoted(program) + " not found");
     struct stat info {};

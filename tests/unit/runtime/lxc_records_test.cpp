@@ -97,3 +97,11 @@ TEST_CASE("the first error of a log of liblxc is the reason") {
           "no such - thing");
     CHECK(first_lxc_error("nothing here\n") == "");
 }
+
+TEST_CASE("a specification of a newer version of the program is refused, not read by half") {
+    Json json = to_json(StoredSpec{example(), 0, {}});
+    json.set("schema", 2);
+    CHECK_THROWS_WITH(stored_spec_from_json(json), "it has schema 2, this version of the program knows 1");
+    json.set("schema", "1");
+    CHECK_THROWS(stored_spec_from_json(json));
+}

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -59,6 +60,7 @@ ProcessStat read_stat(pid_t pid) {
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
     const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno != ENOENT && errno != ESRCH) stat.state = '?';
     if (fd < 0) return stat;
     char text[1024];
     const ssize_t got = ::read(fd, text, sizeof text - 1);

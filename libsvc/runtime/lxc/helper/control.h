@@ -19,7 +19,7 @@ struct ProcessStat {
     unsigned flags = 0;
     unsigned long long start_ticks = 0;
 };
-ProcessStat read_stat(pid_t pid);  // state X: there is none
+ProcessStat read_stat(pid_t pid);  // state X: there is none; ?: nobody could look
 bool is_ending(pid_t pid);         // has ended, or is in the middle of it
 
 // Taken by `start` and `agent` as long as they work: a daemon that comes after one that died waits for them.

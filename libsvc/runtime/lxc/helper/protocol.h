@@ -14,6 +14,7 @@ constexpr int command_fd =
 enum class HelperEvent : std::uint32_t {
     running,  // start, agent, query: the pids; exec: the command runs, a pidfd (and the terminal) comes along
     failed,   // `text` says why
+    not_running,     // agent, query: there is no init
     command_failed,  // exec: `value` is the errno of execve()
     ended,           // exec: `value` is the exit code or 128 + signal; `gone` when the whole container went
 };

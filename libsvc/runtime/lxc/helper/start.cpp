@@ -81,7 +81,11 @@ int enter_agent(lxc_container* container, bool agent) {
     HelperMessage message;
     message.event = HelperEvent::running;
     message.init_pid = container->init_pid(container);
-    if (message.init_pid <= 0) return send_failure("not running"), 1;
+    if (message.init_pid <= 0) {
+        message.event = HelperEvent::not_running;
+        std::snprintf(message.text, sizeof message.text, "not running");
+        return send_message(message), 1;
+    }
     message.monitor_pid = read_stat(message.init_pid).parent;
     if (agent && (message.agent_pid = attach_agent(container)) == 0)
         return send_failure("agent was not started"), 1;
