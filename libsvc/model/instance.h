@@ -145,6 +145,9 @@ struct Instance {
     Interned<std::string> user_data;
     bool no_start = false;
     bool stop_requested = false;
+    // Other than `unknown`: its container cannot be read, which is why `status` is `error`. It has this
+    // again, and holds what is reserved for that, as soon as the container can be read.
+    InstanceStatus status_when_readable = InstanceStatus::unknown;
     bool end_hooks_due = false;  // its guest was running: what comes after the guest is still to be run
     Interned<std::string> wanted_node;  // asked for in the request
     Time start_requested_at{};          // boot time counts from here

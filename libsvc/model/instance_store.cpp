@@ -200,6 +200,8 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.user_data = text(fields, "user_data");
     instance.no_start = flag(fields, "no_start");
     instance.stop_requested = flag(fields, "stop_requested");
+    instance.status_when_readable =
+        parse_instance_status(text(fields, "status_when_readable")).value_or(InstanceStatus::unknown);
     instance.end_hooks_due = flag(fields, "end_hooks_due");
     instance.start_requested_at = time(fields, "start_requested_at");
     instance.stopped_at = time(fields, "stopped_at");
@@ -242,6 +244,9 @@ Json internals(const Instance& instance) {
         {"user_data", *instance.user_data},
         {"no_start", instance.no_start},
         {"stop_requested", instance.stop_requested},
+        {"status_when_readable", instance.status_when_readable == InstanceStatus::unknown
+                                     ? std::string_view()
+                                     : to_text(instance.status_when_readable)},
         {"end_hooks_due", instance.end_hooks_due},
         {"wanted_node", *instance.wanted_node},
         {"node_selector", strings_to_json(instance.node_selector)},

@@ -103,6 +103,9 @@ OperationResult InstanceService::Implementation::fail_instance(const Failure& fa
                                                                const std::string& requestor) {
     const auto instance = parts_.instances.find(failure.id);
     if (!instance || instance->status == InstanceStatus::deleted) return {};
+    const auto container = parts_.runtime.inspect(failure.id);
+    if (container && container->state == ContainerState::unreadable && instance->type != InstanceType::base)
+        return set_aside(instance, container->fault, requestor);
     const std::string reason =
         failure.message.empty() ? "container failed for an unknown reason" : failure.message;
     const bool stopped = stop_quietly(failure.id);
@@ -197,7 +200,7 @@ OperationResult InstanceService::Implementation::delete_now(const Ptr& instance,
                                                             const std::stop_token& stop) {
     const std::string id = instance->id.str();
     const bool graceful = !force && instance->type != InstanceType::base;
-    if (graceful && parts_.runtime.inspect(id)) {
+    if (const Found found = look(id); graceful && found.exists && !found.unreadable) {
         parts_.runtime.stop(id, stop_grace(*instance));
         run_end_hooks(instance, 0, stop);
     }

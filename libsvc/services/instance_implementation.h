@@ -70,6 +70,7 @@ class InstanceService::Implementation {
     void give_identity(Instance& instance) const;
     void require_addons(Batch& batch, const Instance& instance) const;
     Started start_launch(const Instance& instance, OperationSpec spec, Batch batch);
+    [[noreturn]] void throw_unreadable(const std::string& id);
     Started start_instance(const Ptr& instance, bool no_wait, PathWord word, const std::string& requestor);
     Started stop_instance(const Ptr& instance, PathWord word, const std::string& requestor);
     Started start_deletion(const Work& work, PathWord word, const std::string& requestor, bool again);
@@ -144,9 +145,15 @@ class InstanceService::Implementation {
     struct Found {
         bool exists = false;
         bool runs = false;
+        bool unreadable = false;
     };
+    static Found found_in(const ContainerInfo& container);
+    Found look(const std::string& id);
     void on_runtime_event(const RuntimeEvent& event);
     void container_stopped(const Ptr& instance, const RuntimeEvent& event);
+    OperationResult run_recheck(OperationContext& context);
+    OperationResult set_aside(const Ptr& instance, const std::string& fault, const std::string& requestor);
+    OperationResult take_back(const Ptr& instance, const std::string& requestor);
     void repair(const std::string& id, const Found& found);
     void check_later(const std::string& id);
     void remove_strangers(const std::vector<ContainerInfo>& containers);

@@ -159,9 +159,19 @@ Started InstanceService::Implementation::set_desired_status(std::string_view id,
     });
 }
 
+// The reason is that of now: it may just have gone, and the record is not what it was yet.
+void InstanceService::Implementation::throw_unreadable(const std::string& id) {
+    const auto container = parts_.runtime.inspect(id);
+    check_later(id);
+    if (container && container->state == ContainerState::unreadable)
+        throw Error(ErrorCode::unavailable, "container cannot be read: " + container->fault);
+    throw Error(ErrorCode::busy, "container can be read again and is being looked at");
+}
+
 Started InstanceService::Implementation::start_instance(const Ptr& instance, bool no_wait, PathWord word,
                                                         const std::string& requestor) {
     if (is_up(instance->status)) throw Error(ErrorCode::invalid_argument, "Already running");
+    if (instance->status_when_readable != InstanceStatus::unknown) throw_unreadable(instance->id.str());
     if (!may_move(instance->status, InstanceStatus::started)) throw_not_allowed("starting", instance->status);
     const Work work{.instance = instance->id.str(), .no_wait = no_wait};
     Batch batch;

@@ -57,6 +57,8 @@ void InstanceService::Implementation::register_kinds() {
     handle(
         "instance.fail", [this](OperationContext& c) { return run_fail(c); }, nullptr);
     handle(
+        "instance.recheck", [this](OperationContext& c) { return run_recheck(c); }, nullptr);
+    handle(
         "instance.delete", [this](OperationContext& c) { return run_delete(c); },
         [this](const Operation& o, const Error& e) { return undo_delete(o, e); });
 }

@@ -44,7 +44,9 @@ std::uint64_t ports_needed(const std::vector<ServiceEntry>& services) {
 }
 
 bool holds_disk_only(const Instance& instance) {
-    return instance.status == InstanceStatus::stopped || instance.status == InstanceStatus::error;
+    const bool unreadable = instance.status_when_readable != InstanceStatus::unknown;
+    const InstanceStatus status = unreadable ? instance.status_when_readable : instance.status;
+    return status == InstanceStatus::stopped || status == InstanceStatus::error;
 }
 
 // A failed base instance is a record for inspection: its disk is gone.

@@ -36,6 +36,24 @@ bool agree(InstanceStatus status, bool runs) {
     return (status == InstanceStatus::running && runs) || (status == InstanceStatus::stopped && !runs);
 }
 
+// The action of the event that tells of it.
+const char* move_to(InstanceStatus status) {
+    switch (status) {
+        case InstanceStatus::created:
+            return "container-created";
+        case InstanceStatus::prepared:
+            return "container-scheduled";
+        case InstanceStatus::started:
+            return "container-started";
+        case InstanceStatus::running:
+            return "container-running";
+        case InstanceStatus::stopped:
+            return "container-stopped";
+        default:
+            return "";
+    }
+}
+
 }  // namespace
 
 void InstanceService::Implementation::on_runtime_event(const RuntimeEvent& event) {
@@ -68,9 +86,18 @@ void InstanceService::Implementation::container_stopped(const Ptr& instance, con
 void InstanceService::Implementation::check_later(const std::string& id) {
     timer_.after(check_pause, [this, id] {
         if (parts_.engine.claimed("instances/" + id)) return check_later(id);
-        const auto container = parts_.runtime.inspect(id);
-        repair(id, {container.has_value(), container && container->state == ContainerState::running});
+        repair(id, look(id));
     });
+}
+
+InstanceService::Implementation::Found InstanceService::Implementation::found_in(
+    const ContainerInfo& container) {
+    return {true, container.state == ContainerState::running, container.state == ContainerState::unreadable};
+}
+
+InstanceService::Implementation::Found InstanceService::Implementation::look(const std::string& id) {
+    const auto container = parts_.runtime.inspect(id);
+    return container ? found_in(*container) : Found{};
 }
 
 void InstanceService::Implementation::reconcile() {
@@ -81,15 +108,16 @@ void InstanceService::Implementation::reconcile() {
         const std::string& id = instance->id.str();
         const auto at = std::ranges::lower_bound(containers, id, {}, &ContainerInfo::id);
         const bool exists = at != containers.end() && at->id == id;
-        const bool runs = exists && at->state == ContainerState::running;
-        if (!agree(instance->status, runs)) repair(id, {exists, runs});
+        const Found found = exists ? found_in(*at) : Found{};
+        if (found.unreadable || !agree(instance->status, found.runs)) repair(id, found);
     }
 }
 
-// A container is made after its record and removed before it: without a record it is nobody's.
+// A container is made after its record and removed before it: without a record it is nobody's. One that
+// cannot be read may be more than that, and waits for somebody who knows.
 void InstanceService::Implementation::remove_strangers(const std::vector<ContainerInfo>& containers) {
     for (const ContainerInfo& container : containers) {
-        if (parts_.instances.find(container.id)) continue;
+        if (parts_.instances.find(container.id) || container.state == ContainerState::unreadable) continue;
         try {
             parts_.runtime.remove(container.id);
             log::warning("container without a record removed", {{"container", container.id}});
@@ -105,6 +133,11 @@ void InstanceService::Implementation::repair(const std::string& id, const Found&
     const auto instance = parts_.instances.find(id);
     if (!instance) return;
     const bool base = instance->type == InstanceType::base;
+    const bool set_aside = instance->status_when_readable != InstanceStatus::unknown;
+    if (!base && instance->status != InstanceStatus::deleted && (found.unreadable || set_aside)) {
+        if (found.unreadable != set_aside) start_own("instance.recheck", {.instance = id});
+        return;
+    }
     const auto interrupted = [&] {
         start_own("instance.fail", {.instance = id, .exit_code = 1, .message = "launch was interrupted"});
     };
@@ -135,6 +168,49 @@ void InstanceService::Implementation::repair(const std::string& id, const Found&
         case InstanceStatus::unknown:
             break;
     }
+}
+
+OperationResult InstanceService::Implementation::run_recheck(OperationContext& context) {
+    const auto instance = parts_.instances.find(Work::of(context.operation()).instance);
+    if (!instance || instance->status == InstanceStatus::deleted) return {};
+    const auto container = parts_.runtime.inspect(instance->id.str());
+    const std::string& requestor = context.operation().requestor;
+    if (container && container->state == ContainerState::unreadable)
+        return set_aside(instance, container->fault, requestor);
+    return take_back(instance, requestor);
+}
+
+// The container may run, with its address and ports: nothing is released.
+OperationResult InstanceService::Implementation::set_aside(const Ptr& instance, const std::string& fault,
+                                                           const std::string& requestor) {
+    return transition(
+        instance->id.str(),
+        [reason = "container cannot be read: " + fault](Instance& changed) {
+            if (changed.status_when_readable != InstanceStatus::unknown) return false;
+            if (changed.status == InstanceStatus::deleted) return false;
+            changed.status_when_readable = changed.status;
+            if (changed.status != InstanceStatus::error) changed.error_message = reason;
+            changed.status = InstanceStatus::error;
+            return true;
+        },
+        "container-failed", requestor);
+}
+
+// What it was before is true again, or is repaired from there like everything else.
+OperationResult InstanceService::Implementation::take_back(const Ptr& instance,
+                                                           const std::string& requestor) {
+    const std::string id = instance->id.str();
+    const InstanceStatus status = instance->status_when_readable;
+    return transition(
+        id,
+        [status](Instance& changed) {
+            if (status == InstanceStatus::unknown || changed.status_when_readable != status) return false;
+            changed.status = status;
+            changed.status_when_readable = InstanceStatus::unknown;
+            if (status != InstanceStatus::error) changed.error_message = {};
+            return true;
+        },
+        move_to(status), requestor, [this, id] { check_later(id); });
 }
 
 // What ended by itself has nobody who would delete it.

@@ -28,6 +28,10 @@ class FakeRuntime final : public Runtime {
     void fail(const std::string& call, const std::string& message) {
         before(call, [message] { throw Error(ErrorCode::internal, message); });
     }
+    // From now on what is known of the container cannot be read; "": it can again.
+    void set_fault(const std::string& id, const std::string& reason) {
+        faults_.with([&](auto& faults) { faults[id] = reason; });
+    }
     void add_log(LogFile log) {
         logs_.with([&](auto& logs) { logs.push_back(std::move(log)); });
     }
@@ -37,15 +41,18 @@ class FakeRuntime final : public Runtime {
 
     void create(const ContainerSpec& spec) override {
         obey("create");
+        check_readable(spec.id);
         last_spec_.with([&](auto& last) { last = spec; });
         inner_.create(spec);
     }
     void start(std::string_view id) override {
         obey("start");
+        check_readable(id);
         inner_.start(id);
     }
     void stop(std::string_view id, Duration grace) override {
         obey("stop");
+        check_readable(id);
         inner_.stop(id, grace);
     }
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
@@ -65,8 +72,16 @@ class FakeRuntime final : public Runtime {
         obey("remove");
         inner_.remove(id);
     }
-    std::optional<ContainerInfo> inspect(std::string_view id) override { return inner_.inspect(id); }
-    std::vector<ContainerInfo> list() override { return inner_.list(); }
+    std::optional<ContainerInfo> inspect(std::string_view id) override {
+        auto info = inner_.inspect(id);
+        if (info) set_aside(*info);
+        return info;
+    }
+    std::vector<ContainerInfo> list() override {
+        auto all = inner_.list();
+        for (ContainerInfo& info : all) set_aside(info);
+        return all;
+    }
     std::vector<ContainerUsage> usage() override { return inner_.usage(); }
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override {
         obey("exec");
@@ -81,6 +96,19 @@ class FakeRuntime final : public Runtime {
     }
 
   private:
+    std::string fault_of(std::string_view id) const {
+        return faults_.with([&](const auto& faults) {
+            const auto found = faults.find(id);
+            return found == faults.end() ? std::string() : found->second;
+        });
+    }
+    void check_readable(std::string_view id) const {
+        if (const auto fault = fault_of(id); !fault.empty()) throw Error(ErrorCode::unavailable, fault);
+    }
+    void set_aside(ContainerInfo& info) const {
+        info.fault = fault_of(info.id);
+        if (!info.fault.empty()) info.state = ContainerState::unreadable;
+    }
     static void await(const std::stop_token& stop) {
         std::mutex mutex;
         std::condition_variable_any changed;
@@ -98,6 +126,7 @@ class FakeRuntime final : public Runtime {
     SimulatedRuntime& inner_;
     std::atomic<bool> held_{false};
     Guarded<std::map<std::string, std::function<void()>>> plans_;
+    Guarded<std::map<std::string, std::string, std::less<>>> faults_;
     Guarded<std::vector<LogFile>> logs_;
     Guarded<ContainerSpec> last_spec_;
     Guarded<std::vector<std::vector<std::string>>> commands_;

@@ -90,3 +90,79 @@ TEST_CASE_METHOD(InstanceFixture, "a failed instance whose container still runs 
     CHECK(simulated.inspect(id)->state == ContainerState::stopped);
     CHECK(status(id) == InstanceStatus::error);
 }
+
+TEST_CASE_METHOD(InstanceFixture,
+                 "an instance whose container cannot be read waits, and nothing of it is touched") {
+    const std::string id = launched();
+    const std::string stopped = launched();
+    wait(instances().set_desired_status(stopped, "stopped", false, PathWord::containers, "test"));
+    end_life();
+    for (const std::string& one : {id, stopped}) runtime.set_fault(one, "spec.json is empty");
+    restart();
+    instances().reconcile();
+    instances().reconcile();
+    for (const std::string& one : {id, stopped}) {
+        await_told(one, "failed");
+        settle(one);
+        CHECK(status(one) == InstanceStatus::error);
+        CHECK(instances().get(one)->error_message == "container cannot be read: spec.json is empty");
+        CHECK(message_of([&] {
+                  instances().set_desired_status(one, "running", false, PathWord::containers, "test");
+              }) == "container cannot be read: spec.json is empty");
+    }
+    CHECK(simulated.inspect(id)->state == ContainerState::running);
+    CHECK(simulated.inspect(stopped)->state == ContainerState::stopped);
+
+    SECTION("until it can be: then it is what it was, and has what it had") {
+        restart();
+        CHECK(instances().get(launched())->address == "10.0.0.3");  // the first one is still its own
+        for (const std::string& one : {id, stopped}) runtime.set_fault(one, "");
+        instances().reconcile();
+        await_told(id, "running");
+        await_told(stopped, "stopped");
+        settle(id);
+        settle(stopped);
+        CHECK(status(id) == InstanceStatus::running);
+        CHECK(instances().get(id)->address == "10.0.0.2");
+        CHECK(instances().get(id)->error_message.empty());
+        CHECK(status(stopped) == InstanceStatus::stopped);
+        CHECK(simulated.inspect(id)->state == ContainerState::running);
+        instances().reconcile();
+        settle(id);
+        CHECK(status(id) == InstanceStatus::running);
+    }
+    SECTION("or until somebody deletes it") {
+        CHECK(wait(instances().remove(id, false, PathWord::containers, "test"))->err.empty());
+        CHECK_FALSE(exists(id));
+        CHECK_FALSE(simulated.inspect(id));
+    }
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a container that cannot be read and has no record is nobody's to remove") {
+    ContainerSpec stray;
+    stray.id = "stray";
+    simulated.create(stray);
+    runtime.set_fault("stray", "spec.json is empty");
+    instances().reconcile();
+    CHECK(has_container("stray"));
+    runtime.set_fault("stray", "");
+    instances().reconcile();
+    CHECK_FALSE(has_container("stray"));
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a start that fails because the container cannot be read changes nothing") {
+    const std::string id = booting();
+    end_life();
+    runtime.set_fault(id, "spec.json is empty");
+    restart();
+    CHECK(launch_of(id)->status == OperationStatus::failure);
+    CHECK(status(id) == InstanceStatus::error);
+    CHECK(simulated.inspect(id)->state == ContainerState::running);
+    CHECK(instances().get(id)->address == "10.0.0.2");
+    guests_report = true;
+    runtime.set_fault(id, "");
+    instances().reconcile();
+    await_told(id, "started");
+    settle(id);
+    CHECK(simulated.inspect(id)->state == ContainerState::running);
+}
