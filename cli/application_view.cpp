@@ -18,6 +18,18 @@ std::int64_t last_update(const Json& record) {
     return latest;
 }
 
+// Of a service that tells the version, too, or of an older one that tells the name alone.
+Json addon_value(const Json& addon) {
+    if (!addon.is_object()) return addon;
+    return text_of(addon, "name") + " (version " + text_of(addon, "version") + ")";
+}
+
+Json addon_values(const Json& version) {
+    JsonArray values;
+    for (const Json& addon : items_of(version, "addons")) values.push_back(addon_value(addon));
+    return values;
+}
+
 Json version_value(const Json& version) {
     Json value = Json::object({{"image", text_of(version, "parent_image_id") + " (version " +
                                              text_of(version, "parent_image_version") + ")"},
@@ -25,7 +37,7 @@ Json version_value(const Json& version) {
                                {"published", is_true(version, "published")},
                                {"status", text_of(version, "status")},
                                {"created-at", time_text(number_of(version, "created_at"))},
-                               {"addons", Json(items_of(version, "addons"))}});
+                               {"addons", addon_values(version)}});
     const std::initializer_list<std::pair<std::string, std::string_view>> shown{
         {"boot-activity", "boot_activity"}, {"required-permissions", "required_permissions"},
         {"extra-data", "extra_data"},       {"video-encoder", "video_encoder"},

@@ -27,11 +27,13 @@ std::string_view effective_type(const Application& application) {
                                              : std::string_view(application.instance_type);
 }
 
-Json addon_names(const std::vector<PackageRef>& packages) {
-    JsonArray names;
+// Which version of each addon it was made with.
+Json addons_json(const std::vector<PackageRef>& packages) {
+    JsonArray addons;
     for (const PackageRef& package : packages)
-        if (!package.is_application) names.push_back(package.name);
-    return Json::array(std::move(names));
+        if (!package.is_application)
+            addons.push_back(Json::object({{"name", package.name}, {"version", package.version}}));
+    return Json::array(std::move(addons));
 }
 
 // Extensions: left out when there is nothing to say.
@@ -58,7 +60,7 @@ Json version_to_json(const ApplicationVersion& version) {
         {"created_at", to_unix_seconds(version.created_at)},
         {"boot_activity", version.manifest.boot_activity},
         {"required_permissions", strings_or_null(version.manifest.required_permissions)},
-        {"addons", addon_names(version.packages)},
+        {"addons", addons_json(version.packages)},
         {"extra_data", rules::extra_data_json(version.manifest.extra_data)},
         {"error_message", version.error_message},
         {"video_encoder", to_text(version.manifest.video_encoder)},

@@ -35,7 +35,7 @@ struct ApplicationVersion {
     // features, hooks, bootstrap.
     ApplicationManifest manifest;
     std::vector<PackageRef>
-        packages;  // addons, then the application itself; without `fetch`. On the wire: addons (names)
+        packages;  // addons, then the application itself; without `fetch`. On the wire: addons (name, version)
     std::vector<std::string> notes;  // extension: what the bootstrap had to say
     // Not on the wire:
     std::string package;  // fingerprint of the application package; "" for an imported version

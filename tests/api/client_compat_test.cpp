@@ -142,6 +142,17 @@ TEST_CASE_METHOD(Setup, "an_empty_json_patch_of_an_application_applies_pending_u
     CHECK(api.get("/1.0/applications/candy").metadata().at("versions").as_array().size() == 2);
 }
 
+TEST_CASE_METHOD(Setup, "an_application_names_its_addons_and_a_version_the_versions_of_them") {
+    api.add_image("base", image_package());
+    api.add_addon("ssh", addon_package());
+    api.succeed(api.upload(Method::patch, "/1.0/addons/ssh", "{}", addon_package("new")));
+    api.add_application(application_package("candy", "addons: [ssh]\n"));
+    const Json record = api.get("/1.0/applications?recursion=1").metadata().as_array().at(0);
+    CHECK(record.at("addons") == Json::array({"ssh"}));
+    CHECK(record.at("versions").as_array().at(0).at("addons") ==
+          Json::array({Json::object({{"name", "ssh"}, {"version", 1}})}));
+}
+
 TEST_CASE_METHOD(Setup, "patches_of_applications_and_images_are_always_asynchronous") {
     api.add_image("base", image_package());
     api.add_image("second", image_package({.text = "second"}));

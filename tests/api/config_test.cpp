@@ -83,7 +83,8 @@ TEST_CASE_METHOD(Setup, "application_addons_update_every_application") {
     api.add_application(application_package("candy"));
     set_and_await("application.addons", "ssh", "Bootstrapping application");
     const Json versions = api.get("/1.0/applications/candy").metadata().at("versions");
-    CHECK(versions.as_array().back().at("addons") == Json::array({"ssh"}));
+    CHECK(versions.as_array().back().at("addons") ==
+          Json::array({Json::object({{"name", "ssh"}, {"version", 0}})}));
     CHECK(api.remove("/1.0/addons/ssh").status == 409);
 }
 

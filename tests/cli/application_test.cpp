@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 #include <catch2/catch.hpp>
 
+#include "cli/application_view.h"
 #include "libsvc/base/id.h"
 #include "tests/cli/daemon_fixture.h"
 #include "tests/support/golden.h"
@@ -48,6 +49,14 @@ TEST_CASE_METHOD(Applications, "a created application is listed and shown in eve
                      normalise_text(ask({"addon", "list", "-o", format}) + "\n"));
     }
     CHECK(ask({"app", "list", "-f", "tag=absent", "-o", "json"}) == "[]");
+}
+
+TEST_CASE("a service that tells of addons by their names alone is understood") {
+    const Json shown = cli::application_value(
+        Json::parse(R"({"id": "a", "versions": [{"number": 0, "addons": ["ssh"]},
+                                                {"number": 1, "addons": [{"name": "ssh", "version": 3}]}]})"));
+    CHECK(shown.at("versions").at("0").at("addons") == Json::array({"ssh"}));
+    CHECK(shown.at("versions").at("1").at("addons") == Json::array({"ssh (version 3)"}));
 }
 
 TEST_CASE_METHOD(Applications, "fields are set and unset, some make a version") {
