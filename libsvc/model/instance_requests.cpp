@@ -26,24 +26,6 @@ std::optional<int> at_least(const JsonFields& fields, std::string_view key, int 
     return static_cast<int>(*value);
 }
 
-// A number of bytes; text with a unit is taken too.
-std::optional<std::uint64_t> byte_count(const JsonFields& fields, std::string_view key) {
-    const Json* value = fields.raw(key);
-    if (value == nullptr) return std::nullopt;
-    const std::string path = fields.path_of(key);
-    std::uint64_t result = 0;
-    if (value->is_string()) {
-        result = parse_size(path, value->as_string());
-    } else {
-        if (!value->is_number()) throw_invalid(path, "must be a number of bytes");
-        const auto number = fields.integer(key);
-        if (*number < 0) throw_invalid(path, "must be above 0");
-        result = static_cast<std::uint64_t>(*number);
-    }
-    if (result == 0) throw_invalid(path, "must be above 0");
-    return result;
-}
-
 std::string text_without_nul(const JsonFields& fields, std::string_view key) {
     std::string value = fields.string(key).value_or("");
     if (value.find('\0') != std::string::npos) throw_invalid(fields.path_of(key), "must not contain NUL");
@@ -102,8 +84,8 @@ void check_from_image(const JsonFields& fields, const InstanceCreate& request) {
 }
 
 void read_resources(const JsonFields& fields, InstanceCreate& request) {
-    request.disk_size = byte_count(fields, "disk_size");
-    request.memory = byte_count(fields, "memory");
+    request.disk_size = amount_in(fields, "disk_size");
+    request.memory = amount_in(fields, "memory");
     request.cpus = at_least(fields, "cpu|cpus", 1);
     request.gpu_slots = at_least(fields, "gpu_slots|gpu-slots", 0);
 }

@@ -25,8 +25,6 @@ constexpr std::array<std::string_view, 7> hook_names{"install",   "prepare",    
                                                      "pre-start", "post-start", "post-stop"};
 constexpr std::array<std::string_view, 3> gpu_types{"amd", "intel", "nvidia"};
 
-constexpr std::uint64_t min_bytes = std::uint64_t{3} << 30;  // of memory and disk
-
 void check_allowed_packages(const std::string& path, const std::vector<std::string>& packages) {
     for (std::size_t i = 0; i < packages.size(); ++i) {
         if (packages[i] == "*" && packages.size() > 1)
@@ -36,19 +34,11 @@ void check_allowed_packages(const std::string& path, const std::vector<std::stri
     }
 }
 
-// Text with a unit, or a number of bytes.
-std::optional<std::uint64_t> read_bytes(const JsonFields& fields, std::string_view key) {
+// An empty text leaves it to the instance type.
+std::optional<std::uint64_t> read_amount(const JsonFields& fields, std::string_view key) {
     const Json* const value = fields.raw(key);
-    if (value == nullptr) return std::nullopt;
-    const std::string path = fields.path_of(key);
-    if (value->is_string() && value->as_string().empty()) return std::nullopt;
-    if (!value->is_string() && !value->is_number()) throw_invalid(path, "must be a size like 3GB");
-    const std::string text = value->is_string() ? value->as_string() : std::to_string(*fields.integer(key));
-    if (text.starts_with('-')) refuse(path, text, "is below 3GB");
-    const std::uint64_t bytes =
-        value->is_string() ? parse_size(path, text) : static_cast<std::uint64_t>(*fields.integer(key));
-    if (bytes < min_bytes) refuse(path, text, "is below 3GB");
-    return bytes;
+    if (value != nullptr && *value == Json("")) return std::nullopt;
+    return amount_in(fields, key);
 }
 
 std::optional<int> read_count(const JsonFields& fields, std::string_view key, int lowest) {
@@ -82,8 +72,8 @@ ResourceOverrides ResourceOverrides::from_json(const Json& value) {
     const JsonFields fields(value, "resources");
     ResourceOverrides resources;
     resources.cpus = read_count(fields, "cpus|cpu", 1);
-    resources.memory = read_bytes(fields, "memory");
-    resources.disk = read_bytes(fields, "disk-size|disk_size");
+    resources.memory = read_amount(fields, "memory");
+    resources.disk = read_amount(fields, "disk-size|disk_size");
     resources.gpu_slots = read_count(fields, "gpu-slots|gpu_slots", -1);
     if (resources.gpu_slots == -1) resources.gpu_slots.reset();  // what records print when it is not set
     resources.gpu_type = fields.string("gpu-type|gpu_type").value_or("");

@@ -35,17 +35,6 @@ std::optional<double> read_rate(const JsonFields& fields, std::string_view key, 
     return value;
 }
 
-// Text with a unit, or a number of bytes. 0: all there is.
-std::optional<std::uint64_t> read_bytes(const JsonFields& fields, std::string_view key) {
-    const Json* const value = fields.raw(key);
-    if (value == nullptr) return std::nullopt;
-    if (value->is_string()) return parse_size(fields.path_of(key), value->as_string());
-    if (!value->is_number()) throw_invalid(fields.path_of(key), "must be a size like 3GB");
-    const auto number = fields.integer(key);
-    if (*number < 0) throw_invalid(fields.path_of(key), "must not be negative");
-    return static_cast<std::uint64_t>(*number);
-}
-
 // An array, or comma-separated text.
 std::optional<std::vector<std::string>> read_tags(const JsonFields& fields) {
     const Json* const value = fields.raw("tags");
@@ -173,7 +162,7 @@ void read_storage(const JsonFields& fields, NodeCreate& request) {
 
 void read_capacity(const JsonFields& fields, NodeCreate& request) {
     request.cpus = read_count(fields, "cpus").value_or(0);
-    request.memory = read_bytes(fields, "memory").value_or(0);
+    request.memory = size_in(fields, "memory").value_or(0);
     request.cpu_allocation_rate =
         read_rate(fields, "cpu_allocation_rate", true).value_or(request.cpu_allocation_rate);
     request.memory_allocation_rate =
@@ -210,7 +199,7 @@ NodePatch NodePatch::from_json(const Json& body) {
         patch.public_address = read_address(fields, "public_address", false);
     patch.cpus = read_count(fields, "cpus");
     patch.cpu_allocation_rate = read_rate(fields, "cpu_allocation_rate", false);
-    patch.memory = read_bytes(fields, "memory");
+    patch.memory = size_in(fields, "memory");
     patch.memory_allocation_rate = read_rate(fields, "memory_allocation_rate", false);
     patch.gpu_slots = read_count(fields, "gpu_slots");
     patch.gpu_encoder_slots = read_count(fields, "gpu_encoder_slots");

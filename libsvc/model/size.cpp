@@ -4,9 +4,6 @@
 #include <array>
 #include <charconv>
 #include <limits>
-
-#include "libsvc/base/json.h"
-
 namespace svc {
 
 namespace {
@@ -20,6 +17,9 @@ constexpr std::array<Unit, 8> units{
 
 constexpr std::uint64_t max_size = std::numeric_limits<std::int64_t>::max();
 
+constexpr std::string_view rule =
+    "must be a whole number of bytes, or text like 512MB or 3GB (units B, kB, MB, GB, TB, PB, EB)";
+
 }  // namespace
 
 std::uint64_t parse_size(std::string_view field, std::string_view text) {
@@ -27,14 +27,31 @@ std::uint64_t parse_size(std::string_view field, std::string_view text) {
     std::uint64_t number = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (failure == std::errc::result_out_of_range) throw_invalid(field, "size is too large");
-    if (failure != std::errc()) throw_invalid(field, "must be a size like 512MB or 3GB");
+    if (failure != std::errc()) throw_invalid(field, rule);
     const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
     for (const Unit& unit : units) {
         if (unit.suffix != suffix) continue;
         if (number > max_size >> unit.shift) throw_invalid(field, "size is too large");
         return number << unit.shift;
     }
-    throw_invalid(field, "must be a size like 512MB or 3GB");
+    throw_invalid(field, rule);
+}
+
+std::optional<std::uint64_t> size_in(const JsonFields& fields, std::string_view key) {
+    const Json* const value = fields.raw(key);
+    if (value == nullptr) return std::nullopt;
+    const std::string path = fields.path_of(key);
+    if (value->is_string()) return parse_size(path, value->as_string());
+    if (!value->is_number()) throw_invalid(path, rule);
+    const std::int64_t bytes = *fields.integer(key);
+    if (bytes < 0) throw_invalid(path, rule);
+    return static_cast<std::uint64_t>(bytes);
+}
+
+std::optional<std::uint64_t> amount_in(const JsonFields& fields, std::string_view key) {
+    const auto bytes = size_in(fields, key);
+    if (bytes == 0U) throw_invalid(fields.path_of(key), "must be above 0");
+    return bytes;
 }
 
 std::string format_size(std::uint64_t bytes) {

@@ -84,6 +84,7 @@ class ApplicationService::Implementation {
         ReadinessCheck ready;
         std::vector<PackageRef> addons;
         std::vector<std::string> abi_support;  // of the addons
+        std::uint64_t root_bytes = 0;          // what the image holds; 0: it is gone
     };
 
     // A bootstrap that goes on in this process.

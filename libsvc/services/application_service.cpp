@@ -51,6 +51,12 @@ void patch_settings(Application& application, const ApplicationPatch& patch) {
     if (patch.inhibit_auto_updates) application.inhibit_auto_updates = *patch.inhibit_auto_updates;
 }
 
+// As of a launch: what it asks for itself must hold the image. What its instance type has may be raised there.
+void check_disk(const Application& application, std::uint64_t root_bytes) {
+    if (application.resources.disk && *application.resources.disk < root_bytes)
+        throw_invalid("resources.disk-size", "the image has " + std::to_string(root_bytes) + " bytes");
+}
+
 void add_notes(ApplicationVersion& version, const ApplicationPackage& package) {
     if (package.has_apk && package.manifest.boot_package.empty())
         version.notes.emplace_back("boot-package is not in the manifest and is not read from app.apk");
@@ -255,6 +261,7 @@ ApplicationService::Implementation::Target ApplicationService::Implementation::t
         take_settings(application, newest->manifest, package.manifest);
     }
     const Foundation foundation = newest_foundation(application, true);
+    check_disk(application, foundation.root_bytes);
     choose_abi(application, package.manifest, foundation);
     ApplicationVersion& version = add_version(application, foundation, package.manifest);
     set_package(version, application.name, blob.digest, blob.size, package.hooks);
@@ -268,6 +275,7 @@ ApplicationService::Implementation::Target ApplicationService::Implementation::t
     if (patch.image) choose_image(application, *patch.image);
     if (patch.addons) check_addons(*patch.addons);
     patch_settings(application, patch);
+    if (patch.resources) check_disk(application, newest_foundation(application, false).root_bytes);
     const ApplicationVersion& newest = newest_of(application);
     ApplicationManifest manifest = patch.applied_to(newest.manifest);
     const bool other_manifest = !(manifest.to_document() == newest.manifest.to_document());

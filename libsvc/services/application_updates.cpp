@@ -155,7 +155,8 @@ ApplicationService::Implementation::Foundation ApplicationService::Implementatio
                       version->metadata.variant,
                       version->metadata.ready,
                       {},
-                      {}};
+                      {},
+                      version->root_size};
     } else if (image_required || application.newest() == nullptr) {
         throw Error(ErrorCode::not_found, "image not found");
     } else {

@@ -235,7 +235,7 @@ TEST_CASE("each key of a change is checked") {
     const char* body =
         GENERATE(R"({"image":1})", R"({"image":"a b"})", R"({"instance-type":"z"})", R"({"tags":"a"})",
                  R"({"tags":["a,b"]})", R"({"addons":["a b"]})", R"({"node_selector":[""]})",
-                 R"({"resources":[]})", R"({"resources":{"cpus":0}})", R"({"resources":{"memory":"1GB"}})",
+                 R"({"resources":[]})", R"({"resources":{"cpus":0}})", R"({"resources":{"memory":"1 GB"}})",
                  R"({"inhibit_auto_updates":"yes"})", R"({"services":[{}]})",
                  R"({"services":[{"port":80,"protocols":["tcp"]},{"port":80,"protocols":["tcp"]}]})",
                  R"({"watchdog":{"allowed-packages":["x"]}})", R"({"boot_activity":"Main"})",

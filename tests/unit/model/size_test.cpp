@@ -31,6 +31,34 @@ TEST_CASE("anything else is no size, and the field is named") {
     CHECK(test::message_of([&] { parse_size("memory", text); }).find("argument memory is invalid: ") == 0);
 }
 
+TEST_CASE("a member tells a size as text or as a number of bytes") {
+    const auto size = [](const char* body) {
+        const Json value = Json::parse(body);
+        return size_in(JsonFields(value, "resources"), "memory");
+    };
+    CHECK(size(R"({"memory": "1GB"})") == 1ULL << 30);
+    CHECK(size(R"({"memory": 1073741824})") == 1ULL << 30);
+    CHECK(size(R"({"memory": 4096.0})") == 4096);
+    CHECK(size(R"({"memory": ""})") == 0);
+    CHECK_FALSE(size(R"({"memory": null})"));
+    CHECK_FALSE(size("{}"));
+    for (const char* body : {R"({"memory": -1})", R"({"memory": true})", R"({"memory": ["1GB"]})",
+                             R"({"memory": "1 GB"})", R"({"memory": "1.5GB"})"})
+        CHECK(test::message_of([&] { size(body); }) ==
+              "argument resources.memory is invalid: must be a whole number of bytes, or text like 512MB or "
+              "3GB (units B, kB, MB, GB, TB, PB, EB)");
+}
+
+TEST_CASE("what an instance gets is more than nothing") {
+    const Json value = Json::parse(R"({"memory": "1B", "disk": 0, "text": ""})");
+    const JsonFields fields(value);
+    CHECK(amount_in(fields, "memory") == 1);
+    CHECK_FALSE(amount_in(fields, "absent"));
+    for (const char* key : {"disk", "text"})
+        CHECK(test::message_of([&] { amount_in(fields, key); }) ==
+              "argument " + std::string(key) + " is invalid: must be above 0");
+}
+
 TEST_CASE("sizes are written in the unit that leaves less than 1024, rounded") {
     const auto [bytes, text] =
         GENERATE(table<std::uint64_t, const char*>({{0, "0B"},
