@@ -77,11 +77,12 @@ const std::vector<std::string>& api_extensions() {
         "application_partial_updates", "application_image_export", "application_manifest_download",
         // Known to clients of the family:
         "addon_restore_hook", "addon_backup_hook", "container_logs", "container_exec", "registry",
-        "application_hooks", "zip_archive_support", "instance_support", "bulk_delete.applications",
-        "bulk_delete.containers", "bulk_delete.instances", "metrics_api_endpoint",
+        "application_hooks", "zip_archive_support", "bulk_delete.applications", "bulk_delete.containers",
+        "bulk_delete.instances", "metrics_api_endpoint",
         // Our own: docs/api-changes.md says what each of them is.
         "operation_history", "operation_requestor", "node_runtime", "desired_status", "list_filters",
-        "list_paging", "event_since", "join_tokens", "image_import", "application_notes", "openapi"};
+        "list_paging", "event_since", "join_tokens", "image_import", "application_notes", "openapi",
+        "launch_resources"};
     return names;
 }
 

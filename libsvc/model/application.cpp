@@ -13,8 +13,6 @@ namespace {
 using rules::strings_json;
 using rules::strings_or_null;
 
-constexpr std::string_view default_instance_type = "a2.3";
-
 constexpr std::array<EnumName<ApplicationStatus>, 5> status_names{
     {{ApplicationStatus::error, "error"},
      {ApplicationStatus::unknown, "unknown"},

@@ -68,6 +68,9 @@ struct InstanceResources {
     Json to_json() const;  // {"cpus":2,"memory":"3GB","disk-size":"3GB","gpu-slots":0}, zeros left out
 };
 
+// What applies where nobody names a type.
+constexpr std::string_view default_instance_type = "a2.3";
+
 // "a2.3" -> 2 CPUs, 3GB, 3GB, 0 GPU slots. Nothing for an unknown name.
 std::optional<InstanceResources> instance_type_resources(std::string_view name);
 
@@ -170,7 +173,7 @@ struct InstanceCreate {
     std::optional<int> app_version;
     std::string image_id;
     std::optional<int> image_version;
-    std::string instance_type;
+    std::string instance_type;  // of an image; "": the resources say all, the rest is the default type's
     std::string user_data;
     std::string node;
     std::vector<ServiceEntry> services;

@@ -1,6 +1,7 @@
 // What clients ask of instances: launch and exec.
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <limits>
 
 #include "libsvc/base/error.h"
@@ -56,6 +57,45 @@ void refuse_with(const JsonFields& fields, std::string_view key, std::string_vie
     throw_invalid(fields.path_of(key), "cannot be given together with " + std::string(other));
 }
 
+// Where a launch may say the same thing.
+struct Place {
+    const JsonFields& fields;
+    std::string_view key;
+};
+
+// What the places say that are filled in: all of them the same.
+template <class Read>
+auto agreed(std::initializer_list<Place> places, Read read) {
+    decltype(read(places.begin()->fields, "")) result;
+    std::string first;
+    for (const auto& [fields, key] : places) {
+        const auto value = read(fields, key);
+        if (!value) continue;
+        const std::string path = fields.path_of(key);
+        if (result && *result != *value) throw_invalid(path, "must be the same as " + first);
+        if (!result) first = path;
+        result = value;
+    }
+    return result;
+}
+
+// The specification's names, those of clients of the family, and theirs within `resources`.
+void read_resources(const JsonFields& fields, InstanceCreate& request) {
+    const Json none = Json::object();
+    const JsonFields inner = fields.object("resources").value_or(JsonFields(none));
+    const auto count = [](int lowest) {
+        return [lowest](const JsonFields& from, std::string_view key) { return at_least(from, key, lowest); };
+    };
+    request.cpus = agreed({{fields, "cpu"}, {fields, "cpus"}, {inner, "cpus"}, {inner, "cpu"}}, count(1));
+    request.memory = agreed({{fields, "memory"}, {inner, "memory"}}, amount_in);
+    request.disk_size =
+        agreed({{fields, "disk_size"}, {fields, "disk-size"}, {inner, "disk_size"}, {inner, "disk-size"}},
+               amount_in);
+    request.gpu_slots =
+        agreed({{fields, "gpu_slots"}, {fields, "gpu-slots"}, {inner, "gpu-slots"}, {inner, "gpu_slots"}},
+               count(0));
+}
+
 void read_source(const JsonFields& fields, InstanceCreate& request) {
     request.app_id = fields.string("app_id").value_or("");
     request.app_version = at_least(fields, "app_version", 0);
@@ -76,18 +116,13 @@ void check_from_application(const JsonFields& fields, const InstanceCreate& requ
 void check_from_image(const JsonFields& fields, const InstanceCreate& request) {
     if (request.image_id.empty()) throw Error(ErrorCode::invalid_argument, "app_id or image_id is required");
     if (request.app_version) refuse_with(fields, "app_version", "image_id");
-    if (request.instance_type.empty()) throw Error(ErrorCode::invalid_argument, "instance_type is required");
-    if (!instance_type_resources(request.instance_type))
+    const bool is_sized = request.cpus || request.memory || request.disk_size;
+    if (request.instance_type.empty() && !is_sized)
+        throw Error(ErrorCode::invalid_argument, "instance_type is required");
+    if (!request.instance_type.empty() && !instance_type_resources(request.instance_type))
         throw_invalid("instance_type", "unknown instance type " + quoted(request.instance_type));
     if (std::find(request.addons.begin(), request.addons.end(), "") != request.addons.end())
         throw_invalid("addons", "must not contain an empty name");
-}
-
-void read_resources(const JsonFields& fields, InstanceCreate& request) {
-    request.disk_size = amount_in(fields, "disk_size");
-    request.memory = amount_in(fields, "memory");
-    request.cpus = at_least(fields, "cpu|cpus", 1);
-    request.gpu_slots = at_least(fields, "gpu_slots|gpu-slots", 0);
 }
 
 void read_environment(const JsonFields& fields, ExecRequest& request) {
@@ -106,6 +141,8 @@ void read_environment(const JsonFields& fields, ExecRequest& request) {
 InstanceCreate InstanceCreate::from_json(const Json& body) {
     const JsonFields fields(body);
     InstanceCreate request;
+    if (fields.string("type") == "vm") throw Error(ErrorCode::unsupported, "type vm not supported");
+    read_resources(fields, request);
     read_source(fields, request);
     if (request.app_id.empty())
         check_from_image(fields, request);
@@ -119,7 +156,6 @@ InstanceCreate InstanceCreate::from_json(const Json& body) {
     check_list_size("services", services.size());
     for (const JsonFields& service : services) request.services.push_back(ServiceEntry::from_json(service));
     check_services(request.services);
-    read_resources(fields, request);
     request.tags = fields.strings("tags").value_or(std::vector<std::string>());
     check_list_size("tags", request.tags.size());
     for (std::size_t i = 0; i < request.tags.size(); ++i)

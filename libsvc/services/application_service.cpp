@@ -15,7 +15,6 @@ namespace svc {
 
 namespace {
 
-constexpr std::string_view default_instance_type = "a2.3";
 constexpr std::size_t own_threads = 2;    // capture and the short steps of bootstraps
 constexpr std::size_t max_jobs = 10'000;  // far more than bootstraps can be
 

@@ -99,7 +99,8 @@ LaunchSource from_image(const InstanceCreate& request, const LaunchRecords& reco
                         const ConfigValues& config) {
     const auto image = records.images.get(request.image_id);
     const ImageVersion& version = choose_version(*image, request.image_version);
-    const auto resources = instance_type_resources(request.instance_type);
+    const auto resources = instance_type_resources(
+        request.instance_type.empty() ? default_instance_type : std::string_view(request.instance_type));
     if (!resources) throw_invalid("instance_type", "unknown instance type");
     LaunchSource source;
     Instance& instance = source.instance;

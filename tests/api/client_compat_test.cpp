@@ -153,6 +153,43 @@ TEST_CASE_METHOD(Setup, "an_application_names_its_addons_and_a_version_the_versi
           Json::array({Json::object({{"name", "ssh"}, {"version", 1}})}));
 }
 
+// One that is announced this way reads records of another shape below /1.0/instances.
+TEST_CASE_METHOD(Setup, "instances_are_not_announced_as_records_of_their_own") {
+    const Json server = api.get("/1.0").metadata();
+    for (const Json& name : server.at("api_extensions").as_array()) CHECK_FALSE(name == Json("instance_support"));
+}
+
+TEST_CASE_METHOD(Setup, "an_image_is_launched_by_its_resources_under_both_words") {
+    api.add_image("base", image_package());
+    for (const char* path : {"/1.0/containers", "/1.0/instances"})
+        for (const char* body :
+             {R"({"image_id": "base", "instance_type": "", "cpus": 1, "memory": 536870912,
+                  "disk_size": 1073741824, "services": null, "config": {}})",
+              R"({"image_id": "base", "type": "container", "services": null, "config": {"security": {}},
+                  "resources": {"cpus": 1, "memory": 536870912, "disk_size": 1073741824}})"}) {
+            const Json operation = api.succeed(api.call(Method::post, path, body));
+            const std::string id = operation.at("resources").as_object().at(0).second.as_array().at(0).as_string();
+            CHECK(api.get(id).metadata().at("resources") ==
+                  Json::parse(R"({"cpus": 1, "memory": "512MB", "disk-size": "1GB"})"));
+        }
+}
+
+TEST_CASE_METHOD(Setup, "what_a_launch_leaves_open_is_the_default_types") {
+    api.add_image("base", image_package());
+    const Json operation = api.succeed(
+        api.call(Method::post, "/1.0/containers", R"({"image_id": "base", "resources": {"cpus": 1}})"));
+    CHECK(api.get("/1.0/containers/" + resource_id(operation, "containers")).metadata().at("resources") ==
+          Json::parse(R"({"cpus": 1, "memory": "3GB", "disk-size": "3GB"})"));
+}
+
+TEST_CASE_METHOD(Setup, "a_launch_that_contradicts_itself_is_refused") {
+    api.add_image("base", image_package());
+    const ApiReply reply = api.call(Method::post, "/1.0/instances",
+                                    R"({"image_id": "base", "cpu": 1, "resources": {"cpus": 2}})");
+    CHECK(reply.status == 400);
+    CHECK(reply.error() == "argument resources.cpus is invalid: must be the same as cpu");
+}
+
 TEST_CASE_METHOD(Setup, "patches_of_applications_and_images_are_always_asynchronous") {
     api.add_image("base", image_package());
     api.add_image("second", image_package({.text = "second"}));

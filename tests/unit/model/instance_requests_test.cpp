@@ -78,14 +78,41 @@ TEST_CASE("a launch with the least, and with nulls for the rest") {
     }
 }
 
-TEST_CASE("the specification's name of a field leads over its alias") {
-    CHECK(launch("cpus", "4").cpus == 4);
-    CHECK(launch("gpu-slots", "1").gpu_slots == 1);
-    Json body = raw_launch();
-    for (const auto& [key, value] : {std::pair("cpus", 4), {"cpu", 2}, {"gpu-slots", 3}, {"gpu_slots", 0}})
-        body.set(key, value);
-    CHECK(InstanceCreate::from_json(body).cpus == 2);
-    CHECK(InstanceCreate::from_json(body).gpu_slots == 0);
+TEST_CASE("resources of a launch are told by any of their names, also within resources") {
+    for (const char* body :
+         {R"({"cpu": 4, "memory": 1073741824, "disk_size": "2GB", "gpu_slots": 1})",
+          R"({"cpus": 4, "memory": "1GB", "disk-size": 2147483648, "gpu-slots": 1})",
+          R"({"resources": {"cpus": 4, "memory": 1073741824, "disk_size": 2147483648, "gpu-slots": 1}})",
+          R"({"cpu": 4, "resources": {"cpu": 4, "memory": "1GB", "disk-size": "2GB", "gpu_slots": 1}})"}) {
+        INFO(body);
+        Json launch = Json::parse(body);
+        launch.set("image_id", "img");
+        const InstanceCreate request = InstanceCreate::from_json(launch);
+        CHECK(request.instance_type.empty());
+        CHECK(request.cpus == 4);
+        CHECK(request.memory == std::uint64_t{1} << 30);
+        CHECK(request.disk_size == std::uint64_t{2} << 30);
+        CHECK(request.gpu_slots == 1);
+    }
+    CHECK_FALSE(launch("resources", R"({"cpus": null, "disk_size": null})").cpus);
+}
+
+TEST_CASE("what a launch says twice must be the same") {
+    const auto message = [](const char* body) {
+        Json launch = Json::parse(body);
+        launch.set("app_id", "app");
+        return message_of([&] { InstanceCreate::from_json(launch); });
+    };
+    CHECK(message(R"({"cpu": 2, "cpus": 2, "resources": {"cpus": 2}})").empty());
+    CHECK(message(R"({"cpu": 2, "cpus": 4})") == "argument cpus is invalid: must be the same as cpu");
+    CHECK(message(R"({"memory": "1GB", "resources": {"memory": 1}})") ==
+          "argument resources.memory is invalid: must be the same as memory");
+    CHECK(message(R"({"disk_size": 1, "resources": {"disk_size": 2}})") ==
+          "argument resources.disk_size is invalid: must be the same as disk_size");
+    CHECK(message(R"({"gpu_slots": 0, "gpu-slots": 3})") ==
+          "argument gpu-slots is invalid: must be the same as gpu_slots");
+    CHECK(message(R"({"resources": {"cpus": 0}})") == "argument resources.cpus is invalid: must be at least 1");
+    CHECK(message(R"({"resources": []})") == "argument resources is invalid: must be an object");
 }
 
 TEST_CASE("a launch is from an application or from an image") {
@@ -98,6 +125,7 @@ TEST_CASE("a launch is from an application or from an image") {
     CHECK(message(R"({"app_id":"a","image_id":"b"})") ==
           "argument app_id is invalid: cannot be given together with image_id");
     CHECK(message(R"({"image_id":"b"})") == "instance_type is required");
+    CHECK(message(R"({"image_id":"b","instance_type":"","gpu_slots":1})") == "instance_type is required");
     CHECK(message(R"({"image_id":"b","instance_type":"a3.3"})") ==
           "argument instance_type is invalid: unknown instance type 'a3.3'");
     CHECK(message(R"({"app_id":"a","instance_type":"a2.3"})").find("argument instance_type is invalid") == 0);
@@ -106,6 +134,7 @@ TEST_CASE("a launch is from an application or from an image") {
     CHECK(
         message(R"({"image_id":"b","instance_type":"a2.3","app_version":1})").find("argument app_version") ==
         0);
+    CHECK(message(R"({"app_id":"a","type":"vm"})") == "type vm not supported");
     CHECK(message("[]") == "JSON value is not an object");
 }
 
