@@ -56,4 +56,22 @@ std::vector<int> versions_to_pull(const CatalogueApplication& offered, const App
     return numbers;
 }
 
+std::vector<int> versions_of(const Json& work) {
+    std::vector<int> versions;
+    if (const Json* const listed = work.find("versions"))
+        for (const Json& version : listed->as_array()) versions.push_back(static_cast<int>(version.as_int()));
+    return versions;
+}
+
+bool covers(const Json& work, const Json& wanted) {
+    for (const char* key : {"name", "application", "url"}) {
+        const Json* const has = work.find(key);
+        const Json* const wants = wanted.find(key);
+        if (has == nullptr ? wants != nullptr : wants == nullptr || !(*has == *wants)) return false;
+    }
+    const std::vector<int> brought = versions_of(work);
+    const std::vector<int> asked = versions_of(wanted);
+    return std::includes(brought.begin(), brought.end(), asked.begin(), asked.end());
+}
+
 }  // namespace svc

@@ -20,5 +20,9 @@ bool passes_filter(const std::vector<std::string>& tags, const std::vector<std::
 // architectures only.
 std::vector<int> versions_to_pull(const CatalogueApplication& offered, const Application* local,
                                   std::string_view architecture, std::size_t at_most);
+// Of the arguments of a push: the versions it is to send, ascending.
+std::vector<int> versions_of(const Json& work);
+// Whether a transfer with the arguments `work` brings all that `wanted` asks for, and to the same place.
+bool covers(const Json& work, const Json& wanted);
 
 }  // namespace svc

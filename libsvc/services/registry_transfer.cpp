@@ -98,11 +98,12 @@ void RegistryWork::register_kinds() {
 }
 
 OperationResult RegistryWork::run_push(OperationContext& context) {
-    const JsonFields arguments(context.operation().arguments);
-    const auto application = parts_.applications.get(arguments.require_string("application"));
+    const Json& arguments = context.operation().arguments;
+    const auto application = parts_.applications.get(JsonFields(arguments).require_string("application"));
     const auto catalogue = open();
-    for (const int version :
-         missing_there(*catalogue, *application, arguments.boolean("by_itself").value_or(false)))
+    // What was stored before a push named its versions does not.
+    const auto wanted = arguments.find("versions") ? versions_of(arguments) : versions_by_itself(*application);
+    for (const int version : missing_there(*catalogue, *application, wanted))
         push_version(*catalogue, *application, version, context);
     return {};
 }

@@ -112,6 +112,28 @@ Started RegistryWork::start(std::string kind, std::string_view addressed, Json a
     return parts_.engine.start(std::move(spec), {});
 }
 
+// Who asks for what is under way already waits for its end; what is under way otherwise goes first.
+Started RegistryWork::join_or_start(std::string kind, std::string_view addressed, Json arguments,
+                                    std::string requestor) {
+    for (const Started& other : parts_.engine.list()) {
+        const bool goes_on =
+            other->status == OperationStatus::pending || other->status == OperationStatus::running;
+        if (goes_on && other->kind == kind && covers(other->arguments, arguments)) return other;
+    }
+    return start(std::move(kind), addressed, std::move(arguments), std::move(requestor));
+}
+
+Json RegistryWork::push_of(const Application& application, const std::vector<int>& versions) const {
+    return Json::object({{"name", application.name},
+                         {"application", application.id.str()},
+                         {"url", parts_.config().text("registry.url")},
+                         {"versions", JsonArray(versions.begin(), versions.end())}});
+}
+
+Json RegistryWork::pull_of(const std::string& name) const {
+    return Json::object({{"name", name}, {"url", parts_.config().text("registry.url")}});
+}
+
 std::vector<CatalogueApplication> RegistryWork::list() {
     const auto wanted = parts_.config().list("registry.filter");
     auto applications = open()->list();
@@ -124,13 +146,10 @@ std::vector<CatalogueApplication> RegistryWork::list() {
 Started RegistryWork::push(std::string_view id_or_name, std::string requestor) {
     check_mode("pushing an application in mode pull", "pull");
     const auto application = parts_.applications.get(id_or_name);
-    if (versions_to_publish(*application).empty())
-        throw Error(ErrorCode::not_found, "published application version not found");
-    check_idle("registry.push", application->name);
+    const std::vector<int> versions = versions_to_publish(*application);
+    if (versions.empty()) throw Error(ErrorCode::not_found, "published application version not found");
     withdrawals_.forget(application->name);
-    return start("registry.push", id_or_name,
-                 Json::object({{"name", application->name}, {"application", application->id.str()}}),
-                 std::move(requestor));
+    return join_or_start("registry.push", id_or_name, push_of(*application, versions), std::move(requestor));
 }
 
 Started RegistryWork::pull(std::string_view id_or_name, std::string requestor) {
@@ -139,8 +158,7 @@ Started RegistryWork::pull(std::string_view id_or_name, std::string requestor) {
     const auto local = find_local(name);
     if (local && !local->immutable)
         throw Error(ErrorCode::conflict, "application " + quoted(name) + " already exists");
-    check_idle("registry.pull", name);
-    return start("registry.pull", id_or_name, Json::object({{"name", name}}), std::move(requestor));
+    return join_or_start("registry.pull", id_or_name, pull_of(name), std::move(requestor));
 }
 
 Started RegistryWork::remove(std::string_view id_or_name, std::string requestor) {
@@ -176,7 +194,7 @@ void RegistryWork::pull_new(Catalogue& catalogue, const CatalogueApplication& of
     }
     check_idle("registry.pull", offered.name);
     if (!missing_here(catalogue, offered).empty())
-        start("registry.pull", offered.name, Json::object({{"name", offered.name}}), "");
+        start("registry.pull", offered.name, pull_of(offered.name), "");
 }
 
 // Of those the registry may still have the version for other architectures only.
@@ -217,14 +235,12 @@ void RegistryWork::synchronise_push() {
 
 void RegistryWork::push_new(Catalogue& catalogue, const Application& application) {
     check_idle("registry.push", application.name);
-    if (!missing_there(catalogue, application, true).empty()) start_own_push(application);
+    if (!missing_there(catalogue, application, versions_by_itself(application)).empty())
+        start_own_push(application);
 }
 
 void RegistryWork::start_own_push(const Application& application) {
-    start("registry.push", application.id.str(),
-          Json::object(
-              {{"name", application.name}, {"application", application.id.str()}, {"by_itself", true}}),
-          "");
+    start("registry.push", application.id.str(), push_of(application, versions_by_itself(application)), "");
 }
 
 // Behind a transfer that is under way: that one may have looked already.
@@ -242,11 +258,18 @@ void RegistryWork::published(const std::string& application_id) {
     }
 }
 
+// Without those that were deleted from the registry on purpose.
+std::vector<int> RegistryWork::versions_by_itself(const Application& application) const {
+    std::vector<int> versions = versions_to_publish(application);
+    std::erase_if(versions, [&](int number) { return withdrawals_.covers(application.name, number); });
+    return versions;
+}
+
 std::vector<int> RegistryWork::missing_there(Catalogue& catalogue, const Application& application,
-                                             bool by_itself) const {
+                                             const std::vector<int>& wanted) {
     std::vector<int> missing;
     for (const int number : versions_to_publish(application)) {
-        if (by_itself && withdrawals_.covers(application.name, number)) continue;
+        if (!std::binary_search(wanted.begin(), wanted.end(), number)) continue;
         const auto& architecture = application.version(number)->architecture;
         if (!catalogue.has(application.name, number, architecture)) missing.push_back(number);
     }

@@ -60,6 +60,10 @@ class RegistryWork {
     std::string name_of(std::string_view id_or_name) const;
     void check_idle(std::string_view kind, const std::string& name) const;
     Started start(std::string kind, std::string_view addressed, Json arguments, std::string requestor);
+    Started join_or_start(std::string kind, std::string_view addressed, Json arguments,
+                          std::string requestor);
+    Json push_of(const Application& application, const std::vector<int>& versions) const;
+    Json pull_of(const std::string& name) const;
 
     void synchronise_pull();
     void pull_new(Catalogue& catalogue, const CatalogueApplication& offered);
@@ -67,8 +71,9 @@ class RegistryWork {
     void synchronise_push();
     void push_new(Catalogue& catalogue, const Application& application);
     void start_own_push(const Application& application);
-    std::vector<int> missing_there(Catalogue& catalogue, const Application& application,
-                                   bool by_itself) const;
+    std::vector<int> versions_by_itself(const Application& application) const;
+    static std::vector<int> missing_there(Catalogue& catalogue, const Application& application,
+                                          const std::vector<int>& wanted);
     std::vector<int> missing_here(Catalogue& catalogue, const CatalogueApplication& offered) const;
 
     OperationResult run_push(OperationContext& context);

@@ -1,8 +1,8 @@
 // Single transfers, and how they fail.
-#include <atomic>
 #include <future>
 
 #include "libsvc/base/digest.h"
+#include "libsvc/services/registry_choice.h"
 #include "tests/unit/services/registry_fixture.h"
 
 using namespace svc;
@@ -92,22 +92,87 @@ TEST_CASE_METHOD(TwoStations, "a cancelled pull leaves nothing") {
     CHECK_FALSE(client.exists("candy"));
 }
 
-TEST_CASE_METHOD(TwoStations, "one name is transferred once at a time") {
+namespace {
+
+std::vector<Started> operations_of(Station& station, const std::string& kind) {
+    auto all = station.engine().list();
+    std::erase_if(all, [&](const Started& operation) { return operation->kind != kind; });
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(TwoStations, "who asks for a push that is under way waits for its end") {
     publisher.created();
-    std::promise<void> reached, go_on;
-    std::atomic<bool> first{true};
-    publisher.layers.before_export([&] {
-        if (!first.exchange(false)) return;
-        reached.set_value();
-        go_on.get_future().wait();
-    });
-    const auto started = publisher.registry().push("candy", "test");
-    reached.get_future().wait();
-    CHECK(message_of([&] { publisher.registry().push("candy", "test"); }) ==
-          "Pushing application already in progress");
+    Gate gate;
+    publisher.layers.before_export([&] { gate.pass(); });
+    publisher.registry().synchronise();
+    gate.await();
+    const auto joined = publisher.registry().push("candy", "test");
+    CHECK(publisher.registry().push("candy", "test")->id == joined->id);
     publisher.registry().synchronise();  // leaves it alone
-    go_on.set_value();
-    publisher.succeed(started);
+    CHECK(operations_of(publisher, "registry.push").size() == 1);
+    CHECK_FALSE(is_final(publisher.engine().get(joined->id.str())->status));
+    gate.open();
+    publisher.succeed(joined);
+    CHECK(offered() == std::vector<int>{0});
+}
+
+TEST_CASE_METHOD(TwoStations, "a push that wants more than the one under way goes behind it") {
+    publisher.created();
+    publisher.synchronise();
+    publisher.succeed(publisher.registry().remove("candy", "test"));  // version 0 stays out by itself
+    publisher.add_version("2");
+    Gate gate;
+    publisher.layers.before_export([&] { gate.pass(); });
+    publisher.registry().synchronise();
+    gate.await();
+    const auto all = publisher.registry().push("candy", "test");
+    CHECK(publisher.engine().get(all->id.str())->requestor == "test");
+    gate.open();
+    publisher.succeed(all);
+    CHECK(offered() == std::vector<int>{0, 1});
+}
+
+TEST_CASE_METHOD(TwoStations, "a push to another registry goes behind the one under way") {
+    publisher.created();
+    const fs::path other = shared.path() / "other";
+    fs::create_directory(other);
+    Gate gate;
+    publisher.layers.before_export([&] { gate.pass(); });
+    publisher.registry().synchronise();
+    gate.await();
+    publisher.set("registry.url", "file://" + other.string());
+    const auto elsewhere = publisher.registry().push("candy", "test");
+    gate.open();
+    publisher.succeed(elsewhere);
+    CHECK(fs::exists(other / "candy/0/x86_64/archive.tar.gz"));
+    CHECK(fs::exists(version_path(0) / "archive.tar.gz"));
+}
+
+TEST_CASE_METHOD(TwoStations, "who asks for a pull that is under way waits for its end") {
+    publisher.created();
+    publisher.synchronise();
+    Gate gate;
+    client.layers.before_add([&] { gate.pass(); });
+    client.registry().synchronise();
+    gate.await();
+    const auto joined = client.registry().pull("candy", "test");
+    CHECK(operations_of(client, "registry.pull").size() == 1);
+    gate.open();
+    client.succeed(joined);
+    CHECK(client.numbers() == std::vector<int>{0});
+}
+
+TEST_CASE("a transfer covers another that brings no more to the same place") {
+    const auto push = [](const char* url, const JsonArray& versions) {
+        return Json::object({{"name", "candy"}, {"application", "id"}, {"url", url}, {"versions", versions}});
+    };
+    CHECK(covers(push("here", {0, 1}), push("here", {1})));
+    CHECK_FALSE(covers(push("here", {1}), push("here", {0, 1})));
+    CHECK_FALSE(covers(push("there", {1}), push("here", {1})));
+    CHECK_FALSE(covers(Json::object({{"name", "candy"}, {"application", "id"}}), push("here", {1})));
+    CHECK_FALSE(covers(Json::object({{"name", "other"}}), Json::object({{"name", "candy"}})));
 }
 
 TEST_CASE_METHOD(TwoStations, "each mode allows its direction alone, manual both") {
