@@ -164,6 +164,12 @@ std::optional<InstanceResources> instance_type_resources(std::string_view name) 
     return std::nullopt;
 }
 
+std::vector<std::string> instance_type_names() {
+    std::vector<std::string> names;
+    for (const TypeRow& row : instance_types) names.emplace_back(row.name);
+    return names;
+}
+
 std::size_t InternHash<InstanceConfig>::operator()(const InstanceConfig& config) const {
     const std::hash<std::string> hash;
     return mixed_hash(mixed_hash(hash(config.platform), hash(config.boot_package)),

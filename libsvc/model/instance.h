@@ -73,6 +73,7 @@ constexpr std::string_view default_instance_type = "a2.3";
 
 // "a2.3" -> 2 CPUs, 3GB, 3GB, 0 GPU slots. Nothing for an unknown name.
 std::optional<InstanceResources> instance_type_resources(std::string_view name);
+std::vector<std::string> instance_type_names();
 
 // What the agent needs to know of the application (facts 5.2, 6.1, 6.5). Empty name: a raw instance.
 struct AppSetup {

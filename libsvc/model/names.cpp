@@ -113,6 +113,10 @@ bool is_abi(std::string_view text) {
     return std::find(abis.begin(), abis.end(), text) != abis.end();
 }
 
+std::vector<std::string> abi_names() {
+    return {abis.begin(), abis.end()};
+}
+
 bool has_control_characters(std::string_view text) {
     return std::any_of(text.begin(), text.end(), is_control);
 }

@@ -1,7 +1,9 @@
 #pragma once
 // Which names objects may have; every name from outside passes here. All throw invalid_argument naming
 // `field`.
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace svc {
 
@@ -22,7 +24,8 @@ void check_list_size(std::string_view field, std::size_t size);  // at most 1000
 
 bool is_package_name(std::string_view text);   // com.example.app
 bool is_activity_name(std::string_view text);  // com.example.app.Main or .Main
-bool is_abi(std::string_view text);            // x86, x86_64, armeabi, armeabi-v7a, arm64-v8a
+bool is_abi(std::string_view text);
+std::vector<std::string> abi_names();  // x86, x86_64, armeabi, armeabi-v7a, arm64-v8a
 bool has_control_characters(std::string_view text);
 
 }  // namespace svc

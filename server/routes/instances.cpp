@@ -26,7 +26,7 @@ Response list_instances(const Services& services, const Request& request, PathWo
     const auto render = [records = wants_records(request), word](const Instance& instance) {
         return records ? to_json(instance) : Json(url(word, instance.id.str()));
     };
-    const InstanceFilter filter = instance_filter(request);
+    const InstanceFilter filter = instance_filter(request, services.nodes);
     if (!filter.wanted) return sync_list_of(request, services.instances, render);
     return sync_list(request, filtered(candidates(services.instances, filter), filter.wanted), render);
 }

@@ -223,6 +223,54 @@ TEST_CASE_METHOD(Setup, "applications_are_filtered_and_paged") {
         CHECK(api.get(std::string("/1.0/applications?") + query).status == 400);
 }
 
+TEST_CASE_METHOD(Setup, "a_filter_by_what_nothing_can_be_is_refused") {
+    const auto refusal = [&](const std::string& query) {
+        const ApiReply reply = api.get("/1.0/" + query);
+        CHECK(reply.status == 400);
+        return reply.error();
+    };
+    CHECK(refusal("applications?status=dancing") ==
+          "argument status is invalid: 'dancing' is not one of error, unknown, initializing, ready, deleted");
+    CHECK(refusal("applications?immutable=maybe") ==
+          "argument immutable is invalid: 'maybe' is not one of true, false");
+    CHECK(refusal("applications?abi=mips") ==
+          "argument abi is invalid: 'mips' is not one of x86, x86_64, armeabi, armeabi-v7a, arm64-v8a");
+    CHECK(refusal("applications?instance_type=a2.3,z9")
+              .starts_with("argument instance_type is invalid: 'z9' is not one of a2.3, a4.3,"));
+    for (const std::string word : {"containers", "instances"}) {
+        CHECK(refusal(word + "?status=running,dancing") ==
+              "argument status is invalid: 'dancing' is not one of error, unknown, created, prepared, started, "
+              "running, stopped, deleted");
+        CHECK(refusal(word + "?type=vm") ==
+              "argument type is invalid: 'vm' is not one of regular, base, unknown");
+        CHECK(refusal(word + "?app_version=three") ==
+              "argument app_version is invalid: 'three' is not a number from 0 on");
+        CHECK(refusal(word + "?image_version=-1") ==
+              "argument image_version is invalid: '-1' is not a number from 0 on");
+        CHECK(refusal(word + "?node=elsewhere") ==
+              "argument node is invalid: 'elsewhere' is not one of node0");
+        CHECK(refusal(word + "?base=1") == "argument base is invalid: '1' is not one of true, false");
+    }
+}
+
+TEST_CASE_METHOD(Setup, "base_instances_are_told_from_the_others") {
+    api.launch("base");
+    const ApiReply accepted =  // its bootstrap fails, which leaves its base instance
+        api.upload(Method::post, "/1.0/applications", "",
+                   application_package("broken", "image: base\nresources: {cpus: 100000}\n"));
+    CHECK(accepted.status == 202);
+    api.settle();
+    const auto types = [&](const std::string& query) {
+        std::string found;
+        const Json records = api.get("/1.0/containers?recursion=1&" + query).metadata();
+        for (const Json& record : records.as_array()) found += record.at("type").as_string() + " ";
+        return found;
+    };
+    CHECK(types("base=true") == "base ");
+    CHECK(types("base=false") == "regular ");
+    CHECK(types("base=true&type=regular").empty());
+}
+
 TEST_CASE_METHOD(Setup, "instances_of_an_application_are_counted_and_filtered") {
     const std::string id = api.add_application(application_package("candy"));
     api.succeed(api.post("/1.0/containers", Json::object({{"app_id", "candy"}})));
