@@ -29,6 +29,8 @@ std::vector<Command> listed_commands() {
         show_command(),
         start_command(),
         stop_command(),
+        protect_command(),
+        unprotect_command(),
         delete_command(),
         exec_command(),
         shell_command(),

@@ -100,13 +100,13 @@ Json instance_value(const Json& record, const InstanceSurroundings& around) {
 
 Document instance_list(const JsonArray& records, const InstanceSurroundings& around) {
     Document document{Json::array(),
-                      {{"ID", "APPLICATION", "TYPE", "STATUS", "NODE", "ADDRESS", "ENDPOINTS"}, {}}};
+                      {{"ID", "NAME", "APPLICATION", "TYPE", "STATUS", "NODE", "ADDRESS", "ENDPOINTS"}, {}}};
     for (const Json& record : records) {
         document.value.push_back(instance_value(record, around));
-        document.table.rows.push_back({text_of(record, "id"), source_name(record, around),
-                                       text_of(record, "type"), text_of(record, "status"),
-                                       text_of(record, "node"), text_of(record, "address"),
-                                       join(endpoints(record, around), "\n")});
+        document.table.rows.push_back({text_of(record, "id"), text_of(record, "name"),
+                                       source_name(record, around), text_of(record, "type"),
+                                       text_of(record, "status"), text_of(record, "node"),
+                                       text_of(record, "address"), join(endpoints(record, around), "\n")});
     }
     return document;
 }

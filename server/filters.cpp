@@ -146,7 +146,8 @@ struct InstanceWanted {
     std::optional<std::string> only() const { return id.sole() ? id.sole() : name.sole(); }
 
     bool operator()(const Instance& i) const {
-        return id.any(i.id.str()) && name_is_wanted(i) && kind(i) && status.any(to_text(i.status)) && node.any(*i.node) && source(i) && tags.all(i.tags);
+        return id.any(i.id.str()) && name_is_wanted(i) && kind(i) && status.any(to_text(i.status)) &&
+               node.any(*i.node) && source(i) && tags.all(i.tags);
     }
     bool name_is_wanted(const Instance& i) const { return !name.given() || name.any(i.name()); }
     bool kind(const Instance& i) const {

@@ -75,6 +75,23 @@ std::vector<std::string> named_ids(Context& context, const std::vector<std::stri
     return ids;
 }
 
+int set_protection(Context& context, const Arguments& arguments, bool wanted) {
+    Waiting waiting(context, arguments, true);
+    waiting.finish(context.client().protect_instance(named(context, arguments), wanted));
+    return 0;
+}
+
+Command protection_command(std::string name, std::string summary, bool wanted) {
+    return {{std::move(name)},
+            {},
+            std::move(summary),
+            {one_instance()},
+            {no_wait_flag(), timeout_flag()},
+            [wanted](Context& context, const Arguments& arguments) {
+                return set_protection(context, arguments, wanted);
+            }};
+}
+
 std::vector<std::string> chosen_ids(Context& context, const Arguments& arguments) {
     const bool all = arguments.is_set("all");
     if (!all && arguments.given("node")) throw UsageError("--node needs --all");
@@ -149,6 +166,14 @@ Command stop_command() {
             [](Context& context, const Arguments& arguments) {
                 return set_status(context, arguments, "stopped");
             }};
+}
+
+Command protect_command() {
+    return protection_command("protect", "refuse to delete an instance, whoever asks for it", true);
+}
+
+Command unprotect_command() {
+    return protection_command("unprotect", "let an instance be deleted again", false);
 }
 
 Command delete_command() {

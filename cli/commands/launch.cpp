@@ -11,6 +11,8 @@ namespace {
 
 std::vector<Flag> launch_flags() {
     return {
+        {"name", 0, "NAME", "what it is called beside its id; also the guest's host name"},
+        {"protect", 0, "", "refuse to delete it until `unprotect`"},
         {"raw", 'r', "", "launch from an image, not from an application"},
         {"version", 0, "N", "version of the image; -1: the newest", "-1"},
         {"application-version", 0, "N", "version of the application; -1: the newest that is published", "-1"},
@@ -69,6 +71,7 @@ Json config_of(const Arguments& arguments) {
     if (arguments.given("metrics-server")) config.set("metrics_server", arguments.text("metrics-server"));
     if (arguments.is_set("disable-watchdog")) config.set("disable_watchdog", true);
     if (arguments.is_set("devmode")) config.set("devmode", true);
+    if (arguments.is_set("protect")) config.set("security", Json::object({{"delete_protected", true}}));
     return config;
 }
 
@@ -83,6 +86,7 @@ void set_resources(Json& payload, const Arguments& arguments) {
 Json payload_of(const Arguments& arguments, bool start) {
     Json payload = Json::object();
     set_resources(payload, arguments);
+    if (arguments.given("name")) payload.set("name", arguments.text("name"));
     if (arguments.given("node")) payload.set("node", arguments.text("node"));
     if (const std::string data = user_data(arguments); !data.empty()) payload.set("user_data", data);
     Json services = Json::array();

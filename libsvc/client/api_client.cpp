@@ -164,6 +164,12 @@ Json ApiClient::set_instance_status(std::string_view id, std::string_view desire
     return call(Method::patch, item("instances", id), &body);
 }
 
+Json ApiClient::protect_instance(std::string_view id, bool wanted) {
+    const Json security = Json::object({{"delete_protected", wanted}});
+    const Json body = Json::object({{"config", Json::object({{"security", security}})}});
+    return call(Method::patch, item("instances", id), &body);
+}
+
 Json ApiClient::delete_instance(std::string_view id, bool force) {
     const Json body = Json::object({{"force", force}});
     return call(Method::delete_, item("instances", id), &body);

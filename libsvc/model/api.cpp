@@ -82,7 +82,7 @@ const std::vector<std::string>& api_extensions() {
         // Our own: docs/api-changes.md says what each of them is.
         "operation_history", "operation_requestor", "node_runtime", "desired_status", "list_filters",
         "list_paging", "event_since", "join_tokens", "image_import", "application_notes", "openapi",
-        "launch_resources"};
+        "launch_resources", "instance_names", "instance_delete_protection"};
     return names;
 }
 

@@ -34,8 +34,8 @@ struct ApplicationVersion {
     // manifest_version, boot_activity, required_permissions, extra_data, video_encoder, watchdog, services,
     // features, hooks, bootstrap.
     ApplicationManifest manifest;
-    std::vector<PackageRef>
-        packages;  // addons, then the application itself; without `fetch`. On the wire: addons (name, version)
+    // Addons, then the application itself; without `fetch`. On the wire: addons (name, version).
+    std::vector<PackageRef> packages;
     std::vector<std::string> notes;  // extension: what the bootstrap had to say
     // Not on the wire:
     std::string package;  // fingerprint of the application package; "" for an imported version

@@ -87,6 +87,7 @@ Json config_to_json(const InstanceConfig& config) {
     if (!config.features.empty()) result.set("features", config.features);
     if (config.disable_watchdog) result.set("disable_watchdog", true);
     if (config.devmode) result.set("devmode", true);
+    if (config.delete_protected) result.set("security", Json::object({{"delete_protected", true}}));
     return result;
 }
 

@@ -56,6 +56,7 @@ struct InstanceConfig {
     std::string platform, boot_package, boot_activity, metrics_server, features;
     bool disable_watchdog = false;
     bool devmode = false;
+    bool delete_protected = false;  // nothing deletes it until this is taken off
     bool operator==(const InstanceConfig&) const = default;
 };
 
@@ -110,7 +111,7 @@ struct InternHash<PackageRef> {
 // There may be a hundred thousand: what many have alike is interned.
 struct Instance {
     InstanceId id;
-    std::string name() const { return "svc-" + id.str(); }
+    std::string name() const { return own_name.empty() ? "svc-" + id.str() : *own_name; }
     InstanceType type = InstanceType::regular;
     InstanceStatus status = InstanceStatus::created;
     Interned<std::string> node;
@@ -130,6 +131,7 @@ struct Instance {
     Interned<std::vector<std::string>> tags;
 
     // Not on the wire:
+    Interned<std::string> own_name;  // asked for at launch; "": that of its id
     Interned<std::string> instance_type;
     Interned<std::string> app_name;
     Interned<std::vector<std::string>> layers;   // names in the LayerStore, lowest first
@@ -160,7 +162,7 @@ struct Instance {
     std::string launch_operation;
 };
 
-// The id in the name of an instance; "": it is no such name.
+// The id in the name that an instance has where none was asked for; "": it is no such name.
 std::string_view instance_id_in(std::string_view name);
 
 Json to_json(const Instance& instance);  // the record of the API
@@ -170,6 +172,7 @@ Instance instance_from_store(const Json& stored);
 // Body of POST /1.0/containers and /1.0/instances (specification: Launch payload; facts 7.2). `from_json`
 // checks all that needs no other object: types, ranges, names, exactly one of app_id and image_id.
 struct InstanceCreate {
+    std::string name;  // "": that of its id
     std::string app_id;
     std::optional<int> app_version;
     std::string image_id;
@@ -185,6 +188,13 @@ struct InstanceCreate {
     bool no_start = false;
     InstanceConfig config;
     static InstanceCreate from_json(const Json& body);
+};
+
+// Body of PATCH from a trusted client (facts 4.3): one of them.
+struct InstancePatch {
+    std::optional<std::string> desired_status;
+    std::optional<bool> delete_protected;
+    static InstancePatch from_json(const Json& body);
 };
 
 // Internal report of the agent (facts 4.3).

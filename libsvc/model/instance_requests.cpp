@@ -33,6 +33,13 @@ std::string text_without_nul(const JsonFields& fields, std::string_view key) {
     return value;
 }
 
+// config.security.delete_protected; its last two words may be one key.
+std::optional<bool> read_protection(const JsonFields& config) {
+    if (const auto value = config.boolean("security.delete_protected")) return value;
+    const auto security = config.object("security");
+    return security ? security->boolean("delete_protected") : std::nullopt;
+}
+
 InstanceConfig read_config(const JsonFields& fields) {
     InstanceConfig config;
     config.platform = fields.string("platform").value_or("");
@@ -50,6 +57,7 @@ InstanceConfig read_config(const JsonFields& fields) {
     config.features = text_without_nul(fields, "features");
     config.disable_watchdog = fields.boolean("disable_watchdog").value_or(false);
     config.devmode = fields.boolean("devmode").value_or(false);
+    config.delete_protected = read_protection(fields).value_or(false);
     return config;
 }
 
@@ -91,9 +99,8 @@ void read_resources(const JsonFields& fields, InstanceCreate& request) {
     request.disk_size =
         agreed({{fields, "disk_size"}, {fields, "disk-size"}, {inner, "disk_size"}, {inner, "disk-size"}},
                amount_in);
-    request.gpu_slots =
-        agreed({{fields, "gpu_slots"}, {fields, "gpu-slots"}, {inner, "gpu-slots"}, {inner, "gpu_slots"}},
-               count(0));
+    request.gpu_slots = agreed(
+        {{fields, "gpu_slots"}, {fields, "gpu-slots"}, {inner, "gpu-slots"}, {inner, "gpu_slots"}}, count(0));
 }
 
 void read_source(const JsonFields& fields, InstanceCreate& request) {
@@ -148,6 +155,8 @@ InstanceCreate InstanceCreate::from_json(const Json& body) {
         check_from_image(fields, request);
     else
         check_from_application(fields, request);
+    request.name = fields.string("name").value_or("");
+    if (!request.name.empty()) check_instance_name("name", request.name);
     request.user_data = fields.string("user_data").value_or("");
     if (request.user_data.size() > max_user_data_bytes)
         throw Error(ErrorCode::invalid_argument, "length of user_data is invalid");
@@ -163,6 +172,18 @@ InstanceCreate InstanceCreate::from_json(const Json& body) {
     request.no_start = fields.boolean("no_start").value_or(false);
     if (const auto config = fields.object("config")) request.config = read_config(*config);
     return request;
+}
+
+InstancePatch InstancePatch::from_json(const Json& body) {
+    const JsonFields fields(body);
+    InstancePatch patch;
+    patch.desired_status = fields.string("desired_status");
+    if (const auto config = fields.object("config")) patch.delete_protected = read_protection(*config);
+    if (!patch.desired_status && !patch.delete_protected)
+        throw Error(ErrorCode::invalid_argument,
+                    "desired_status or config.security.delete_protected is required");
+    if (patch.desired_status && patch.delete_protected) refuse_with(fields, "config", "desired_status");
+    return patch;
 }
 
 ExecRequest ExecRequest::from_json(const Json& body) {

@@ -49,7 +49,8 @@ Json config_to_store(const InstanceConfig& config) {
                              {"metrics_server", config.metrics_server},
                              {"features", config.features},
                              {"disable_watchdog", config.disable_watchdog},
-                             {"devmode", config.devmode}});
+                             {"devmode", config.devmode},
+                             {"delete_protected", config.delete_protected}});
 }
 
 Json resources_to_store(const InstanceResources& resources) {
@@ -120,9 +121,9 @@ std::vector<ServiceEntry> services_from_store(const JsonFields& fields) {
 }
 
 InstanceConfig config_from_store(const JsonFields& fields) {
-    return {text(fields, "platform"),       text(fields, "boot_package"), text(fields, "boot_activity"),
-            text(fields, "metrics_server"), text(fields, "features"),     flag(fields, "disable_watchdog"),
-            flag(fields, "devmode")};
+    return {text(fields, "platform"),       text(fields, "boot_package"),    text(fields, "boot_activity"),
+            text(fields, "metrics_server"), text(fields, "features"),        flag(fields, "disable_watchdog"),
+            flag(fields, "devmode"),        flag(fields, "delete_protected")};
 }
 
 InstanceResources resources_from_store(const JsonFields& fields) {
@@ -186,6 +187,7 @@ void read_placement(const JsonFields& fields, Instance& instance) {
 }
 
 void read_internals(const JsonFields& fields, Instance& instance) {
+    instance.own_name = text(fields, "name");
     instance.instance_type = text(fields, "instance_type");
     instance.app_name = text(fields, "app_name");
     instance.layers = layers_from_store(fields);
@@ -231,6 +233,7 @@ Json shown_members(const Instance& instance) {
 
 Json internals(const Instance& instance) {
     return without_defaults({
+        {"name", *instance.own_name},
         {"instance_type", *instance.instance_type},
         {"app_name", *instance.app_name},
         {"layers", strings_to_json(instance.layers)},

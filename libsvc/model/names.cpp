@@ -8,6 +8,7 @@
 #include "libsvc/base/id.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/model/instance.h"
 
 namespace svc {
 
@@ -51,6 +52,13 @@ bool is_control(char c) {
     throw Error(ErrorCode::invalid_argument, std::string(field) + " is required");
 }
 
+// Letters, digits and hyphens within: what a host may be called.
+void check_label(std::string_view field, std::string_view name) {
+    const auto allowed = [](char c) { return is_letter(c) || is_digit(c) || c == '-'; };
+    if (!std::all_of(name.begin(), name.end(), allowed) || name.front() == '-' || name.back() == '-')
+        throw_invalid(field, "only letters, digits and - are allowed, - neither first nor last");
+}
+
 // What the names of images, applications and addons have in common: they stand in URL paths and beside ids.
 void check_name(std::string_view field, std::string_view name, std::string_view punctuation,
                 std::string_view rule) {
@@ -82,9 +90,14 @@ void check_addon_name(std::string_view field, std::string_view name) {
 void check_node_name(std::string_view field, std::string_view name) {
     if (name.empty()) throw_required(field);
     if (name.size() > 63) throw_length(field);
-    const auto allowed = [](char c) { return is_letter(c) || is_digit(c) || c == '-'; };
-    if (!std::all_of(name.begin(), name.end(), allowed) || name.front() == '-' || name.back() == '-')
-        throw_invalid(field, "only letters, digits and - are allowed, - neither first nor last");
+    check_label(field, name);
+}
+
+void check_instance_name(std::string_view field, std::string_view name) {
+    if (name.size() < 3 || name.size() > 63) throw_length(field);
+    check_label(field, name);
+    if (is_object_id(name) || is_object_id(instance_id_in(name)))
+        throw_invalid(field, "must not look like an id");
 }
 
 void check_account_name(std::string_view field, std::string_view name) {

@@ -14,6 +14,8 @@ void check_application_name(std::string_view field, std::string_view name);
 void check_addon_name(std::string_view field, std::string_view name);
 void check_node_name(std::string_view field,
                      std::string_view name);  // ^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$
+// ^[a-zA-Z0-9][a-zA-Z0-9-]{1,61}[a-zA-Z0-9]$, neither like an id nor like the name that an id gives
+void check_instance_name(std::string_view field, std::string_view name);
 void check_service_name(std::string_view field, std::string_view name);  // "" or ^[a-z0-9][a-z0-9-]{0,62}$
 void check_account_name(std::string_view field, std::string_view name);  // ^[a-z0-9][a-z0-9-]{0,62}$
 void check_boot_package(std::string_view field, std::string_view name);

@@ -17,7 +17,7 @@ std::uint64_t parse_size(std::string_view field,
 std::optional<std::uint64_t> size_in(const JsonFields& fields, std::string_view key);
 // The same of what an instance gets: any amount but nothing.
 std::optional<std::uint64_t> amount_in(const JsonFields& fields, std::string_view key);
-std::string format_size(std::uint64_t bytes);     // largest unit with a value below 1024, no decimals
-std::string exact_size(std::uint64_t bytes);      // largest unit that divides it: parse_size gives it back
+std::string format_size(std::uint64_t bytes);  // largest unit with a value below 1024, no decimals
+std::string exact_size(std::uint64_t bytes);   // largest unit that divides it: parse_size gives it back
 
 }  // namespace svc

@@ -50,7 +50,8 @@ void patch_settings(Application& application, const ApplicationPatch& patch) {
     if (patch.inhibit_auto_updates) application.inhibit_auto_updates = *patch.inhibit_auto_updates;
 }
 
-// As of a launch: what it asks for itself must hold the image. What its instance type has may be raised there.
+// As of a launch: what it asks for itself must hold the image. What its instance type has may be raised
+// there.
 void check_disk(const Application& application, std::uint64_t root_bytes) {
     if (application.resources.disk && *application.resources.disk < root_bytes)
         throw_invalid("resources.disk-size", "the image has " + std::to_string(root_bytes) + " bytes");

@@ -31,6 +31,7 @@ class InstanceService::Implementation {
     Started remove(std::string_view id, bool force, PathWord word, const std::string& requestor);
     Started set_desired_status(std::string_view id, std::string_view status, bool no_wait, PathWord word,
                                const std::string& requestor);
+    Started protect(std::string_view id, bool wanted, PathWord word, const std::string& requestor);
     void launch_base(const BaseLaunch& launch);
     void finish_base(const std::string& id, std::function<void(const std::optional<Error>&)> done);
     void remove_base(const std::string& id, std::function<void()> done);
@@ -67,6 +68,7 @@ class InstanceService::Implementation {
     // instance_requests.cpp
     Started launch_once(const InstanceCreate& request, bool no_wait, PathWord word,
                         const std::string& requestor);
+    void check_name_is_free(const std::string& name) const;
     void give_identity(Instance& instance) const;
     void require_addons(Batch& batch, const Instance& instance) const;
     Started start_launch(const Instance& instance, OperationSpec spec, Batch batch);

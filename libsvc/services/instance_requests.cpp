@@ -5,6 +5,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/rollback.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/services/instance_implementation.h"
 #include "libsvc/services/launch_source.h"
 #include "libsvc/services/retry.h"
@@ -24,6 +25,12 @@ constexpr Duration removal_limit = std::chrono::minutes(5);  // of the instances
                 what + " a container that is " + std::string(to_text(status)) + " not allowed");
 }
 
+void check_unprotected(const Instance& instance) {
+    if (!instance.config->delete_protected) return;
+    const std::string& name = instance.own_name.empty() ? instance.id.str() : *instance.own_name;
+    throw Error(ErrorCode::forbidden, "deleting protected container " + quoted(name) + " not allowed");
+}
+
 bool is_up(InstanceStatus status) {
     return status == InstanceStatus::started || status == InstanceStatus::running;
 }
@@ -37,6 +44,7 @@ Started InstanceService::Implementation::launch(const InstanceCreate& request, b
 
 Started InstanceService::Implementation::launch_once(const InstanceCreate& request, bool no_wait,
                                                      PathWord word, const std::string& requestor) {
+    check_name_is_free(request.name);
     const LaunchRecords records{parts_.images, parts_.applications, parts_.addons};
     const ConfigValues config = parts_.config.values();
     const LaunchSource chosen = find_launch_source(request, records, config);
@@ -55,6 +63,12 @@ Started InstanceService::Implementation::launch_once(const InstanceCreate& reque
     Started started = start_launch(instance, std::move(spec), std::move(batch));
     undo.dismiss();
     return started;
+}
+
+// Of two launches that ask for the same at the same moment one meets a conflict, and then sees the other.
+void InstanceService::Implementation::check_name_is_free(const std::string& name) const {
+    if (!name.empty() && parts_.instances.find(name))
+        throw Error(ErrorCode::conflict, "container " + quoted(name) + " already exists");
 }
 
 void InstanceService::Implementation::give_identity(Instance& instance) const {
@@ -113,8 +127,10 @@ Started InstanceService::Implementation::start_deletion(const Work& work, PathWo
         spec.wait_for_claims = true;
         Batch batch;
         if (!deleting)
-            parts_.instances.stage_update(
-                batch, work.instance, [](Instance& changed) { changed.status = InstanceStatus::deleted; });
+            parts_.instances.stage_update(batch, work.instance, [](Instance& changed) {
+                check_unprotected(changed);
+                changed.status = InstanceStatus::deleted;
+            });
         return parts_.engine.start(std::move(spec), std::move(batch));
     });
     // Nobody waits for a guest that is going away: its start ends now and frees the claim.
@@ -124,8 +140,11 @@ Started InstanceService::Implementation::start_deletion(const Work& work, PathWo
 }
 
 void InstanceService::Implementation::remove_all_on(const std::string& node) {
+    const auto instances = parts_.instances.list();
+    for (const auto& instance : instances)  // all of them or none
+        if (instance->node == node) check_unprotected(*instance);
     std::vector<Started> deletions;
-    for (const auto& instance : parts_.instances.list()) {
+    for (const auto& instance : instances) {
         if (instance->node != node) continue;
         try {
             deletions.push_back(start_deletion({.instance = instance->id.str(), .force = true},
@@ -141,6 +160,24 @@ void InstanceService::Implementation::remove_all_on(const std::string& node) {
         throw Error(ErrorCode::internal,
                     "container " + Work::of(*deletion).instance + " cannot be deleted: " + reason);
     }
+}
+
+// Whatever else goes on with it.
+Started InstanceService::Implementation::protect(std::string_view id, bool wanted, PathWord word,
+                                                 const std::string& requestor) {
+    return retry_on_conflict([&] {
+        const Work work{.instance = parts_.instances.get(id)->id.str()};
+        auto spec = spec_for("instance.protect", "Updating container", work, word, requestor);
+        spec.claims.clear();
+        Batch batch;
+        parts_.instances.stage_update(batch, work.instance, [wanted](Instance& changed) {
+            if (changed.status == InstanceStatus::deleted) throw_deleting();
+            if (changed.type == InstanceType::base)
+                throw Error(ErrorCode::invalid_argument, "protecting a base container not allowed");
+            changed.config.change([wanted](InstanceConfig& config) { config.delete_protected = wanted; });
+        });
+        return parts_.engine.start(std::move(spec), std::move(batch));
+    });
 }
 
 Started InstanceService::Implementation::set_desired_status(std::string_view id, std::string_view status,

@@ -54,6 +54,8 @@ void InstanceService::Implementation::register_kinds() {
     handle(
         "instance.stop", [this](OperationContext& c) { return run_stop(c); },
         [this](const Operation& o, const Error& e) { return undo_stop(o, e); });
+    handle(  // its start has done it
+        "instance.protect", [](OperationContext&) { return OperationResult{}; }, nullptr);
     handle(
         "instance.fail", [this](OperationContext& c) { return run_fail(c); }, nullptr);
     handle(
@@ -190,6 +192,11 @@ Started InstanceService::remove(std::string_view id, bool force, PathWord word,
 Started InstanceService::set_desired_status(std::string_view id, std::string_view status, bool no_wait,
                                             PathWord word, const std::string& requestor) {
     return implementation_->set_desired_status(id, status, no_wait, word, requestor);
+}
+
+Started InstanceService::protect(std::string_view id, bool wanted, PathWord word,
+                                 const std::string& requestor) {
+    return implementation_->protect(id, wanted, word, requestor);
 }
 
 void InstanceService::launch_base(const BaseLaunch& launch) {

@@ -68,9 +68,9 @@ struct BaseLaunch {
     std::string requestor;
 };
 
-// Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.delete",
-// "instance.fail" with the engine and itself as the runtime's listener, and adopts at construction what the
-// records hold of nodes and layers. Stop the engine before this is destroyed.
+// Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.protect",
+// "instance.delete", "instance.fail" with the engine and itself as the runtime's listener, and adopts at
+// construction what the records hold of nodes and layers. Stop the engine before this is destroyed.
 class InstanceService {
   public:
     explicit InstanceService(InstanceServiceParts parts);
@@ -82,6 +82,8 @@ class InstanceService {
     Started remove(std::string_view id, bool force, PathWord word, const std::string& requestor);
     Started set_desired_status(std::string_view id, std::string_view status, bool no_wait, PathWord word,
                                const std::string& requestor);
+    // Protected from deletion, whoever asks for it, or no longer so. There is nothing to wait for.
+    Started protect(std::string_view id, bool wanted, PathWord word, const std::string& requestor);
     // Creates the container and starts its launch, unless that was done before. `running` means that the
     // guest part of the bootstrap has succeeded. Base containers are never expired, and refused to
     // set_desired_status().

@@ -89,6 +89,7 @@ void take_request(const InstanceCreate& request, const ConfigValues& config, Ins
     if (wanted.platform.empty()) wanted.platform = config.text("container.default_platform");
     if (wanted.platform.empty()) wanted.platform = "null";
     instance.config = std::move(wanted);
+    instance.own_name = request.name;
     instance.user_data = request.user_data;
     instance.tags = request.tags;
     instance.no_start = request.no_start;

@@ -219,7 +219,7 @@ void InstanceService::Implementation::expire() {
     for (const auto& instance : parts_.instances.list()) {
         const bool ended_by_itself = instance->status == InstanceStatus::stopped &&
                                      instance->type == InstanceType::regular && !instance->stop_requested &&
-                                     !instance->no_start;
+                                     !instance->no_start && !instance->config->delete_protected;
         if (!ended_by_itself || instance->stopped_at > latest) continue;
         if (parts_.engine.claimed("instances/" + instance->id.str())) continue;  // it is being started again
         try {

@@ -30,7 +30,7 @@ struct RecordTraits<Instance> {
     static constexpr std::string_view noun = "container";
     static constexpr std::string_view prefix = "instances/";
     static const std::string& id(const Instance& i) { return i.id.str(); }
-    static std::string name(const Instance&) { return ""; }
+    static std::string name(const Instance& i) { return *i.own_name; }
     static std::string_view id_in(std::string_view name) { return instance_id_in(name); }
     static Json to_store(const Instance& i) { return instance_to_store(i); }
     static Instance from_store(const Json& j) { return instance_from_store(j); }

@@ -102,7 +102,8 @@ OperationResult RegistryWork::run_push(OperationContext& context) {
     const auto application = parts_.applications.get(JsonFields(arguments).require_string("application"));
     const auto catalogue = open();
     // What was stored before a push named its versions does not.
-    const auto wanted = arguments.find("versions") ? versions_of(arguments) : versions_by_itself(*application);
+    const auto wanted =
+        arguments.find("versions") ? versions_of(arguments) : versions_by_itself(*application);
     for (const int version : missing_there(*catalogue, *application, wanted))
         push_version(*catalogue, *application, version, context);
     return {};

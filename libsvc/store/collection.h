@@ -26,8 +26,7 @@ namespace svc {
 //   static const std::string& id(const T&);
 //   static std::string name(const T&);                "" when it has no unique name
 //   static std::string_view id_in(std::string_view);  may be absent: the id that a name says; "": it says
-//   none.
-//                                                     name() is "" then: no two can have the same
+//                                                     none. No name() is such a name
 //   static Json to_store(const T&);                   with a "schema" number
 //   static T from_store(const Json&);                 upgrades older schemas
 template <class T>

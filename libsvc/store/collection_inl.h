@@ -64,7 +64,10 @@ typename Collection<T>::Ptr Collection<T>::find(std::string_view id_or_name) con
 
 template <class T>
 typename Collection<T>::Slots::const_iterator Collection<T>::named(std::string_view name) const {
-    if constexpr (requires { Traits::id_in(name); }) return records_.find(Traits::id_in(name));
+    if constexpr (requires { Traits::id_in(name); }) {
+        const auto said = records_.find(Traits::id_in(name));
+        if (said != records_.end()) return said;
+    }
     const auto id = ids_by_name_.find(name);
     return id == ids_by_name_.end() ? records_.end() : records_.find(id->second);
 }

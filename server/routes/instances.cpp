@@ -59,10 +59,12 @@ Response report(const Services& services, const Request& request) {
 // A token speaks for an instance: its report. Without one it is a trusted client's wish.
 Response update_instance(const Services& services, const Request& request, PathWord word) {
     if (request.headers.find("Authorization")) return report(services, request);
-    const Json body = json_body(request);
-    const std::string status = JsonFields(body).require_string("desired_status");
+    const InstancePatch patch = InstancePatch::from_json(json_body(request));
+    const std::string& id = request.params.at("id");
+    if (patch.delete_protected)
+        return async(*services.instances.protect(id, *patch.delete_protected, word, requestor(request)));
     return async(*services.instances.set_desired_status(
-        request.params.at("id"), status, query_flag(request, "no_wait"), word, requestor(request)));
+        id, *patch.desired_status, query_flag(request, "no_wait"), word, requestor(request)));
 }
 
 Response execute(const Services& services, const Request& request, PathWord word) {

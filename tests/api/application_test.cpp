@@ -238,9 +238,10 @@ TEST_CASE_METHOD(Setup, "a_filter_by_what_nothing_can_be_is_refused") {
     CHECK(refusal("applications?instance_type=a2.3,z9")
               .starts_with("argument instance_type is invalid: 'z9' is not one of a2.3, a4.3,"));
     for (const std::string word : {"containers", "instances"}) {
-        CHECK(refusal(word + "?status=running,dancing") ==
-              "argument status is invalid: 'dancing' is not one of error, unknown, created, prepared, started, "
-              "running, stopped, deleted");
+        CHECK(
+            refusal(word + "?status=running,dancing") ==
+            "argument status is invalid: 'dancing' is not one of error, unknown, created, prepared, started, "
+            "running, stopped, deleted");
         CHECK(refusal(word + "?type=vm") ==
               "argument type is invalid: 'vm' is not one of regular, base, unknown");
         CHECK(refusal(word + "?app_version=three") ==

@@ -156,7 +156,8 @@ TEST_CASE_METHOD(Setup, "an_application_names_its_addons_and_a_version_the_versi
 // One that is announced this way reads records of another shape below /1.0/instances.
 TEST_CASE_METHOD(Setup, "instances_are_not_announced_as_records_of_their_own") {
     const Json server = api.get("/1.0").metadata();
-    for (const Json& name : server.at("api_extensions").as_array()) CHECK_FALSE(name == Json("instance_support"));
+    for (const Json& name : server.at("api_extensions").as_array())
+        CHECK_FALSE(name == Json("instance_support"));
 }
 
 TEST_CASE_METHOD(Setup, "an_image_is_launched_by_its_resources_under_both_words") {
@@ -168,7 +169,8 @@ TEST_CASE_METHOD(Setup, "an_image_is_launched_by_its_resources_under_both_words"
               R"({"image_id": "base", "type": "container", "services": null, "config": {"security": {}},
                   "resources": {"cpus": 1, "memory": 536870912, "disk_size": 1073741824}})"}) {
             const Json operation = api.succeed(api.call(Method::post, path, body));
-            const std::string id = operation.at("resources").as_object().at(0).second.as_array().at(0).as_string();
+            const std::string id =
+                operation.at("resources").as_object().at(0).second.as_array().at(0).as_string();
             CHECK(api.get(id).metadata().at("resources") ==
                   Json::parse(R"({"cpus": 1, "memory": "512MB", "disk-size": "1GB"})"));
         }

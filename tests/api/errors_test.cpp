@@ -166,6 +166,16 @@ const Provocations& bad_callers() {
                  reply = w.stranger.post("/1.0/certificates", Json::object({{"trust-password", "x"}}));
              return reply;
          }},
+        {"container-exists",
+         [](World& w) {
+             w.api.wait(w.launch(R"(,"name":"web-1")"));
+             return w.launch(R"(,"name":"web-1")");
+         }},
+        {"protected-deletion",
+         [](World& w) {
+             w.api.wait(w.launch(R"(,"name":"web-2","config":{"security":{"delete_protected":true}})"));
+             return w.api.remove("/1.0/containers/web-2", R"({"force":true})");
+         }},
         {"certificate-exists",
          [](World& w) {
              w.daemon.trust(w.keys);

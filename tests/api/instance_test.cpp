@@ -66,6 +66,52 @@ TEST_CASE_METHOD(Setup, "one_instance_is_listed_by_name_or_id_if_all_filters_pas
     CHECK(page.at("total_size") == Json(1));
 }
 
+TEST_CASE_METHOD(Setup, "a_named_instance_is_addressed_by_its_name") {
+    Json body = launch_body();
+    body.set("name", "web-1");
+    const std::string id = resource_id(api.succeed(api.post("/1.0/containers", body)), "containers");
+    const Json record = api.get("/1.0/containers/" + id).metadata();
+    CHECK(record.at("name") == Json("web-1"));
+    CHECK(api.get("/1.0/instances/web-1").metadata() == record);
+    CHECK(api.get("/1.0/containers?recursion=1&name=web-1").metadata() == Json::array({record}));
+    CHECK(api.get("/1.0/containers?name=svc-" + id).metadata() == Json::array());
+    const ApiReply taken = api.post("/1.0/instances", body);
+    CHECK(taken.status == 409);
+    CHECK(taken.error() == "container 'web-1' already exists");
+    body.set("name", "web_1");
+    CHECK(api.post("/1.0/instances", body).status == 400);
+    api.succeed(api.remove("/1.0/instances/web-1"));
+    CHECK(api.get("/1.0/instances/web-1").status == 404);
+}
+
+TEST_CASE_METHOD(Setup, "a_protected_instance_is_deleted_when_that_is_taken_off") {
+    Json body = launch_body();
+    body.set("config", Json::parse(R"({"security": {"delete_protected": true}})"));
+    const std::string id = resource_id(api.succeed(api.post("/1.0/containers", body)), "containers");
+    const std::string url = "/1.0/containers/" + id;
+    const std::string text = "deleting protected container '" + id + "' not allowed";
+    CHECK(api.get(url).metadata().at("config").at("security").at("delete_protected") == Json(true));
+    for (const char* request : {"", R"({"force": true})"}) {
+        const ApiReply refused = api.remove(url, request);
+        CHECK(refused.status == 403);
+        CHECK(refused.error() == text);
+    }
+    const std::string other = api.launch("base");
+    const Json several =
+        api.wait(api.remove("/1.0/instances", Json::object({{"ids", Json::array({other, id})}}).dump()));
+    CHECK(several.at("status_code") == Json(400));
+    CHECK_THAT(several.at("err").as_string(), Catch::Contains(text));
+    CHECK(api.get("/1.0/containers/" + other).status == 404);
+    CHECK(api.get(url).metadata().at("status") == Json("running"));
+    const ApiReply change = api.patch(
+        "/1.0/instances/" + id, Json::parse(R"({"config": {"security": {"delete_protected": false}}})"));
+    CHECK(change.status == 202);
+    CHECK(api.succeed(change).at("description") == Json("Updating container"));
+    CHECK(api.get(url).metadata().at("config").find("security") == nullptr);
+    api.succeed(api.remove(url));
+    CHECK(api.get(url).status == 404);
+}
+
 TEST_CASE_METHOD(Setup, "pages_of_instances_and_tasks_end_with_the_list") {
     for (int i = 0; i < 3; ++i) api.launch("base");
     for (const std::string url :

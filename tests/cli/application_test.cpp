@@ -52,8 +52,8 @@ TEST_CASE_METHOD(Applications, "a created application is listed and shown in eve
 }
 
 TEST_CASE("a service that tells of addons by their names alone is understood") {
-    const Json shown = cli::application_value(
-        Json::parse(R"({"id": "a", "versions": [{"number": 0, "addons": ["ssh"]},
+    const Json shown =
+        cli::application_value(Json::parse(R"({"id": "a", "versions": [{"number": 0, "addons": ["ssh"]},
                                                 {"number": 1, "addons": [{"name": "ssh", "version": 3}]}]})"));
     CHECK(shown.at("versions").at("0").at("addons") == Json::array({"ssh"}));
     CHECK(shown.at("versions").at("1").at("addons") == Json::array({"ssh (version 3)"}));

@@ -53,6 +53,22 @@ TEST_CASE_METHOD(InstanceFixture, "launch flags reach the instance") {
     CHECK(value.at("network").at("services").as_array().size() == 1);
 }
 
+TEST_CASE_METHOD(InstanceFixture, "a named and protected instance goes after unprotect alone") {
+    const std::string id = ask({"launch", "base", "--name", "web-1", "--protect"});
+    CHECK(shown("web-1").at("id").as_string() == id);
+    CHECK(shown(id).at("config").at("security").at("delete_protected").as_bool());
+    CHECK_THAT(ask({"list"}), Catch::Contains("| NAME ") && Catch::Contains("| web-1 "));
+    const CliRun refused = run({"delete", "web-1", "--force", "-y"});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Catch::Contains("deleting protected container 'web-1' not allowed"));
+    ask({"unprotect", "web-1"});
+    ask({"protect", id});
+    CHECK(run({"delete", id, "-y"}).status == 1);
+    ask({"unprotect", id});
+    ask({"delete", "web-1", "-y"});
+    CHECK(ask({"list", "-o", "json"}) == "[]");
+}
+
 TEST_CASE_METHOD(InstanceFixture, "without an image the default one is launched") {
     CHECK(shown(ask({"launch"})).at("image").at("name").as_string() == "base");
 }

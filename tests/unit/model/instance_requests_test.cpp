@@ -111,7 +111,8 @@ TEST_CASE("what a launch says twice must be the same") {
           "argument resources.disk_size is invalid: must be the same as disk_size");
     CHECK(message(R"({"gpu_slots": 0, "gpu-slots": 3})") ==
           "argument gpu-slots is invalid: must be the same as gpu_slots");
-    CHECK(message(R"({"resources": {"cpus": 0}})") == "argument resources.cpus is invalid: must be at least 1");
+    CHECK(message(R"({"resources": {"cpus": 0}})") ==
+          "argument resources.cpus is invalid: must be at least 1");
     CHECK(message(R"({"resources": []})") == "argument resources is invalid: must be an object");
 }
 
@@ -197,6 +198,37 @@ TEST_CASE("the configuration of a launch is checked") {
     for (const char* platform : {"", "null", "swrast", "webrtc"})
         CHECK(launch("config", R"({"platform":")" + std::string(platform) + "\"}").config.platform ==
               platform);
+}
+
+TEST_CASE("a launch names its instance and protects it") {
+    CHECK(launch("name", "\"web-1\"").name == "web-1");
+    CHECK(launch("name", "\"\"").name.empty());
+    CHECK(refusal("name", "\"a b\"").starts_with("argument name is invalid: "));
+    CHECK(refusal("name", "\"c08p730j1qm6t2783da0\"") ==
+          "argument name is invalid: must not look like an id");
+    CHECK(launch("config", R"({"security": {"delete_protected": true}})").config.delete_protected);
+    CHECK(launch("config", R"({"security.delete_protected": true})").config.delete_protected);
+    for (const char* config : {"{}", R"({"security": {}})", R"({"security": null})",
+                               R"({"security": {"delete_protected": false}})"})
+        CHECK_FALSE(launch("config", config).config.delete_protected);
+    CHECK(refusal("config", R"({"security": {"delete_protected": "yes"}})") ==
+          "argument config.security.delete_protected is invalid: must be true or false");
+    CHECK(refusal("config", R"({"security": true})") ==
+          "argument config.security is invalid: must be an object");
+}
+
+TEST_CASE("a change of an instance is a status or its protection") {
+    const auto patch = [](const char* body) { return InstancePatch::from_json(Json::parse(body)); };
+    CHECK(patch(R"({"desired_status": "stopped", "config": {"security": {}}})").desired_status == "stopped");
+    CHECK(patch(R"({"desired_status": null, "config": {"security": {"delete_protected": false}}})")
+              .delete_protected == false);
+    CHECK(patch(R"({"config": {"security.delete_protected": true}})").delete_protected == true);
+    for (const char* body : {"{}", R"({"config": {}})"})
+        CHECK(message_of([&] { patch(body); }) ==
+              "desired_status or config.security.delete_protected is required");
+    CHECK(message_of([&] {
+              patch(R"({"desired_status": "running", "config": {"security": {"delete_protected": true}}})");
+          }) == "argument config is invalid: cannot be given together with desired_status");
 }
 
 TEST_CASE("services of a launch are checked") {

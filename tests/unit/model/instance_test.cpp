@@ -28,10 +28,11 @@ Instance sample() {
     instance.stored_logs = {"console.log"};
     instance.error_message = "hook failed";
     instance.config = InstanceConfig{
-        "webrtc", "com.example.app", ".Main", "influxdb:10.0.0.1:8086,raw", "enable_wifi", true, true};
+        "webrtc", "com.example.app", ".Main", "influxdb:10.0.0.1:8086,raw", "enable_wifi", true, true, true};
     instance.resources = {2, 3ULL << 30, 21ULL << 30, 1};
     instance.architecture = "x86_64";
     instance.tags = {"ci"};
+    instance.own_name = "web-1";
     instance.instance_type = "g2.3";
     instance.layers = {std::string(64, 'a'), "v0"};
     instance.init = "/sbin/init";
@@ -53,6 +54,7 @@ TEST_CASE("the record of an instance") {
     Instance fresh;
     fresh.id = InstanceId("c5pvhr3fbn40000000b0");
     fresh.config.change([](InstanceConfig& config) { config.platform = "null"; });
+    CHECK(fresh.name() == "svc-c5pvhr3fbn40000000b0");
     check_golden("unit/model/golden/instance_created.json", to_json(fresh));
 }
 

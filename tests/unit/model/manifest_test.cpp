@@ -259,9 +259,10 @@ TEST_CASE("resources of a manifest") {
     check_refused({resource("cpus", "4"), invalid("resources.cpus is invalid: must be a 64-bit integer")});
     check_refused({resource("cpus", 1e10), invalid("resources.cpus is invalid: '10000000000' is too large")});
     for (const Json& value : {Json("4 GB"), Json(true), Json(-1), Json("-1")})
-        check_refused({resource("memory", value),
-                       invalid("resources.memory is invalid: must be a whole number of bytes, or text like 512MB "
-                               "or 3GB (units B, kB, MB, GB, TB, PB, EB)")});
+        check_refused(
+            {resource("memory", value),
+             invalid("resources.memory is invalid: must be a whole number of bytes, or text like 512MB "
+                     "or 3GB (units B, kB, MB, GB, TB, PB, EB)")});
     check_refused({resource("memory", "0MB"), invalid("resources.memory is invalid: must be above 0")});
     check_refused({resource("disk-size", 0), invalid("resources.disk-size is invalid: must be above 0")});
     check_refused({resource("gpu-slots", -1), invalid("resources.gpu-slots is invalid: '-1' is below 0")});

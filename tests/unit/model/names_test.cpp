@@ -50,6 +50,17 @@ TEST_CASE("node names") {
         refused(check_node_name, name);
 }
 
+TEST_CASE("instance names") {
+    for (const std::string& name : {std::string("web"), std::string("Web-01"), std::string("svc-web"),
+                                    std::string("0123456789abcdefghiw"), std::string(63, 'x')})
+        CHECK_NOTHROW(check_instance_name("name", name));
+    for (const std::string& name :
+         {std::string(), std::string("ab"), std::string(64, 'x'), std::string("-ab"), std::string("ab-"),
+          std::string("a.b"), std::string("a_b"), std::string("a b"), std::string("c08p730j1qm6t2783da0"),
+          std::string("svc-c08p730j1qm6t2783da0")})
+        refused(check_instance_name, name);
+}
+
 TEST_CASE("service names") {
     for (const std::string& name :
          {std::string(), std::string("ssh"), std::string("0-a-"), std::string(63, 'x')})

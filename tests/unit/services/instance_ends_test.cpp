@@ -187,3 +187,74 @@ TEST_CASE_METHOD(InstanceFixture, "a failed instance starts again without its ol
     CHECK(instances().get(id)->error_message.empty());
     CHECK_FALSE(std::filesystem::exists(directory.path() / "logs" / id / "console.log"));
 }
+
+namespace {
+
+struct ProtectedFixture : InstanceFixture {
+    std::string id = launched(protected_request());
+
+    static InstanceCreate protected_request() {
+        InstanceCreate create = request();
+        create.name = "keep-me";
+        create.config.delete_protected = true;
+        return create;
+    }
+    std::string deletion_refusal(bool force) {
+        return message_of([&] { instances().remove(id, force, PathWord::containers, "test"); });
+    }
+    void protect(bool wanted) {
+        const auto done = wait(instances().protect(id, wanted, PathWord::containers, "test"));
+        REQUIRE(done->err == "");
+        CHECK(done->description == "Updating container");
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(ProtectedFixture, "a protected instance is deleted only when that is taken off") {
+    for (const bool force : {false, true})
+        CHECK(deletion_refusal(force) == "deleting protected container 'keep-me' not allowed");
+    CHECK(code_of([&] { instances().remove(id, true, PathWord::containers, "test"); }) ==
+          ErrorCode::forbidden);
+    restart();
+    CHECK_FALSE(deletion_refusal(true).empty());
+    CHECK(status(id) == InstanceStatus::running);
+    protect(false);
+    wait(instances().remove(id, false, PathWord::containers, "test"));
+    CHECK_FALSE(exists(id));
+}
+
+TEST_CASE_METHOD(InstanceFixture, "an instance is protected while it boots, and boots on") {
+    const std::string id = booting();
+    wait(instances().protect(id, true, PathWord::containers, "test"));
+    report(id, "running");
+    CHECK(wait(launch_of(id))->status == OperationStatus::success);
+    CHECK(instances().get(id)->config->delete_protected);
+    CHECK(code_of([&] { instances().remove(id, true, PathWord::containers, "test"); }) ==
+          ErrorCode::forbidden);
+}
+
+TEST_CASE_METHOD(ProtectedFixture, "a node with a protected instance stays, with all its instances") {
+    const std::string other = launched();
+    NodeRemoval removal;
+    removal.force = true;
+    CHECK(wait(nodes().remove("node0", removal, "test"))->err ==
+          "deleting protected container 'keep-me' not allowed");
+    CHECK(exists(id));
+    CHECK(exists(other));
+    CHECK(nodes().get("node0")->status == NodeStatus::online);
+}
+
+TEST_CASE_METHOD(ProtectedFixture, "a protected instance that ends by itself stays until it may go") {
+    simulated.end(id, true, "");
+    await_told(id, "stopped");
+    settle(id);
+    clock.advance(std::chrono::seconds(61));
+    instances().expire();
+    settle(id);
+    CHECK(status(id) == InstanceStatus::stopped);
+    protect(false);
+    instances().expire();
+    settle(id);
+    CHECK_FALSE(exists(id));
+}

@@ -183,3 +183,56 @@ TEST_CASE_METHOD(InstanceFixture, "launches that do not all fit never oversubscr
     CHECK(running == 8);
     CHECK(instances().list().size() == 8);
 }
+
+namespace {
+
+InstanceCreate named(const std::string& name) {
+    InstanceCreate create = ServiceFixture::request();
+    create.name = name;
+    return create;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(InstanceFixture, "a named instance is found by its name, also after a restart") {
+    const std::string id = launched(named("web-1"));
+    CHECK(instances().get("web-1")->id.str() == id);
+    CHECK(instances().get(id)->name() == "web-1");
+    restart();
+    CHECK(instances().get("web-1")->id.str() == id);
+    wait(instances().remove("web-1", true, PathWord::containers, "test"));
+    CHECK_FALSE(exists(id));
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a name is taken until its instance is gone") {
+    const std::string id = launched(named("web-1"));
+    CHECK(refusal(named("web-1")) == "container 'web-1' already exists");
+    CHECK(code_of([&] { launch(named("web-1")); }) == ErrorCode::conflict);
+    CHECK(instances().list().size() == 1);
+    wait(instances().remove(id, true, PathWord::containers, "test"));
+    CHECK(instances().get(launched(named("web-1")))->name() == "web-1");
+}
+
+TEST_CASE_METHOD(InstanceFixture, "of launches of one name at the same moment one is made") {
+    std::atomic<int> made{0};
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 8; ++i)
+        callers.emplace_back([&] {
+            try {
+                wait(launch(named("web-1")));
+                ++made;
+            } catch (const Error& e) {
+                if (std::string(e.what()) != "container 'web-1' already exists") made = 100;
+            }
+        });
+    callers.clear();
+    CHECK(made == 1);
+    CHECK(instances().list().size() == 1);
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a launch that could not be made frees its name") {
+    InstanceCreate large = named("web-1");
+    large.cpus = 1000;
+    CHECK(wait(launch(large))->status == OperationStatus::failure);
+    CHECK(instances().get(launched(named("web-1")))->name() == "web-1");
+}

@@ -30,9 +30,10 @@ struct RecordTraits<Thing> {
     }
 };
 
-// Named after its id, so that no name needs to be kept.
+// Named after its id unless it is given a name, so that most names need not be kept.
 struct Part {
     std::string id;
+    std::string name;  // where one was given
 };
 
 template <>
@@ -40,12 +41,17 @@ struct RecordTraits<Part> {
     static constexpr std::string_view noun = "part";
     static constexpr std::string_view prefix = "parts/";
     static const std::string& id(const Part& part) { return part.id; }
-    static std::string name(const Part&) { return ""; }
+    static std::string name(const Part& part) { return part.name; }
     static std::string_view id_in(std::string_view name) {
         return name.starts_with("p-") ? name.substr(2) : std::string_view();
     }
-    static Json to_store(const Part& part) { return Json::object({{"schema", 1}, {"id", part.id}}); }
-    static Part from_store(const Json& json) { return {JsonFields(json).require_string("id")}; }
+    static Json to_store(const Part& part) {
+        return Json::object({{"schema", 1}, {"id", part.id}, {"name", part.name}});
+    }
+    static Part from_store(const Json& json) {
+        const JsonFields fields(json);
+        return {fields.require_string("id"), fields.require_string("name")};
+    }
 };
 
 namespace {
@@ -78,7 +84,7 @@ TEST_CASE_METHOD(Fixture, "an id is found before a name") {
 
 TEST_CASE_METHOD(Fixture, "a name that says the id needs no key of its own") {
     Collection<Part> parts(store);
-    const auto part = parts.create({"1"});
+    const auto part = parts.create({"1", ""});
     CHECK(parts.find("p-1") == part);
     CHECK(parts.find("1") == part);
     CHECK(parts.find("p-2") == nullptr);
@@ -86,6 +92,17 @@ TEST_CASE_METHOD(Fixture, "a name that says the id needs no key of its own") {
     CHECK(store.list("").size() == 1);
     parts.remove("1");
     CHECK(parts.find("p-1") == nullptr);
+}
+
+TEST_CASE_METHOD(Fixture, "records that may say their id by their name may have names of their own") {
+    Collection<Part> parts(store);
+    const auto part = parts.create({"1", "wheel"});
+    CHECK(parts.find("wheel") == part);
+    CHECK(parts.find("p-1") == part);
+    CHECK(code_of([&] { parts.create({"2", "wheel"}); }) == ErrorCode::conflict);
+    parts.remove("1");
+    CHECK(parts.find("wheel") == nullptr);
+    CHECK(parts.create({"2", "wheel"})->id == "2");
 }
 
 TEST_CASE_METHOD(Fixture, "every change of a record is counted") {
