@@ -264,9 +264,8 @@ TEST_CASE("what does not stream is told from what nobody has") {
     CHECK(code_of([&] { world.choose("greeter"); }) == ErrorCode::invalid_argument);
     const auto none = [](const std::string&) { return std::size_t{0}; };
     CHECK(world.regions.choose({"greeter", 0}, none) == "north");
-    CHECK_THROWS_WITH(
-        world.regions.choose({"greeter", 1}, none),
-        "version 1 of application 'greeter' does not stream: it has no addon with a streamer");
+    CHECK_THROWS_WITH(world.regions.choose({"greeter", 1}, none),
+                      "version 1 of application 'greeter' does not stream: it has no addon with a streamer");
     CHECK(world.regions.choose({"greeter", 7}, none) == "north");  // the launch says that it is not there
 }
 
