@@ -133,8 +133,8 @@ const Provocations& bad_packages() {
         {"application-exists", [](World& w) { return w.add_application(w.application); }},
         {"addon-in-use", [](World& w) { return w.api.remove("/1.0/addons/ssh"); }},
         {"node-in-use", [](World& w) { return w.api.remove("/1.0/nodes/node0"); }},
-        {"stale-etag",
         {"own-node", [](World& w) { return w.api.remove("/1.0/nodes/node0", R"({"force":true})"); }},
+        {"stale-etag",
          [](World& w) {
              return w.api.upload(Method::patch, "/1.0/images/base", "", w.image,
                                  header("If-Match", std::string(64, 'a')));

@@ -152,7 +152,9 @@ TEST_CASE_METHOD(NodeFixture, "a node in use is removed by force alone, with its
             CHECK(code_of([&] { two.reserve(instance("late")); }) == ErrorCode::exhausted);
             two.release_all(held);
         });
-        CHECK(wait(two.remove("old", removal, "test"))->err.empty());
+        const auto done = wait(two.remove("old", removal, "test"));
+        CHECK(done->err.empty());
+        CHECK(done->description == "Deleting node");
         CHECK(code_of([&] { two.get("old"); }) == ErrorCode::not_found);
     }
     SECTION("they cannot") {
