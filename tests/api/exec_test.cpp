@@ -50,6 +50,12 @@ void cut(const WebSocketClient& socket) {
     REQUIRE(shutdown(socket.descriptor(), SHUT_RDWR) == 0);
 }
 
+// Of `cat`: it runs then.
+void await_echo(Streams& streams) {
+    streams.input.send_binary("x");
+    REQUIRE(streams.output.receive(std::chrono::seconds(60))->data == "x");
+}
+
 }  // namespace
 
 TEST_CASE_METHOD(ExecWorld, "a_command_runs_and_its_exit_code_is_the_operations") {
@@ -83,8 +89,7 @@ TEST_CASE_METHOD(ExecWorld, "a_command_ends_with_the_sockets_of_its_output_and_c
     for (const auto socket : {&Streams::output, &Streams::errors, &Streams::control}) {
         const ApiReply accepted = start({"cat"});
         Streams streams(api.target(), accepted);
-        streams.input.send_binary("x");
-        REQUIRE(streams.output.receive(std::chrono::seconds(60))->data == "x");  // it runs
+        await_echo(streams);
         cut(streams.*socket);
         CHECK(api.wait(accepted).at("metadata").at("return") == Json(128 + 9));
     }
@@ -93,6 +98,7 @@ TEST_CASE_METHOD(ExecWorld, "a_command_ends_with_the_sockets_of_its_output_and_c
 TEST_CASE_METHOD(ExecWorld, "an_input_cut_within_a_message_ends_its_command") {
     const ApiReply accepted = start({"cat"});
     Streams streams(api.target(), accepted);
+    await_echo(streams);
     const std::string half("\x82\x85\0\0\0\0ab", 8);  // two bytes of five
     REQUIRE(send(streams.input.descriptor(), half.data(), half.size(), MSG_NOSIGNAL) == 8);
     cut(streams.input);
