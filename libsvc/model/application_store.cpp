@@ -4,6 +4,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/model/application.h"
+#include "libsvc/model/guest_text.h"
 #include "libsvc/model/manifest_rules.h"
 
 namespace svc {
@@ -117,11 +118,11 @@ ApplicationVersion version_from_store(const JsonFields& fields) {
     version.created_at = from_rfc3339(fields.require_string("created_at"));
     version.parent_image_id = text(fields, "parent_image_id");
     version.parent_image_version = number(fields, "parent_image_version");
-    version.error_message = text(fields, "error_message");
+    version.error_message = clipped(text(fields, "error_message"), max_error_bytes);
     if (const Json* const manifest = fields.raw("manifest"))
         version.manifest = ApplicationManifest::parse(*manifest);
     version.packages = packages_from_store(fields);
-    version.notes = list(fields, "notes");
+    version.notes = joined_notes({}, list(fields, "notes"));
     read_content(fields, version);
     return version;
 }

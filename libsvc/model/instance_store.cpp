@@ -1,6 +1,7 @@
 // The stored form of an instance: all of it, exact times, and sizes as numbers.
 #include "libsvc/base/enum_table.h"
 #include "libsvc/base/error.h"
+#include "libsvc/model/guest_text.h"
 #include "libsvc/model/instance.h"
 
 namespace svc {
@@ -168,7 +169,7 @@ void read_state(const JsonFields& fields, Instance& instance) {
     instance.public_address = text(fields, "public_address");
     instance.services = services_from_store(fields);
     instance.stored_logs = texts(fields, "stored_logs");
-    instance.error_message = text(fields, "error_message");
+    instance.error_message = clipped(text(fields, "error_message"), max_error_bytes);
     if (const auto config = fields.object("config")) instance.config = config_from_store(*config);
     if (const auto resources = fields.object("resources"))
         instance.resources = resources_from_store(*resources);
@@ -194,7 +195,7 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.packages = packages_from_store(fields);
     if (const auto app = fields.object("app")) instance.app = AppSetup::from_json(app->value());
     instance.features = texts(fields, "features");
-    instance.notes = texts(fields, "notes");
+    instance.notes = joined_notes({}, texts(fields, "notes"));
     instance.init = text(fields, "init");
     instance.image_variant = text(fields, "image_variant");
     if (const auto ready = fields.object("ready"))
@@ -280,6 +281,7 @@ Json instance_to_store(const Instance& instance) {
     return record;
 }
 
+// Texts of guests are cut here as well: earlier versions of the service kept them whole.
 Instance instance_from_store(const Json& stored) {
     const JsonFields fields(stored);
     Instance instance;

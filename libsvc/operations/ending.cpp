@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libsvc/base/log.h"
+#include "libsvc/model/guest_text.h"
 #include "libsvc/operations/context.h"
 #include "libsvc/operations/engine_implementation.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int max_conflicts = 100;  // each needs another writer to have won; beyond that something is broken
 constexpr int max_refusals = 5;
+constexpr std::size_t max_err_bytes = std::size_t{32} << 10;  // so that the end can be stored
 constexpr Duration first_pause = std::chrono::milliseconds(50);
 
 Ending thrown(const Error& error) {
@@ -114,7 +116,7 @@ Engine::Implementation::Outcome Engine::Implementation::fail(const Job& job, con
     const OperationResult undone = undo(job, error);
     const auto status = cancelled ? OperationStatus::cancelled : OperationStatus::failure;
     Operation record = ended(*job.record(), status, clock_.now(), undone.metadata);
-    record.err = cancelled ? "Operation cancelled" : error.what();
+    record.err = cancelled ? "Operation cancelled" : clipped(error.what(), max_err_bytes);
     if (!cancelled) log::warning("operation failed", {{"kind", record.kind}, {"error", record.err}});
     // The operation ends even if what the undoing wants to change is refused, and if nothing can be stored at
     // all.

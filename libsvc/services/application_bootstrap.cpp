@@ -5,6 +5,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/model/guest_text.h"
 #include "libsvc/services/application_implementation.h"
 
 namespace svc {
@@ -235,7 +236,7 @@ void ApplicationService::Implementation::activate(const Target& target, const st
         version->status = ImageStatus::active;
         version->layer = layer;
         version->layer_size = size;
-        version->notes.insert(version->notes.end(), notes.begin(), notes.end());
+        version->notes = joined_notes(version->notes, notes);
         version->published = publish;
     });
     auto fields = fields_of(target.application, target.version);
@@ -308,7 +309,7 @@ void ApplicationService::Implementation::fail_version(const Target& target, cons
         ApplicationVersion* const failed = record.version(target.version);
         if (failed == nullptr || failed->status != ImageStatus::initializing) return;
         failed->status = ImageStatus::error;
-        failed->error_message = reason;
+        failed->error_message = clipped(reason, max_error_bytes);
     });
     auto fields = fields_of(target.application, target.version);
     fields.emplace_back("error", reason);

@@ -4,6 +4,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/model/guest_text.h"
 #include "libsvc/services/instance_implementation.h"
 
 namespace svc {
@@ -106,8 +107,8 @@ OperationResult InstanceService::Implementation::fail_instance(const Failure& fa
     const auto container = parts_.runtime.inspect(failure.id);
     if (container && container->state == ContainerState::unreadable && instance->type != InstanceType::base)
         return set_aside(instance, container->fault, requestor);
-    const std::string reason =
-        failure.message.empty() ? "container failed for an unknown reason" : failure.message;
+    const std::string reason = failure.message.empty() ? "container failed for an unknown reason"
+                                                       : clipped(failure.message, max_error_bytes);
     const bool stopped = stop_quietly(failure.id);
     if (stopped) try_end_hooks(instance, failure);
     auto logs = collect_logs(failure.id);
@@ -179,6 +180,7 @@ OperationResult InstanceService::Implementation::forget_instance(const Ptr& inst
         if (!*applied) return;
         if (failed) publish("container-failed", id, requestor);
         publish("container-removed", id, requestor);
+        reports_.forget(id);
         parts_.content.drop_layers(instance->layers);
         tell_released(*instance);
     };
@@ -211,6 +213,7 @@ OperationResult InstanceService::Implementation::delete_now(const Ptr& instance,
     result.stage = [this, id](Batch& last) { parts_.instances.stage_remove(last, id); };
     result.after = [this, instance, requestor] {
         publish("container-removed", instance->id.str(), requestor);
+        reports_.forget(instance->id.str());
         parts_.content.drop_layers(instance->layers);
         log::info("container deleted", {{"container", instance->id.str()}});
         tell_released(*instance);
@@ -228,7 +231,7 @@ OperationResult InstanceService::Implementation::undo_delete(const Operation& op
     if (stopped) parts_.nodes.release_all_but_disk(*instance);
     return transition(
         id,
-        [reason = "deletion failed: " + std::string(error.what()), stopped,
+        [reason = clipped("deletion failed: " + std::string(error.what()), max_error_bytes), stopped,
          logs = std::move(logs)](Instance& changed) {
             changed.status = InstanceStatus::error;
             changed.error_message = reason;

@@ -18,6 +18,7 @@
 #include "libsvc/base/timer.h"
 #include "libsvc/services/instance_service.h"
 #include "libsvc/services/pending_boots.h"
+#include "libsvc/services/report_memory.h"
 #include "libsvc/services/stored_logs.h"
 
 namespace svc {
@@ -37,7 +38,8 @@ class InstanceService::Implementation {
     void remove_base(const std::string& id, std::function<void()> done);
     std::vector<PackageRef> artifacts(std::string_view id) const;
     void on_application_released(std::function<void(const std::string&, int)> listener);
-    void report(std::string_view id, std::string_view token_instance, const InstanceReport& report);
+    void admit_report(std::string_view id);
+    void report(std::string_view id, std::string_view token_instance, const InstanceReport& said);
     std::filesystem::path log(std::string_view id, std::string_view name) const;
     void reconcile();
     void expire();
@@ -157,6 +159,7 @@ class InstanceService::Implementation {
     OperationResult set_aside(const Ptr& instance, const std::string& fault, const std::string& requestor);
     OperationResult take_back(const Ptr& instance, const std::string& requestor);
     void repair(const std::string& id, const Found& found);
+    void start_or_check(const char* kind, const Work& work);
     void check_later(const std::string& id);
     void remove_strangers(const std::vector<ContainerInfo>& containers);
 
@@ -183,6 +186,8 @@ class InstanceService::Implementation {
     Guarded<std::set<std::string>> unannounced_;
     Guarded<std::map<std::string, Ending, std::less<>>> endings_;
     Guarded<std::function<void(const std::string& app_id, int version)>> released_;
+    Guarded<std::set<std::string>> checks_;  // of instances that check_later() looks at soon
+    ReportMemory reports_;
     Timer timer_;
     PendingBoots boots_;
     ThreadPool enders_;  // last: what runs on it uses all of the above

@@ -1,15 +1,13 @@
 // What the agents inside say.
-#include <algorithm>
-
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/model/guest_text.h"
 #include "libsvc/services/instance_implementation.h"
 
 namespace svc {
 
 namespace {
 
-constexpr std::size_t max_notes = 100;
 constexpr Duration report_limit = std::chrono::seconds(2);  // the agent asks again then
 
 bool is_up(InstanceStatus status) {
@@ -18,17 +16,29 @@ bool is_up(InstanceStatus status) {
 
 }  // namespace
 
+void InstanceService::Implementation::admit_report(std::string_view id) {
+    if (!parts_.instances.find(id)) return;  // report() says so
+    if (reports_.admit(id)) return;
+    throw Error(ErrorCode::forbidden,
+                "too many reports of container " + std::string(id) + ": try again in a minute");
+}
+
 void InstanceService::Implementation::report(std::string_view id, std::string_view token_instance,
-                                             const InstanceReport& report) {
+                                             const InstanceReport& said) {
     const auto instance = parts_.instances.get(id);
     if (instance->id.str() != token_instance) throw Error(ErrorCode::forbidden, "Not Authorized");
+    InstanceReport report = said;
+    report.error_message = clipped(std::move(report.error_message), max_error_bytes);
     keep_notes(instance, report);
     if (take_end_report(instance->id.str(), report)) return;
     if (!report.status || instance->status == InstanceStatus::deleted) return;
+    const bool devmode = instance->config->devmode;
+    const bool is_news = devmode && reports_.is_news(instance->id.str(), *report.status);
     if (*report.status == "running") return report_running(instance);
-    if (instance->config->devmode) {
-        log::warning("container is kept: development mode",
-                     {{"container", instance->id.str()}, {"reported", *report.status}});
+    if (devmode) {
+        if (is_news)
+            log::warning("container is kept: development mode",
+                         {{"container", instance->id.str()}, {"reported", *report.status}});
         return;
     }
     if (*report.status == "error") return report_error(instance, report);
@@ -36,15 +46,12 @@ void InstanceService::Implementation::report(std::string_view id, std::string_vi
     throw Error(ErrorCode::invalid_argument, "argument status is invalid: must be running, error or stopped");
 }
 
-// Agents repeat their reports.
+// Of a bootstrap alone: they go on to the record of the application version. Agents repeat their reports.
 void InstanceService::Implementation::keep_notes(const Ptr& instance, const InstanceReport& report) {
-    const auto is_new = [](const Instance& known, const std::string& note) {
-        return std::ranges::find(known.notes, note) == known.notes.end();
-    };
-    if (std::ranges::none_of(report.notes, [&](const auto& note) { return is_new(*instance, note); })) return;
+    if (instance->type != InstanceType::base || report.notes.empty()) return;
+    if (joined_notes(instance->notes, report.notes) == instance->notes) return;
     parts_.instances.update(instance->id.str(), [&](Instance& changed) {
-        for (const std::string& note : report.notes)
-            if (is_new(changed, note) && changed.notes.size() < max_notes) changed.notes.push_back(note);
+        changed.notes = joined_notes(changed.notes, report.notes);
     });
 }
 
@@ -79,15 +86,14 @@ void InstanceService::Implementation::report_error(const Ptr& instance, const In
                                     ? "instance reported error " + std::to_string(report.error_code)
                                     : report.error_message;
     if (settle_boot(id, Error(ErrorCode::internal, message))) return;
-    if (is_up(instance->status) &&
-        !start_own("instance.fail", {.instance = id, .exit_code = 1, .message = message}))
-        check_later(id);
+    if (is_up(instance->status))
+        start_or_check("instance.fail", {.instance = id, .exit_code = 1, .message = message});
 }
 
 void InstanceService::Implementation::report_stopped(const Ptr& instance) {
     const std::string& id = instance->id.str();
     if (settle_boot(id, Error(ErrorCode::internal, "instance stopped before it was running"))) return;
-    if (is_up(instance->status) && !start_own("instance.stop", {.instance = id})) check_later(id);
+    if (is_up(instance->status)) start_or_check("instance.stop", {.instance = id});
 }
 
 }  // namespace svc

@@ -6,6 +6,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/model/guest_text.h"
 #include "libsvc/services/instance_implementation.h"
 #include "libsvc/services/launch_source.h"
 #include "libsvc/services/retry.h"
@@ -15,6 +16,16 @@ namespace svc {
 namespace {
 
 constexpr Duration removal_limit = std::chrono::minutes(5);  // of the instances of a node that is taken away
+
+// Else the container could not be stopped when it has grown.
+void check_size(const Instance& instance) {
+    constexpr std::size_t most = Batch::max_value_bytes - room_to_grow;
+    const std::size_t size = instance_to_store(instance).dump().size();
+    if (size > most)
+        throw Error(ErrorCode::invalid_argument, "container needs a record of " + std::to_string(size) +
+                                                     " bytes, at most " + std::to_string(most) +
+                                                     " are allowed: fewer tags, services or features");
+}
 
 [[noreturn]] void throw_deleting() {
     throw Error(ErrorCode::busy, "deletion already in progress");
@@ -93,6 +104,7 @@ void InstanceService::Implementation::require_addons(Batch& batch, const Instanc
 
 Started InstanceService::Implementation::start_launch(const Instance& instance, OperationSpec spec,
                                                       Batch batch) {
+    check_size(instance);
     const std::string id = instance.id.str();
     const std::string requestor = spec.requestor;
     spec.id = instance.launch_operation;

@@ -23,6 +23,7 @@ std::string_view to_text(PathWord word) {
 InstanceService::Implementation::Implementation(InstanceServiceParts parts)
     : parts_(std::move(parts)),
       logs_(parts_.options.log_dir, parts_.options.max_log_bytes),
+      reports_(parts_.clock),
       timer_(parts_.clock, "instances"),
       boots_(timer_),
       enders_("instance-ends", end_threads, max_queued_ends) {
@@ -219,6 +220,10 @@ std::vector<PackageRef> InstanceService::artifacts(std::string_view instance_id)
 void InstanceService::on_application_released(
     std::function<void(const std::string& app_id, int version)> listener) {
     implementation_->on_application_released(std::move(listener));
+}
+
+void InstanceService::admit_report(std::string_view id) {
+    implementation_->admit_report(id);
 }
 
 void InstanceService::report(std::string_view id, std::string_view token_instance,

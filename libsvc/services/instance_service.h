@@ -102,6 +102,9 @@ class InstanceService {
     // once.
     void on_application_released(std::function<void(const std::string& app_id, int version)> listener);
 
+    // Before anything else of a report is looked at. Throws forbidden when the instance has reported too
+    // often of late: twenty at once, and one more every five seconds.
+    void admit_report(std::string_view id);
     // The agent's word (facts 4.3, 1). `token_instance`: whom its token was issued for.
     void report(std::string_view id, std::string_view token_instance, const InstanceReport& report);
 

@@ -78,13 +78,20 @@ void InstanceService::Implementation::container_stopped(const Ptr& instance, con
         instance->status == InstanceStatus::started || instance->status == InstanceStatus::running;
     if (!was_up) return;
     const char* const kind = event.clean ? "instance.stop" : "instance.fail";
-    const Work work{.instance = id, .exit_code = exit_code_of(event), .message = reason};
-    if (!start_own(kind, work)) check_later(id);
+    start_or_check(kind, {.instance = id, .exit_code = exit_code_of(event), .message = reason});
 }
 
-// What is going on with the instance may end with a record that says `running`.
+void InstanceService::Implementation::start_or_check(const char* kind, const Work& work) {
+    if (parts_.engine.claimed("instances/" + work.instance) || !start_own(kind, work))
+        check_later(work.instance);
+}
+
+// What is going on with the instance may end with a record that says `running`. However often this is asked
+// for, one check is due.
 void InstanceService::Implementation::check_later(const std::string& id) {
+    if (!checks_.with([&](auto& ids) { return ids.insert(id).second; })) return;
     timer_.after(check_pause, [this, id] {
+        checks_.with([&](auto& ids) { ids.erase(id); });
         if (parts_.engine.claimed("instances/" + id)) return check_later(id);
         repair(id, look(id));
     });

@@ -52,6 +52,7 @@ Response delete_instances(const Services& services, const Request& request, Path
 
 Response report(const Services& services, const Request& request) {
     const std::string sender = token_instance(request, services.tokens, known_to(services.instances));
+    services.instances.admit_report(sender);
     services.instances.report(request.params.at("id"), sender, InstanceReport::from_json(json_body(request)));
     return sync(nullptr);
 }

@@ -55,6 +55,7 @@ const Provocations& bad_requests() {
         {"unknown-value", [](World& w) { return w.launch(R"(,"config":{"platform":"x"})"); }},
         {"long-user-data",
          [](World& w) { return w.launch(R"(,"user_data":")" + std::string(10'241, 'x') + "\""); }},
+        {"large-launch", [](World& w) { return w.large_launch(); }},
         {"id-like-name", [](World& w) { return w.add_image(w.image, R"({"name":"c08p730j1qm6t2783da0"})"); }},
         {"bad-query", [](World& w) { return w.api.get("/1.0/images?recursion=2"); }},
         {"bad-filter", [](World& w) { return w.api.get("/1.0/containers?status=dancing"); }},
@@ -158,6 +159,12 @@ const Provocations& bad_callers() {
          [](World& w) {
              w.api.set("core.trust_password", "secret");
              return w.stranger.post("/1.0/certificates", Json::object({{"trust-password", "x"}}));
+         }},
+        {"many-reports",
+         [](World& w) {
+             ApiReply reply;
+             for (int i = 0; i < 30; ++i) reply = w.report();
+             return reply;
          }},
         {"many-wrong-passwords",
          [](World& w) {

@@ -77,6 +77,19 @@ struct World {
         return inside.call(Method::get, "/1.0/artifacts/" + std::string(64, '0'), "",
                            header("Authorization", token));
     }
+    ApiReply report() {
+        return inside.call(Method::patch, "/1.0/containers/" + instance, R"({"status":"running"})",
+                           header("Authorization", daemon.bearer(instance)));
+    }
+    // Where bodies may be longer.
+    ApiReply large_launch() {
+        TestDaemon roomy;
+        roomy.api().add_image("base", image);
+        const Json config = Json::object({{"features", std::string(500'000, 'x')}});
+        return roomy.api().post(
+            "/1.0/containers",
+            Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}, {"config", config}}));
+    }
     ApiReply cancel() {
         TestDaemon slow(never_starting);
         slow.api().add_image("base", image);

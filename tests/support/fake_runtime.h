@@ -73,6 +73,7 @@ class FakeRuntime final : public Runtime {
         inner_.remove(id);
     }
     std::optional<ContainerInfo> inspect(std::string_view id) override {
+        obey("inspect");
         auto info = inner_.inspect(id);
         if (info) set_aside(*info);
         return info;

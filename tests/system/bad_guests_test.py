@@ -155,6 +155,19 @@ class BadGuests(harness.DaemonTest):
         connection.close()
         return int(answer.split()[1])
 
+    def test_reports_that_shall_fill_the_record(self):
+        id = self.daemon.launch()
+        token = json.loads(self.daemon.execute(id, "cat", "/var/lib/svc-agent/session.json"))["token"]
+        report = lambda *notes: self.inside(id, "PATCH", f"/1.0/containers/{id}", token, json.dumps({"notes": notes}))
+        answers = [report(*(f"{number} " + "x" * 17000 for number in range(60)))]
+        answers += [report("y" * 2 ** power) for power in range(14, -1, -1)]  # to the last byte
+        answers += [report("more") for _ in range(50)]
+        self.assertEqual(answers[0], 200)
+        self.assertEqual(answers[-1], 403)
+        record = self.daemon.wait(self.daemon.api("PATCH", f"/1.0/containers/{id}", {"desired_status": "stopped"}))
+        self.assertEqual((record["status_code"], self.daemon.container(id)["status"]), (200, "stopped"), record)
+        self.daemon.succeed(self.daemon.api("DELETE", f"/1.0/containers/{id}"))
+
     def test_the_instances_socket_opens_what_the_token_opens(self):
         one, other = self.daemon.launch(), self.daemon.launch()
         token = json.loads(self.daemon.execute(one, "cat", "/var/lib/svc-agent/session.json"))["token"]
