@@ -57,6 +57,7 @@ class PeerEvents {
     virtual void local_candidate(const std::string& candidate, unsigned media_line) = 0;
     virtual void connected() = 0;                        // ICE is: media flows
     virtual void failed(const std::string& reason) = 0;  // it will not work, or not any more
+    virtual void left() = 0;                             // the client has closed it
     virtual void fell_silent() {}                        // the client may have vanished, or come back
     virtual void channel_opened(const std::string& label) = 0;
     virtual void channel_closed(const std::string& label) = 0;

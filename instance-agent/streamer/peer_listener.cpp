@@ -24,6 +24,10 @@ void PeerListener::failed(const std::string& reason) {
     queue_.post([&news = news_, peer = peer_, reason] { news.on_failed(peer, reason); });
 }
 
+void PeerListener::left() {
+    queue_.post([&news = news_, peer = peer_] { news.on_left(peer); });
+}
+
 void PeerListener::fell_silent() {
     queue_.post([&news = news_, peer = peer_] { news.on_silent(peer); });
 }

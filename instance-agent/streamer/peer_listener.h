@@ -15,6 +15,7 @@ class PeerNews {
     virtual void on_candidate(unsigned peer, const std::string& candidate, unsigned media_line) = 0;
     virtual void on_connected(unsigned peer) = 0;
     virtual void on_failed(unsigned peer, const std::string& reason) = 0;
+    virtual void on_left(unsigned peer) = 0;
     virtual void on_silent(unsigned peer) = 0;
     virtual void on_channel_opened(unsigned peer, const std::string& label) = 0;
     virtual void on_channel_closed(unsigned peer, const std::string& label) = 0;
@@ -32,6 +33,7 @@ class PeerListener final : public PeerEvents {
     void local_candidate(const std::string& candidate, unsigned media_line) override;
     void connected() override;
     void failed(const std::string& reason) override;
+    void left() override;
     void fell_silent() override;
     void channel_opened(const std::string& label) override;
     void channel_closed(const std::string& label) override;

@@ -275,10 +275,21 @@ void Signalling::on_connected(unsigned peer) {
 void Signalling::on_failed(unsigned peer, const std::string& reason) {
     if (!is_present(peer)) return;
     log::warning("connection to the client failed", {{"error", reason}});
-    // Also when media never flowed: nobody watches from now on.
     const bool told = active_;
     end({reason, end_code::connection_failed});
-    if (!told) host_.to_gateway(Json::object({{"type", "ctl:stream"}, {"active", false}}));
+    tell_unwatched(told);
+}
+
+void Signalling::on_left(unsigned peer) {
+    if (!is_present(peer)) return;
+    const bool told = active_;
+    end_media();
+    tell_unwatched(told);
+}
+
+// Also when media never flowed: nobody watches from now on.
+void Signalling::tell_unwatched(bool was_told) {
+    if (!was_told) host_.to_gateway(Json::object({{"type", "ctl:stream"}, {"active", false}}));
 }
 
 void Signalling::on_silent(unsigned peer) {

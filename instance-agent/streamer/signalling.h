@@ -82,6 +82,7 @@ class Signalling final : private PeerNews {
     void take_candidate(const JsonFields& fields);
     void expect_connection();
     void end_stream(const StreamEnd& end);
+    void tell_unwatched(bool was_told);
     void refuse(const std::string& message);
     void to_client(const Json& message);
 
@@ -89,6 +90,7 @@ class Signalling final : private PeerNews {
     void on_candidate(unsigned peer, const std::string& candidate, unsigned media_line) override;
     void on_connected(unsigned peer) override;
     void on_failed(unsigned peer, const std::string& reason) override;
+    void on_left(unsigned peer) override;
     void on_silent(unsigned peer) override;
     void on_channel_opened(unsigned peer, const std::string& label) override;
     void on_channel_closed(unsigned peer, const std::string& label) override;

@@ -27,6 +27,7 @@ class LineEvents final : public PeerEvents {
     }
     void connected() override {}
     void failed(const std::string&) override {}
+    void left() override {}
     void channel_opened(const std::string&) override {}
     void channel_closed(const std::string&) override {}
     void channel_message(const std::string&, bool, std::string_view) override {}

@@ -1,5 +1,6 @@
 #include "tests/streamer/headless_client.h"
 
+#include "instance-agent/streamer/media/transport_end.h"
 #include "tests/streamer/client_session.h"
 
 namespace svc::streamer {
@@ -94,6 +95,10 @@ void HeadlessClient::close_channel(const std::string& channel) {
         object = implementation_->channels[channel];
     }
     if (object) gst_webrtc_data_channel_close(object.get());
+}
+
+void HeadlessClient::leave() {
+    close_transports(implementation_->webrtc.get());
 }
 
 void HeadlessClient::request_key_frame() {

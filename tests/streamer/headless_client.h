@@ -72,6 +72,7 @@ class HeadlessClient {
 
     bool send(const std::string& channel, bool binary, std::string_view data);
     void close_channel(const std::string& channel);
+    void leave();              // closes the connection as a player that goes
     void request_key_frame();  // as a player that lost a picture does
 
     std::uint64_t frames() const;  // that came

@@ -33,6 +33,9 @@ void PeerLog::connected() {
 void PeerLog::failed(const std::string& reason) {
     add("failed: " + reason);
 }
+void PeerLog::left() {
+    add("left");
+}
 void PeerLog::fell_silent() {
     add("silent");
 }

@@ -22,6 +22,7 @@ class PeerLog : public PeerEvents {
     void local_candidate(const std::string& candidate, unsigned media_line) override;
     void connected() override;
     void failed(const std::string& reason) override;
+    void left() override;
     void fell_silent() override;
     void channel_opened(const std::string& label) override;
     void channel_closed(const std::string& label) override;
@@ -30,7 +31,7 @@ class PeerLog : public PeerEvents {
     // Candidates go there from now on, those that came before at once.
     void candidates_to(std::function<void(const std::string&, unsigned)> sink);
     std::optional<std::string> wait_offer(std::chrono::seconds longest);
-    // "connected", "failed: ...", "open control", "closed control": whether it is told in that time.
+    // "connected", "failed: ...", "left", "open control", "closed control": whether it is told in that time.
     bool wait_event(const std::string& event, std::chrono::seconds longest);
     std::optional<ClientMessage> next_message(std::chrono::seconds longest);
     std::vector<std::string> events() const;

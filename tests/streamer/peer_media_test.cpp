@@ -225,6 +225,16 @@ TEST_CASE("bitrate follows the limits that are set") {
     CHECK(stats_of(pair.peer(), "video").target_bitrate == 600'000);
 }
 
+TEST_CASE("client that leaves is noticed at once, and has not failed") {
+    MediaPair pair({});
+    pair.connect();
+    REQUIRE(pair.client().wait_frames(1, patience));
+    REQUIRE(pair.log().wait_event("open control", patience));
+    pair.client().leave();
+    CHECK(pair.log().wait_event("left", patience));
+    for (const std::string& event : pair.log().events()) CHECK_FALSE(event.starts_with("failed"));
+}
+
 TEST_CASE("client that goes is noticed") {
     MediaPair pair({});
     pair.connect();
@@ -233,7 +243,7 @@ TEST_CASE("client that goes is noticed") {
     CHECK(wait_until(
         [&] {
             for (const std::string& event : pair.log().events())
-                if (event.rfind("failed: ", 0) == 0) return true;
+                if (event == "left" || event.rfind("failed: ", 0) == 0) return true;
             return false;
         },
         patience));

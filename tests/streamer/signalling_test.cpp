@@ -294,6 +294,25 @@ TEST_CASE("a_connection_that_fails_is_told_and_the_same_client_may_try_again") {
     CHECK(talk.last().at("type") == Json("resp:discover"));
 }
 
+TEST_CASE("a_client_that_closes_its_connection_has_left") {
+    Talk talk;
+    talk.begin();
+    SECTION("while media flows") {
+        talk.connect();
+        talk.peers.events->left();
+        talk.queue.run_due();
+        CHECK(talk.host.ended == 1);
+    }
+    SECTION("before") {
+        talk.peers.events->left();
+        talk.queue.run_due();
+        CHECK(talk.last() == Json::object({{"type", "ctl:stream"}, {"active", false}}));
+    }
+    CHECK(talk.peers.ended == 1);
+    CHECK(talk.host.told.empty());
+    CHECK(talk.last_error() == "no error");
+}
+
 TEST_CASE("the_gateway_is_answered_and_obeyed") {
     Talk talk;
     talk.say(R"({"type":"ctl:ping"})");

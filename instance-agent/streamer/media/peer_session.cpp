@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gst/webrtc/webrtc.h>
 
+#include <string_view>
+
 #include "instance-agent/devices/platform/bitrate_limits.h"
 #include "instance-agent/streamer/media/path_stats.h"
 #include "instance-agent/streamer/media/sound.h"
@@ -28,6 +30,12 @@ std::string media_of(const GstCaps* caps, const char* field) {
         caps != nullptr && gst_caps_get_size(caps) > 0 ? gst_caps_get_structure(caps, 0) : nullptr;
     const gchar* const value = structure != nullptr ? gst_structure_get_string(structure, field) : nullptr;
     return value != nullptr ? value : "";
+}
+
+bool is_of(const GstMessage* message, std::string_view factory_name) {
+    if (!GST_IS_ELEMENT(GST_MESSAGE_SRC(message))) return false;
+    GstElementFactory* const factory = gst_element_get_factory(GST_ELEMENT(GST_MESSAGE_SRC(message)));
+    return factory != nullptr && factory_name == GST_OBJECT_NAME(factory);
 }
 
 }  // namespace
@@ -58,14 +66,12 @@ void PeerSession::start() {
 
 // From a pipeline that is just taken down the client hears nothing, and takes it for a lost connection.
 void PeerSession::say_goodbye() {
-    bool connected = false;
+    if (parting_.exchange(true)) return;
+    gate_->close();
     {
         std::lock_guard lock(mutex_);
-        if (std::exchange(parting_, true)) return;
-        connected = connected_;
+        if (!connected_) return;
     }
-    gate_->close();
-    if (!connected) return;
     channels_->flush();
     close_transports(pipeline_->webrtc());
 }
@@ -130,8 +136,7 @@ void PeerSession::connection_moved() {
     if (ice == GST_WEBRTC_ICE_CONNECTION_STATE_FAILED) return fail("no path to the client was found");
     if (connection == GST_WEBRTC_PEER_CONNECTION_STATE_FAILED)
         return fail("the connection to the client failed");
-    if (connection == GST_WEBRTC_PEER_CONNECTION_STATE_CLOSED)
-        return fail("the client closed the connection");
+    if (connection == GST_WEBRTC_PEER_CONNECTION_STATE_CLOSED) return client_left();
     if (connection != GST_WEBRTC_PEER_CONNECTION_STATE_CONNECTED) return;
     {
         std::lock_guard lock(mutex_);
@@ -145,12 +150,18 @@ void PeerSession::connection_moved() {
     gate_->tell([](PeerEvents& events) { events.connected(); });
 }
 
+// From now on.
+bool PeerSession::is_over() {
+    std::lock_guard lock(mutex_);
+    return closing_ || std::exchange(failed_, true);
+}
+
 void PeerSession::fail(const std::string& reason) {
-    {
-        std::lock_guard lock(mutex_);
-        if (closing_ || std::exchange(failed_, true)) return;
-    }
-    gate_->tell([&](PeerEvents& events) { events.failed(reason); });
+    if (!is_over()) gate_->tell([&](PeerEvents& events) { events.failed(reason); });
+}
+
+void PeerSession::client_left() {
+    if (!is_over()) gate_->tell([](PeerEvents& events) { events.left(); });
 }
 
 void PeerSession::on_pad(GstElement*, GstPad* pad, gpointer data) {
@@ -172,12 +183,17 @@ void PeerSession::receive(GstPad* pad) {
     gst_pad_link(pad, sink.get());
 }
 
-// A branch that breaks ends alone: only without a picture there is nothing left.
+// A branch that breaks ends alone: only without a picture there is nothing left. Players that go abort their
+// channels first, which is an error of the channels' sender; what breaks after we have parted is no news.
 GstBusSyncReply PeerSession::on_message(GstBus*, GstMessage* message, gpointer data) {
     const Ref<GstMessage> owned(message);
     const auto session = held<PeerSession>(data);
     if (session && GST_MESSAGE_TYPE(message) == GST_MESSAGE_LATENCY) session->latency_changed_ = true;
-    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR || !session) return GST_BUS_DROP;
+    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR || !session || session->parting_) return GST_BUS_DROP;
+    if (is_of(message, "sctpenc")) {
+        session->client_left();
+        return GST_BUS_DROP;
+    }
     GError* error = nullptr;
     gchar* details = nullptr;
     gst_message_parse_error(message, &error, &details);

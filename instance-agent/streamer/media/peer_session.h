@@ -51,6 +51,8 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     void look_for_relay();
     void connection_moved();
     void fail(const std::string& reason);
+    void client_left();
+    bool is_over();
     void receive(GstPad* pad);
     void log_rtc(const std::string& what, const std::string& value) const;
 
@@ -68,11 +70,11 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     std::shared_ptr<DataChannels> channels_;
     std::shared_ptr<Negotiation> negotiation_;
 
-    std::atomic<bool> latency_changed_ = true;
+    std::atomic<bool> latency_changed_ = true, parting_ = false;
     std::atomic<GstElement*> display_bin_ = nullptr;  // of display_, while the pipeline has it
 
     mutable std::mutex mutex_;  // of what follows
-    bool parting_ = false, closing_ = false, connected_ = false, failed_ = false;
+    bool closing_ = false, connected_ = false, failed_ = false;
     Congestion congestion_;
     bool relay_in_use_ = false;
     std::uint64_t reports_heard_ = 0;
