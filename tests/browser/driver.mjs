@@ -8,7 +8,7 @@ const browser = await launch();
 
 const page = ({ page: name = 'first' }) => pages.get(name).page;
 
-async function open({ page: name = 'first', url, token, size }) {
+async function open({ page: name = 'first', url, token, size, codec }) {
     const viewport = size === 'phone' ? phone : { viewport: size ?? { width: 1280, height: 800 } };
     const context = await newContext(browser, { ...viewport, ignoreHTTPSErrors: true, geolocation: { latitude: 48.1, longitude: 11.5 } });
     const opened = await context.newPage();
@@ -16,6 +16,7 @@ async function open({ page: name = 'first', url, token, size }) {
     opened.on('console', (message) => message.type() === 'error' && said.push(message.text()));
     opened.on('pageerror', (error) => said.push(String(error)));
     await opened.addInitScript({ path: new URL('picture.js', import.meta.url).pathname });
+    if (codec) await opened.addInitScript((only) => window.decodeOnly(only), codec);
     pages.set(name, { context, page: opened, said });
     await opened.goto(`${url}/${token ? `#token=${encodeURIComponent(token)}` : ''}`);
     return opened.url();
@@ -116,6 +117,7 @@ const commands = {
     async wheel({ x = 0, y = 0, ...rest }) { await page(rest).mouse.wheel(x, y); },
     async frames({ count, ...rest }) { return page(rest).evaluate(([least, time]) => window.awaitFrames(least, time), [count, patience]); },
     async flips({ count, ...rest }) { return page(rest).evaluate(([times, time]) => window.measureFlips(times, time), [count, patience]); },
+    async inbound(request) { return page(request).evaluate(() => window.readInbound()); },
     async focus(request) { return page(request).evaluate(() => document.activeElement?.id ?? ''); },
     async evaluate({ script, ...rest }) { return page(rest).evaluate(script); },
     async screenshot({ path, ...rest }) { await page(rest).screenshot({ path, animations: 'disabled' }); },

@@ -83,6 +83,30 @@
         return frames();
     };
 
+    // The newest connection of the page, and a browser that decodes nothing but one codec.
+    const RealConnection = RTCPeerConnection;
+    let newest;
+    window.RTCPeerConnection = class extends RealConnection {
+        constructor(...settings) {
+            super(...settings);
+            newest = this;
+        }
+    };
+    window.decodeOnly = (name) => {
+        const all = RTCRtpReceiver.getCapabilities.bind(RTCRtpReceiver);
+        const wanted = ({ mimeType }) => mimeType.toUpperCase() === `VIDEO/${name}`;
+        RTCRtpReceiver.getCapabilities = (kind) => (kind === 'video' ? { ...all(kind), codecs: all(kind).codecs.filter(wanted) } : all(kind));
+    };
+
+    // Of the display's stream as it is received; `time` in seconds.
+    window.readInbound = async () => {
+        const report = await newest.getStats();
+        const video = [...report.values()].find((entry) => entry.type === 'inbound-rtp' && entry.kind === 'video');
+        const { pliCount, framesDropped = 0, framesDecoded, keyFramesDecoded, bytesReceived } = video;
+        const codec = report.get(video.codecId)?.mimeType.replace('video/', '');
+        return { codec, pliCount, framesDropped, framesDecoded, keyFramesDecoded, bytesReceived, time: video.timestamp / 1000 };
+    };
+
     // A key that flips the square, `count` times: milliseconds from the key's event to the picture, and from the flip in
     // the guest (which must have this machine's clock) to the picture.
     window.measureFlips = async (count, limit) => {

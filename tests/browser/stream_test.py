@@ -110,6 +110,41 @@ class StreamTest(WorldTest):
             self.browser.type(text=character)
             self.browser.picture(wanted={"typed": number, "lastCharacter": character, "down": 0})
 
+    def check_all_is_decoded(self, codec):
+        """Of a screen that stands still, then of one that changes: no key frame is asked for, none is missing."""
+        self.start(page_options={"codec": codec})
+        self.browser.picture()
+        self.browser.frames(count=3)  # the beginning is over
+        begin = self.browser.inbound()
+        self.assertEqual(begin["codec"], codec)
+        self.browser.frames(count=5)
+        still = self.browser.inbound()
+        self.browser.flips(count=20)
+        moved = self.browser.inbound()
+        for figures in (still, moved):
+            self.assertEqual(figures["pliCount"], begin["pliCount"], (begin, figures))
+            self.assertEqual(figures["framesDropped"], begin["framesDropped"], (begin, figures))
+            self.assertLessEqual(figures["keyFramesDecoded"], begin["keyFramesDecoded"] + 1 + (figures["time"] - begin["time"]) / 5, (begin, figures))
+        self.assertGreater(moved["framesDecoded"], still["framesDecoded"])
+
+    @unittest.skipIf(chromium.FIREFOX, "its plug-in for H.264 is not here")
+    def test_all_of_h264_is_decoded(self):
+        self.check_all_is_decoded("H264")
+
+    def test_all_of_vp8_is_decoded(self):
+        self.check_all_is_decoded("VP8")
+
+    def test_capitals_without_shift_are_typed_as_capitals(self):
+        self.start()
+        self.browser.picture()
+        self.browser.type(text="A")  # as while CapsLock is on here, and not in the guest
+        self.browser.picture(wanted={"typed": 1, "lastCharacter": "A", "down": 0})
+        self.browser.key(key="Shift", down=True)
+        self.browser.evaluate(script="""document.activeElement.dispatchEvent(new KeyboardEvent('keydown',
+            { key: 'b', code: 'KeyB', shiftKey: true, bubbles: true, cancelable: true }))""")
+        self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
+        self.browser.key(key="Shift", down=False)
+
     def test_the_figures_are_shown(self):
         self.start()
         self.browser.click(selector="#show-figures")
@@ -136,6 +171,8 @@ class StreamTest(WorldTest):
         self.active(session)
         self.browser.join(session=session)
         self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
+        log = self.world.guests[session].programs["streamer"].log()
+        self.assertNotRegex(log[log.index("client joined"):], r" (warning|error) ")  # somebody left, and nothing failed
         self.browser.end()
         world.eventually(lambda: not self.world.gateway.session(session), "the session is gone")
 
@@ -174,6 +211,26 @@ class StreamTest(WorldTest):
     def join_when_it_is_back(self, page, session):
         """The streamer tries again after a while; the client's messages wait for it."""
         self.browser.join(page=page, session=session)
+
+    def said_end(self, session, end):
+        """What the page says when `end()` has happened, and that it said so at once: the stream was never interrupted."""
+        self.browser.picture()
+        self.browser.evaluate(script="""window.interruptions = 0; new MutationObserver(() => {
+            if (!document.querySelector('#progress').hidden) window.interruptions += 1;
+        }).observe(document.querySelector('#progress'), { attributes: true })""")
+        end()
+        said = self.browser.text(selector="#notice p", contains="This stream has ended")
+        self.assertEqual(self.browser.evaluate(script="window.interruptions"), 0)
+        return said
+
+    def test_the_page_says_at_once_why_a_stream_ended(self):
+        ends = {"Deleted by request": lambda session: self.world.gateway.api("DELETE", f"/1.0/sessions/{session}"),
+                "the instance or its streamer was stopped": lambda session: self.world.guests[session].programs["streamer"].kill(signal.SIGTERM),
+                "screen is gone": lambda session: self.world.guests[session].programs["display"].kill(signal.SIGKILL)}
+        for words, end in ends.items():
+            with self.subTest(words):
+                session = self.start()
+                self.assertIn(words, self.said_end(session, lambda: end(session)))
 
     def test_an_instance_that_is_gone_is_said(self):
         session = self.start()

@@ -104,6 +104,7 @@ class Gateway:
 
 class Guest:
     """What runs in an instance that is streamed; the streamer behind `prefix`."""
+    demo_options = []
 
     def __init__(self, folder, user_data, prefix=()):
         self.prefix = prefix
@@ -113,7 +114,7 @@ class Guest:
         self.programs = {}
         try:
             self.display = self.start_display()
-            self.run("demo", [DEMO, "--display", self.display])
+            self.run("demo", [DEMO, "--display", self.display, *self.demo_options])
             self.start_agent()
             self.start_streamer()
         except BaseException:
