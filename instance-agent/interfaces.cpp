@@ -9,6 +9,7 @@
 #include "instance-agent/socket_place.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/process.h"
 
 namespace svc::agent {
 namespace {
@@ -21,6 +22,7 @@ constexpr auto look_interval = 1s;
 void raise_descriptor_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    set_file_limit_of_children(limit.rlim_cur);  // hooks and the guest's programs
     limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, wanted_descriptors));
     setrlimit(RLIMIT_NOFILE, &limit);
 }

@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "server/daemon.h"
+#include "server/process/file_limit.h"
 #include "server/process/signals.h"
 
 namespace {
@@ -14,6 +15,7 @@ constexpr const char* program = "svcd";
 int run(const Options& options, int argc, const char* const* argv) {
     const process::Signals signals{SIGTERM, SIGINT, SIGHUP};
     log::set_level(options.log_level);
+    process::raise_file_limit();  // three pidfds a container, beside the connections
     Daemon daemon(options);
     signals.serve(program, daemon.addresses(),
                   [&] { daemon.reload(read_options(argc, argv).options.log_level); });
@@ -27,7 +29,7 @@ int run(const Options& options, int argc, const char* const* argv) {
 int main(int argc, char** argv) {
     const auto read = [&] { return read_options(argc, argv); };
     return process::run_program(program, read, [&](const Options& options) {
-        if (options.tear_down) return tear_down(options), EXIT_SUCCESS;
+        if (options.tear_down) return process::raise_file_limit(), tear_down(options), EXIT_SUCCESS;
         return run(options, argc, argv);
     });
 }

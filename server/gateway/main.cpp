@@ -1,9 +1,8 @@
 // svc-gateway: parse, load, run. Exit status: 0 ok, 1 failed while running, 2 wrong usage or configuration.
-#include <sys/resource.h>
-
 #include <cstdlib>
 
 #include "server/gateway/gateway.h"
+#include "server/process/file_limit.h"
 #include "server/process/signals.h"
 
 namespace {
@@ -13,18 +12,10 @@ using namespace svc::gateway;
 
 constexpr const char* program = "svc-gateway";
 
-// Two sockets a session: the usual soft limit of 1024 files would be 500 sessions.
-void raise_file_limit() {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int run(const Options& options, int argc, const char* const* argv) {
     const process::Signals signals{SIGTERM, SIGINT, SIGHUP};
     log::set_level(options.log_level);
-    raise_file_limit();
+    process::raise_file_limit();  // two sockets a session
     Gateway gateway(options);
     signals.serve(program, gateway.addresses(),
                   [&] { gateway.reload(read_options(argc, argv).options.log_level); });

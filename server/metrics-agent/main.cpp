@@ -5,6 +5,7 @@
 
 #include "libsvc/base/error.h"
 #include "server/metrics-agent/agent.h"
+#include "server/process/file_limit.h"
 #include "server/process/signals.h"
 
 namespace {
@@ -16,6 +17,7 @@ constexpr const char* program = "svc-metrics";
 
 int run(const Options& options) {
     const process::Signals signals{SIGTERM, SIGINT};
+    process::raise_file_limit();
     const SystemClock clock;
     const Agent agent(options, clock);
     signals.serve(program, {"udp://" + agent.write_address(), "http://" + agent.write_address() + "/write",

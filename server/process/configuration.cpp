@@ -7,6 +7,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/base/presence.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/yaml.h"
 #include "server/process/line_of_key.h"
@@ -107,10 +108,9 @@ std::optional<int> read_configuration(CommandLine& line, int argc, const char* c
         app.exit(e, std::cout, std::cerr);
         return 2;
     }
-    std::error_code error;
     if (!given.config.empty())
         line.config = given.config;
-    else if (std::filesystem::exists(line.default_config, error))
+    else if (is_there(line.default_config))
         line.config = line.default_config;
     if (!line.config.empty()) apply_file(line);
     apply_flags(line, given);

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -69,6 +70,7 @@ class Daemon:
         self.runtime, self.settings = runtime, settings
         self.socket = self.dir / "unix.socket"
         self.process, self.addresses, self.before = None, [], mounts()
+        self.files = None  # (soft, hard) limit of open files; None: ours
 
     @property
     def state(self):
@@ -86,7 +88,8 @@ class Daemon:
                 for word in ("--" + key.replace("_", "-"), "none")]
 
     def start(self):
-        self.process = subprocess.Popen(self.command(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, self.files)) if self.files else None
+        self.process = subprocess.Popen(self.command(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, preexec_fn=limit)
         with open(self.dir / "svcd.log", "ab") as log:
             for line in self.process.stderr:
                 log.write(line)
