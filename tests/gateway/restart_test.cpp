@@ -78,10 +78,11 @@ TEST_CASE("a_deletion_that_a_restart_cut_short_is_finished") {
                [&] { return gateway.call(Method::get, "/1.0/sessions/" + id, token).status == 404; });
 }
 
-TEST_CASE("sockets_are_closed_with_going_away_when_the_gateway_stops") {
+TEST_CASE("clients_are_told_and_sockets_closed_with_going_away_when_the_gateway_stops") {
     TestGateway gateway;
     WebSocketClient client = gateway.open(gateway.create(gateway.token("alice")).at("url").as_string());
     gateway.stop();
+    CHECK(receive(client).at("code") == Json("gateway_stopping"));
     CHECK(receive_close(client).close_code == 1001);
     CHECK_FALSE(std::filesystem::exists(gateway.options().socket));
 }
