@@ -16,7 +16,7 @@ enum class ErrorCode {
     conflict,             // the name is taken, or a stored record changed meanwhile
     busy,                 // another operation holds the object
     precondition_failed,  // If-Match did not match
-    exhausted,            // no room: disk, address, port, queue
+    exhausted,            // no room: disk, address, port, queue, open files
     unavailable,          // a peer or service cannot be reached
     unsupported,          // this build, machine or runtime cannot do it
     cancelled,            // somebody asked for the work to end
@@ -33,7 +33,7 @@ class Error : public std::runtime_error {
     ErrorCode code_;
 };
 
-// "<what>: <strerror(error_number)>"; ENOSPC and EDQUOT become `exhausted`, the rest `internal`.
+// "<what>: <strerror(error_number)>"; no room (disk, open files) becomes `exhausted`, the rest `internal`.
 Error system_error(std::string_view what, int error_number);
 
 // Runs `work`; an Error that leaves it gets "<context>: " in front of its message and keeps its code.

@@ -7,6 +7,7 @@ using Catch::Matchers::Message;
 
 TEST_CASE("a full disk is told apart from other system errors") {
     CHECK(svc::system_error("cannot write", ENOSPC).code() == svc::ErrorCode::exhausted);
+    CHECK(svc::system_error("cannot open", EMFILE).code() == svc::ErrorCode::exhausted);
     CHECK(svc::system_error("cannot write", EIO).code() == svc::ErrorCode::internal);
     CHECK(std::string(svc::system_error("cannot write", ENOSPC).what()) ==
           "cannot write: no space left on device");
