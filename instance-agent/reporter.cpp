@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 constexpr Duration first_pause = 50ms;
 constexpr Duration longest_pause = 10s;
 constexpr auto call_timeout = 15s;
+constexpr int too_early = 409;  // the service has had too many reports of late
 
 ClientRequest make_request(const AgentSession& session, const InstanceReport& report) {
     ClientRequest request =
@@ -23,10 +24,10 @@ ClientRequest make_request(const AgentSession& session, const InstanceReport& re
     return request;
 }
 
-// 4xx will not change by asking again: the token or the instance is gone, or the report makes no sense to the
-// service.
+// All other 4xx will not change by asking again: the token or the instance is gone, or the report makes no sense
+// to the service.
 bool is_refusal(int status) {
-    return status >= 400 && status < 500;
+    return status >= 400 && status < 500 && status != too_early;
 }
 
 }  // namespace

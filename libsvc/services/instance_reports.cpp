@@ -19,7 +19,7 @@ bool is_up(InstanceStatus status) {
 void InstanceService::Implementation::admit_report(std::string_view id) {
     if (!parts_.instances.find(id)) return;  // report() says so
     if (reports_.admit(id)) return;
-    throw Error(ErrorCode::unavailable,  // the agent asks again after that
+    throw Error(ErrorCode::busy,
                 "too many reports of container " + std::string(id) + ": try again in a minute");
 }
 

@@ -79,14 +79,14 @@ TEST_CASE("an unreachable service is asked again with growing pauses until it an
     CHECK(clock.passed > 9 * 50ms);
 }
 
-TEST_CASE("server faults are retried, refusals are not") {
+TEST_CASE("server faults and reports that come too early are retried, refusals are not") {
     HastyClock clock;
-    std::vector<int> statuses = {500, 403};
+    std::vector<int> statuses = {500, 409, 403};
     std::size_t next = 0;
     agent::Reporter reporter(make_session(), clock,
                              [&](const Target&, const ClientRequest&) { return reply(statuses.at(next++)); });
     CHECK_FALSE(reporter.report(running(), {}));
-    CHECK(next == 2);
+    CHECK(next == 3);
 }
 
 TEST_CASE("patience with an unreachable service has an end") {

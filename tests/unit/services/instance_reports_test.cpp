@@ -200,7 +200,7 @@ TEST_CASE_METHOD(ReportFixture, "twenty reports may come at once, then one every
     const std::string id = launched(), other = launched();
     const auto admitted = [&] {
         int count = 0;
-        while (code_of([&] { instances().admit_report(id); }) != ErrorCode::unavailable) ++count;
+        while (code_of([&] { instances().admit_report(id); }) != ErrorCode::busy) ++count;
         return count;
     };
     LogLines log;
