@@ -24,8 +24,8 @@ ClientRequest make_request(const AgentSession& session, const InstanceReport& re
     return request;
 }
 
-// All other 4xx will not change by asking again: the token or the instance is gone, or the report makes no sense
-// to the service.
+// All other 4xx will not change by asking again: the token or the instance is gone, or the report makes no
+// sense to the service.
 bool is_refusal(int status) {
     return status >= 400 && status < 500 && status != too_early;
 }
