@@ -16,7 +16,7 @@ namespace svc {
 // An application that sessions can be made of.
 struct StreamApplication {
     std::string name;
-    std::map<int, bool> versions;  // those that can be launched; whether an addon of it brings a streamer
+    std::map<int, bool> versions;  // those that can be launched; whether it brings a streamer
 
     // Without a version: of the newest, which a launch takes then. Of one that is not there the launch says
     // so.

@@ -10,6 +10,7 @@ namespace svc {
 namespace {
 
 constexpr std::string_view session_tag = "session=";
+constexpr std::string_view streams_tag = "streams";
 
 std::string text(const Json& record, std::string_view key) {
     return JsonFields(record).string(key).value_or("");
@@ -24,9 +25,22 @@ bool may_be_launched(const Json& version) {
     return JsonFields(version).boolean("published").value_or(false) && text(version, "status") == "active";
 }
 
+// Older services tell the name alone.
+std::string addon_name(const Json& addon) {
+    if (addon.is_string()) return addon.as_string();
+    return addon.is_object() ? text(addon, "name") : "";
+}
+
 bool has_any(const Json& version, const std::vector<std::string>& addons) {
     return std::ranges::any_of(items(version, "addons"), [&](const Json& addon) {
-        return addon.is_string() && std::ranges::find(addons, addon.as_string()) != addons.end();
+        return std::ranges::find(addons, addon_name(addon)) != addons.end();
+    });
+}
+
+// An application whose image has a streamer of its own says so by a tag.
+bool says_that_it_streams(const Json& application) {
+    return std::ranges::any_of(items(application, "tags"), [](const Json& tag) {
+        return tag.is_string() && tag.as_string() == streams_tag;
     });
 }
 
@@ -68,10 +82,11 @@ std::vector<StreamApplication> launchable_applications(const JsonArray& applicat
     std::vector<StreamApplication> found;
     for (const Json& record : applications) {
         StreamApplication application{text(record, "name"), {}};
+        const bool streams = streamer_addons.empty() || says_that_it_streams(record);
         for (const Json& version : items(record, "versions"))
             if (may_be_launched(version))
                 application.versions[static_cast<int>(JsonFields(version).integer("number").value_or(0))] =
-                    streamer_addons.empty() || has_any(version, streamer_addons);
+                    streams || has_any(version, streamer_addons);
         if (text(record, "status") != "deleted" && !application.versions.empty())
             found.push_back(std::move(application));
     }

@@ -19,7 +19,7 @@ std::string socket_path(const std::string& id, SocketRole role, const std::strin
 
 }  // namespace
 
-// Of one account; the local socket is not limited.
+// Of one account, whoever makes them for it; sessions without an account are not limited.
 void SessionService::Implementation::admit(const SessionOwner& owner) {
     const SessionLimits& limits = config_.limits;
     if (records_.size() >= limits.sessions) throw Error(ErrorCode::invalid_argument, "Too many sessions");

@@ -79,7 +79,7 @@ class SessionService::Implementation {
     void fail(const std::string& id, const std::string& reason);
     void stream_began(const std::string& id);
     // Unless others may join, and if it `may_end`, so does the session.
-    void stream_ended(const std::string& id, const std::string& reason, bool may_end = true);
+    void stream_ended(const std::string& id, const StreamEnd& end, bool may_end = true);
 
     // session_work.cpp: does soon what the record says is to be done, one at a time for each session.
     void schedule(const std::string& id);
@@ -204,6 +204,7 @@ class SessionService::Implementation {
     void look_at_ending(const StreamSession& session);
     void look_at_live(const StreamSession& session);
     std::string start_failure(const StreamSession& session) const;
+    StreamEnd idle_end(const StreamSession& session) const;
     std::string why_not_started(const StreamSession& session) const;
     bool has_no_streamer(const StreamSession& session) const;
     bool is_ownerless(const StreamSession& session) const;

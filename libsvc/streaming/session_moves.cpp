@@ -194,17 +194,16 @@ void SessionService::Implementation::stream_began(const std::string& id) {
     if (changed) expect_nobody(id);
 }
 
-void SessionService::Implementation::stream_ended(const std::string& id, const std::string& reason,
-                                                  bool may_end) {
+void SessionService::Implementation::stream_ended(const std::string& id, const StreamEnd& end, bool may_end) {
     bool ends = false;
     const bool changed = change(id, [&](StreamSession& session) {
         if (!session.client_connected || session.removal_due || session.status == terminated) return false;
         session.client_connected = false;
         session.client_left_at = clock_.now();
-        ends = may_end && !session.joinable && begin_end(session, reason);
+        ends = may_end && !session.joinable && begin_end(session, end.message);
         return true;
     });
-    if (changed && ends) after_end(id, {reason, end_code::client_left});
+    if (changed && ends) after_end(id, end);
 }
 
 // False: it ends already.

@@ -238,7 +238,7 @@ void SessionService::instance_status(const std::string& session, bool error, con
 void SessionService::stream_changed(const std::string& session, bool active) {
     implementation_->hand_over(session, [this, session, active] {
         if (active) return implementation_->stream_began(session);
-        implementation_->stream_ended(session, "Client left");
+        implementation_->stream_ended(session, {"Client left", end_code::client_left});
     });
 }
 

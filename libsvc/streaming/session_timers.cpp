@@ -158,7 +158,7 @@ bool SessionService::Implementation::is_silent(const StreamSession& session) {
 
 void SessionService::Implementation::end_media(const StreamSession& session) {
     log::warning("streaming instance does not answer", {{"session", session.id}});
-    stream_ended(session.id, "Instance does not answer", session.status != error);
+    stream_ended(session.id, {"Instance does not answer", end_code::stopped}, session.status != error);
 }
 
 // Whoever shows the screen connects when the guest is up, or is not there.
@@ -188,13 +188,19 @@ std::string SessionService::Implementation::why_not_started(const StreamSession&
     return "it did not connect to the gateway within " + limit;
 }
 
+// Why a session failed is what its end tells, too.
+StreamEnd SessionService::Implementation::idle_end(const StreamSession& session) const {
+    if (session.status == error) return {session.status_message, end_code::expired};
+    return {"Idle for " + minutes_text(std::chrono::minutes(session.idle_time_min)), end_code::idle};
+}
+
 void SessionService::Implementation::look_at_live(const StreamSession& session) {
     const Time now = clock_.now();
     if (is_ownerless(session)) return terminate(session.id, {"Account was deleted", end_code::deleted});
     if (is_silent(session)) return end_media(session);
     const std::chrono::minutes idle(session.idle_time_min);
     if (idle.count() > 0 && !session.client_connected && now - session.client_left_at >= idle)
-        return terminate(session.id, {"Idle for " + minutes_text(idle), end_code::idle});
+        return terminate(session.id, idle_end(session));
     if (const std::string failure = session.status == created ? start_failure(session) : ""; !failure.empty())
         return fail(session.id, failure);
     if (session.status == error && now - session.changed_at >= config_.limits.keep_failed)

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "libsvc/model/application.h"
+
 using namespace svc;
 using Names = std::vector<std::string>;
 
@@ -48,11 +50,12 @@ TEST_CASE("applications are listed that have a published version which is ready"
 }
 
 TEST_CASE("a version streams that has one of the addons with a streamer") {
-    const Json record =
-        Json::object({{"name", "candy"},
-                      {"status", "ready"},
-                      {"versions", Json::array({version(3, R"(["greeting","svc-streamer"])"),
-                                                version(4, R"(["greeting"])"), version(7, "null")})}});
+    const Json record = Json::object(
+        {{"name", "candy"},
+         {"status", "ready"},
+         {"versions",
+          Json::array({version(3, R"([{"name":"greeting","version":0},{"name":"svc-streamer","version":3}])"),
+                       version(4, R"([{"name":"greeting","version":0}])"), version(7, "null")})}});
     const auto versions = [&](const Names& streamers) {
         return launchable_applications({record}, streamers).at(0).versions;
     };
@@ -60,6 +63,41 @@ TEST_CASE("a version streams that has one of the addons with a streamer") {
     CHECK(versions({"svc-streamer"}) == Versions{{3, true}, {4, false}, {7, false}});
     CHECK(versions({"other", "greeting"}) == Versions{{3, true}, {4, true}, {7, false}});
     CHECK(versions({}) == Versions{{3, true}, {4, true}, {7, true}});
+}
+
+TEST_CASE("what the service tells of an application says which of its versions stream") {
+    PackageRef streamer;
+    streamer.name = "svc-streamer";
+    ApplicationVersion with, without;
+    with.status = without.status = ImageStatus::active;
+    with.published = without.published = true;
+    with.packages = {streamer};
+    without.number = 1;
+    Application candy;
+    candy.name = "candy";
+    candy.versions = {with, without};
+    const auto found = launchable_applications({to_json(candy)}, {"svc-streamer"});
+    CHECK(found.at(0).versions == std::map<int, bool>{{0, true}, {1, false}});
+}
+
+TEST_CASE("an older service names the addons of a version alone") {
+    const Json record =
+        Json::object({{"name", "candy"},
+                      {"status", "ready"},
+                      {"versions", Json::array({version(3, R"(["greeting","svc-streamer"])")})}});
+    CHECK(launchable_applications({record}, {"svc-streamer"}).at(0).streams());
+    CHECK_FALSE(launchable_applications({record}, {"other"}).at(0).streams());
+}
+
+TEST_CASE("an application whose image has a streamer of its own streams by its tag") {
+    const auto streams = [](std::string_view tags) {
+        Json record = application("ready", true, "active");
+        record.set("tags", Json::parse(tags));
+        return launchable_applications({record}, {"svc-streamer"}).at(0).streams();
+    };
+    CHECK(streams(R"(["games","streams"])"));
+    CHECK_FALSE(streams(R"(["streams=no"])"));
+    CHECK_FALSE(streams("null"));
 }
 
 TEST_CASE("the newest version tells whether an application streams, or the one that is named") {

@@ -1,4 +1,5 @@
 // What a gateway finds when it starts, when a region comes back, and beside another gateway.
+#include <atomic>
 #include <future>
 
 #include "tests/unit/streaming/session_fixture.h"
@@ -81,9 +82,12 @@ TEST_CASE("a session that a tick sees before its creation is over is launched on
     SessionWorld world;
     world.take_time();
     Gateway gateway(world);
-    world.management.on_launch([&](const auto&) { world.store.fail_next(); });  // whose it is gets lost
+    std::atomic<std::size_t> commits = 0;  // before what the launch leads to
+    world.management.on_launch([&](const auto&) {
+        commits = world.store.commits();
+        world.store.fail_next();  // whose it is gets lost
+    });
     world.store.after_next([&] {
-        const std::size_t commits = world.store.commits();
         gateway.service.tick();
         world.management.await_launches(1);
         world.management.on_launch(nullptr);

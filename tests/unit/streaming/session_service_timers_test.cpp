@@ -54,6 +54,18 @@ TEST_CASE("an instance that runs without a streamer is an error after half a min
     CHECK(gateway.await(id, active));
 }
 
+TEST_CASE("a session that failed tells why when it ends, also of idleness") {
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string id = gateway.create(R"(,"joinable":true,"ephemeral":false)");
+    run_instance(world, gateway.instance(id));
+    gateway.pass_as(created, id, 30s);
+    REQUIRE(gateway.status(id) == error);
+    gateway.pass(world.config.limits.idle);
+    REQUIRE(gateway.await(id, terminated));
+    CHECK(gateway.message(id) == "no streamer in the instance connected within 30s");
+}
+
 TEST_CASE("a streamer that connects in time is no error later") {
     SessionWorld world;
     Gateway gateway(world);
@@ -148,7 +160,9 @@ TEST_CASE("a session without a client ends when its idle time is over, in any li
     const auto idle = from == created ? 4min : 6min;
     gateway.pass_as(from, id, idle);
     REQUIRE(gateway.await(id, terminated));
-    CHECK(gateway.message(id) == "Idle for " + std::to_string(idle.count()) + " minutes");
+    const std::string reason =
+        from == error ? "broken" : "Idle for " + std::to_string(idle.count()) + " minutes";
+    CHECK(gateway.message(id) == reason);
     CHECK(world.management.instances() == 0);
 }
 
