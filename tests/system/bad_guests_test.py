@@ -163,7 +163,7 @@ class BadGuests(harness.DaemonTest):
         answers += [report("y" * 2 ** power) for power in range(14, -1, -1)]  # to the last byte
         answers += [report("more") for _ in range(50)]
         self.assertEqual(answers[0], 200)
-        self.assertEqual(answers[-1], 403)
+        self.assertEqual(answers[-1], 409)
         record = self.daemon.wait(self.daemon.api("PATCH", f"/1.0/containers/{id}", {"desired_status": "stopped"}))
         self.assertEqual((record["status_code"], self.daemon.container(id)["status"]), (200, "stopped"), record)
         self.daemon.succeed(self.daemon.api("DELETE", f"/1.0/containers/{id}"))

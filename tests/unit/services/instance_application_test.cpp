@@ -242,15 +242,8 @@ TEST_CASE_METHOD(LaunchFixture, "who waits for a version to be free is told") {
     CHECK(released.get().size() == 2);
 }
 
-// Of a machine that had another name: its own stays.
 TEST_CASE_METHOD(LaunchFixture, "a node that is removed by force takes its instances with it") {
-    Node old = *nodes().get("node0");
-    old.name = "old";
-    life->nodes.create(old);
-    NodePatch open;
-    open.unschedulable = true;
-    wait(nodes().patch("node0", open, "test"));
-    restart();
+    launch_on_old_node();
     const std::string id = launched();
     const std::string other = booting();
     NodeRemoval removal;
@@ -260,6 +253,7 @@ TEST_CASE_METHOD(LaunchFixture, "a node that is removed by force takes its insta
     CHECK_FALSE(exists(id));
     CHECK_FALSE(exists(other));
     CHECK(simulated.list().empty());
+    NodePatch open;
     open.unschedulable = false;
     wait(nodes().patch("node0", open, "test"));
     guests_report = true;

@@ -234,15 +234,17 @@ TEST_CASE_METHOD(InstanceFixture, "an instance is protected while it boots, and 
           ErrorCode::forbidden);
 }
 
-TEST_CASE_METHOD(ProtectedFixture, "a node with a protected instance stays, with all its instances") {
+TEST_CASE_METHOD(InstanceFixture, "a node with a protected instance stays, with all its instances") {
+    launch_on_old_node();
+    const std::string id = launched(ProtectedFixture::protected_request());
     const std::string other = launched();
     NodeRemoval removal;
     removal.force = true;
-    CHECK(wait(nodes().remove("node0", removal, "test"))->err ==
+    CHECK(wait(nodes().remove("old", removal, "test"))->err ==
           "deleting protected container 'keep-me' not allowed");
     CHECK(exists(id));
     CHECK(exists(other));
-    CHECK(nodes().get("node0")->status == NodeStatus::online);
+    CHECK(nodes().get("old")->status == NodeStatus::online);
 }
 
 TEST_CASE_METHOD(ProtectedFixture, "a protected instance that ends by itself stays until it may go") {

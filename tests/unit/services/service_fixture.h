@@ -152,6 +152,17 @@ struct ServiceFixture {
         life->engine.recover();
     }
 
+    // Of a machine that had another name: the runtime's own cannot be removed.
+    void launch_on_old_node() {
+        Node old = *nodes().get("node0");
+        old.name = "old";
+        life->nodes.create(old);
+        NodePatch closed;
+        closed.unschedulable = true;
+        wait(nodes().patch("node0", closed, "test"));
+        restart();
+    }
+
     // Time passes, and whoever waits for it gets his turn: for loops that turn the clock until something is
     // over.
     void pass(Duration time) {
