@@ -87,20 +87,18 @@ auto agreed(std::initializer_list<Place> places, Read read) {
     return result;
 }
 
-// The specification's names, those of clients of the family, and theirs within `resources`.
+// The specification's name of a field leads over its alias, and what stands within `resources` must agree
+// with it.
 void read_resources(const JsonFields& fields, InstanceCreate& request) {
     const Json none = Json::object();
     const JsonFields inner = fields.object("resources").value_or(JsonFields(none));
     const auto count = [](int lowest) {
         return [lowest](const JsonFields& from, std::string_view key) { return at_least(from, key, lowest); };
     };
-    request.cpus = agreed({{fields, "cpu"}, {fields, "cpus"}, {inner, "cpus"}, {inner, "cpu"}}, count(1));
+    request.cpus = agreed({{fields, "cpu|cpus"}, {inner, "cpus|cpu"}}, count(1));
     request.memory = agreed({{fields, "memory"}, {inner, "memory"}}, amount_in);
-    request.disk_size =
-        agreed({{fields, "disk_size"}, {fields, "disk-size"}, {inner, "disk_size"}, {inner, "disk-size"}},
-               amount_in);
-    request.gpu_slots = agreed(
-        {{fields, "gpu_slots"}, {fields, "gpu-slots"}, {inner, "gpu-slots"}, {inner, "gpu_slots"}}, count(0));
+    request.disk_size = agreed({{fields, "disk_size|disk-size"}, {inner, "disk_size|disk-size"}}, amount_in);
+    request.gpu_slots = agreed({{fields, "gpu_slots|gpu-slots"}, {inner, "gpu-slots|gpu_slots"}}, count(0));
 }
 
 void read_source(const JsonFields& fields, InstanceCreate& request) {

@@ -59,7 +59,7 @@ const Provocations& bad_requests() {
         {"id-like-name", [](World& w) { return w.add_image(w.image, R"({"name":"c08p730j1qm6t2783da0"})"); }},
         {"bad-query", [](World& w) { return w.api.get("/1.0/images?recursion=2"); }},
         {"bad-filter", [](World& w) { return w.api.get("/1.0/containers?status=dancing"); }},
-        {"contradiction", [](World& w) { return w.launch(R"(,"cpu":1,"cpus":2)"); }},
+        {"contradiction", [](World& w) { return w.launch(R"(,"cpu":1,"resources":{"cpus":2})"); }},
         {"bad-page", [](World& w) { return w.api.get("/1.0/images?limit=few"); }},
         {"bad-timeout", [](World& w) { return w.api.get(w.operation() + "/wait?timeout=soon"); }},
         {"bad-event-type", [](World& w) { return w.api.get("/1.0/events?type=weather"); }},

@@ -97,6 +97,16 @@ TEST_CASE("resources of a launch are told by any of their names, also within res
     CHECK_FALSE(launch("resources", R"({"cpus": null, "disk_size": null})").cpus);
 }
 
+TEST_CASE("the specification's name of a field leads over its alias") {
+    CHECK(launch("cpus", "4").cpus == 4);
+    CHECK(launch("gpu-slots", "1").gpu_slots == 1);
+    Json body = raw_launch();
+    for (const auto& [key, value] : {std::pair("cpus", 4), {"cpu", 2}, {"gpu-slots", 3}, {"gpu_slots", 0}})
+        body.set(key, value);
+    CHECK(InstanceCreate::from_json(body).cpus == 2);
+    CHECK(InstanceCreate::from_json(body).gpu_slots == 0);
+}
+
 TEST_CASE("what a launch says twice must be the same") {
     const auto message = [](const char* body) {
         Json launch = Json::parse(body);
@@ -104,13 +114,14 @@ TEST_CASE("what a launch says twice must be the same") {
         return message_of([&] { InstanceCreate::from_json(launch); });
     };
     CHECK(message(R"({"cpu": 2, "cpus": 2, "resources": {"cpus": 2}})").empty());
-    CHECK(message(R"({"cpu": 2, "cpus": 4})") == "argument cpus is invalid: must be the same as cpu");
+    CHECK(message(R"({"cpus": 2, "resources": {"cpus": 4}})") ==
+          "argument resources.cpus is invalid: must be the same as cpus");
     CHECK(message(R"({"memory": "1GB", "resources": {"memory": 1}})") ==
           "argument resources.memory is invalid: must be the same as memory");
     CHECK(message(R"({"disk_size": 1, "resources": {"disk_size": 2}})") ==
           "argument resources.disk_size is invalid: must be the same as disk_size");
-    CHECK(message(R"({"gpu_slots": 0, "gpu-slots": 3})") ==
-          "argument gpu-slots is invalid: must be the same as gpu_slots");
+    CHECK(message(R"({"gpu_slots": 0, "resources": {"gpu-slots": 3}})") ==
+          "argument resources.gpu-slots is invalid: must be the same as gpu_slots");
     CHECK(message(R"({"resources": {"cpus": 0}})") ==
           "argument resources.cpus is invalid: must be at least 1");
     CHECK(message(R"({"resources": []})") == "argument resources is invalid: must be an object");
