@@ -55,10 +55,11 @@ build_programs() {
     (($# == 0)) || shift
     if [[ ! -f $build/build.ninja ]]; then
         say "configuring ${build#"$root"/}"
-        # Who works on the project sees a warning; continuous integration does not let one pass.
-        CC=${CC:-ccache gcc} CXX=${CXX:-ccache g++} meson setup "$build" "$root" "-Dwerror=$([[ ${CI:-} ]] && echo true || echo false)" \
-            "${options[@]}" >/dev/null || fail "meson setup failed: see $build/meson-logs/meson-log.txt"
+        CC=${CC:-ccache gcc} CXX=${CXX:-ccache g++} meson setup "$build" "$root" "${options[@]}" >/dev/null ||
+            fail "meson setup failed: see $build/meson-logs/meson-log.txt"
     fi
+    # Who works on the project sees a warning; continuous integration does not let one pass.
+    [[ ! ${CI:-} ]] || meson configure "$build" -Dwerror=true >/dev/null
     say "building into ${build#"$root"/}"
     run_ninja "$@" || fail "the build failed"
 }
@@ -76,7 +77,7 @@ run_ninja() {
             step=$((20 * BASH_REMATCH[2] / BASH_REMATCH[3]))
             ((step == shown)) || echo "   ${BASH_REMATCH[1]}"
             shown=$step
-        elif [[ $line != 'ninja: '* ]]; then
+        elif [[ $line != 'ninja: Entering directory'* && $line != 'ninja: no work to do.' ]]; then
             echo "$line"
         fi
     done >&2

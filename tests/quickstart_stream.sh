@@ -80,7 +80,8 @@ start_streaming() {
 }
 
 # as_account TOKEN PATH [curl's options]: what the gateway answers that account.
-as_account() { curl -fsk -H "Authorization: macaroon root=$1" "$gateway_url$2" "${@:3}"; }
+# The token is not among curl's arguments, which every user of the machine can read.
+as_account() { curl -fsk -H @<(printf 'Authorization: macaroon root=%s' "$1") "$gateway_url$2" "${@:3}"; }
 
 # account_token: the gateway tells it once; kept for a second quickstart, root's alone. One that does not sign in any more
 # (the account was deleted, a year is over) is replaced.
@@ -90,6 +91,7 @@ account_token() {
     if [[ -z $token ]] || ! as_account "$token" /1.0/regions >/dev/null; then
         gateway_ctl account delete "$account" >/dev/null 2>&1 || true
         token=$(gateway_ctl account create "$account") || fail "the gateway makes no account: see $gateway_log"
+        rm -f "$file"
         (umask 077 && echo "$token" >"$file")
     fi
     echo "$token"
@@ -119,7 +121,8 @@ SHOWN
 session_of() {
     local id
     id=$(as_account "$1" '/1.0/sessions?recursion=true' |
-        jq -r '[.metadata[] | select(.app == "desktop" and .joinable and (.status == "active" or .status == "created"))][0].id // empty')
+        jq -r '[.metadata[] | select(.app == "desktop" and .joinable and (.status == "active" or .status == "created"))][0].id // empty') ||
+        fail "the gateway does not list sessions: see $gateway_log"
     [[ $id ]] || id=$(as_account "$1" /1.0/sessions/ \
         -d '{"app":"desktop","joinable":true,"idle_time_min":0,"ephemeral":true,"screen":{"width":1280,"height":720,"fps":30,"density":160}}' |
         jq -r .metadata.id) || fail "the gateway makes no session of desktop: see $gateway_log"
@@ -129,7 +132,7 @@ session_of() {
 # start_session TOKEN: returns when it can be joined.
 start_session() {
     local id
-    id=$(session_of "$1")
+    id=$(session_of "$1") || exit 1 # -e does not hold here
     for _ in $(seq 600); do
         case $(gateway_ctl session show "$id" --format json | jq -r .status) in
         active) echo "$id"; return ;;

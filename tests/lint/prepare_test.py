@@ -13,6 +13,7 @@ echo "ninja: Entering directory"
 for step in $(seq 100); do printf '[%d/100, %d.5 s] Compiling C++ object part_%d.o\\n' "$step" "$step" "$step"; done
 echo "part.cpp:3: warning: something looks odd"
 echo "targets: ${*:3}"
+(( STATUS == 0 )) || echo "ninja: error: unknown target 'x'"
 exit "$STATUS"
 """
 
@@ -46,7 +47,9 @@ class Progress(unittest.TestCase):
 
     def test_a_failed_build_fails(self):
         self.assertEqual(0, run_ninja(0)[1])
-        self.assertEqual(1, run_ninja(1)[1])
+        shown, status = run_ninja(1)
+        self.assertEqual(1, status)
+        self.assertIn("ninja: error: unknown target 'x'\n", shown)
 
     def test_targets_are_handed_on(self):
         self.assertIn("targets: server/svcd cli/svcctl\n", run_ninja(0, "server/svcd", "cli/svcctl")[0])
