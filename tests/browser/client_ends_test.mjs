@@ -41,6 +41,10 @@ const ends = {
     failed: [8, 'This stream has ended: the instance failed: words.'],
     gateway_stopping: [2, 'This stream has ended: words.'],
     refused: [2, 'The instance refused the stream: words.'],
+    not_ready: [2, 'The instance refused the stream: words.'],
+    of_a_later_version: [8, 'This stream has ended: its session was ended: words.'],
+    constructor: [8, 'This stream has ended: its session was ended: words.'],
+    toString: [8, 'This stream has ended: its session was ended: words.'],
 };
 
 // As the gateway says it while nobody streams yet, and as the streamer does later.
@@ -54,6 +58,14 @@ for (const [code, [number, text]] of Object.entries(ends)) {
         assert.equal(requests.length, 1);  // nobody is asked, nothing is tried again
     });
 }
+
+test('an end that is told with anything as code and words ends the stream', async () => {
+    await connect({ joinable: true });
+    await instance.evaluate((end) => window.instance.control.send(JSON.stringify({ type: 'error', data: JSON.stringify(end) })),
+        { code: { toString: 1 }, message: { toString: 1 } });
+    assert.equal(await client.evaluate(() => window.ended.then((error) => error.message)),
+        'This stream has ended: its session was ended: no reason is given.');
+});
 
 test('the end of the signalling is said by its code, too', async () => {
     await instance.evaluate(() => { window.startInstance = () => {}; });

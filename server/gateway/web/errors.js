@@ -35,31 +35,42 @@ export function noCodec(offered) {
     return new StreamError('notSupported', `This browser cannot decode the video the instance sends${what}.`);
 }
 
+const ended = (what) => (text) => `This stream has ended: ${what}${text}.`;
+const refused = ['signallingFailed', (text) => `The instance refused the stream: ${text}.`];
+const sessionEnded = ['sessionFailed', ended('its session was ended: ')];
 const ends = {
-    replaced: ['disconnected', () => 'another client has taken it over'],
-    stopped: ['disconnected', (text) => text],
-    not_read: ['disconnected', (text) => text],
-    connection_failed: ['connectionLost', (text) => text],
-    deleted: ['sessionFailed', (text) => `its session was ended: ${text}`],
-    idle: ['sessionFailed', (text) => `its session was ended: ${text}`],
-    expired: ['sessionFailed', (text) => `its session was ended: ${text}`],
-    instance_deleted: ['sessionFailed', (text) => `its session was ended: ${text}`],
-    client_left: ['sessionFailed', (text) => `its session was ended: ${text}`],
-    ended: ['sessionFailed', (text) => `its session was ended: ${text}`],
-    failed: ['sessionFailed', (text) => `the instance failed: ${text}`],
-    gateway_stopping: ['signallingFailed', (text) => text],
+    refused,
+    not_ready: refused,
+    replaced: ['disconnected', () => 'This stream has ended: another client has taken it over.'],
+    stopped: ['disconnected', ended('')],
+    not_read: ['disconnected', ended('')],
+    connection_failed: ['connectionLost', ended('')],
+    deleted: sessionEnded,
+    idle: sessionEnded,
+    expired: sessionEnded,
+    instance_deleted: sessionEnded,
+    client_left: sessionEnded,
+    ended: sessionEnded,
+    failed: ['sessionFailed', ended('the instance failed: ')],
+    gateway_stopping: ['signallingFailed', ended('')],
 };
+const passing = ['refused', 'not_ready', 'stopped', 'connection_failed', 'gateway_stopping'];
 
-// Of an `error` message of gateway or instance: its code, where it has one we know, and its words.
+// A message without a code, as older gateways and instances send, is a refusal; a code that is not known is an end.
+// A guest chooses both: they may be anything.
+function known(code = 'refused') {
+    return typeof code === 'string' && Object.hasOwn(ends, code) ? code : 'ended';
+}
+
+// Of an `error` message of gateway or instance: what its code means, in its words.
 export function endOf({ code, message }) {
-    if (!ends[code]) return new StreamError('signallingFailed', `The instance refused the stream: ${message}.`, { end: code });
-    const [reason, words] = ends[code];
-    return new StreamError(reason, `This stream has ended: ${words(message)}.`, { end: code });
+    const [reason, words] = ends[known(code)];
+    return new StreamError(reason, words(typeof message === 'string' ? message : 'no reason is given'), { end: code });
 }
 
 // Whether another try may bring the stream back.
 export function isPassing({ code }) {
-    return !ends[code] || ['stopped', 'connection_failed', 'gateway_stopping'].includes(code);
+    return passing.includes(known(code));
 }
 
 // What a session's record tells about the end of its stream; nothing when it tells nothing.
