@@ -190,16 +190,17 @@ GstBusSyncReply PeerSession::on_message(GstBus*, GstMessage* message, gpointer d
     const auto session = held<PeerSession>(data);
     if (session && GST_MESSAGE_TYPE(message) == GST_MESSAGE_LATENCY) session->latency_changed_ = true;
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR || !session || session->parting_) return GST_BUS_DROP;
-    if (is_of(message, "sctpenc")) {
-        session->client_left();
-        return GST_BUS_DROP;
-    }
     GError* error = nullptr;
     gchar* details = nullptr;
     gst_message_parse_error(message, &error, &details);
     const std::unique_ptr<GError, Free> owned_error(error);
     const TextRef owned_details(details);
     const std::string name = GST_MESSAGE_SRC_NAME(message);
+    if (is_of(message, "sctpenc")) {
+        log::debug("the data channels have ended", {{"element", name}, {"error", error->message}});
+        session->client_left();
+        return GST_BUS_DROP;
+    }
     log::warning("media element failed", {{"element", name}, {"error", error->message}});
     GstElement* const display = session->display_bin_;
     const bool of_display =
