@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace svc::streamer {
 namespace {
@@ -58,36 +59,48 @@ void append(Bytes& bytes, Unit unit) {
     bytes.insert(bytes.end(), unit.begin(), unit.end());
 }
 
-void take(std::vector<Bytes>& sets, const std::vector<Unit>& units, Kind kind) {
-    std::vector<Bytes> found;
-    for (const Unit unit : units) {
-        const Bytes set(unit.begin(), unit.end());
-        if (kind_of(unit) == kind && std::find(found.begin(), found.end(), set) == found.end())
-            found.push_back(set);
-    }
-    if (!found.empty()) sets = std::move(found);
+bool bit_of(Unit bytes, std::size_t place) {
+    return place / 8 < bytes.size() && (bytes[place / 8] >> (7 - place % 8) & 1) != 0;
+}
+
+// The first number of these bytes, an Exp-Golomb code. Ids are at most 255, and no byte of one is made to
+// prevent a start code.
+unsigned id_in(Unit bytes) {
+    constexpr std::size_t most_zeros = 8;
+    std::size_t zeros = 0;
+    while (zeros < most_zeros && !bit_of(bytes, zeros)) ++zeros;
+    unsigned value = 0;
+    for (std::size_t place = zeros; place <= 2 * zeros; ++place) value = value * 2 + bit_of(bytes, place);
+    return value - 1;
+}
+
+Unit after(Unit unit, std::size_t bytes) {
+    return unit.subspan(std::min(bytes, unit.size()));
 }
 
 }  // namespace
 
-void AccessUnits::note_parameters(const std::vector<Unit>& units) {
-    take(sequence_sets_, units, sequence_set);
-    take(picture_sets_, units, picture_set);
+void AccessUnits::note_parameters(Unit unit) {
+    constexpr std::size_t header = 1, profile_and_level = 3;
+    const bool of_sequence = kind_of(unit) == sequence_set;
+    const unsigned id = id_in(after(unit, of_sequence ? header + profile_and_level : header));
+    (of_sequence ? sequence_sets_ : picture_sets_)[id].assign(unit.begin(), unit.end());
+    unsent_ = true;
 }
 
 std::optional<Bytes> AccessUnits::tidy(std::span<const std::uint8_t> unit) {
     const std::vector<Unit> units = units_of(unit);
-    note_parameters(units);
+    for (const Unit one : units)
+        if (is_parameters(one)) note_parameters(one);
     if (std::none_of(units.begin(), units.end(), is_picture)) return std::nullopt;
     const bool anew = std::any_of(units.begin(), units.end(), begins_anew);
     Bytes tidied;
     tidied.reserve(unit.size() + 64);
-    if (anew) {
-        for (const Bytes& set : sequence_sets_) append(tidied, set);
-        for (const Bytes& set : picture_sets_) append(tidied, set);
-    }
+    if (std::exchange(unsent_, false) || anew)
+        for (const Sets* sets : {&sequence_sets_, &picture_sets_})
+            for (const auto& [id, set] : *sets) append(tidied, set);
     for (const Unit one : units)
-        if (!is_needless(one) && !(anew && is_parameters(one))) append(tidied, one);
+        if (!is_needless(one) && !is_parameters(one)) append(tidied, one);
     return tidied;
 }
 
