@@ -112,9 +112,8 @@ void stream(const Options& options, const StreamStart& start) {
     parts.input = make_input(options, start);
     SystemClock clock;
     Streamer streamer(std::move(parts), clock);
-    on_display_lost([&streamer] { streamer.display_lost(); });
+    const DisplayLoss listening([&streamer] { streamer.display_lost(); });
     serve(streamer, signals);
-    on_display_lost({});
 }
 
 int run(const Options& options) {

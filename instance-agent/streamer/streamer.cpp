@@ -1,6 +1,7 @@
 #include "instance-agent/streamer/streamer.h"
 
 #include <future>
+#include <utility>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
@@ -106,17 +107,22 @@ void Streamer::end() {
     queue_.stop();
 }
 
-// What the queue does next may wait for the display that is gone.
+// Another thread waits for the queue's, which may notice the loss itself before it comes to what is posted.
 void Streamer::display_lost() {
-    const StreamEnd end("the instance's screen is gone", end_code::stopped);
-    if (queue_.runs_here()) return signalling_.say_goodbye(end);
+    if (queue_.runs_here()) return part();
     const auto said = std::make_shared<std::promise<void>>();
     auto done = said->get_future();
-    queue_.post([this, end, said] {
-        signalling_.say_goodbye(end);
+    queue_.post([this, said] {
+        part();
         said->set_value();
     });
     done.wait_for(goodbye);
+}
+
+// What the queue does next may wait for the display that is gone.
+void Streamer::part() {
+    if (!std::exchange(parted_, true))
+        signalling_.say_goodbye({"the instance's screen is gone", end_code::stopped});
 }
 
 void Streamer::terminate(const std::string& reason) {

@@ -45,7 +45,8 @@ class Streamer final : private SignallingHost {
 
     void run();   // until stop(), or until the gateway ends the session
     void stop();  // from any thread
-    // The program ends at once, whatever its other threads do: the client is told. From any thread.
+    // The program ends at once, whatever its other threads do: the client is told. From any thread, and from
+    // several at once.
     void display_lost();
 
   private:
@@ -73,10 +74,12 @@ class Streamer final : private SignallingHost {
     void sample(unsigned stream);
     void send_metrics();
     void end();
+    void part();
 
     StreamerParts parts_;
     ScreenSize size_;
     bool automotive_ = false, log_rtc_ = false;
+    bool parted_ = false;  // the client knows that the display is gone
     BitrateLimits bitrates_;
     unsigned stream_ = 0;  // its number: a sample that is due belongs to one
     Clock& clock_;

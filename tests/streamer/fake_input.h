@@ -1,5 +1,6 @@
 #pragma once
 // An InputSink that writes down what it is told.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,12 @@ namespace svc::test {
 
 class FakeInput final : public streamer::InputSink {
   public:
-    void move(double x, double y) override { note("move {} {}", x, y); }
+    std::function<void()> on_move;  // what the X server does with it
+
+    void move(double x, double y) override {
+        note("move {} {}", x, y);
+        if (on_move) on_move();
+    }
     void move_by(int dx, int dy) override { note("by {} {}", dx, dy); }
     void button(int button, bool pressed) override { note("button {} {}", button, pressed); }
     void wheel(int x, int y) override { note("wheel {} {}", x, y); }

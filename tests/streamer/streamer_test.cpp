@@ -1,9 +1,16 @@
 // A streamer from its registration to its end.
+#include <algorithm>
+#include <future>
+
+#include "instance-agent/streamer/display/display_loss.h"
 #include "tests/streamer/streamer_place.h"
+
+#include <X11/Xlib.h>  // last: its macros have common names
 
 using namespace svc;
 using namespace svc::streamer;
 using test::eventually;
+using namespace std::chrono_literals;
 
 TEST_CASE("a_streamer_registers_and_serves_a_client_to_its_end") {
     StreamerPlace place;
@@ -71,6 +78,44 @@ TEST_CASE("a_client_is_told_why_its_stream_ends_before_its_peer_does") {
     }
     CHECK(place.told("error").at("code") == Json(code));
     REQUIRE(eventually([&] { return place.peers.all_sent().back() == "end"; }));
+}
+
+// Xlib calls its handler on the thread that noticed, and ends the program when the handler returns: one that
+// waits for what another thread says must not keep that one from saying it.
+TEST_CASE("threads_that_notice_the_loss_of_the_display_do_not_wait_for_each_other") {
+    std::promise<void> first_within, second_done;
+    bool waited_in_vain = false;
+    const std::thread::id first = std::this_thread::get_id();
+    const DisplayLoss listening([&] {
+        if (std::this_thread::get_id() != first) return second_done.set_value();
+        first_within.set_value();
+        waited_in_vain = second_done.get_future().wait_for(30s) != std::future_status::ready;
+    });
+    const XIOErrorHandler noticed = XSetIOErrorHandler(nullptr);
+    const std::jthread second([&] {
+        first_within.get_future().wait();
+        noticed(nullptr);
+    });
+    noticed(nullptr);
+    CHECK_FALSE(waited_in_vain);
+}
+
+TEST_CASE("a_lost_display_that_is_noticed_twice_is_said_once_and_at_once_on_the_thread_that_decides") {
+    StreamerPlace place;
+    place.connect();
+    std::promise<bool> said;
+    place.input->on_move = [&] {
+        place.streamer->display_lost();
+        said.set_value(place.peers.all_sent().back() == "end");
+    };
+    place.control(R"({"type":"input::mouse-move","data":{"x":1,"y":1}})");
+    CHECK(said.get_future().get());
+    place.streamer->display_lost();
+    place.streamer->stop();
+    place.thread.join();
+    const auto sent = place.peers.all_sent();
+    const auto tells = [](const std::string& one) { return one.find("screen is gone") != std::string::npos; };
+    CHECK(std::count_if(sent.begin(), sent.end(), tells) == 1);
 }
 
 TEST_CASE("media_goes_on_while_the_gateway_is_away_and_it_is_told_of_it") {

@@ -3,14 +3,16 @@
 #include <X11/Xlib.h>
 
 #include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 namespace svc::streamer {
 namespace {
 
-// Held while the listener is called: who takes it back knows that it does not run any more.
-std::mutex& listening() {
-    static std::mutex mutex;
+// Shared by those who call the listener, because one may wait for what another one does: who takes the
+// listener back knows that it does not run any more.
+std::shared_mutex& listening() {
+    static std::shared_mutex mutex;
     return mutex;
 }
 std::function<void()>& listener() {
@@ -18,18 +20,26 @@ std::function<void()>& listener() {
     return say;
 }
 
+void listen(std::function<void()> say) {
+    std::unique_lock lock(listening());
+    listener() = std::move(say);
+}
+
 int display_lost(Display*) {
-    std::lock_guard lock(listening());
-    if (const auto say = std::exchange(listener(), {})) say();
+    std::shared_lock lock(listening());
+    if (const auto say = listener()) say();
     return 0;
 }
 
 }  // namespace
 
-void on_display_lost(std::function<void()> say) {
-    std::lock_guard lock(listening());
-    listener() = std::move(say);
+DisplayLoss::DisplayLoss(std::function<void()> say) {
+    listen(std::move(say));
     XSetIOErrorHandler(display_lost);
+}
+
+DisplayLoss::~DisplayLoss() {
+    listen({});
 }
 
 }  // namespace svc::streamer

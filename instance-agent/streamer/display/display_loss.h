@@ -4,8 +4,14 @@
 
 namespace svc::streamer {
 
-// Called before that, on the thread that noticed, which may hold a display; it must return soon. Nothing is
-// called any more once another one, or none, is set.
-void on_display_lost(std::function<void()> say);
+// Calls `say` before that, while it exists: on each thread that notices, which may hold a display, and on
+// several at once. `say` must return soon. The destructor waits for those that are within. One at a time.
+class DisplayLoss {
+  public:
+    explicit DisplayLoss(std::function<void()> say);
+    ~DisplayLoss();
+    DisplayLoss(const DisplayLoss&) = delete;
+    DisplayLoss& operator=(const DisplayLoss&) = delete;
+};
 
 }  // namespace svc::streamer
