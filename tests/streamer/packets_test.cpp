@@ -113,6 +113,7 @@ TEST_CASE("packets of a picture have one time, its end alone is marked, paramete
                  "x264enc tune=zerolatency speed-preset=ultrafast threads=1 aud=false", "openh264enc",
                  "vah264enc", "nvh264enc", "v4l2h264enc");
     if (!is_there(encoder)) {
+        REQUIRE_FALSE(encoder.starts_with("x264enc"));  // the one that every machine with these tests has
         WARN(encoder << " is not here");
         return;
     }
