@@ -168,8 +168,9 @@ class World:
         self.service.add_image()
         self.app = "demo"
         self.service.create_app({"manifest.yaml": f"name: {self.app}\n"})
-        # The streamer runs beside the simulated instance: the application needs no addon for it.
-        self.gateway = Gateway(self.service.dir, self.service.socket, streamer_addons=[], **settings).start()
+        # The streamer runs beside the simulated instance: the application needs no addon for it. It waits for the guest's
+        # X server, which a machine that is busy brings late.
+        self.gateway = Gateway(self.service.dir, self.service.socket, **{"streamer_addons": [], "limits": {"streamer": "2m"}, **settings}).start()
         self.token = self.gateway.account("tester")
         eventually(lambda: self.gateway.api("GET", "/1.0/applications").metadata, "the gateway lists the application")
         self.guests = {}
