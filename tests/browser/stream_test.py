@@ -121,9 +121,10 @@ class StreamTest(WorldTest):
         still = self.browser.inbound()
         self.browser.flips(count=20)
         moved = self.browser.inbound()
+        # A browser that is short of processor time drops decoded pictures; those that it cannot decode it asks for again.
+        self.assertEqual(still["framesDropped"], begin["framesDropped"], (begin, still))
         for figures in (still, moved):
             self.assertEqual(figures["pliCount"], begin["pliCount"], (begin, figures))
-            self.assertEqual(figures["framesDropped"], begin["framesDropped"], (begin, figures))
             self.assertLessEqual(figures["keyFramesDecoded"], begin["keyFramesDecoded"] + 1 + (figures["time"] - begin["time"]) / 5, (begin, figures))
         self.assertGreater(moved["framesDecoded"], still["framesDecoded"])
 
