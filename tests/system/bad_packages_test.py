@@ -217,7 +217,7 @@ class BadPackages(harness.DaemonTest):
                "services": ["x", "[{}]", "[{name: a, port: 0, protocols: [tcp]}]",
                    "[{name: a, port: 22, protocols: []}]", "[{name: a, port: 22, port_end: 20, protocols: [tcp]}]",
                "[{name: a, port: 22, protocols: [tcp]}, {name: b, port: 22, protocols: [tcp]}]"],
-               "resources": ["x", "{cpus: 0}", "{memory: 1GB}", "{disk-size: x}", "{gpu-slots: x}"],
+               "resources": ["x", "{cpus: 0}", "{memory: 0GB}", "{disk-size: x}", "{gpu-slots: x}"],
                "extra-data": ["x", "{a: {target: /etc}}", "{a: {}}", "{'../a': {target: /sdcard/Android/obb/com.a.b}}"],
                "hooks": ["x", "{timeout: 16m}", "{timeout: -1s}", "{timeout: 0s}", "{timeout: [5]}"],
                "bootstrap": ["x", "{keep: x}", "{keep: ['../x']}", "{keep: [/etc]}"], "node-selector": ["x", "[[x]]"],

@@ -148,13 +148,15 @@ class Directory(TwoServices):
         eventually(self.publisher, lambda: self.offered(self.publisher) == {"candy": [0]})
         self.follow(self.client, self.url, "manual")
         for delay in range(6):
-            self.begin(self.client, "pull")  # the one before may not have ended when its application is there
+            reply = self.client.api("POST", "/1.0/registry/applications/candy/pull")
             for _ in range(delay):
                 self.client.api("GET", "/1.0/operations")
             self.client.restart()
             for application in self.client.api("GET", "/1.0/applications?recursion=1").metadata:
                 self.assertIn(application["status"], ("ready", "initializing"))
-            eventually(self.client, lambda: self.active(self.client, 0))
+            # Or the next one would join a pull whose application is deleted here.
+            self.assertEqual(self.client.wait(reply)["err"], "")
+            self.assertTrue(self.active(self.client, 0))
             self.client.succeed(self.client.api("DELETE", "/1.0/applications/candy", {"force": True}))
         self.assertEqual([f for f in (self.client.state / "blobs").rglob("*") if f.is_file()], [])
 
