@@ -36,7 +36,7 @@ struct SpawnOptions {
 // its own. Without it they inherit ours.
 void set_file_limit_of_children(std::uint64_t files);
 
-// How many files this process may open still, at most: the lowest free number tells how many are open.
+// How many files this process may open still.
 std::uint64_t free_descriptors();
 
 struct ExitStatus {

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <filesystem>
+#include <iterator>
 
 #include "libsvc/base/error.h"
 
@@ -189,6 +191,23 @@ TEST_CASE("a process that cannot be looked at for want of files is not called de
     }
     CHECK(svc::is_alive(*self));
     CHECK(svc::free_descriptors() > 0);
+}
+
+TEST_CASE("open files are counted, whichever numbers they have") {
+    const std::uint64_t before = svc::free_descriptors();
+    {
+        std::vector<svc::FileDescriptor> files(8);
+        for (auto& file : files) file = svc::open_file("/", O_PATH);
+        CHECK(svc::free_descriptors() == before - 8);
+        files.front().reset();  // its number is free below those of the others
+        CHECK(svc::free_descriptors() == before - 7);
+    }
+    CHECK(svc::free_descriptors() == before);
+    rlimit limit{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    const std::filesystem::directory_iterator listed("/proc/self/fd");  // with its own
+    const auto open = static_cast<std::uint64_t>(std::distance(begin(listed), end(listed)));
+    CHECK(open + before == limit.rlim_cur + 1);
 }
 
 TEST_CASE("programs get the limit of open files that is set for them, not ours") {
