@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <fstream>
 #include <functional>
 
 #include "libsvc/base/error.h"
@@ -52,14 +53,23 @@ void for_each_group(const std::filesystem::path& top,
     visit(top);
 }
 
+// A guest may make its groups so. The domain above lists their processes; they themselves list none, and to
+// read it there fails. None becomes a domain again, so it is not too late to ask after that.
+bool is_threaded(const std::filesystem::path& group) {
+    std::string type;
+    std::ifstream(group / "cgroup.type") >> type;
+    return type == "threaded";
+}
+
 std::vector<pid_t> members(const std::filesystem::path& group) {
     std::vector<pid_t> processes;
     std::string text;
     try {
         text = read_file(group / "cgroup.procs", most_members);
     } catch (const Error& e) {
-        if (e.code() != ErrorCode::not_found && std::filesystem::exists(group)) throw;
-        return processes;  // gone meanwhile
+        const bool gone = e.code() == ErrorCode::not_found || !std::filesystem::exists(group);
+        if (!gone && !is_threaded(group)) throw;
+        return processes;
     }
     for (const std::string& line : split(text, '\n')) {
         pid_t pid = 0;
