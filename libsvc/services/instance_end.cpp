@@ -12,6 +12,7 @@ namespace svc {
 namespace {
 
 constexpr Duration hook_reserve = std::chrono::seconds(30);
+constexpr const char* cancelled_launch = "launch was cancelled";
 
 bool is_up(InstanceStatus status) {
     return status == InstanceStatus::started || status == InstanceStatus::running;
@@ -23,6 +24,11 @@ void clear_reservation(Instance& instance) {
     for (ServiceEntry& service : instance.services) service.node_port = service.node_port_end = 0;
     instance.gpus.clear();
     instance.gpu_encoder_slots = 0;
+}
+
+// Of a protected one nothing but a record that was never scheduled goes.
+bool outlives_launch(const Instance& instance) {
+    return instance.config->delete_protected && instance.status != InstanceStatus::created;
 }
 
 }  // namespace
@@ -159,25 +165,44 @@ OperationResult InstanceService::Implementation::clear_failed_base(const Ptr& in
     return {};
 }
 
-// For a launch that leaves nothing: cancelled, or never scheduled.
+// For a launch that leaves nothing: cancelled, or never scheduled. Somebody may protect the instance at this
+// moment: that is asked in the commit.
 OperationResult InstanceService::Implementation::forget_instance(const Ptr& instance, bool failed,
                                                                  const std::string& requestor) {
     const std::string id = instance->id.str();
+    if (outlives_launch(*instance)) return fail_instance({id, cancelled_launch}, requestor);
     try {
         parts_.runtime.remove(id);
     } catch (const Error& e) {
         return fail_instance({id, "container could not be removed: " + std::string(e.what())}, requestor);
     }
-    parts_.nodes.release_all(*instance);
+    OperationResult gone = drop_record(instance, failed, requestor);
+    OperationResult kept = keep_record(instance, requestor);
+    OperationResult result;
+    result.stage = [gone = gone.stage, kept = kept.stage](Batch& last) {
+        gone(last);
+        kept(last);
+    };
+    result.after = [gone = gone.after, kept = kept.after] {
+        gone();
+        kept();
+    };
+    return result;
+}
+
+OperationResult InstanceService::Implementation::drop_record(const Ptr& instance, bool failed,
+                                                             const std::string& requestor) {
+    const std::string id = instance->id.str();
     const auto applied = std::make_shared<bool>(false);
     OperationResult result;
     result.stage = [this, id, applied](Batch& last) {
         const auto now = parts_.instances.find(id);
-        *applied = now && now->status != InstanceStatus::deleted;
+        *applied = now && now->status != InstanceStatus::deleted && !outlives_launch(*now);
         if (*applied) parts_.instances.stage_remove(last, id);
     };
     result.after = [this, id, applied, failed, instance, requestor] {
         if (!*applied) return;
+        parts_.nodes.release_all(*instance);
         if (failed) publish("container-failed", id, requestor);
         publish("container-removed", id, requestor);
         reports_.forget(id);
@@ -185,6 +210,25 @@ OperationResult InstanceService::Implementation::forget_instance(const Ptr& inst
         tell_released(*instance);
     };
     return result;
+}
+
+// Its container is gone already: the next start makes another one.
+OperationResult InstanceService::Implementation::keep_record(const Ptr& instance,
+                                                             const std::string& requestor) {
+    return transition(
+        instance->id.str(),
+        [](Instance& changed) {
+            if (!outlives_launch(changed) || !may_move(changed.status, InstanceStatus::error)) return false;
+            changed.status = InstanceStatus::error;
+            changed.error_message = cancelled_launch;
+            clear_reservation(changed);
+            return true;
+        },
+        "container-failed", requestor,
+        [this, instance] {
+            parts_.nodes.release_all_but_disk(*instance);
+            tell_released(*instance);
+        });
 }
 
 OperationResult InstanceService::Implementation::run_delete(OperationContext& context) {

@@ -139,6 +139,8 @@ class InstanceService::Implementation {
     OperationResult fail_base(const Ptr& instance, const Failure& failure, std::vector<std::string> logs,
                               const std::string& requestor);
     OperationResult forget_instance(const Ptr& instance, bool failed, const std::string& requestor);
+    OperationResult drop_record(const Ptr& instance, bool failed, const std::string& requestor);
+    OperationResult keep_record(const Ptr& instance, const std::string& requestor);
     OperationResult clear_failed_base(const Ptr& instance);
     std::vector<std::string> collect_logs(const std::string& id);
     bool stop_quietly(const std::string& id);

@@ -234,6 +234,33 @@ TEST_CASE_METHOD(InstanceFixture, "an instance is protected while it boots, and 
           ErrorCode::forbidden);
 }
 
+TEST_CASE_METHOD(InstanceFixture, "cancelling the launch of a protected instance keeps the instance") {
+    const std::string id = booting();
+    const auto protect = [&] { wait(instances().protect(id, true, PathWord::containers, "test")); };
+    bool container_stays = false;
+    SECTION("protected before") {
+        protect();
+        container_stays = true;
+    }
+    SECTION("protected while the launch is undone") {
+        runtime.before("remove", protect);
+    }
+    const std::string address = instances().get(id)->address;
+    engine().cancel(instances().get(id)->launch_operation);
+    CHECK(launch_of(id)->status == OperationStatus::cancelled);
+    REQUIRE(exists(id));
+    CHECK(status(id) == InstanceStatus::error);
+    CHECK(instances().get(id)->error_message == "launch was cancelled");
+    CHECK(instances().get(id)->address.empty());
+    CHECK(told(id) == Actions{"created", "scheduled", "started", "failed"});
+    CHECK(has_container(id) == container_stays);
+    runtime.before("remove", nullptr);
+    guests_report = true;
+    CHECK(instances().get(launched())->address == address);  // it was given back
+    wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
+    CHECK(status(id) == InstanceStatus::running);
+}
+
 TEST_CASE_METHOD(InstanceFixture, "a node with a protected instance stays, with all its instances") {
     launch_on_old_node();
     const std::string id = launched(ProtectedFixture::protected_request());
