@@ -31,6 +31,7 @@ class Session {
     virtual void input(std::string_view data) = 0;
     virtual std::string_view output() = 0;  // what to send next; "": nothing now
     virtual void output_sent(std::size_t bytes) = 0;
+    virtual void output_lost() = 0;  // nothing more can be sent, though there may be input still
     virtual Instant next_tick() const = 0;
     virtual void tick(Instant now) = 0;
     virtual void lost() = 0;                                        // the connection broke

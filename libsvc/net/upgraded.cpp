@@ -113,7 +113,7 @@ void Upgraded::write() {
         if (data.empty()) return;
         const IoResult result = connection_->stream().write(data.data(), data.size());
         deaf_ = result.state == IoState::ended || result.state == IoState::failed;
-        if (deaf_) return;
+        if (deaf_) return session_->output_lost();
         if (result.state != IoState::done) return wait_for(result.state, wait_write_);
         sent += result.bytes;
         session_->output_sent(result.bytes);

@@ -57,6 +57,7 @@ class WebSocketSession final : public WebSocket,
     void input(std::string_view data) override;
     std::string_view output() override;
     void output_sent(std::size_t bytes) override;
+    void output_lost() override;
     Instant next_tick() const override;
     void tick(Instant now) override;
     void lost() override;
@@ -72,6 +73,7 @@ class WebSocketSession final : public WebSocket,
         Fifo<Message> queue;
         std::size_t bytes = 0;  // in `queue`
         bool refusing = false;  // close asked for, or gone
+        bool lost = false;      // nobody takes it
         bool close_wanted = false;
         bool aborted = false;
         CloseCode code = CloseCode::normal;
@@ -114,7 +116,7 @@ bool WebSocketSession::enqueue(FrameKind kind, std::shared_ptr<const std::string
     bool first = false;
     {
         std::lock_guard lock(mutex_);
-        if (outbox_.refusing) return false;
+        if (outbox_.refusing || outbox_.lost) return false;
         first = outbox_.queue.empty();
         outbox_.bytes += message->size();
         outbox_.queue.push(Message{kind, std::move(message)});
@@ -247,6 +249,20 @@ void WebSocketSession::output_sent(std::size_t bytes) {
     refill();
     if (!output_.empty()) return;
     had_output_ = false;
+    if (!finished_) handler_->on_sent();
+}
+
+// Who waits for the queue to become empty learns with the next message that it was in vain.
+void WebSocketSession::output_lost() {
+    {
+        std::lock_guard lock(mutex_);
+        outbox_.lost = true;
+        outbox_.queue.clear();
+        outbox_.bytes = 0;
+    }
+    output_.clear();
+    output_begin_ = 0;
+    unsent_ = 0;
     if (!finished_) handler_->on_sent();
 }
 

@@ -29,8 +29,8 @@ struct SessionSettings;
 class WebSocket {
   public:
     virtual ~WebSocket() = default;
-    // Queues a message; text must be UTF-8. False when the connection is closed or closing. Never blocks; the
-    // caller watches queued_bytes().
+    // Queues a message; text must be UTF-8. False when the connection is closed or closing, or takes no more.
+    // Never blocks; the caller watches queued_bytes().
     virtual bool send_text(std::string message) = 0;
     virtual bool send_binary(std::string message) = 0;
     // A text that many connections send is held once for all of them.

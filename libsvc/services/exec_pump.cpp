@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 
 namespace svc {
@@ -115,7 +116,10 @@ void ExecPump::read_output(Output& output) {
         return;
     }
     const std::string_view bytes(block_.data(), static_cast<std::size_t>(count));
-    if (output.channel && !output.channel->send(std::string(bytes))) output.channel = nullptr;
+    if (!output.channel || output.channel->send(std::string(bytes))) return;
+    output.channel = nullptr;
+    // Its client is gone, and no end of the paused input tells of that.
+    if (session_.terminal()) process_.kill(SIGKILL);
 }
 
 }  // namespace svc

@@ -61,6 +61,15 @@ class CountingHandler : public WebSocketHandler {
     int sent = 0;
 };
 
+// Takes no input, and what it says has nowhere to go.
+class DeafPeerHandler : public EchoHandler {
+  public:
+    void on_open(std::shared_ptr<WebSocket> opened) override {
+        opened->pause_reading();
+        EchoHandler::on_open(std::move(opened));
+    }
+};
+
 struct WebSocketServer : TestServer {
     std::shared_ptr<EchoHandler> handler = std::make_shared<EchoHandler>();
     void run() {
@@ -399,4 +408,26 @@ TEST_CASE("websockets_that_ask_for_a_turn_get_it_and_what_they_send_is_in_order"
             REQUIRE(message->data == std::to_string(number));
         }
     }
+}
+
+TEST_CASE("nothing_is_queued_for_a_client_that_left_while_reading_is_paused") {
+    WebSocketServer t;
+    t.handler = std::make_shared<DeafPeerHandler>();
+    t.run();
+    {
+        RawClient client(t.unix_target());
+        client.send(handshake);
+        REQUIRE(client.reply().status == 101);
+        REQUIRE(t.handler->open.wait());
+        client.send(frame(0x81, "said before"));
+    }
+    REQUIRE(t.handler->socket->send_text("nobody reads this"));
+    REQUIRE(t.handler->sent.wait());
+    CHECK(t.handler->socket->queued_bytes() == 0);
+    CHECK_FALSE(t.handler->socket->send_text("nor this"));
+    CHECK(t.handler->received == 0);
+    CHECK_FALSE(t.handler->closed.is_set());
+    t.handler->socket->resume_reading();
+    CHECK(t.handler->closed.wait());
+    CHECK(t.handler->received == 1);
 }

@@ -17,6 +17,7 @@ class Client final : public ExecChannel {
         bool end = false, closed = false, paused = false;
     };
     bool send(std::string data) override {
+        if (gone) return false;
         seen.change([&](Seen& s) { s.data += data; });
         return true;
     }
@@ -36,6 +37,7 @@ class Client final : public ExecChannel {
     }
     Watched<Seen> seen;
     std::atomic<std::size_t> queued{0};
+    std::atomic<bool> gone{false};
 };
 
 struct ExecFixture : ServiceFixture {
@@ -188,6 +190,25 @@ TEST_CASE_METHOD(ExecFixture, "a terminal ends with its data socket") {
     clients["0"]->seen.await([](const Client::Seen& s) { return s.data == "x"; });
     streams["0"]->closed(ExecEnd::cut);
     CHECK(code() == 128 + 9);
+}
+
+TEST_CASE_METHOD(ExecFixture, "a terminal ends when its output cannot be sent any more") {
+    start({"cat"}, true);
+    connect("0");
+    streams["0"]->data("x");
+    clients["0"]->seen.await([](const Client::Seen& s) { return s.data == "x"; });
+    clients["0"]->gone = true;
+    streams["0"]->data("y");
+    CHECK(code() == 128 + 9);
+}
+
+TEST_CASE_METHOD(ExecFixture, "a plain command goes on when its output cannot be sent any more") {
+    start({"cat"});
+    connect_all();
+    clients["1"]->gone = true;
+    streams["0"]->data("x");
+    streams["0"]->text("");
+    CHECK(code() == 0);
 }
 
 TEST_CASE_METHOD(ExecFixture, "a client that goes away takes the command with it") {
