@@ -1,6 +1,7 @@
 #include "instance-agent/service.h"
 
 #include <optional>
+#include <utility>
 
 #include "libsvc/base/error.h"
 
@@ -10,8 +11,11 @@ std::vector<Target> service_targets(const AgentSession& session) {
     std::vector<Target> all;
     if (!session.service_socket.empty()) all.push_back(Target::parse("unix://" + session.service_socket));
     for (const auto& url : session.service_urls) {
-        all.push_back(Target::parse(url));
-        all.back().server_fingerprint = session.service_fingerprint;
+        Target& target = all.emplace_back(Target::parse(url));
+        target.server_fingerprint = session.service_fingerprint;
+        const auto found = session.service_addresses.find(target.host);
+        if (found == session.service_addresses.end()) continue;
+        target.server_name = std::exchange(target.host, found->second);
     }
     return all;
 }

@@ -47,6 +47,10 @@ Json to_array(const std::vector<std::string>& items) {
     return JsonArray(items.begin(), items.end());
 }
 
+Json to_object(const std::map<std::string, std::string>& texts) {
+    return Json::object(JsonMembers(texts.begin(), texts.end()));
+}
+
 std::vector<std::string> texts(const JsonFields& fields, std::string_view key) {
     return fields.strings(key).value_or(std::vector<std::string>());
 }
@@ -148,6 +152,7 @@ Json AgentSession::to_json() const {
         {"instance_type", instance_type},
         {"service_socket", service_socket},
         {"service_urls", to_array(service_urls)},
+        {"service_addresses", to_object(service_addresses)},
         {"service_fingerprint", service_fingerprint},
         {"token", token},
         {"platform", config.platform},
@@ -178,6 +183,8 @@ AgentSession AgentSession::from_json(const Json& value) {
     session.instance_type = fields.string("instance_type").value_or("regular");
     session.service_socket = fields.string("service_socket").value_or("");
     session.service_urls = texts(fields, "service_urls");
+    session.service_addresses =
+        fields.string_map("service_addresses").value_or(std::map<std::string, std::string>());
     session.service_fingerprint = fields.string("service_fingerprint").value_or("");
     session.token = fields.require_string("token");
     session.config = read_config(fields);

@@ -133,7 +133,8 @@ constexpr std::array<ConfigKey, 29> schema{{
     {"images.version_lockstep", boolean, "true", "", nullptr, true,
      "do not pull images of another minor release than the service's"},
     {"load_balancer.url", text, "", web_url_rule, is_web_url, false,
-     "address under which instances reach the service; unset: its own"},
+     "address under which instances reach the service besides its socket; a name is looked up by the service "
+     "at launch"},
     {"registry.filter", text, "", "a comma-separated list of tags", is_plain_text, false,
      "take only applications with one of these tags from the registry"},
     {"registry.fingerprint", text, "", "a SHA-256 in hexadecimal",

@@ -1,6 +1,7 @@
 #pragma once
 // Instances, called containers on the older paths (specification: Container; facts 1.3, 7).
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -225,6 +226,8 @@ struct AgentSession {
     std::string instance_type;              // "regular" or "base"
     std::string service_socket;             // path inside the instance; "" when TLS is used
     std::vector<std::string> service_urls;  // https://...
+    // Of the URLs' hosts: the agent looks up no name.
+    std::map<std::string, std::string> service_addresses;
     std::string service_fingerprint;
     std::string token;
     InstanceConfig config;

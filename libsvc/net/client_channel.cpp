@@ -139,7 +139,10 @@ ClientChannel::ClientChannel(Target target, Milliseconds timeout)
 
 std::string ClientChannel::host() const {
     if (!target_.unix_path.empty()) return "localhost";
-    const auto url = target_.describe();
+    Target asked;
+    asked.host = target_.tls_name();
+    asked.port = target_.port;
+    const auto url = asked.describe();
     return url.substr(url.find("//") + 2);
 }
 

@@ -23,7 +23,7 @@ struct Target {
     std::string host;
     std::uint16_t port = 0;
     bool tls = true;
-    std::string server_name;          // whom to ask for by TLS; "": `host`
+    std::string server_name;          // whom to ask for there; "": `host`
     std::string server_fingerprint;   // "": the system's certificate authorities decide
     std::optional<KeyPair> identity;  // our client certificate
     bool unverified = false;          // without a fingerprint: any certificate will do

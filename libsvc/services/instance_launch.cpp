@@ -7,6 +7,8 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/rollback.h"
+#include "libsvc/net/host_address.h"
+#include "libsvc/net/target.h"
 #include "libsvc/services/container_spec.h"
 #include "libsvc/services/instance_implementation.h"
 
@@ -39,6 +41,17 @@ bool is_being_stopped(const Instance& instance) {
 std::string gpu_type(const Node& node, int id) {
     const auto gpu = std::ranges::find(node.gpus, id, &Gpu::id);
     return gpu == node.gpus.end() ? "none" : gpu->type;
+}
+
+// The agent looks up no names. It tries the service's socket first, so a launch does not fail for an address.
+void add_load_balancer(const std::string& url, AgentSession& session) {
+    try {
+        const std::string host = Target::parse(url).host;
+        session.service_addresses[host] = host_address(host);
+        session.service_urls.insert(session.service_urls.begin(), url);
+    } catch (const Error& e) {
+        log::warning("load balancer left out of a session", {{"url", url}, {"error", e.what()}});
+    }
 }
 
 // What was planned without the record, put into the record as it is now.
@@ -130,7 +143,7 @@ AgentSession InstanceService::Implementation::session_for(const Instance& planne
     const bool base = planned.type == InstanceType::base;
     AgentSession session = parts_.session_template;
     if (const std::string url = config.text("load_balancer.url"); !url.empty())
-        session.service_urls.insert(session.service_urls.begin(), url);
+        add_load_balancer(url, session);
     session.instance_id = planned.id.str();
     session.instance_type = to_text(planned.type);
     session.token = parts_.tokens.issue(session.instance_id);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "instance-agent/agent.h"
+#include "instance-agent/service.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "tests/agent/hasty_clock.h"
@@ -126,6 +127,20 @@ TEST_CASE("a guest that never gets ready is reported as an error with the reason
     CHECK(sent.at("status").as_string() == "error");
     CHECK(sent.at("error_code").as_int() == 5);
     CHECK_THAT(sent.at("error_message").as_string(), Catch::Contains("'/nonexistent/ready' does not exist"));
+}
+
+TEST_CASE("a URL's host is found at the address that the session tells, and asked for by its name") {
+    AgentSession session = make_session();
+    session.service_urls = {"https://lb.example.com:8444", "https://192.168.100.1:8444"};
+    session.service_addresses = {{"lb.example.com", "192.0.2.7"}};
+    const std::vector<Target> targets = agent::service_targets(session);
+    REQUIRE(targets.size() == 3);
+    CHECK(targets[1].host == "192.0.2.7");
+    CHECK(targets[1].port == 8444);
+    CHECK(targets[1].tls_name() == "lb.example.com");
+    CHECK(targets[1].server_fingerprint == session.service_fingerprint);
+    CHECK(targets[2].host == "192.168.100.1");
+    CHECK(targets[2].server_name.empty());
 }
 
 TEST_CASE("a session is read back as it was written, an absent one is nothing, a broken one an error") {

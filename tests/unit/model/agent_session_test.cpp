@@ -39,7 +39,8 @@ AgentSession sample() {
     session.instance_id = "c5pvhr3fbn40000000b0";
     session.instance_type = "base";
     session.service_socket = "/run/svc/agent.unix";
-    session.service_urls = {"https://10.0.0.1:8444"};
+    session.service_urls = {"https://lb.example.com:8444"};
+    session.service_addresses = {{"lb.example.com", "10.0.0.1"}};
     session.service_fingerprint = std::string(64, 'f');
     session.token = "header.claims.signature";
     session.config = {"webrtc", "com.example.app", ".Main", "influxdb:h:1,raw", "", true, true};

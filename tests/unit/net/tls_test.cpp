@@ -7,6 +7,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/net/client.h"
+#include "libsvc/net/direct_call.h"
 #include "libsvc/net/server_certificate.h"
 #include "tests/support/error_code.h"
 #include "tests/support/test_certificates.h"
@@ -148,6 +149,20 @@ TEST_CASE("clients_pin_the_identity_that_they_ask_for") {
     CHECK(test::code_of([&] { ask_who(target); }) == ErrorCode::unavailable);
     target.server_name = "";
     CHECK(ask_who(target) == "client");
+}
+
+TEST_CASE("clients_name_in_the_request_whom_they_ask_for") {
+    NamedServer server;
+    server.service.add("/host",
+                       [](Request& request) { return test::text_response(request.headers.get("Host")); });
+    server.start();
+    ClientRequest request;
+    request.path = "/host";
+    Target target = server.tls_target();
+    const std::string port = ":" + std::to_string(target.port);
+    CHECK(call_directly(target, request).body == target.host + port);
+    target = server.tls_target("one.internal");
+    CHECK(call_directly(target, request).body == "one.internal" + port);
 }
 
 TEST_CASE("a_reload_leaves_named_identities_as_they_are") {

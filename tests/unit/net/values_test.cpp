@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/error.h"
+#include "libsvc/net/host_address.h"
 #include "libsvc/net/request.h"
 #include "libsvc/net/response.h"
 #include "libsvc/net/router.h"
@@ -35,6 +36,16 @@ TEST_CASE("a_status_finds_its_error_code_also_where_others_made_it") {
                                                                 {503, ErrorCode::unavailable},
                                                                 {302, ErrorCode::internal}}));
     CHECK(error_code_of_status(status) == code);
+}
+
+TEST_CASE("hosts_have_numbers") {
+    const auto [host, address] = GENERATE(table<std::string, std::string>(
+        {{"localhost", "127.0.0.1"}, {"192.0.2.7", "192.0.2.7"}, {"2001:db8::1", "2001:db8::1"}}));
+    CHECK(host_address(host) == address);
+}
+
+TEST_CASE("a_host_that_is_not_found_is_named") {
+    CHECK_THROWS_WITH(host_address("no..invalid"), Catch::StartsWith("cannot look up host 'no..invalid': "));
 }
 
 TEST_CASE("router_prefers_written_segments_and_captures_the_rest") {

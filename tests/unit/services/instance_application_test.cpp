@@ -1,6 +1,7 @@
 // What launches are made from: applications, addons, configuration.
 #include <thread>
 
+#include "libsvc/net/host_address.h"
 #include "tests/unit/services/launch_fixture.h"
 
 using namespace svc;
@@ -145,7 +146,7 @@ TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     CHECK(last_session().service_urls == Texts{"https://10.0.0.1:8443"});
     CHECK_FALSE(runtime.last_spec().pin_cpus);
     configure("container.default_platform", "webrtc");
-    configure("load_balancer.url", "https://lb.example.com");
+    configure("load_balancer.url", "https://localhost:8444");
     configure("container.network_proxy", "http://proxy:3128");
     configure("container.apt_mirror", "http://mirror/debian");
     configure("cpu.limit_mode", "pinning");
@@ -154,7 +155,8 @@ TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     const AgentSession session = last_session();
     CHECK(session.config.platform == "webrtc");
     CHECK(instances().get(id)->config->platform == "webrtc");
-    CHECK(session.service_urls == Texts{"https://lb.example.com", "https://10.0.0.1:8443"});
+    CHECK(session.service_urls == Texts{"https://localhost:8444", "https://10.0.0.1:8443"});
+    CHECK(session.service_addresses.at("localhost") == host_address("localhost"));
     CHECK(session.network_proxy == "http://proxy:3128");
     CHECK(session.apt_mirror == "http://mirror/debian");
     CHECK(session.gpu_type == "amd");
@@ -164,6 +166,14 @@ TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     create.config.platform = "swrast";
     launched(create);
     CHECK(last_session().config.platform == "swrast");
+}
+
+TEST_CASE_METHOD(LaunchFixture, "a load balancer that has no address is left out") {
+    // The empty label is refused before a name server is asked.
+    configure("load_balancer.url", GENERATE("https://lb..invalid", "https://127.0.0.1/path"));
+    launched();
+    CHECK(last_session().service_urls == Texts{"https://10.0.0.1:8443"});
+    CHECK(last_session().service_addresses.empty());
 }
 
 TEST_CASE_METHOD(LaunchFixture, "an application's node selector and encoder decide where it may run") {
