@@ -280,7 +280,10 @@ OperationResult InstanceService::Implementation::undo_delete(const Operation& op
             changed.status = InstanceStatus::error;
             changed.error_message = reason;
             if (!logs.empty()) changed.stored_logs = logs;
-            if (stopped) clear_reservation(changed);
+            if (stopped) {
+                clear_reservation(changed);
+                changed.status_when_readable = InstanceStatus::unknown;  // it cannot be that again
+            }
             return true;
         },
         "container-failed", operation.requestor);

@@ -136,6 +136,19 @@ TEST_CASE_METHOD(InstanceFixture,
         CHECK_FALSE(exists(id));
         CHECK_FALSE(simulated.inspect(id));
     }
+    SECTION("or its deletion fails when it can be read: then it is no more what it was") {
+        runtime.before("remove", [&] {
+            runtime.set_fault(id, "");
+            throw Error(ErrorCode::internal, "device is busy");
+        });
+        CHECK(wait(instances().remove(id, true, PathWord::containers, "test"))->err == "device is busy");
+        instances().reconcile();
+        settle(id);
+        CHECK(status(id) == InstanceStatus::error);
+        CHECK(instances().get(id)->error_message == "deletion failed: device is busy");
+        wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
+        CHECK(status(id) == InstanceStatus::running);
+    }
 }
 
 TEST_CASE_METHOD(InstanceFixture, "a container that cannot be read and has no record is nobody's to remove") {
