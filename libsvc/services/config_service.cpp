@@ -12,7 +12,8 @@ namespace svc {
 
 namespace {
 
-constexpr std::string_view kind = "config.set";
+constexpr const char* kind = "config.tell";
+constexpr const char* earlier_kind = "config.set";  // of a version that stored the change at the end
 constexpr std::string_view password_key = "core.trust_password";
 
 using Values = std::map<std::string, std::string, std::less<>>;
@@ -36,10 +37,8 @@ class ConfigService::Implementation {
   public:
     Implementation(ConfigRecords& records, const Addons& addons, Engine& engine)
         : records_(records), addons_(addons), engine_(engine) {
-        OperationHandler handler;
-        handler.run = [this](OperationContext& context) { return tell_change(context.operation()); };
-        handler.resumable = true;
-        engine_.handle(std::string(kind), std::move(handler));
+        handle(kind, [this](const Operation& operation) { return tell_change(operation); });
+        handle(earlier_kind, [this](const Operation& operation) { return make_change(operation); });
     }
 
     ConfigValues values() const {
@@ -73,6 +72,15 @@ class ConfigService::Implementation {
     }
 
   private:
+    void handle(const char* name, std::function<OperationResult(const Operation&)> work) {
+        OperationHandler handler;
+        handler.run = [work = std::move(work)](OperationContext& context) {
+            return work(context.operation());
+        };
+        handler.resumable = true;
+        engine_.handle(name, std::move(handler));
+    }
+
     static OperationSpec spec_for(const ConfigRecord& record, std::string requestor) {
         OperationSpec spec;
         spec.kind = kind;
@@ -92,6 +100,15 @@ class ConfigService::Implementation {
             log::info("configuration changed", {{"key", name}});
             tell(name);
         };
+        return result;
+    }
+
+    OperationResult make_change(const Operation& operation) {
+        const JsonFields fields(operation.arguments);
+        OperationResult result = tell_change(operation);
+        result.stage = [this,
+                        record = ConfigRecord{fields.require_string("name"), fields.require_string("value")}](
+                           Batch& last) { stage(last, record); };
         return result;
     }
 

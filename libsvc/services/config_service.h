@@ -13,8 +13,8 @@
 
 namespace svc {
 
-// Thread-safe. Registers "config.set". Services keep a reference to it and ask for a value when they need it,
-// so that most keys need no listener.
+// Thread-safe. Registers "config.tell", and "config.set" of earlier versions. Services keep a reference to it
+// and ask for a value when they need it, so that most keys need no listener.
 class ConfigService {
   public:
     // `addons`: those named by application.addons must exist.

@@ -66,6 +66,7 @@ class ImageService::Implementation {
                              const std::function<void(Image&)>& change);
     void stage_with_default(Batch& batch, const std::string& id, bool make_default,
                             const std::function<void(Image&)>& change);
+    OperationResult set_default(const Operation& operation);
     OperationResult undo_create(const Operation& operation);
     OperationResult undo_update(const Operation& operation);  // and what deletes a version
     OperationResult remove_image(const Operation& operation);

@@ -151,8 +151,7 @@ Started ImageService::Implementation::patch(std::string_view id_or_name, const I
         const auto image = parts_.images.get(id_or_name);
         check_patch(*image, patch);
         id = image->id.str();
-        auto spec =
-            spec_for("image.set_default", "Updating image", id_or_name, {id, 0, make_default}, requestor);
+        auto spec = spec_for("image.patch", "Updating image", id_or_name, {id, 0, make_default}, requestor);
         spec.cancellable = false;
         Batch batch;
         const auto check = [&](const Image& changed) {

@@ -45,8 +45,16 @@ void ImageService::Implementation::register_kinds() {
         "image.delete", [this](OperationContext& c) { return remove_image(c.operation()); }, nullptr);
     handle(
         "image.delete_version", [this](OperationContext& c) { return undo_update(c.operation()); }, nullptr);
-    handle(
-        "image.set_default", [](OperationContext&) { return OperationResult(); }, nullptr);
+    handle(  // its start has done it
+        "image.patch", [](OperationContext&) { return OperationResult(); }, nullptr);
+    handle(  // of a version whose start had not
+        "image.set_default", [this](OperationContext& c) { return set_default(c.operation()); }, nullptr);
+}
+
+OperationResult ImageService::Implementation::set_default(const Operation& operation) {
+    const Target target = Target::of(operation);
+    if (target.make_default) change_with_default(target.image, true, [](Image&) {});
+    return {};
 }
 
 OperationResult ImageService::Implementation::unpack(OperationContext& context) {

@@ -99,3 +99,23 @@ TEST_CASE_METHOD(PackageFixture, "a change that was taken is in effect, whoever 
     gate.open();
     CHECK(wait(started)->err.empty());
 }
+
+TEST_CASE_METHOD(PackageFixture, "changes that an earlier version has taken, but not made, are made") {
+    configure("scheduler.strategy", "binpack");
+    end_life();
+    std::vector<std::string> stored;
+    for (const auto& [name, value] : {std::pair{"gpu.type", "amd"}, std::pair{"scheduler.strategy", ""}}) {
+        Operation operation;
+        operation.id = OperationId(ids.uuid());
+        operation.kind = "config.set";
+        operation.claims = {"config/" + std::string(name)};
+        operation.arguments = Json::object({{"name", name}, {"value", value}});
+        sqlite.commit(Batch().put("operations/" + operation.id.str(), operation_to_store(operation).dump()));
+        stored.push_back(operation.id.str());
+    }
+    restart();
+    for (const std::string& id : stored)
+        CHECK(engine().wait(id, std::nullopt)->status == OperationStatus::success);
+    CHECK(config().text("gpu.type") == "amd");
+    CHECK(config().text("scheduler.strategy") == "spread");
+}

@@ -148,6 +148,22 @@ TEST_CASE_METHOD(ImageFixture, "the first image is the default, and there is alw
     CHECK(wait(images().patch("a", {false, false}, "test"))->err.empty());
 }
 
+TEST_CASE_METHOD(ImageFixture, "a default that an earlier version has taken, but not set, is set") {
+    add_image("a", {.text = "a"});
+    add_image("b", {.text = "b"});
+    const std::string image = images().get("b")->id.str();
+    end_life();
+    Operation operation;
+    operation.id = OperationId(ids.uuid());
+    operation.kind = "image.set_default";
+    operation.claims = {"images/" + image};
+    operation.arguments = Json::object({{"image", image}, {"version", 0}, {"default", true}});
+    sqlite.commit(Batch().put("operations/" + operation.id.str(), operation_to_store(operation).dump()));
+    restart();
+    CHECK(engine().wait(operation.id.str(), std::nullopt)->status == OperationStatus::success);
+    CHECK(defaults() == std::vector<std::string>{"b"});
+}
+
 TEST_CASE_METHOD(ImageFixture, "the default image can be deleted only as the last one") {
     add_image("a", {.text = "a"});
     add_image("b", {.text = "b"});
