@@ -50,12 +50,12 @@ bool is_up(InstanceStatus status) {
 
 Started InstanceService::Implementation::launch(const InstanceCreate& request, bool no_wait, PathWord word,
                                                 const std::string& requestor) {
-    return retry_on_conflict([&] { return launch_once(request, no_wait, word, requestor); });
+    return retry_on_conflict([&] { check_name_is_free(request.name); },
+                             [&] { return launch_once(request, no_wait, word, requestor); });
 }
 
 Started InstanceService::Implementation::launch_once(const InstanceCreate& request, bool no_wait,
                                                      PathWord word, const std::string& requestor) {
-    check_name_is_free(request.name);
     const LaunchRecords records{parts_.images, parts_.applications, parts_.addons};
     const ConfigValues config = parts_.config.values();
     const LaunchSource chosen = find_launch_source(request, records, config);
