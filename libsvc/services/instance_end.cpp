@@ -205,7 +205,6 @@ OperationResult InstanceService::Implementation::drop_record(const Ptr& instance
         parts_.nodes.release_all(*instance);
         if (failed) publish("container-failed", id, requestor);
         publish("container-removed", id, requestor);
-        reports_.forget(id);
         parts_.content.drop_layers(instance->layers);
         tell_released(*instance);
     };
@@ -257,7 +256,6 @@ OperationResult InstanceService::Implementation::delete_now(const Ptr& instance,
     result.stage = [this, id](Batch& last) { parts_.instances.stage_remove(last, id); };
     result.after = [this, instance, requestor] {
         publish("container-removed", instance->id.str(), requestor);
-        reports_.forget(instance->id.str());
         parts_.content.drop_layers(instance->layers);
         log::info("container deleted", {{"container", instance->id.str()}});
         tell_released(*instance);

@@ -160,6 +160,7 @@ class InstanceService::Implementation {
     OperationResult run_recheck(OperationContext& context);
     OperationResult set_aside(const Ptr& instance, const std::string& fault, const std::string& requestor);
     OperationResult take_back(const Ptr& instance, const std::string& requestor);
+    bool waits_to_be_read(const Instance& instance, const Found& found);
     void repair(const std::string& id, const Found& found);
     void start_or_check(const char* kind, const Work& work);
     void check_later(const std::string& id);

@@ -17,8 +17,9 @@ bool is_up(InstanceStatus status) {
 }  // namespace
 
 void InstanceService::Implementation::admit_report(std::string_view id) {
-    if (!parts_.instances.find(id)) return;  // report() says so
-    if (reports_.admit(id)) return;
+    const auto instance = parts_.instances.find(id);
+    if (!instance) return;                           // report() says so
+    if (reports_.admit(instance->id.str())) return;  // whether by its id or its name
     throw Error(ErrorCode::busy,
                 "too many reports of container " + std::string(id) + ": try again in a minute");
 }

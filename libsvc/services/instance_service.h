@@ -69,8 +69,8 @@ struct BaseLaunch {
 };
 
 // Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.protect",
-// "instance.delete", "instance.fail" with the engine and itself as the runtime's listener, and adopts at
-// construction what the records hold of nodes and layers. Stop the engine before this is destroyed.
+// "instance.delete", "instance.fail", "instance.recheck" with the engine, itself as the runtime's listener;
+// adopts at construction what the records hold of nodes and layers. Stop the engine before destroying this.
 class InstanceService {
   public:
     explicit InstanceService(InstanceServiceParts parts);
@@ -102,8 +102,8 @@ class InstanceService {
     // once.
     void on_application_released(std::function<void(const std::string& app_id, int version)> listener);
 
-    // Before anything else of a report is looked at. Throws forbidden when the instance has reported too
-    // often of late: twenty at once, and one more every five seconds.
+    // Before anything else of a report is looked at. Throws busy when the instance has reported too often of
+    // late: twenty at once, and one more every five seconds.
     void admit_report(std::string_view id);
     // The agent's word (facts 4.3, 1). `token_instance`: whom its token was issued for.
     void report(std::string_view id, std::string_view token_instance, const InstanceReport& report);

@@ -108,6 +108,7 @@ InstanceService::Implementation::Found InstanceService::Implementation::look(con
 }
 
 void InstanceService::Implementation::reconcile() {
+    reports_.forget_all_but([this](std::string_view id) { return parts_.instances.find(id) != nullptr; });
     auto containers = parts_.runtime.list();
     remove_strangers(containers);
     std::ranges::sort(containers, {}, &ContainerInfo::id);
@@ -139,12 +140,8 @@ void InstanceService::Implementation::repair(const std::string& id, const Found&
     if (parts_.engine.claimed("instances/" + id)) return;  // somebody is at it
     const auto instance = parts_.instances.find(id);
     if (!instance) return;
+    if (waits_to_be_read(*instance, found)) return;
     const bool base = instance->type == InstanceType::base;
-    const bool set_aside = instance->status_when_readable != InstanceStatus::unknown;
-    if (!base && instance->status != InstanceStatus::deleted && (found.unreadable || set_aside)) {
-        if (found.unreadable != set_aside) start_own("instance.recheck", {.instance = id});
-        return;
-    }
     const auto interrupted = [&] {
         start_own("instance.fail", {.instance = id, .exit_code = 1, .message = "launch was interrupted"});
     };
@@ -175,6 +172,15 @@ void InstanceService::Implementation::repair(const std::string& id, const Found&
         case InstanceStatus::unknown:
             break;
     }
+}
+
+// Nothing else is repaired of an instance whose container cannot be read, or could not when it was looked at
+// last.
+bool InstanceService::Implementation::waits_to_be_read(const Instance& instance, const Found& found) {
+    if (instance.type == InstanceType::base || instance.status == InstanceStatus::deleted) return false;
+    const bool is_set_aside = instance.status_when_readable != InstanceStatus::unknown;
+    if (found.unreadable != is_set_aside) start_own("instance.recheck", {.instance = instance.id.str()});
+    return found.unreadable || is_set_aside;
 }
 
 OperationResult InstanceService::Implementation::run_recheck(OperationContext& context) {

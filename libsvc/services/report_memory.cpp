@@ -37,9 +37,9 @@ bool ReportMemory::is_news(std::string_view instance, std::string_view status) {
     return true;
 }
 
-void ReportMemory::forget(std::string_view instance) {
+void ReportMemory::forget_all_but(const std::function<bool(std::string_view instance)>& is_there) {
     const std::lock_guard lock(mutex_);
-    if (const auto found = voices_.find(instance); found != voices_.end()) voices_.erase(found);
+    std::erase_if(voices_, [&](const auto& voice) { return !is_there(voice.first); });
 }
 
 ReportMemory::Voice& ReportMemory::voice(std::string_view instance) {

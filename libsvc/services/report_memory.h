@@ -1,5 +1,6 @@
 #pragma once
 // What is remembered of the reports of instances from one to the next.
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace svc {
 
-// Thread-safe. Forget instances that are gone.
+// Thread-safe.
 class ReportMemory {
   public:
     explicit ReportMemory(const Clock& clock) : clock_(clock) {}
@@ -18,7 +19,8 @@ class ReportMemory {
     bool admit(std::string_view instance);
     // Whether the last report of the instance had another status.
     bool is_news(std::string_view instance, std::string_view status);
-    void forget(std::string_view instance);
+    // Of the others: a report may come in while its instance is removed, so this is asked now and then.
+    void forget_all_but(const std::function<bool(std::string_view instance)>& is_there);
 
   private:
     struct Voice {

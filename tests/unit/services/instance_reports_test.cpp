@@ -197,7 +197,9 @@ TEST_CASE_METHOD(ReportFixture,
 }
 
 TEST_CASE_METHOD(ReportFixture, "twenty reports may come at once, then one every five seconds") {
-    const std::string id = launched(), other = launched();
+    InstanceCreate create = request();
+    create.name = "web-1";
+    const std::string id = launched(create), other = launched();
     const auto admitted = [&] {
         int count = 0;
         while (code_of([&] { instances().admit_report(id); }) != ErrorCode::busy) ++count;
@@ -208,6 +210,8 @@ TEST_CASE_METHOD(ReportFixture, "twenty reports may come at once, then one every
     CHECK(message_of([&] { instances().admit_report(id); }) ==
           "too many reports of container " + id + ": try again in a minute");
     CHECK_NOTHROW(instances().admit_report(other));
+    CHECK(code_of([&] { instances().admit_report("web-1"); }) == ErrorCode::busy);
+    instances().reconcile();  // forgets only those that are gone
     clock.advance(std::chrono::seconds(5));
     CHECK(admitted() == 1);
     CHECK(log.count("container reports too often") == 1);
