@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import npm_folder  # noqa: E402
 
-BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", HERE.parents[1] / "build"))
+BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", HERE.parents[1] / "build")).absolute()
 CACHE = BUILD / "npm-browser"
 FIREFOX = os.environ.get("SVC_FIREFOX")
 PROGRAM = os.environ.get("SVC_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
