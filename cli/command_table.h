@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command.h"
+#include "cli/line/command.h"
 
 namespace svc::cli {
 

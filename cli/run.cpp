@@ -1,8 +1,8 @@
 #include "cli/run.h"
 
-#include "cli/arguments.h"
-#include "cli/help.h"
-#include "libsvc/model/api.h"
+#include "cli/line/arguments.h"
+#include "cli/line/help.h"
+#include "libsvc/model/values/api.h"
 
 namespace svc::cli {
 namespace {

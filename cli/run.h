@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/context.h"
+#include "cli/remote/context.h"
 
 namespace svc::cli {
 

@@ -5,7 +5,7 @@
 #include <shared_mutex>
 #include <string_view>
 
-#include "libsvc/services/instance_service.h"
+#include "libsvc/services/instances/instance_service.h"
 
 namespace svc::server {
 

@@ -9,7 +9,7 @@
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/log.h"
-#include "libsvc/net/server.h"
+#include "libsvc/net/server/server.h"
 #include "server/process/configuration.h"
 
 namespace svc::server {

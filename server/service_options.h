@@ -1,8 +1,8 @@
 #pragma once
 // What each service is told of the daemon's options.
 #include "libsvc/operations/engine.h"
-#include "libsvc/services/instance_service.h"
-#include "libsvc/services/node_service.h"
+#include "libsvc/services/instances/instance_service.h"
+#include "libsvc/services/nodes/node_service.h"
 #include "server/options.h"
 #include "server/state_directory.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "libsvc/base/file.h"
-#include "libsvc/net/tls.h"
+#include "libsvc/net/tls/tls.h"
 
 namespace svc::server {
 

@@ -1,14 +1,14 @@
 #pragma once
 // Who tells whom: what changes in one service and matters to another.
-#include "libsvc/services/addon_service.h"
-#include "libsvc/services/application_service.h"
-#include "libsvc/services/bulk_deletion.h"
-#include "libsvc/services/config_service.h"
-#include "libsvc/services/image_service.h"
-#include "libsvc/services/image_sync.h"
-#include "libsvc/services/instance_service.h"
-#include "libsvc/services/node_service.h"
-#include "libsvc/services/registry_service.h"
+#include "libsvc/services/addons/addon_service.h"
+#include "libsvc/services/applications/application_service.h"
+#include "libsvc/services/common/bulk_deletion.h"
+#include "libsvc/services/configuration/config_service.h"
+#include "libsvc/services/images/image_service.h"
+#include "libsvc/services/images/image_sync.h"
+#include "libsvc/services/instances/instance_service.h"
+#include "libsvc/services/nodes/node_service.h"
+#include "libsvc/services/registry/registry_service.h"
 #include "server/follower.h"
 
 namespace svc::server {

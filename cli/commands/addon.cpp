@@ -1,13 +1,13 @@
 #include "cli/commands/commands.h"
-#include "cli/named.h"
+#include "cli/line/version_flag.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/package_source.h"
-#include "cli/prompt.h"
-#include "cli/version_flag.h"
-#include "cli/waiting.h"
+#include "cli/remote/named.h"
+#include "cli/remote/package_source.h"
+#include "cli/remote/waiting.h"
+#include "cli/terminal/prompt.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/model/size.h"
+#include "libsvc/model/values/size.h"
 
 namespace svc::cli {
 namespace {

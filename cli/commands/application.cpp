@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "cli/application_view.h"
 #include "cli/commands/commands.h"
-#include "cli/named.h"
+#include "cli/line/version_flag.h"
 #include "cli/output/values.h"
-#include "cli/package_source.h"
-#include "cli/prompt.h"
-#include "cli/version_flag.h"
-#include "cli/waiting.h"
+#include "cli/remote/named.h"
+#include "cli/remote/package_source.h"
+#include "cli/remote/waiting.h"
+#include "cli/terminal/prompt.h"
+#include "cli/views/application_view.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"

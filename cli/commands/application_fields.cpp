@@ -4,10 +4,10 @@
 #include <charconv>
 
 #include "cli/commands/commands.h"
-#include "cli/field_values.h"
-#include "cli/named.h"
+#include "cli/line/field_values.h"
 #include "cli/output/values.h"
-#include "cli/waiting.h"
+#include "cli/remote/named.h"
+#include "cli/remote/waiting.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/benchmark_report.h"
 #include "cli/commands/commands.h"
-#include "cli/waiting.h"
+#include "cli/remote/waiting.h"
+#include "cli/views/benchmark_report.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {

@@ -1,6 +1,6 @@
 #pragma once
 // One maker per command; command_table.cpp lists them.
-#include "cli/command.h"
+#include "cli/line/command.h"
 
 namespace svc::cli {
 

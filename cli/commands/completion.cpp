@@ -1,6 +1,6 @@
-#include "cli/completion.h"
+#include "cli/line/completion.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
+#include "cli/remote/context.h"
 
 namespace svc::cli {
 namespace {

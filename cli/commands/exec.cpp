@@ -1,5 +1,5 @@
 #include "cli/commands/commands.h"
-#include "cli/exec_runner.h"
+#include "cli/remote/exec_runner.h"
 
 namespace svc::cli {
 namespace {

@@ -1,9 +1,9 @@
 // The gateway itself, its accounts, and where sessions can be.
-#include "cli/gateway.h"
+#include "cli/remote/gateway.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
+#include "cli/remote/context.h"
 
 namespace svc::cli {
 namespace {

@@ -2,11 +2,11 @@
 #include <charconv>
 
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/gateway.h"
 #include "cli/output/document.h"
 #include "cli/output/table.h"
 #include "cli/output/values.h"
+#include "cli/remote/context.h"
+#include "cli/remote/gateway.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {

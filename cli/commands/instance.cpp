@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "cli/commands/commands.h"
-#include "cli/instance_view.h"
-#include "cli/named.h"
 #include "cli/output/values.h"
-#include "cli/prompt.h"
-#include "cli/waiting.h"
+#include "cli/remote/named.h"
+#include "cli/remote/waiting.h"
+#include "cli/terminal/prompt.h"
+#include "cli/views/instance_view.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {

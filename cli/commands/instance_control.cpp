@@ -1,5 +1,5 @@
 // What is passed on to the agent in the instance as it is.
-#include "cli/instance_control.h"
+#include "cli/remote/instance_control.h"
 #include "cli/commands/commands.h"
 
 namespace svc::cli {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "cli/commands/commands.h"
-#include "cli/instance_control.h"
+#include "cli/remote/instance_control.h"
 #include "cli/tracks/track.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/process.h"

@@ -1,10 +1,10 @@
 #include "cli/commands/commands.h"
-#include "cli/named.h"
-#include "cli/service_syntax.h"
-#include "cli/waiting.h"
+#include "cli/line/service_syntax.h"
+#include "cli/remote/named.h"
+#include "cli/remote/waiting.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/model/size.h"
+#include "libsvc/model/values/size.h"
 
 namespace svc::cli {
 namespace {

@@ -2,9 +2,9 @@
 #include <array>
 
 #include "cli/commands/commands.h"
-#include "cli/exec_runner.h"
-#include "cli/named.h"
 #include "cli/output/values.h"
+#include "cli/remote/exec_runner.h"
+#include "cli/remote/named.h"
 
 namespace svc::cli {
 namespace {

@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "cli/commands/commands.h"
-#include "cli/context.h"
-#include "cli/instance_view.h"
-#include "cli/named.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
+#include "cli/remote/context.h"
+#include "cli/remote/named.h"
+#include "cli/views/instance_view.h"
 
 namespace svc::cli {
 namespace {

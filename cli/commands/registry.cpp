@@ -1,9 +1,9 @@
 #include "cli/commands/commands.h"
-#include "cli/named.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/prompt.h"
-#include "cli/waiting.h"
+#include "cli/remote/named.h"
+#include "cli/remote/waiting.h"
+#include "cli/terminal/prompt.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {

@@ -1,13 +1,13 @@
-#include "cli/remote.h"
+#include "cli/remote/remote.h"
 #include "cli/commands/commands.h"
-#include "cli/context.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/prompt.h"
+#include "cli/remote/context.h"
+#include "cli/terminal/prompt.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/server_certificate.h"
+#include "libsvc/net/client/server_certificate.h"
 
 namespace svc::cli {
 namespace {

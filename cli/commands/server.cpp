@@ -1,8 +1,8 @@
 #include "cli/commands/commands.h"
-#include "cli/context.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "libsvc/model/api.h"
+#include "cli/remote/context.h"
+#include "libsvc/model/values/api.h"
 
 namespace svc::cli {
 namespace {

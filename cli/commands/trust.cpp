@@ -3,11 +3,11 @@
 #include "cli/commands/commands.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/waiting.h"
+#include "cli/remote/waiting.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/x509.h"
+#include "libsvc/net/tls/x509.h"
 
 namespace svc::cli {
 namespace {

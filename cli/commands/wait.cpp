@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/application_view.h"
 #include "cli/commands/commands.h"
-#include "cli/instance_view.h"
-#include "cli/named.h"
+#include "cli/line/version_flag.h"
 #include "cli/output/values.h"
-#include "cli/progress.h"
-#include "cli/version_flag.h"
-#include "cli/waiting.h"
+#include "cli/remote/named.h"
+#include "cli/remote/waiting.h"
+#include "cli/terminal/progress.h"
+#include "cli/views/application_view.h"
+#include "cli/views/instance_view.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/client/event_stream.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command.h"
+#include "cli/line/command.h"
 #include "libsvc/base/json.h"
 
 namespace svc::cli {

@@ -6,7 +6,7 @@
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/log.h"
-#include "libsvc/model/instance.h"
+#include "libsvc/model/instances/instance.h"
 
 namespace svc::streamer {
 

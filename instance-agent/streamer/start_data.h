@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "instance-agent/streamer/gateway_link.h"
-#include "instance-agent/streamer/stream_metrics.h"
+#include "instance-agent/streamer/client/gateway_link.h"
+#include "instance-agent/streamer/metrics/stream_metrics.h"
 
 namespace svc::streamer {
 

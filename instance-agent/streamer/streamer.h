@@ -3,18 +3,18 @@
 #include <memory>
 #include <optional>
 
-#include "instance-agent/streamer/agent_link.h"
-#include "instance-agent/streamer/camera_relay.h"
-#include "instance-agent/streamer/control_channel.h"
-#include "instance-agent/streamer/custom_channels.h"
+#include "instance-agent/streamer/client/control_channel.h"
+#include "instance-agent/streamer/client/custom_channels.h"
+#include "instance-agent/streamer/client/gateway_link.h"
+#include "instance-agent/streamer/client/page_writer.h"
+#include "instance-agent/streamer/client/signalling.h"
 #include "instance-agent/streamer/display/screen.h"
-#include "instance-agent/streamer/gateway_link.h"
-#include "instance-agent/streamer/guest_wishes.h"
-#include "instance-agent/streamer/injected_data.h"
+#include "instance-agent/streamer/guest/agent_link.h"
+#include "instance-agent/streamer/guest/camera_relay.h"
+#include "instance-agent/streamer/guest/guest_wishes.h"
+#include "instance-agent/streamer/guest/injected_data.h"
 #include "instance-agent/streamer/input/client_input.h"
-#include "instance-agent/streamer/page_writer.h"
-#include "instance-agent/streamer/rtc_log.h"
-#include "instance-agent/streamer/signalling.h"
+#include "instance-agent/streamer/metrics/rtc_log.h"
 #include "instance-agent/streamer/sound/microphone_watch.h"
 #include "instance-agent/streamer/start_data.h"
 

@@ -4,7 +4,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/client/api_paths.h"
 #include "libsvc/client/envelope.h"
-#include "libsvc/model/operation.h"
+#include "libsvc/model/cluster/operation.h"
 
 namespace svc {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "libsvc/base/json.h"
 #include "libsvc/client/package.h"
-#include "libsvc/model/image.h"
-#include "libsvc/model/instance.h"
-#include "libsvc/net/client.h"
+#include "libsvc/model/instances/instance.h"
+#include "libsvc/model/packages/image.h"
+#include "libsvc/net/client/client.h"
 
 namespace svc {
 

@@ -1,7 +1,7 @@
 #include "libsvc/client/envelope.h"
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/response.h"
+#include "libsvc/net/http/response.h"
 
 namespace svc::client {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "libsvc/base/json.h"
-#include "libsvc/net/websocket_client.h"
+#include "libsvc/net/websocket/websocket_client.h"
 
 namespace svc {
 

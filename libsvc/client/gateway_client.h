@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libsvc/base/json.h"
-#include "libsvc/net/client.h"
+#include "libsvc/net/client/client.h"
 
 namespace svc {
 

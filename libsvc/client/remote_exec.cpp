@@ -10,7 +10,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/websocket_client.h"
+#include "libsvc/net/websocket/websocket_client.h"
 
 namespace svc {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "libsvc/client/api_client.h"
-#include "libsvc/model/instance.h"
+#include "libsvc/model/instances/instance.h"
 
 namespace svc {
 

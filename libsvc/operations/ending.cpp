@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "libsvc/base/log.h"
-#include "libsvc/model/guest_text.h"
+#include "libsvc/model/instances/guest_text.h"
 #include "libsvc/operations/context.h"
 #include "libsvc/operations/engine_implementation.h"
 

@@ -15,7 +15,7 @@
 #include "libsvc/base/json.h"
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/events/event_bus.h"
-#include "libsvc/model/operation.h"
+#include "libsvc/model/cluster/operation.h"
 #include "libsvc/store/collection.h"
 #include "libsvc/store/store.h"
 

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "libsvc/base/error.h"
-#include "libsvc/model/names.h"
+#include "libsvc/model/values/names.h"
 #include "libsvc/remote/catalogue_key.h"
 #include "libsvc/remote/directory_catalogue.h"
 #include "libsvc/remote/https_catalogue.h"

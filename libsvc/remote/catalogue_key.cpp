@@ -6,7 +6,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/model/names.h"
+#include "libsvc/model/values/names.h"
 
 namespace svc {
 

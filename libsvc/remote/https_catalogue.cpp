@@ -4,7 +4,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/tls.h"
+#include "libsvc/net/tls/tls.h"
 #include "libsvc/remote/catalogue_key.h"
 #include "libsvc/remote/proxy_choice.h"
 #include "libsvc/remote/verified_bytes.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libsvc/net/target.h"
+#include "libsvc/net/client/target.h"
 
 namespace svc {
 

@@ -3,7 +3,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/direct_call.h"
+#include "libsvc/net/client/direct_call.h"
 
 namespace svc {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "libsvc/net/client.h"
+#include "libsvc/net/client/client.h"
 
 namespace svc {
 

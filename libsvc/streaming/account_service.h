@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libsvc/model/account.h"
+#include "libsvc/model/streaming/account.h"
 #include "libsvc/store/collection.h"
 #include "libsvc/streaming/tokens.h"
 

@@ -5,7 +5,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/client/api_client.h"
 #include "libsvc/client/event_stream.h"
-#include "libsvc/model/metrics_server.h"
+#include "libsvc/model/cluster/metrics_server.h"
 #include "libsvc/streaming/management.h"
 #include "libsvc/streaming/management_records.h"
 

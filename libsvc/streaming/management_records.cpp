@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "libsvc/base/strings.h"
-#include "libsvc/model/operation.h"
+#include "libsvc/model/cluster/operation.h"
 
 namespace svc {
 

@@ -10,9 +10,9 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/metrics.h"
-#include "libsvc/model/stream_end.h"
-#include "libsvc/model/stream_session.h"
-#include "libsvc/net/websocket.h"
+#include "libsvc/model/streaming/stream_end.h"
+#include "libsvc/model/streaming/stream_session.h"
+#include "libsvc/net/websocket/websocket.h"
 
 namespace svc {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libsvc/base/guarded.h"
-#include "libsvc/model/stream_session.h"
+#include "libsvc/model/streaming/stream_session.h"
 
 namespace svc {
 

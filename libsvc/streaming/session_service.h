@@ -8,7 +8,7 @@
 
 #include "libsvc/base/id.h"
 #include "libsvc/base/thread_pool.h"
-#include "libsvc/model/stream_session.h"
+#include "libsvc/model/streaming/stream_session.h"
 #include "libsvc/store/collection.h"
 #include "libsvc/streaming/ice_servers.h"
 #include "libsvc/streaming/regions.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "libsvc/net/request.h"
-#include "libsvc/net/router.h"
+#include "libsvc/net/http/request.h"
+#include "libsvc/net/http/router.h"
 #include "libsvc/streaming/account_service.h"
 #include "libsvc/streaming/session_service.h"
 

@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/target.h"
+#include "libsvc/net/client/target.h"
 
 namespace svc::gateway {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "libsvc/net/request.h"
+#include "libsvc/net/http/request.h"
 
 namespace svc::gateway {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "libsvc/net/request.h"
-#include "libsvc/net/response.h"
+#include "libsvc/net/http/request.h"
+#include "libsvc/net/http/response.h"
 
 namespace svc::gateway {
 

@@ -4,7 +4,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/periodic.h"
-#include "libsvc/net/server.h"
+#include "libsvc/net/server/server.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "libsvc/streaming/account_service.h"
 #include "server/gateway/addresses.h"

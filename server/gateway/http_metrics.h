@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "libsvc/base/metrics.h"
-#include "libsvc/net/router.h"
-#include "libsvc/net/websocket.h"
+#include "libsvc/net/http/router.h"
+#include "libsvc/net/websocket/websocket.h"
 
 namespace svc::gateway {
 

@@ -3,7 +3,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "server/gateway/response.h"
-#include "server/refusal.h"
+#include "server/http/refusal.h"
 
 namespace svc::gateway {
 

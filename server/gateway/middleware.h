@@ -3,8 +3,8 @@
 #include <atomic>
 
 #include "libsvc/base/id.h"
-#include "libsvc/net/router.h"
-#include "libsvc/net/server.h"
+#include "libsvc/net/http/router.h"
+#include "libsvc/net/server/server.h"
 #include "server/gateway/authenticate.h"
 #include "server/gateway/cors.h"
 #include "server/gateway/http_metrics.h"

@@ -1,6 +1,6 @@
 #include "server/gateway/response.h"
 
-#include "server/refusal.h"
+#include "server/http/refusal.h"
 
 namespace svc::gateway {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "libsvc/base/json.h"
-#include "libsvc/net/response.h"
+#include "libsvc/net/http/response.h"
 
 namespace svc::gateway {
 

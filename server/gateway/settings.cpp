@@ -8,9 +8,9 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/model/metrics_server.h"
-#include "libsvc/model/names.h"
-#include "libsvc/net/target.h"
+#include "libsvc/model/cluster/metrics_server.h"
+#include "libsvc/model/values/names.h"
+#include "libsvc/net/client/target.h"
 #include "server/process/setting_values.h"
 
 namespace svc::gateway {

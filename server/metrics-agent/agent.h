@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "libsvc/base/thread_pool.h"
-#include "libsvc/net/server.h"
+#include "libsvc/net/server/server.h"
 #include "server/metrics-agent/collector.h"
 #include "server/metrics-agent/service.h"
 #include "server/metrics-agent/udp_receiver.h"

@@ -1,7 +1,7 @@
 #pragma once
 // HTTP of the metrics agent: POST /write where instances send, GET /metrics where Prometheus asks.
-#include "libsvc/net/router.h"
-#include "libsvc/net/server.h"
+#include "libsvc/net/http/router.h"
+#include "libsvc/net/server/server.h"
 #include "server/metrics-agent/collector.h"
 
 namespace svc::metrics_agent {

@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "libsvc/net/bind.h"
+#include "libsvc/net/socket/bind.h"
 
 namespace svc::metrics_agent {
 

@@ -9,7 +9,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/model/size.h"
+#include "libsvc/model/values/size.h"
 
 namespace svc::process {
 

@@ -1,9 +1,9 @@
-#include "server/etag.h"
-#include "server/listing.h"
-#include "server/query.h"
+#include "server/http/etag.h"
+#include "server/http/listing.h"
+#include "server/http/query.h"
+#include "server/http/upload.h"
 #include "server/routes/handlers.h"
 #include "server/routes/routes.h"
-#include "server/upload.h"
 
 namespace svc::server {
 

@@ -1,12 +1,12 @@
 #include "libsvc/base/error.h"
-#include "server/etag.h"
-#include "server/export.h"
-#include "server/filters.h"
-#include "server/listing.h"
-#include "server/query.h"
+#include "server/http/etag.h"
+#include "server/http/export.h"
+#include "server/http/filters.h"
+#include "server/http/listing.h"
+#include "server/http/query.h"
+#include "server/http/upload.h"
 #include "server/routes/handlers.h"
 #include "server/routes/routes.h"
-#include "server/upload.h"
 
 namespace svc::server {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "libsvc/base/error.h"
-#include "server/export.h"
-#include "server/file_source.h"
-#include "server/listing.h"
-#include "server/query.h"
+#include "server/http/export.h"
+#include "server/http/file_source.h"
+#include "server/http/listing.h"
+#include "server/http/query.h"
 #include "server/routes/handlers.h"
 #include "server/routes/routes.h"
 

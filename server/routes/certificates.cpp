@@ -1,8 +1,8 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
-#include "server/listing.h"
-#include "server/query.h"
-#include "server/response.h"
+#include "server/http/listing.h"
+#include "server/http/query.h"
+#include "server/http/response.h"
 #include "server/routes/handlers.h"
 #include "server/routes/routes.h"
 

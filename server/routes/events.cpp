@@ -2,7 +2,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "server/event_stream.h"
+#include "server/http/event_stream.h"
 #include "server/routes/routes.h"
 
 namespace svc::server {

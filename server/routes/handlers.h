@@ -1,6 +1,6 @@
 #pragma once
 // How tables of routes name their handlers: plain functions of the services and the request.
-#include "libsvc/net/router.h"
+#include "libsvc/net/http/router.h"
 #include "server/services.h"
 
 namespace svc::server {

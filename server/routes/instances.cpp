@@ -1,9 +1,9 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "server/file_source.h"
-#include "server/filters.h"
-#include "server/listing.h"
-#include "server/query.h"
+#include "server/http/file_source.h"
+#include "server/http/filters.h"
+#include "server/http/listing.h"
+#include "server/http/query.h"
 #include "server/routes/routes.h"
 
 namespace svc::server {

@@ -1,6 +1,6 @@
 // What instances use, on the API's own listeners and on one for those who scrape.
-#include "server/hypervisor_metrics.h"
-#include "server/response.h"
+#include "server/http/response.h"
+#include "server/metrics/hypervisor_metrics.h"
 #include "server/routes/routes.h"
 
 namespace svc::server {

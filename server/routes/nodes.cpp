@@ -1,6 +1,6 @@
-#include "server/etag.h"
-#include "server/listing.h"
-#include "server/query.h"
+#include "server/http/etag.h"
+#include "server/http/listing.h"
+#include "server/http/query.h"
 #include "server/routes/handlers.h"
 #include "server/routes/routes.h"
 

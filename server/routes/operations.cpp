@@ -1,8 +1,8 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "server/exec_socket.h"
-#include "server/query.h"
-#include "server/response.h"
+#include "server/http/exec_socket.h"
+#include "server/http/query.h"
+#include "server/http/response.h"
 #include "server/routes/routes.h"
 
 namespace svc::server {

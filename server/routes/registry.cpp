@@ -1,5 +1,5 @@
-#include "server/query.h"
-#include "server/response.h"
+#include "server/http/query.h"
+#include "server/http/response.h"
 #include "server/routes/handlers.h"
 #include "server/routes/routes.h"
 

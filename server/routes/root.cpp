@@ -1,5 +1,5 @@
-#include "libsvc/model/api.h"
-#include "server/response.h"
+#include "libsvc/model/values/api.h"
+#include "server/http/response.h"
 #include "server/routes/routes.h"
 
 namespace svc::server {

@@ -2,7 +2,7 @@
 // One table of routes per noun. A handler decodes, calls its service, encodes; rules live in the services.
 #include <vector>
 
-#include "libsvc/net/router.h"
+#include "libsvc/net/http/router.h"
 #include "server/services.h"
 
 namespace svc::server {

@@ -1,6 +1,6 @@
-#include "libsvc/model/task.h"
-#include "server/listing.h"
-#include "server/query.h"
+#include "libsvc/model/cluster/task.h"
+#include "server/http/listing.h"
+#include "server/http/query.h"
 #include "server/routes/routes.h"
 
 namespace svc::server {

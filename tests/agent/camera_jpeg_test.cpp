@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "instance-agent/devices/camera/jpeg.h"
+#include "instance-agent/agent/devices/camera/jpeg.h"
 #include "libsvc/base/error.h"
 #include "tests/agent/jpeg_maker.h"
 

@@ -1,4 +1,4 @@
-#include "instance-agent/devices/camera/pixels.h"
+#include "instance-agent/agent/devices/camera/pixels.h"
 
 #include <catch2/catch.hpp>
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <future>
 
-#include "instance-agent/devices/camera/camera_device.h"
+#include "instance-agent/agent/devices/camera/camera_device.h"
 #include "tests/agent/device_place.h"
 #include "tests/agent/guest_client.h"
 #include "tests/agent/jpeg_maker.h"

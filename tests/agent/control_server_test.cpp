@@ -4,9 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "instance-agent/control/control_server.h"
-#include "instance-agent/control/envelope.h"
-#include "instance-agent/control/root_routes.h"
+#include "instance-agent/agent/control/control_server.h"
+#include "instance-agent/agent/control/envelope.h"
+#include "instance-agent/agent/control/root_routes.h"
 #include "libsvc/base/error.h"
 #include "tests/agent/guest_client.h"
 #include "tests/unit/net/test_server.h"

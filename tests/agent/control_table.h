@@ -2,8 +2,8 @@
 // An agent asked over its socket as any program asks; what is put in is looked at from the guest's side.
 #include <catch2/catch.hpp>
 
-#include "instance-agent/interfaces.h"
-#include "libsvc/model/instance.h"
+#include "instance-agent/agent/agent_sockets.h"
+#include "libsvc/model/instances/instance.h"
 #include "tests/agent/guest_client.h"
 #include "tests/unit/net/test_server.h"
 

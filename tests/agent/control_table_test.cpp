@@ -1,8 +1,8 @@
 // The control API's table: what is about the instance itself. And each row of it is tested somewhere.
 #include <set>
 
-#include "instance-agent/agent_devices.h"
-#include "instance-agent/control/root_routes.h"
+#include "instance-agent/agent/agent_devices.h"
+#include "instance-agent/agent/control/root_routes.h"
 #include "libsvc/base/strings.h"
 #include "tests/agent/control_table.h"
 

@@ -1,5 +1,5 @@
 // The client for scripts, against the agent's own socket and devices.
-#include "instance-agent/ctl/ctl.h"
+#include "instance-agent/agent/ctl/ctl.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,10 +7,10 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "instance-agent/interfaces.h"
+#include "instance-agent/agent/agent_sockets.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/process.h"
-#include "libsvc/model/instance.h"
+#include "libsvc/model/instances/instance.h"
 #include "tests/agent/guest_client.h"
 #include "tests/agent/jpeg_maker.h"
 

@@ -2,11 +2,11 @@
 // A device below a temporary directory, reached as the two servers reach it, with a clock turned by hand.
 #include <catch2/catch.hpp>
 
-#include "instance-agent/control/envelope.h"
-#include "instance-agent/devices/device.h"
-#include "instance-agent/devices/device_context.h"
-#include "instance-agent/devices/stream/stream_link.h"
-#include "instance-agent/devices/tracing/tracer.h"
+#include "instance-agent/agent/control/envelope.h"
+#include "instance-agent/agent/devices/device.h"
+#include "instance-agent/agent/devices/device_context.h"
+#include "instance-agent/agent/devices/stream/stream_link.h"
+#include "instance-agent/agent/devices/tracing/tracer.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "tests/agent/vehicle_guest.h"

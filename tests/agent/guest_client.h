@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "instance-agent/guest/guest_server.h"
-#include "instance-agent/guest/message.h"
+#include "instance-agent/agent/guest/guest_server.h"
+#include "instance-agent/agent/guest/message.h"
 
 namespace svc::test {
 

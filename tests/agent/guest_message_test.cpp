@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "instance-agent/guest/message.h"
-#include "instance-agent/guest/outbox.h"
+#include "instance-agent/agent/guest/message.h"
+#include "instance-agent/agent/guest/outbox.h"
 #include "libsvc/base/error.h"
 
 using namespace svc;

@@ -9,9 +9,9 @@
 
 #include <thread>
 
-#include "instance-agent/guest/guest_peer.h"
+#include "instance-agent/agent/guest/guest_peer.h"
 #include "libsvc/base/error.h"
-#include "libsvc/net/bind.h"
+#include "libsvc/net/socket/bind.h"
 #include "tests/agent/guest_client.h"
 
 using namespace svc;

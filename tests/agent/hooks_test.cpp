@@ -1,4 +1,4 @@
-#include "instance-agent/hooks.h"
+#include "instance-agent/agent/phases/hooks.h"
 
 #include <signal.h>
 

@@ -1,16 +1,16 @@
 // Both sockets with all devices, and the program that serves them.
-#include "instance-agent/interfaces.h"
+#include "instance-agent/agent/agent_sockets.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "instance-agent/socket_place.h"
+#include "instance-agent/agent/socket_place.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/process.h"
-#include "libsvc/model/instance.h"
+#include "libsvc/model/instances/instance.h"
 #include "tests/agent/guest_client.h"
 #include "tests/unit/net/test_server.h"
 

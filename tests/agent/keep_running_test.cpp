@@ -1,4 +1,4 @@
-#include "instance-agent/keep_running.h"
+#include "instance-agent/agent/processes/keep_running.h"
 
 #include <signal.h>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "instance-agent/devices/location/location_device.h"
+#include "instance-agent/agent/devices/location/location_device.h"
 
 #include <fcntl.h>
 #include <poll.h>

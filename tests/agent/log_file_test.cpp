@@ -1,4 +1,4 @@
-#include "instance-agent/log_file.h"
+#include "instance-agent/agent/logging/log_file.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

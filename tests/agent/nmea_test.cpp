@@ -1,4 +1,4 @@
-#include "instance-agent/devices/location/nmea.h"
+#include "instance-agent/agent/devices/location/nmea.h"
 
 #include <catch2/catch.hpp>
 #include <clocale>

@@ -1,9 +1,9 @@
-#include "instance-agent/packages.h"
+#include "instance-agent/agent/phases/packages.h"
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/formats/pack.h"
-#include "libsvc/net/direct_call.h"
+#include "libsvc/net/client/direct_call.h"
 #include "tests/agent/place.h"
 #include "tests/unit/net/test_server.h"
 

@@ -1,4 +1,4 @@
-#include "instance-agent/phases.h"
+#include "instance-agent/agent/phases/phases.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <thread>
 
-#include "instance-agent/cleanup.h"
-#include "instance-agent/first_process.h"
-#include "instance-agent/updates.h"
+#include "instance-agent/agent/phases/cleanup.h"
+#include "instance-agent/agent/phases/updates.h"
+#include "instance-agent/agent/processes/first_process.h"
 #include "libsvc/base/error.h"
 #include "tests/agent/place.h"
 

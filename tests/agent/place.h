@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "instance-agent/phases.h"
+#include "instance-agent/agent/phases/phases.h"
 #include "libsvc/base/file.h"
 #include "tests/agent/hasty_clock.h"
 

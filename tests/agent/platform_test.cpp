@@ -1,4 +1,4 @@
-#include "instance-agent/devices/platform/platform_device.h"
+#include "instance-agent/agent/devices/platform/platform_device.h"
 
 #include "tests/agent/device_place.h"
 

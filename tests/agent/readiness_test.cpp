@@ -1,4 +1,4 @@
-#include "instance-agent/readiness.h"
+#include "instance-agent/agent/phases/readiness.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

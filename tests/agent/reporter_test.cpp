@@ -1,9 +1,9 @@
-#include "instance-agent/reporter.h"
+#include "instance-agent/agent/service/reporter.h"
 
 #include <catch2/catch.hpp>
 
-#include "instance-agent/agent.h"
-#include "instance-agent/service.h"
+#include "instance-agent/agent/agent.h"
+#include "instance-agent/agent/service/service.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "tests/agent/hasty_clock.h"

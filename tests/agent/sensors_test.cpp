@@ -1,4 +1,4 @@
-#include "instance-agent/devices/sensors/sensors_device.h"
+#include "instance-agent/agent/devices/sensors/sensors_device.h"
 
 #include "tests/agent/device_place.h"
 

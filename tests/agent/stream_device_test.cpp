@@ -1,6 +1,6 @@
-#include "instance-agent/devices/stream/stream_device.h"
+#include "instance-agent/agent/devices/stream/stream_device.h"
 
-#include "instance-agent/devices/sensors/sensors_device.h"
+#include "instance-agent/agent/devices/sensors/sensors_device.h"
 #include "tests/agent/device_place.h"
 
 using namespace svc;

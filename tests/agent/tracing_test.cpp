@@ -1,11 +1,11 @@
-#include "instance-agent/devices/tracing/tracing_device.h"
+#include "instance-agent/agent/devices/tracing/tracing_device.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <thread>
 
-#include "instance-agent/devices/tracing/traced.h"
+#include "instance-agent/agent/devices/tracing/traced.h"
 #include "tests/agent/device_place.h"
 #include "tests/agent/trace_reader.h"
 #include "tests/support/small_disk.h"

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "instance-agent/devices/vehicle/property_codec.h"
+#include "instance-agent/agent/devices/vehicle/property_codec.h"
 #include "libsvc/base/error.h"
 
 using namespace svc;

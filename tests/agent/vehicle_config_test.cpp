@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 
-#include "instance-agent/devices/vehicle/config_file.h"
-#include "instance-agent/devices/vehicle/property_codec.h"
-#include "instance-agent/devices/vehicle/property_names.h"
-#include "instance-agent/devices/vehicle/property_table.h"
+#include "instance-agent/agent/devices/vehicle/config_file.h"
+#include "instance-agent/agent/devices/vehicle/property_codec.h"
+#include "instance-agent/agent/devices/vehicle/property_names.h"
+#include "instance-agent/agent/devices/vehicle/property_table.h"
 #include "libsvc/base/strings.h"
 #include "tests/support/error_code.h"
 #include "tests/support/golden.h"

@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "instance-agent/guest/guest_server.h"
+#include "instance-agent/agent/guest/guest_server.h"
 
 namespace svc::test {
 

@@ -1,8 +1,8 @@
 #pragma once
 // A vehicle with a clock turned by hand, reached as the two servers reach it.
-#include "instance-agent/control/envelope.h"
-#include "instance-agent/devices/vehicle/config_file.h"
-#include "instance-agent/devices/vehicle/vehicle.h"
+#include "instance-agent/agent/control/envelope.h"
+#include "instance-agent/agent/devices/vehicle/config_file.h"
+#include "instance-agent/agent/devices/vehicle/vehicle.h"
 #include "libsvc/base/error.h"
 #include "tests/agent/vehicle_guest.h"
 #include "tests/support/manual_clock.h"

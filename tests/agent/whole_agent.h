@@ -1,8 +1,8 @@
 #pragma once
 // Both servers with all devices, below a temporary directory, and what tells that they are unharmed.
-#include "instance-agent/agent_devices.h"
-#include "instance-agent/control/control_server.h"
-#include "instance-agent/control/root_routes.h"
+#include "instance-agent/agent/agent_devices.h"
+#include "instance-agent/agent/control/control_server.h"
+#include "instance-agent/agent/control/root_routes.h"
 #include "tests/agent/guest_client.h"
 #include "tests/unit/net/test_server.h"
 

@@ -2,7 +2,7 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
-#include "libsvc/net/websocket_client.h"
+#include "libsvc/net/websocket/websocket_client.h"
 #include "tests/support/test_daemon.h"
 
 namespace svc::test {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/digest.h"
-#include "libsvc/net/websocket_client.h"
+#include "libsvc/net/websocket/websocket_client.h"
 #include "tests/support/application_package.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_certificates.h"

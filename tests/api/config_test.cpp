@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "libsvc/model/config.h"
-#include "libsvc/net/websocket_client.h"
+#include "libsvc/model/cluster/config.h"
+#include "libsvc/net/websocket/websocket_client.h"
 #include "tests/support/application_package.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"

@@ -2,9 +2,9 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/net/websocket.h"
-#include "libsvc/net/websocket_client.h"
-#include "server/event_stream.h"
+#include "libsvc/net/websocket/websocket.h"
+#include "libsvc/net/websocket/websocket_client.h"
+#include "server/http/event_stream.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 

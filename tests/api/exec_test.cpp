@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/json.h"
-#include "libsvc/net/websocket_client.h"
+#include "libsvc/net/websocket/websocket_client.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 

@@ -2,7 +2,7 @@
 // One header to send along.
 #include <string>
 
-#include "libsvc/net/request.h"
+#include "libsvc/net/http/request.h"
 
 namespace svc::test {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "libsvc/base/strings.h"
-#include "libsvc/model/api.h"
+#include "libsvc/model/values/api.h"
 #include "tests/support/golden.h"
 #include "tests/support/test_daemon.h"
 

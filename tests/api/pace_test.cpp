@@ -4,11 +4,11 @@
 #include <future>
 #include <thread>
 
-#include "libsvc/net/websocket_client.h"
-#include "server/event_stream.h"
-#include "server/middleware.h"
-#include "server/pacer.h"
-#include "server/response.h"
+#include "libsvc/net/websocket/websocket_client.h"
+#include "server/http/event_stream.h"
+#include "server/http/middleware.h"
+#include "server/http/pacer.h"
+#include "server/http/response.h"
 #include "tests/api/header.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/sequence_ids.h"

@@ -4,10 +4,10 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/client.h"
-#include "libsvc/net/websocket_client.h"
-#include "server/authenticate.h"
-#include "server/event_stream.h"
+#include "libsvc/net/client/client.h"
+#include "libsvc/net/websocket/websocket_client.h"
+#include "server/http/authenticate.h"
+#include "server/http/event_stream.h"
 #include "tests/support/error_code.h"
 #include "tests/support/trust_world.h"
 #include "tests/unit/net/test_server.h"

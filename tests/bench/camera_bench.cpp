@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "instance-agent/devices/camera/camera_feed.h"
-#include "instance-agent/devices/camera/video_socket.h"
+#include "instance-agent/agent/devices/camera/camera_feed.h"
+#include "instance-agent/agent/devices/camera/video_socket.h"
 
 using namespace svc;
 

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/client.h"
+#include "libsvc/net/client/client.h"
 #include "server/gateway/gateway.h"
 #include "tests/bench/commands.h"
 #include "tests/bench/process_memory.h"

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "instance-agent/streamer/media/codec_forms.h"
+#include "instance-agent/streamer/media/video/codec_forms.h"
 #include "libsvc/base/error.h"
 
 namespace svc::streamer {

@@ -2,9 +2,9 @@
 #include <iostream>
 #include <thread>
 
-#include "libsvc/net/server.h"
-#include "libsvc/net/tls.h"
-#include "libsvc/net/x509.h"
+#include "libsvc/net/server/server.h"
+#include "libsvc/net/tls/tls.h"
+#include "libsvc/net/tls/x509.h"
 #include "libsvc/streaming/relay.h"
 #include "tests/bench/commands.h"
 #include "tests/support/deaf.h"

@@ -20,7 +20,7 @@
 #include <sstream>
 #include <thread>
 
-#include "instance-agent/streamer/media/codec_forms.h"
+#include "instance-agent/streamer/media/video/codec_forms.h"
 #include "libsvc/base/clock.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"

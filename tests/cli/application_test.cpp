@@ -1,7 +1,7 @@
 #include <sys/stat.h>
 #include <catch2/catch.hpp>
 
-#include "cli/application_view.h"
+#include "cli/views/application_view.h"
 #include "libsvc/base/id.h"
 #include "tests/cli/daemon_fixture.h"
 #include "tests/support/golden.h"

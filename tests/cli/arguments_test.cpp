@@ -1,4 +1,4 @@
-#include "cli/arguments.h"
+#include "cli/line/arguments.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "cli/benchmark_report.h"
+#include "cli/views/benchmark_report.h"
 #include "tests/cli/daemon_fixture.h"
 
 using namespace svc;

@@ -1,4 +1,4 @@
-#include "cli/completion.h"
+#include "cli/line/completion.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>

@@ -1,9 +1,9 @@
 // What `svcctl instance` makes of its arguments.
-#include "cli/instance_control.h"
+#include "cli/remote/instance_control.h"
 
 #include <catch2/catch.hpp>
 
-#include "cli/arguments.h"
+#include "cli/line/arguments.h"
 #include "tests/cli/daemon_fixture.h"
 
 using namespace svc;

@@ -3,7 +3,7 @@
 #include "cli/output/csv.h"
 #include "cli/output/document.h"
 #include "cli/output/table.h"
-#include "cli/progress.h"
+#include "cli/terminal/progress.h"
 
 using namespace svc;
 using namespace svc::cli;

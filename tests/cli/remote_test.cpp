@@ -1,10 +1,10 @@
-#include "cli/remote.h"
+#include "cli/remote/remote.h"
 
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 
-#include "cli/arguments.h"
+#include "cli/line/arguments.h"
 #include "libsvc/base/file.h"
 #include "tests/cli/run_cli.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/context.h"
+#include "cli/remote/context.h"
 
 namespace svc::test {
 

@@ -1,8 +1,8 @@
-#include "cli/service_syntax.h"
+#include "cli/line/service_syntax.h"
 
 #include <catch2/catch.hpp>
 
-#include "cli/command.h"
+#include "cli/line/command.h"
 
 using namespace svc;
 using cli::parse_service;

@@ -1,4 +1,4 @@
-#include "cli/suggestion.h"
+#include "cli/line/suggestion.h"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "cli/command_table.h"
-#include "cli/remote.h"
+#include "cli/remote/remote.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/golden.h"
 

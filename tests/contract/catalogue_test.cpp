@@ -14,7 +14,7 @@
 #include "libsvc/base/file.h"
 #include "libsvc/base/process.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/tls.h"
+#include "libsvc/net/tls/tls.h"
 #include "libsvc/remote/catalogue.h"
 #include "tests/support/error_code.h"
 

@@ -2,8 +2,8 @@
 #include <array>
 #include <cstdint>
 
-#include "libsvc/model/image.h"
-#include "libsvc/model/instance.h"
+#include "libsvc/model/instances/instance.h"
+#include "libsvc/model/packages/image.h"
 #include "tests/fuzz/refusals.h"
 
 namespace {

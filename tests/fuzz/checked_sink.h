@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "instance-agent/streamer/input.h"
+#include "instance-agent/streamer/input/input.h"
 #include "instance-agent/streamer/input/utf8.h"
 
 namespace svc::fuzz {

@@ -1,7 +1,7 @@
 // Bodies, and parts of paths, of every route of the control API, with all devices behind them.
-#include "instance-agent/agent_devices.h"
-#include "instance-agent/control/control_service.h"
-#include "instance-agent/control/root_routes.h"
+#include "instance-agent/agent/agent_devices.h"
+#include "instance-agent/agent/control/control_service.h"
+#include "instance-agent/agent/control/root_routes.h"
 #include "libsvc/base/file.h"
 
 namespace {

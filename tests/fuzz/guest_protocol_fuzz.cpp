@@ -1,8 +1,8 @@
 // Whatever a guest sends: framing, JSON, the ops of all devices; and the C library's reader of JSON.
 #include <algorithm>
 
-#include "instance-agent/agent_devices.h"
-#include "instance-agent/guest/dialogue.h"
+#include "instance-agent/agent/agent_devices.h"
+#include "instance-agent/agent/guest/dialogue.h"
 #include "libsvc/base/error.h"
 extern "C" {
 #include "instance-agent/libsvcguest/json_reader.h"

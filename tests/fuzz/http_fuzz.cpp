@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/http_parser.h"
+#include "libsvc/net/http/http_parser.h"
 
 namespace {
 

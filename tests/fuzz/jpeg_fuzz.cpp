@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "instance-agent/devices/camera/jpeg.h"
+#include "instance-agent/agent/devices/camera/jpeg.h"
 #include "libsvc/base/error.h"
 #include "tests/agent/jpeg_maker.h"
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "instance-agent/devices/location/nmea.h"
+#include "instance-agent/agent/devices/location/nmea.h"
 #include "libsvc/base/error.h"
 
 namespace {

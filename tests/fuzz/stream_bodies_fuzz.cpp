@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "libsvc/base/strings.h"
-#include "libsvc/model/account.h"
-#include "libsvc/model/stream_session.h"
+#include "libsvc/model/streaming/account.h"
+#include "libsvc/model/streaming/stream_session.h"
 #include "libsvc/streaming/tokens.h"
 #include "tests/fuzz/refusals.h"
 

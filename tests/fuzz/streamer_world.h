@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "instance-agent/streamer/control_channel.h"
-#include "instance-agent/streamer/guest_wishes.h"
-#include "instance-agent/streamer/media/answer_check.h"
-#include "instance-agent/streamer/media/ice_urls.h"
-#include "instance-agent/streamer/signalling.h"
+#include "instance-agent/streamer/client/control_channel.h"
+#include "instance-agent/streamer/client/signalling.h"
+#include "instance-agent/streamer/guest/guest_wishes.h"
+#include "instance-agent/streamer/media/peer/answer_check.h"
+#include "instance-agent/streamer/media/peer/ice_urls.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"

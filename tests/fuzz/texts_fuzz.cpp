@@ -5,8 +5,8 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/id.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/model/size.h"
-#include "libsvc/net/target.h"
+#include "libsvc/model/values/size.h"
+#include "libsvc/net/client/target.h"
 #include "tests/fuzz/refusals.h"
 
 using svc::fuzz::attempt;

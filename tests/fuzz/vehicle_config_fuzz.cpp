@@ -3,9 +3,9 @@
 #include <array>
 #include <cstdint>
 
-#include "instance-agent/devices/vehicle/config_file.h"
-#include "instance-agent/devices/vehicle/property_codec.h"
-#include "instance-agent/devices/vehicle/property_table.h"
+#include "instance-agent/agent/devices/vehicle/config_file.h"
+#include "instance-agent/agent/devices/vehicle/property_codec.h"
+#include "instance-agent/agent/devices/vehicle/property_table.h"
 #include "tests/fuzz/refusals.h"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/formats/yaml.h"
-#include "libsvc/model/image.h"
+#include "libsvc/model/packages/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "libsvc/net/direct_call.h"
+#include "libsvc/net/client/direct_call.h"
 #include "server/gateway/web_files.h"
 #include "tests/support/test_gateway.h"
 

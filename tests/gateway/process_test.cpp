@@ -14,7 +14,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/process.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/server_certificate.h"
+#include "libsvc/net/client/server_certificate.h"
 #include "tests/support/test_gateway.h"
 #include "tests/support/tls_versions.h"
 

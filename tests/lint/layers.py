@@ -46,16 +46,21 @@ def layer_table():
     """{layer: set of layers it may use} as the meson table says."""
     text = (ROOT / "libsvc/meson.build").read_text()
     table = {}
-    for name, uses in re.findall(r"'(\w+)': \{[^\n]*\n\s*'uses': (\[[^\]]*\])", text):
+    for name, uses in re.findall(r"'([\w/]+)': \{[^']*'uses': (\[[^\]]*\])", text):
         table[name] = set(ast.literal_eval(uses))
     table["net"] |= table.pop("net_extra") - {"net"}
     return {name: uses - {"net_extra"} | {name} for name, uses in table.items()}
 
 
+def layer_of(parts):
+    """The layer of a path below libsvc: its first folder; of services, the folder of its noun."""
+    return "/".join(parts[1:3]) if parts[1] == "services" else parts[1]
+
+
 def allowed_layers(path, table):
     parts = path.relative_to(ROOT).parts
     if parts[0] == "libsvc":
-        return table.get(parts[1])
+        return table.get(layer_of(parts))
     return FRONT_ENDS.get(parts[0])
 
 
@@ -68,7 +73,7 @@ def check_libraries(path, include):
 
 def check_layer(path, include, allowed):
     parts = include.split("/")
-    if parts[0] == "libsvc" and allowed is not None and parts[1] not in allowed:
+    if parts[0] == "libsvc" and allowed is not None and layer_of(parts) not in allowed:
         yield f"{path.relative_to(ROOT)}: may not include {include}"
     if parts[0] in FRONT_ENDS and path.relative_to(ROOT).parts[0] not in (parts[0], "tests"):
         yield f"{path.relative_to(ROOT)}: may not include {include}"

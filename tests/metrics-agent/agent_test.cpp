@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/bind.h"
-#include "libsvc/net/client.h"
+#include "libsvc/net/client/client.h"
+#include "libsvc/net/socket/bind.h"
 #include "tests/support/manual_clock.h"
 
 namespace svc::metrics_agent {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <initializer_list>
 
-#include "instance-agent/streamer/media/access_units.h"
+#include "instance-agent/streamer/media/video/access_units.h"
 
 namespace svc::streamer {
 namespace {

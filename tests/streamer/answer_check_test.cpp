@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/media/answer_check.h"
+#include "instance-agent/streamer/media/peer/answer_check.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/media/congestion.h"
+#include "instance-agent/streamer/media/meters/congestion.h"
 
 #include <catch2/catch.hpp>
 

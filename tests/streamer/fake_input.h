@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "instance-agent/streamer/input.h"
+#include "instance-agent/streamer/input/input.h"
 
 namespace svc::test {
 

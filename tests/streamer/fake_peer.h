@@ -2,7 +2,7 @@
 // Peers without media: they keep what they are told, and tell what a test wants.
 #include <mutex>
 
-#include "instance-agent/streamer/media_peer.h"
+#include "instance-agent/streamer/client/media_peer.h"
 #include "libsvc/base/error.h"
 
 namespace svc::test {

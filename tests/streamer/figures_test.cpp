@@ -7,7 +7,7 @@
 #include "instance-agent/streamer/start_data.h"
 #include "libsvc/base/error.h"
 #include "libsvc/formats/line_protocol.h"
-#include "libsvc/net/bind.h"
+#include "libsvc/net/socket/bind.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;

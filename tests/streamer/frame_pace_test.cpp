@@ -1,8 +1,8 @@
-#include "instance-agent/streamer/media/frame_pace.h"
+#include "instance-agent/streamer/media/video/frame_pace.h"
 
 #include <catch2/catch.hpp>
 
-#include "instance-agent/streamer/media/even_times.h"
+#include "instance-agent/streamer/media/video/even_times.h"
 
 namespace svc::streamer {
 namespace {

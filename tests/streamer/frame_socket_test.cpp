@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/media/frame_socket.h"
+#include "instance-agent/streamer/media/video/frame_socket.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/guest_wishes.h"
+#include "instance-agent/streamer/guest/guest_wishes.h"
 
 #include <catch2/catch.hpp>
 

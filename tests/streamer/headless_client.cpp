@@ -1,6 +1,6 @@
 #include "tests/streamer/headless_client.h"
 
-#include "instance-agent/streamer/media/transport_end.h"
+#include "instance-agent/streamer/media/peer/transport_end.h"
 #include "tests/streamer/client_session.h"
 
 namespace svc::streamer {

@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/media/ice_urls.h"
+#include "instance-agent/streamer/media/peer/ice_urls.h"
 
 #include <catch2/catch.hpp>
 

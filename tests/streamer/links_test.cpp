@@ -5,10 +5,10 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "instance-agent/interfaces.h"
-#include "instance-agent/streamer/agent_link.h"
-#include "instance-agent/streamer/custom_channels.h"
-#include "instance-agent/streamer/gateway_link.h"
+#include "instance-agent/agent/agent_sockets.h"
+#include "instance-agent/streamer/client/custom_channels.h"
+#include "instance-agent/streamer/client/gateway_link.h"
+#include "instance-agent/streamer/guest/agent_link.h"
 #include "libsvc/base/error.h"
 #include "tests/agent/guest_client.h"
 #include "tests/streamer/played_gateway.h"

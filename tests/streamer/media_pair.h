@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "instance-agent/streamer/peer.h"
+#include "instance-agent/streamer/client/peer.h"
 #include "libsvc/base/file.h"
 #include "tests/streamer/headless_client.h"
 

@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/media/meters.h"
+#include "instance-agent/streamer/media/meters/meters.h"
 
 #include <catch2/catch.hpp>
 

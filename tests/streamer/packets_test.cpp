@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "instance-agent/streamer/media/codec_forms.h"
 #include "instance-agent/streamer/media/gst_handles.h"
-#include "instance-agent/streamer/media/h264_probes.h"
-#include "instance-agent/streamer/media/probes.h"
+#include "instance-agent/streamer/media/meters/probes.h"
+#include "instance-agent/streamer/media/video/codec_forms.h"
+#include "instance-agent/streamer/media/video/h264_probes.h"
 #include "tests/streamer/headless_client.h"
 
 namespace svc::streamer {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "instance-agent/streamer/media/data_channels.h"
+#include "instance-agent/streamer/media/peer/data_channels.h"
 #include "libsvc/base/error.h"
 #include "tests/streamer/media_pair.h"
 

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <vector>
 
-#include "instance-agent/streamer/gateway_link.h"
+#include "instance-agent/streamer/client/gateway_link.h"
 #include "libsvc/base/json.h"
-#include "libsvc/net/websocket.h"
+#include "libsvc/net/websocket/websocket.h"
 #include "tests/unit/net/test_server.h"
 
 namespace svc::test {

@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "instance-agent/interfaces.h"
-#include "instance-agent/streamer/peer.h"
+#include "instance-agent/agent/agent_sockets.h"
+#include "instance-agent/streamer/client/peer.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/process.h"
 #include "tests/agent/guest_client.h"

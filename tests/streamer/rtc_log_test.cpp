@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/rtc_log.h"
+#include "instance-agent/streamer/metrics/rtc_log.h"
 
 #include "tests/streamer/streamer_place.h"
 

@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/media/rtcp_meter.h"
+#include "instance-agent/streamer/media/meters/rtcp_meter.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

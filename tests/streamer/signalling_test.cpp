@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/signalling.h"
+#include "instance-agent/streamer/client/signalling.h"
 
 #include <catch2/catch.hpp>
 

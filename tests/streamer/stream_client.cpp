@@ -18,11 +18,11 @@
 #include <sstream>
 #include <thread>
 
-#include "instance-agent/streamer/peer.h"
+#include "instance-agent/streamer/client/peer.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/websocket_client.h"
+#include "libsvc/net/websocket/websocket_client.h"
 #include "tests/streamer/headless_client.h"
 
 namespace {

@@ -5,11 +5,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "instance-agent/interfaces.h"
+#include "instance-agent/agent/agent_sockets.h"
 #include "instance-agent/streamer/streamer.h"
 #include "libsvc/base/digest.h"
-#include "libsvc/model/instance.h"
-#include "libsvc/net/bind.h"
+#include "libsvc/model/instances/instance.h"
+#include "libsvc/net/socket/bind.h"
 #include "tests/agent/guest_client.h"
 #include "tests/streamer/fake_input.h"
 #include "tests/streamer/fake_peer.h"

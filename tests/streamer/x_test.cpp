@@ -4,7 +4,7 @@
 #include <linux/input-event-codes.h>
 
 #include "instance-agent/streamer/display/screen.h"
-#include "instance-agent/streamer/input.h"
+#include "instance-agent/streamer/input/input.h"
 #include "libsvc/base/error.h"
 #include "tests/streamer/x_server.h"
 

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "libsvc/base/json.h"
-#include "libsvc/net/client.h"
-#include "libsvc/net/request.h"
-#include "libsvc/net/target.h"
+#include "libsvc/net/client/client.h"
+#include "libsvc/net/client/target.h"
+#include "libsvc/net/http/request.h"
 
 namespace svc::test {
 

@@ -1,6 +1,6 @@
 #pragma once
 // The configuration with all it needs, over a store in memory and a clock that tests turn.
-#include "libsvc/services/config_service.h"
+#include "libsvc/services/configuration/config_service.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/sequence_ids.h"

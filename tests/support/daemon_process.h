@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libsvc/base/process.h"
-#include "libsvc/net/target.h"
+#include "libsvc/net/client/target.h"
 
 namespace svc::test {
 

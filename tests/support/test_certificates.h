@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "libsvc/base/clock.h"
-#include "libsvc/net/tls.h"
+#include "libsvc/net/tls/tls.h"
 
 namespace svc::test {
 

@@ -1,7 +1,7 @@
 #include "tests/support/test_daemon.h"
 
 #include "libsvc/base/error.h"
-#include "libsvc/services/agent_tokens.h"
+#include "libsvc/services/trust/agent_tokens.h"
 
 namespace svc::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "libsvc/base/file.h"
-#include "libsvc/net/target.h"
+#include "libsvc/net/client/target.h"
 #include "server/daemon.h"
 #include "server/options.h"
 #include "tests/support/api_caller.h"

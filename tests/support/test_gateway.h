@@ -9,7 +9,7 @@
 #include <string>
 
 #include "libsvc/base/file.h"
-#include "libsvc/net/websocket_client.h"
+#include "libsvc/net/websocket/websocket_client.h"
 #include "server/gateway/gateway.h"
 #include "tests/support/api_caller.h"
 #include "tests/support/fake_management.h"

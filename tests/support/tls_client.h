@@ -4,8 +4,8 @@
 #include <string>
 
 #include "libsvc/base/file.h"
-#include "libsvc/net/target.h"
-#include "libsvc/net/tls.h"
+#include "libsvc/net/client/target.h"
+#include "libsvc/net/tls/tls.h"
 
 namespace svc::test {
 

@@ -2,8 +2,8 @@
 // Which versions of TLS a server takes, and who it says it is.
 #include <string>
 
-#include "libsvc/net/target.h"
-#include "libsvc/net/tls.h"
+#include "libsvc/net/client/target.h"
+#include "libsvc/net/tls/tls.h"
 
 namespace svc::test {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The certificate service with all it needs.
 #include "libsvc/base/error.h"
-#include "libsvc/services/certificate_service.h"
+#include "libsvc/services/trust/certificate_service.h"
 #include "tests/support/config_world.h"
 #include "tests/support/test_certificates.h"
 

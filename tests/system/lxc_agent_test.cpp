@@ -10,8 +10,8 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/formats/pack.h"
-#include "libsvc/model/instance.h"
-#include "libsvc/net/server.h"
+#include "libsvc/model/instances/instance.h"
+#include "libsvc/net/server/server.h"
 #include "tests/system/lxc_fixture.h"
 
 using namespace svc;

@@ -14,7 +14,7 @@
 #include "libsvc/base/json.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive.h"
-#include "libsvc/runtime/lxc/overlay.h"
+#include "libsvc/runtime/lxc/disk/overlay.h"
 #include "tests/support/error_code.h"
 #include "tests/system/lxc_fixture.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "libsvc/model/screen_limits.h"
+#include "libsvc/model/instances/screen_limits.h"
 
 namespace svc::streamer {
 

@@ -13,7 +13,7 @@ struct ScreenSize {
 };
 
 // What a client may wish for: odd sizes are raised by one for the encoders, and what is beyond the
-// limits (libsvc/model/screen_limits.h) is brought down to them.
+// limits (libsvc/model/instances/screen_limits.h) is brought down to them.
 ScreenSize allowed_size(int width, int height);
 
 // One thread.

@@ -3,7 +3,7 @@
 #include <bitset>
 #include <string_view>
 
-#include "instance-agent/streamer/input.h"
+#include "instance-agent/streamer/input/input.h"
 #include "libsvc/base/json.h"
 
 namespace svc::streamer {

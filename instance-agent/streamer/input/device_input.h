@@ -4,7 +4,7 @@
 #include <bitset>
 #include <set>
 
-#include "instance-agent/streamer/input.h"
+#include "instance-agent/streamer/input/input.h"
 #include "instance-agent/streamer/input/virtual_device.h"
 
 namespace svc::streamer {

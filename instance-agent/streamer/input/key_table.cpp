@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "instance-agent/streamer/input.h"
+#include "instance-agent/streamer/input/input.h"
 
 namespace svc::streamer {
 

@@ -1,6 +1,6 @@
 #pragma once
 // For a display that is only looked at.
-#include "instance-agent/streamer/input.h"
+#include "instance-agent/streamer/input/input.h"
 
 namespace svc::streamer {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "instance-agent/streamer/display/x_connection.h"
-#include "instance-agent/streamer/input.h"
+#include "instance-agent/streamer/input/input.h"
 #include "instance-agent/streamer/input/utf8.h"
 #include "libsvc/base/error.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "instance-agent/streamer/media/codec_forms.h"
 #include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/video/codec_forms.h"
 
 namespace svc::streamer {
 namespace {

@@ -2,7 +2,7 @@
 // What this machine can encode.
 #include <vector>
 
-#include "instance-agent/streamer/peer.h"
+#include "instance-agent/streamer/client/peer.h"
 
 namespace svc::streamer {
 

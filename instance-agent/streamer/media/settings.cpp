@@ -3,7 +3,7 @@
 #include <array>
 #include <cctype>
 
-#include "instance-agent/streamer/peer.h"
+#include "instance-agent/streamer/client/peer.h"
 #include "libsvc/base/enum_table.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"

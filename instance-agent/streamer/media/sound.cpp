@@ -6,9 +6,9 @@
 
 #include <cstring>
 
-#include "instance-agent/streamer/media/codec_forms.h"
 #include "instance-agent/streamer/media/gst_handles.h"
-#include "instance-agent/streamer/media/probes.h"
+#include "instance-agent/streamer/media/meters/probes.h"
+#include "instance-agent/streamer/media/video/codec_forms.h"
 #include "libsvc/base/file.h"
 
 namespace svc::streamer {

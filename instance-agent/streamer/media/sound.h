@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "instance-agent/streamer/media/meters.h"
+#include "instance-agent/streamer/media/meters/meters.h"
 
 namespace svc::streamer {
 

@@ -5,9 +5,9 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/rollback.h"
-#include "libsvc/runtime/lxc/exec_process.h"
-#include "libsvc/runtime/lxc/guest_logs.h"
-#include "libsvc/runtime/lxc/link_usage.h"
+#include "libsvc/runtime/lxc/container/guest_logs.h"
+#include "libsvc/runtime/lxc/processes/exec_process.h"
+#include "libsvc/runtime/lxc/usage/link_usage.h"
 
 namespace svc {
 

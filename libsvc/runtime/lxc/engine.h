@@ -7,10 +7,10 @@
 
 #include "libsvc/base/guarded.h"
 #include "libsvc/base/timer.h"
-#include "libsvc/runtime/lxc/disk_usage.h"
-#include "libsvc/runtime/lxc/host.h"
+#include "libsvc/runtime/lxc/host/host.h"
 #include "libsvc/runtime/lxc/lxc_runtime.h"
-#include "libsvc/runtime/lxc/supervisor.h"
+#include "libsvc/runtime/lxc/processes/supervisor.h"
+#include "libsvc/runtime/lxc/usage/disk_usage.h"
 
 namespace svc {
 

@@ -15,7 +15,7 @@
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/engine.h"
-#include "libsvc/runtime/lxc/processes.h"
+#include "libsvc/runtime/lxc/processes/processes.h"
 
 namespace svc {
 

@@ -10,7 +10,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/runtime/lxc/engine.h"
-#include "libsvc/runtime/lxc/processes.h"
+#include "libsvc/runtime/lxc/processes/processes.h"
 
 namespace svc {
 

@@ -1,7 +1,7 @@
 // Accounts, on the local socket alone.
 #include "server/gateway/response.h"
 #include "server/gateway/routes/routes.h"
-#include "server/query.h"
+#include "server/http/query.h"
 
 namespace svc::gateway {
 

@@ -5,7 +5,7 @@
 
 #include "libsvc/base/metrics.h"
 #include "libsvc/base/thread_pool.h"
-#include "libsvc/net/router.h"
+#include "libsvc/net/http/router.h"
 #include "libsvc/streaming/account_service.h"
 #include "libsvc/streaming/regions.h"
 #include "libsvc/streaming/session_service.h"

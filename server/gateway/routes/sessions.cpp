@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
-#include "libsvc/model/api.h"
+#include "libsvc/model/values/api.h"
 #include "server/gateway/client_url.h"
 #include "server/gateway/response.h"
 #include "server/gateway/routes/routes.h"
-#include "server/query.h"
+#include "server/http/query.h"
 
 namespace svc::gateway {
 

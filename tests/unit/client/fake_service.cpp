@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "libsvc/base/error.h"
-#include "libsvc/model/api.h"
+#include "libsvc/model/values/api.h"
 
 namespace svc::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libsvc/base/json.h"
-#include "libsvc/net/websocket.h"
+#include "libsvc/net/websocket/websocket.h"
 #include "tests/unit/net/test_server.h"
 
 namespace svc::test {

@@ -1,4 +1,4 @@
-#include "libsvc/model/account.h"
+#include "libsvc/model/streaming/account.h"
 
 #include <catch2/catch.hpp>
 

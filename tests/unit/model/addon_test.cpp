@@ -1,4 +1,4 @@
-#include "libsvc/model/addon.h"
+#include "libsvc/model/packages/addon.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/model/api.h"
+#include "libsvc/model/values/api.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/model/application.h"
+#include "libsvc/model/packages/application.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/model/certificate.h"
+#include "libsvc/model/cluster/certificate.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/model/config.h"
+#include "libsvc/model/cluster/config.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

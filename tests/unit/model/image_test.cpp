@@ -1,4 +1,4 @@
-#include "libsvc/model/image.h"
+#include "libsvc/model/packages/image.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "libsvc/model/instance.h"
+#include "libsvc/model/instances/instance.h"
 #include "tests/support/error_code.h"
 
 namespace svc {

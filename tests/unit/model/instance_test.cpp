@@ -1,4 +1,4 @@
-#include "libsvc/model/instance.h"
+#include "libsvc/model/instances/instance.h"
 
 #include <catch2/catch.hpp>
 #include <set>

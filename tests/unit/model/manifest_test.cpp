@@ -1,4 +1,4 @@
-#include "libsvc/model/manifest.h"
+#include "libsvc/model/packages/manifest.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/model/metrics_server.h"
+#include "libsvc/model/cluster/metrics_server.h"
 
 #include <catch2/catch.hpp>
 

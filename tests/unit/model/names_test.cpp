@@ -1,4 +1,4 @@
-#include "libsvc/model/names.h"
+#include "libsvc/model/values/names.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-#include "libsvc/model/node.h"
+#include "libsvc/model/cluster/node.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/model/operation.h"
+#include "libsvc/model/cluster/operation.h"
 
 #include <catch2/catch.hpp>
 

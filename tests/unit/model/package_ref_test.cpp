@@ -1,4 +1,4 @@
-#include "libsvc/model/package_ref.h"
+#include "libsvc/model/packages/package_ref.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/model/size.h"
+#include "libsvc/model/values/size.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/model/stream_session.h"
+#include "libsvc/model/streaming/stream_session.h"
 
 #include <catch2/catch.hpp>
 #include <set>

@@ -1,4 +1,4 @@
-#include "libsvc/model/task.h"
+#include "libsvc/model/cluster/task.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/net/bind.h"
+#include "libsvc/net/socket/bind.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>

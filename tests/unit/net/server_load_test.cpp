@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "libsvc/base/strings.h"
-#include "libsvc/net/client.h"
+#include "libsvc/net/client/client.h"
 #include "tests/unit/net/simple_handlers.h"
 #include "tests/unit/net/test_server.h"
 

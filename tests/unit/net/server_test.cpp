@@ -1,10 +1,10 @@
-#include "libsvc/net/server.h"
+#include "libsvc/net/server/server.h"
 
 #include <sys/stat.h>
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/client.h"
-#include "libsvc/net/direct_call.h"
+#include "libsvc/net/client/client.h"
+#include "libsvc/net/client/direct_call.h"
 #include "tests/unit/net/simple_handlers.h"
 #include "tests/unit/net/test_server.h"
 

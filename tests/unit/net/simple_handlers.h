@@ -2,7 +2,7 @@
 // What tests of the server serve and ask.
 #include <catch2/catch.hpp>
 
-#include "libsvc/net/server.h"
+#include "libsvc/net/server/server.h"
 #include "tests/unit/net/test_server.h"
 
 namespace svc::test {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "libsvc/base/file.h"
-#include "libsvc/net/server.h"
-#include "libsvc/net/target.h"
+#include "libsvc/net/client/target.h"
+#include "libsvc/net/server/server.h"
 
 namespace svc::test {
 

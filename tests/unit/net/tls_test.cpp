@@ -1,4 +1,4 @@
-#include "libsvc/net/tls.h"
+#include "libsvc/net/tls/tls.h"
 
 #include <sys/stat.h>
 
@@ -6,9 +6,9 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/net/client.h"
-#include "libsvc/net/direct_call.h"
-#include "libsvc/net/server_certificate.h"
+#include "libsvc/net/client/client.h"
+#include "libsvc/net/client/direct_call.h"
+#include "libsvc/net/client/server_certificate.h"
 #include "tests/support/error_code.h"
 #include "tests/support/test_certificates.h"
 #include "tests/support/tls_versions.h"

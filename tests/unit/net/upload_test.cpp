@@ -4,8 +4,8 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
-#include "libsvc/net/client.h"
-#include "libsvc/net/direct_call.h"
+#include "libsvc/net/client/client.h"
+#include "libsvc/net/client/direct_call.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;

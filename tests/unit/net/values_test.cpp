@@ -1,11 +1,11 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/host_address.h"
-#include "libsvc/net/request.h"
-#include "libsvc/net/response.h"
-#include "libsvc/net/router.h"
-#include "libsvc/net/target.h"
+#include "libsvc/net/client/target.h"
+#include "libsvc/net/http/request.h"
+#include "libsvc/net/http/response.h"
+#include "libsvc/net/http/router.h"
+#include "libsvc/net/socket/host_address.h"
 
 using namespace svc;
 

@@ -6,11 +6,11 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "libsvc/net/bind.h"
-#include "libsvc/net/reply_head.h"
-#include "libsvc/net/session.h"
-#include "libsvc/net/websocket_client.h"
-#include "libsvc/net/websocket_frames.h"
+#include "libsvc/net/http/reply_head.h"
+#include "libsvc/net/server/session.h"
+#include "libsvc/net/socket/bind.h"
+#include "libsvc/net/websocket/websocket_client.h"
+#include "libsvc/net/websocket/websocket_frames.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;

@@ -1,4 +1,4 @@
-#include "libsvc/net/websocket.h"
+#include "libsvc/net/websocket/websocket.h"
 
 #include <sys/socket.h>
 
@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/websocket_client.h"
-#include "libsvc/net/websocket_frames.h"
+#include "libsvc/net/websocket/websocket_client.h"
+#include "libsvc/net/websocket/websocket_frames.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;

@@ -1,4 +1,4 @@
-#include "libsvc/net/x509.h"
+#include "libsvc/net/tls/x509.h"
 
 #include <catch2/catch.hpp>
 

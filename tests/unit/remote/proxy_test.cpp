@@ -8,7 +8,7 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
-#include "libsvc/net/direct_call.h"
+#include "libsvc/net/client/direct_call.h"
 #include "libsvc/remote/proxy_choice.h"
 #include "tests/support/error_code.h"
 #include "tests/unit/net/test_server.h"

@@ -1,4 +1,4 @@
-#include "libsvc/runtime/lxc/capture.h"
+#include "libsvc/runtime/lxc/disk/capture.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -10,7 +10,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
-#include "libsvc/runtime/lxc/folder.h"
+#include "libsvc/runtime/lxc/disk/folder.h"
 
 using namespace svc;
 using namespace svc::lxc;

@@ -8,7 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/process.h"
-#include "libsvc/runtime/lxc/cgroups.h"
+#include "libsvc/runtime/lxc/host/cgroups.h"
 
 using namespace svc;
 using namespace svc::lxc;

@@ -1,9 +1,9 @@
-#include "libsvc/runtime/lxc/config.h"
+#include "libsvc/runtime/lxc/container/config.h"
 
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/error.h"
-#include "libsvc/runtime/lxc/core_pins.h"
+#include "libsvc/runtime/lxc/container/core_pins.h"
 
 using namespace svc;
 using namespace svc::lxc;

@@ -1,4 +1,4 @@
-#include "libsvc/runtime/lxc/guest_logs.h"
+#include "libsvc/runtime/lxc/container/guest_logs.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/error.h"
-#include "libsvc/runtime/lxc/addresses.h"
-#include "libsvc/runtime/lxc/rules.h"
+#include "libsvc/runtime/lxc/network/addresses.h"
+#include "libsvc/runtime/lxc/network/rules.h"
 
 using namespace svc;
 using namespace svc::lxc;

@@ -1,4 +1,4 @@
-#include "libsvc/runtime/lxc/rootfs.h"
+#include "libsvc/runtime/lxc/container/rootfs.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "libsvc/base/file.h"
-#include "libsvc/runtime/lxc/cgroup_usage.h"
-#include "libsvc/runtime/lxc/disk_usage.h"
-#include "libsvc/runtime/lxc/link_usage.h"
+#include "libsvc/runtime/lxc/usage/cgroup_usage.h"
+#include "libsvc/runtime/lxc/usage/disk_usage.h"
+#include "libsvc/runtime/lxc/usage/link_usage.h"
 #include "libsvc/runtime/simulated/simulated_usage.h"
 #include "tests/support/manual_clock.h"
 

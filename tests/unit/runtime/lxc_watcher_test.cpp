@@ -1,4 +1,4 @@
-#include "libsvc/runtime/lxc/watcher.h"
+#include "libsvc/runtime/lxc/processes/watcher.h"
 
 #include <unistd.h>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "libsvc/services/addon_service.h"
+#include "libsvc/services/addons/addon_service.h"
 
 #include <atomic>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "libsvc/services/agent_tokens.h"
+#include "libsvc/services/trust/agent_tokens.h"
 
 #include <sys/stat.h>
 

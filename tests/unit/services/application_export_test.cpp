@@ -2,7 +2,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/formats/archive.h"
 #include "libsvc/formats/yaml.h"
-#include "libsvc/services/image_package.h"
+#include "libsvc/services/images/image_package.h"
 #include "tests/unit/services/application_fixture.h"
 
 using namespace svc;

@@ -21,7 +21,7 @@
 #include "libsvc/events/event_bus.h"
 #include "libsvc/formats/pack.h"
 #include "libsvc/runtime/simulated/simulated_runtime.h"
-#include "libsvc/services/application_service.h"
+#include "libsvc/services/applications/application_service.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "tests/support/error_code.h"
 #include "tests/support/fake_runtime.h"

@@ -1,4 +1,4 @@
-#include "libsvc/services/bulk_deletion.h"
+#include "libsvc/services/common/bulk_deletion.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

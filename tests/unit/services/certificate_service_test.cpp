@@ -1,4 +1,4 @@
-#include "libsvc/services/certificate_service.h"
+#include "libsvc/services/trust/certificate_service.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "libsvc/services/config_service.h"
+#include "libsvc/services/configuration/config_service.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "libsvc/services/content.h"
+#include "libsvc/services/common/content.h"
 
 #include "tests/unit/services/package_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "libsvc/services/exec_service.h"
+#include "libsvc/services/exec/exec_service.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 #include <fstream>
 
 #include "libsvc/base/file.h"
-#include "libsvc/services/gpu_ledger.h"
-#include "libsvc/services/gpu_probe.h"
+#include "libsvc/services/nodes/gpu_ledger.h"
+#include "libsvc/services/nodes/gpu_probe.h"
 
 using namespace svc;
 

@@ -1,4 +1,4 @@
-#include "libsvc/services/image_service.h"
+#include "libsvc/services/images/image_service.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,10 +1,10 @@
-#include "libsvc/services/image_sync.h"
+#include "libsvc/services/images/image_sync.h"
 
 #include <future>
 #include <thread>
 
 #include "libsvc/base/digest.h"
-#include "libsvc/services/image_choice.h"
+#include "libsvc/services/images/image_choice.h"
 #include "tests/unit/services/package_fixture.h"
 
 using namespace svc;

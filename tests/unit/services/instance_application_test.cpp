@@ -1,7 +1,7 @@
 // What launches are made from: applications, addons, configuration.
 #include <thread>
 
-#include "libsvc/net/host_address.h"
+#include "libsvc/net/socket/host_address.h"
 #include "tests/unit/services/launch_fixture.h"
 
 using namespace svc;

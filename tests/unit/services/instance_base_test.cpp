@@ -1,7 +1,7 @@
 // Containers in which applications are bootstrapped.
 #include <fstream>
 
-#include "libsvc/model/task.h"
+#include "libsvc/model/cluster/task.h"
 #include "tests/unit/services/launch_fixture.h"
 
 using namespace svc;

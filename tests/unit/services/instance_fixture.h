@@ -1,6 +1,6 @@
 #pragma once
 // Instances of one image, with what their tests ask again and again.
-#include "libsvc/services/instance_service.h"
+#include "libsvc/services/instances/instance_service.h"
 #include "tests/unit/services/service_fixture.h"
 
 namespace svc::test {

@@ -2,7 +2,7 @@
 #include <regex>
 
 #include "libsvc/base/log.h"
-#include "libsvc/model/guest_text.h"
+#include "libsvc/model/instances/guest_text.h"
 #include "tests/unit/services/launch_fixture.h"
 
 using namespace svc;

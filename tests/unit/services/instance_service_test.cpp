@@ -1,5 +1,5 @@
 // Instances are launched.
-#include "libsvc/services/instance_service.h"
+#include "libsvc/services/instances/instance_service.h"
 
 #include <fstream>
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "libsvc/runtime/simulated/simulated_runtime.h"
-#include "libsvc/services/node_service.h"
+#include "libsvc/services/nodes/node_service.h"
 #include "tests/support/config_world.h"
 
 namespace svc::test {

@@ -1,4 +1,4 @@
-#include "libsvc/services/node_service.h"
+#include "libsvc/services/nodes/node_service.h"
 
 #include "tests/support/error_code.h"
 #include "tests/unit/services/node_fixture.h"

@@ -1,8 +1,8 @@
-#include "libsvc/services/package_contents.h"
+#include "libsvc/services/common/package_contents.h"
 
 #include <catch2/catch.hpp>
 
-#include "libsvc/model/manifest.h"
+#include "libsvc/model/packages/manifest.h"
 #include "tests/support/error_code.h"
 
 using namespace svc;

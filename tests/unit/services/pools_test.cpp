@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "libsvc/services/address_pool.h"
-#include "libsvc/services/port_pool.h"
+#include "libsvc/services/nodes/address_pool.h"
+#include "libsvc/services/nodes/port_pool.h"
 #include "tests/support/error_code.h"
 
 using namespace svc;

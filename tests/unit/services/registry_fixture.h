@@ -2,7 +2,7 @@
 // Services and a directory that is their registry.
 #include <thread>
 
-#include "libsvc/services/registry_service.h"
+#include "libsvc/services/registry/registry_service.h"
 #include "tests/unit/services/application_fixture.h"
 
 namespace svc::test {

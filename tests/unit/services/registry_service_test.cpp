@@ -1,7 +1,7 @@
 // What is in the registry and what is here become the same.
-#include "libsvc/services/registry_service.h"
+#include "libsvc/services/registry/registry_service.h"
 
-#include "libsvc/services/registry_choice.h"
+#include "libsvc/services/registry/registry_choice.h"
 #include "tests/unit/services/registry_fixture.h"
 
 using namespace svc;

@@ -1,4 +1,4 @@
-#include "libsvc/services/retry.h"
+#include "libsvc/services/common/retry.h"
 
 #include <catch2/catch.hpp>
 

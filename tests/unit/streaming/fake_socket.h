@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "libsvc/net/websocket.h"
+#include "libsvc/net/websocket/websocket.h"
 
 namespace svc::test {
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "libsvc/model/application.h"
+#include "libsvc/model/packages/application.h"
 
 using namespace svc;
 using Names = std::vector<std::string>;

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
-#include "libsvc/net/websocket_client.h"
+#include "libsvc/net/websocket/websocket_client.h"
 #include "libsvc/streaming/relay.h"
 #include "tests/support/deaf.h"
 #include "tests/unit/net/test_server.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "libsvc/model/stream_session.h"
+#include "libsvc/model/streaming/stream_session.h"
 #include "libsvc/store/store.h"
 
 namespace svc::test {

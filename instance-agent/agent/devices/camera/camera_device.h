@@ -1,0 +1,56 @@
+#pragma once
+// The camera: pictures and video go in by the control API, frames go out to guests (docs/camera.md).
+#include <atomic>
+#include <optional>
+
+#include "instance-agent/agent/devices/camera/camera_feed.h"
+#include "instance-agent/agent/devices/camera/video_socket.h"
+#include "instance-agent/agent/devices/device.h"
+#include "instance-agent/agent/devices/device_context.h"
+#include "instance-agent/agent/devices/state_file.h"
+#include "instance-agent/agent/devices/stream/stream_link.h"
+#include "instance-agent/agent/devices/tracing/tracer.h"
+#include "libsvc/base/thread_pool.h"
+
+namespace svc::agent {
+
+class CameraDevice final : public Device {
+  public:
+    CameraDevice(const DeviceContext& context, Tracer& tracer, std::shared_ptr<const Screen> screen,
+                 StreamLink& link);
+
+    std::vector<Route> routes() override;
+    GuestFeature guest_feature() override;
+    std::vector<std::string> extensions() const override {
+        return {"camera_support", "camera_static_data", "camera_video_streaming"};
+    }
+
+  private:
+    struct Image {
+        std::uint64_t round = 0;  // number of the time of being enabled; 0: it is not
+        std::uint64_t last_round = 0;
+        bool is_there = false;
+    };
+
+    Response info() const;
+    Response toggle(const Request& request);
+    void switch_on(std::optional<VideoSocket>& video);
+    void switch_off(std::optional<VideoSocket>& video);
+    Response take_image(Request& request);
+    Response decode(std::uint64_t round, std::string_view data);
+    void show(std::uint64_t round, PicturePtr picture);
+    Response drop_image();
+    GuestAnswer open(const GuestSessionPtr& session, const Json& request);
+    void restore();
+
+    const std::filesystem::path sockets_;
+    const StateFile state_file_;
+    Tracer& tracer_;
+    CameraFeed feed_;
+    LentSwitch lent_;
+    Guarded<Image> image_;
+    Guarded<std::optional<VideoSocket>> video_;  // held while the switch is thrown
+    ThreadPool decoder_;                         // last: its jobs use the others
+};
+
+}  // namespace svc::agent

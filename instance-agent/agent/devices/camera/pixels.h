@@ -1,0 +1,21 @@
+#pragma once
+// What is done to pictures on their way to a guest. Pure functions; a pixel is one 32-bit word.
+#include "instance-agent/agent/devices/camera/picture.h"
+
+namespace svc::agent {
+
+enum class Rotation : std::uint8_t { none, right, half, left };  // clockwise: 0, 90, 180, 270 degrees
+
+inline Resolution rotated(Resolution size, Rotation rotation) {
+    return rotation == Rotation::right || rotation == Rotation::left ? size.turned() : size;
+}
+
+// `to` has as many pixels as `from` and does not overlap it.
+void rotate_pixels(const std::uint32_t* from, Resolution size, Rotation rotation, std::uint32_t* to);
+
+void fill_black(std::uint32_t* to, std::size_t pixels);
+
+// The whole picture in the middle of a frame of another size, as large as it can be, black around it.
+Picture fit_picture(const Picture& picture, Resolution size);
+
+}  // namespace svc::agent

@@ -1,0 +1,95 @@
+#include "instance-agent/agent/devices/platform/bitrate_limits.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "libsvc/base/error.h"
+
+namespace svc::agent {
+namespace {
+
+constexpr std::uint32_t max_side = 16384;
+constexpr std::uint32_t max_fps = 1000;
+
+const std::vector<BitrateLimit>& built_in_limits() {
+    static const std::vector<BitrateLimit> limits{{921600, 30, {1000, 3000}},
+                                                  {921600, 60, {2500, 5000}},
+                                                  {2073600, 30, {3000, 6000}},
+                                                  {2073600, 60, {3000, 7000}}};
+    return limits;
+}
+
+std::optional<Json> parse(std::string_view text) try { return Json::parse(text); } catch (const Error&) {
+    return std::nullopt;
+}
+
+// Throws when it is not there or does not fit.
+std::uint32_t require_count(const JsonFields& fields, std::string_view key) {
+    const std::int64_t value = fields.require_int(key);
+    if (value < 0 || value > UINT32_MAX) throw_invalid(key, "must fit 32 bits");
+    return static_cast<std::uint32_t>(value);
+}
+
+BitrateLimit read_limit(const JsonFields& fields) {
+    BitrateLimit limit{require_count(fields, "num_pixels"),
+                       require_count(fields, "fps"),
+                       {require_count(fields, "min_kbps"), require_count(fields, "max_kbps")}};
+    if (limit.range.least > limit.range.most) throw_invalid("min_kbps", "must not be above max_kbps");
+    return limit;
+}
+
+std::uint32_t read_count(const Json& object, std::string_view key, std::uint32_t fallback,
+                         std::uint32_t most) {
+    const Json* value = object.find(key);
+    if (value == nullptr || !value->is_integer()) return fallback;
+    const double number = value->as_double();
+    return number >= 1 && number <= most ? static_cast<std::uint32_t>(number) : fallback;
+}
+
+std::uint64_t distance(const BitrateLimit& limit, std::uint32_t fps) {
+    return limit.fps > fps ? limit.fps - fps : fps - limit.fps;
+}
+
+}  // namespace
+
+std::vector<BitrateLimit> read_bitrate_limits(std::string_view streamer_file) try {
+    const Json file = Json::parse(streamer_file);
+    const auto video = JsonFields(file).object("video");
+    const auto entries = video ? video->objects("bitrate_limits") : std::nullopt;
+    std::vector<BitrateLimit> limits;
+    for (const JsonFields& entry : entries.value_or(std::vector<JsonFields>()))
+        limits.push_back(read_limit(entry));
+    return limits.empty() ? built_in_limits() : limits;
+} catch (const Error&) {
+    return built_in_limits();
+}
+
+DisplaySettings read_display_settings(std::string_view user_data) {
+    DisplaySettings display;
+    const auto data = parse(user_data);
+    if (!data) return display;
+    display.width = read_count(*data, "display_width", display.width, max_side);
+    display.height = read_count(*data, "display_height", display.height, max_side);
+    display.fps = read_count(*data, "fps", display.fps, max_fps);
+    display.width += display.width % 2;
+    display.height += display.height % 2;
+    return display;
+}
+
+BitrateRange choose_bitrates(std::vector<BitrateLimit> limits, const DisplaySettings& display) {
+    if (limits.empty()) return {};
+    const std::uint64_t pixels = std::uint64_t{display.width} * display.height;
+    std::uint64_t size = 0;
+    for (const BitrateLimit& limit : limits) size = std::max(size, limit.pixels);
+    for (const BitrateLimit& limit : limits)
+        if (limit.pixels >= pixels) size = std::min(size, limit.pixels);
+    std::stable_sort(limits.begin(), limits.end(),
+                     [](const auto& a, const auto& b) { return a.fps > b.fps; });
+    const BitrateLimit* best = nullptr;
+    for (const BitrateLimit& limit : limits)
+        if (limit.pixels == size && (!best || distance(limit, display.fps) < distance(*best, display.fps)))
+            best = &limit;
+    return best->range;
+}
+
+}  // namespace svc::agent

@@ -1,0 +1,47 @@
+#pragma once
+// The platform of the instance: its name and its configuration items.
+#include "instance-agent/agent/devices/device.h"
+#include "instance-agent/agent/devices/device_context.h"
+#include "instance-agent/agent/devices/platform/platform_items.h"
+#include "instance-agent/agent/devices/state_file.h"
+#include "instance-agent/agent/devices/stream/stream_link.h"
+#include "libsvc/base/guarded.h"
+
+namespace svc::agent {
+
+// What is set is kept for as long as the instance exists.
+class PlatformDevice final : public Device {
+  public:
+    PlatformDevice(const DeviceContext& context, StreamLink& link);
+
+    std::vector<Route> routes() override;
+    GuestFeature guest_feature() override { return {}; }
+    std::vector<std::string> extensions() const override { return {"platform_support"}; }
+
+    Json value(std::string_view item) const;  // null: the platform has no such item
+    Json stream_items() const;                // as the streamer is told
+    void set_stream_active(bool active);      // by who streams
+
+  private:
+    struct State {
+        ItemValues values;
+        bool stream_active = false;
+    };
+
+    Response info() const;
+    Response change(const Request& request);
+    Response reset(const Request& request);
+    void keep(const ItemValues& values) const;
+    Json read(const State& state, const PlatformItem& item) const;
+    Json read(const State& state, std::string_view item) const;
+    Json stream_items(const State& state) const;
+    void set(State& state, ItemValues values);
+
+    const std::string name_;
+    const PlatformItems items_;
+    const StateFile state_file_;
+    StreamLink& link_;  // told what the items are now
+    Guarded<State> state_;
+};
+
+}  // namespace svc::agent

@@ -1,0 +1,57 @@
+#pragma once
+// The loop of the guest server: accepts, reads, asks the dialogue, writes.
+#include <array>
+#include <map>
+
+#include "instance-agent/agent/guest/attached_guest.h"
+#include "instance-agent/agent/guest/dialogue.h"
+#include "libsvc/base/guarded.h"
+
+struct epoll_event;
+
+namespace svc::agent {
+
+// All on the server's thread but for stop(), broadcast() and sessions().
+class GuestLoop {
+  public:
+    GuestLoop(GuestServerOptions options, std::vector<GuestFeature> features);
+    ~GuestLoop();
+    void run();  // until stop()
+    void stop();
+    void broadcast(const Json& event);
+    std::size_t sessions() const;
+
+  private:
+    using Session = std::shared_ptr<Attached>;
+    using Instant = Attached::Instant;
+
+    void handle(const epoll_event& event);
+    void accept_some();
+    void admit(FileDescriptor socket);
+    bool is_welcome(const GuestPeer& peer) const;
+    void rest_accepting();
+    void handle_session(const Session& session, std::uint32_t events);
+    bool converse(const Session& session);
+    bool reply(const Session& session, const GuestMessage& message);
+    void settle(const Session& session);
+    void set_interest(const Session& session, std::uint32_t interest);
+    void end(const Session& session, bool at_fault);
+    void end_silent();
+    int next_timeout() const;
+
+    const GuestServerOptions options_;
+    const std::shared_ptr<GuestShare> share_;
+    Dialogue dialogue_;
+    FileDescriptor epoll_, listener_;
+    std::uint64_t socket_file_ = 0;  // its inode: only ours is removed
+    std::uint64_t next_id_;
+    bool accepting_ = true;
+    Instant accept_again_{};
+    std::map<std::uint64_t, Session> sessions_;
+    std::map<uid_t, std::size_t> by_user_;
+    Guarded<std::map<std::uint64_t, Session>> greeted_;  // for other threads
+    std::atomic<std::size_t> count_{0};
+    std::atomic<bool> stopping_{false};
+};
+
+}  // namespace svc::agent

@@ -1,0 +1,92 @@
+// svc-agent: runs inside every instance, beside its guest; before and after it where packages want that.
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <string_view>
+#include <thread>
+
+#include "instance-agent/agent/agent.h"
+#include "instance-agent/agent/agent_sockets.h"
+#include "instance-agent/agent/ctl/ctl.h"
+#include "instance-agent/agent/logging/log_file.h"
+#include "instance-agent/agent/options.h"
+#include "instance-agent/agent/processes/keep_running.h"
+#include "libsvc/base/error.h"
+#include "libsvc/net/client/direct_call.h"
+
+namespace {
+
+using namespace svc;
+
+// Blocked in every thread, so that wait_for_signal() alone takes them.
+sigset_t block_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    ::signal(SIGPIPE, SIG_IGN);
+    return signals;
+}
+
+void wait_for_signal(const sigset_t& signals) {
+    int number = 0;
+    do sigwait(&signals, &number);
+    while (number == SIGHUP);  // the terminal of whoever started us may go
+}
+
+int run_beside_guest(const agent::Options& options) {
+    const sigset_t signals = block_signals();
+    agent::Paths paths;
+    paths.data = options.session.parent_path();
+    const auto session = agent::read_session(options.session);
+    std::optional<agent::LogFile> log_file;  // outside of an instance stderr is enough
+    if (session) log_file.emplace(paths.logs() / "agent.log");
+    if (!session) log::info("no session file, nothing is reported", {{"file", options.session.string()}});
+    agent::Interfaces interfaces(options, session.has_value());
+    std::jthread keeper([&](const std::stop_token& stop) { interfaces.keep(stop); });
+    std::jthread announcer([&](const std::stop_token& stop) {
+        SystemClock clock;
+        // Who hears that the guest runs finds the sockets, whatever the guest has mounted over them.
+        const agent::Call report = [&](const Target& target, const ClientRequest& request) {
+            interfaces.refresh();
+            return call_directly(target, request);
+        };
+        if (session) agent::announce_guest(*session, paths, clock, report, stop);
+    });
+    wait_for_signal(signals);
+    return 0;
+}
+
+int run(const agent::Options& options) {
+    ::mallopt(M_ARENA_MAX, 2);  // a dozen threads that mostly wait: an arena each costs more than it helps
+    log::set_level(options.log_level.empty() ? log::Level::info : agent::log_level_of(options.log_level));
+    switch (options.phase) {
+        case agent::Phase::before_guest:
+            return agent::boot_guest(options.session, options.init);
+        case agent::Phase::after_guest:
+            return agent::follow_up(options.session, options.exit_code);
+        case agent::Phase::with_guest:
+            break;
+    }
+    return run_beside_guest(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "ctl") return agent::run_ctl({argv + 2, argv + argc});
+    if (argc > 1 && std::string_view(argv[1]) == "keep-running")
+        return agent::run_keep_running({argv + 2, argv + argc});
+    try {
+        const auto options = agent::parse_options(argc, argv);
+        return options ? run(*options) : 0;
+    } catch (const Error& e) {
+        std::fprintf(stderr, "svc-agent: %s\n", e.what());
+        return e.code() == ErrorCode::invalid_argument ? 2 : 1;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "svc-agent: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,93 @@
+#include "instance-agent/agent/phases/hooks.h"
+
+#include <algorithm>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+
+namespace svc::agent {
+namespace {
+
+std::vector<HookCall> calls_of(const std::vector<PackageRef>& packages,
+                               const std::vector<std::string>& hooks) {
+    std::vector<HookCall> calls;
+    for (const std::string& hook : hooks)
+        for (const PackageRef& package : packages)
+            if (package.has_hook(hook)) calls.push_back({package, hook});
+    return calls;
+}
+
+bool is_base(const AgentSession& session) {
+    return session.instance_type == "base";
+}
+
+void note_start(const Work& work, const std::string& what) {
+    log::info("hook starts", {{"hook", what}});
+    try {
+        work.output.append("--- " + to_rfc3339(work.clock.now()) + " " + what + "\n");
+    } catch (const std::exception&) {
+        return;  // told by the hook's own trouble, if it has any
+    }
+}
+
+}  // namespace
+
+std::vector<HookCall> hooks_before_guest(const AgentSession& session) {
+    return calls_of(session.packages, {is_base(session) ? "install" : "restore", "pre-start"});
+}
+
+std::vector<HookCall> hooks_with_guest(const AgentSession& session) {
+    if (is_base(session)) return calls_of(session.packages, {"prepare", "post-start"});
+    return calls_of(session.packages, {"post-start"});
+}
+
+std::vector<HookCall> hooks_after_guest(const AgentSession& session) {
+    const std::vector<PackageRef> reversed(session.packages.rbegin(), session.packages.rend());
+    if (is_base(session)) return calls_of(reversed, {"post-stop"});
+    return calls_of(reversed, {"backup", "post-stop"});
+}
+
+std::string describe_hook(const PackageRef& package, const std::string& hook) {
+    return "hook " + hook + " of " + describe(package);
+}
+
+std::vector<std::string> hook_environment(const Work& work, const PackageRef& package) {
+    std::vector<std::string> environment = program_environment(work.session);
+    const auto add = [&](const char* name, const std::string& value) {
+        environment.push_back(std::string(name) + "=" + value);
+    };
+    const std::string& launched = work.session.config.boot_package;
+    const std::string& activity = work.session.config.boot_activity;
+    if (!package.is_application) add("ADDON_DIR", work.paths.directory_of(package));
+    add("APP_DIR", work.paths.app());
+    add("RUNTIME_DIR", work.paths.data);
+    add("ANDROID_ROOTFS", work.paths.guest);
+    add("GUEST_ROOTFS", work.paths.guest);
+    add("BOOT_PACKAGE", launched.empty() ? work.session.app.boot_package : launched);
+    add("BOOT_ACTIVITY", activity.empty() ? work.session.app.boot_activity : activity);
+    add("CONTAINER_TYPE", work.is_base() ? "base" : "regular");
+    add("INSTANCE_TYPE", work.is_base() ? "base" : "regular");
+    if (work.exit_code) add("RUNTIME_EXIT_CODE", std::to_string(*work.exit_code));
+    return environment;
+}
+
+void run_hook(const Work& work, const PackageRef& package, const std::string& hook) {
+    const std::string what = describe_hook(package, hook);
+    note_start(work, what);
+    const auto directory = work.paths.directory_of(package);
+    const Duration limit = std::chrono::seconds(package.hook_timeout_seconds);
+    const bool cut = limit > work.left();
+    const ProgramEnd end = with_context(what + " failed", [&] {
+        return run_in_phase(
+            work, {{directory / "hooks" / hook}, hook_environment(work, package), directory, limit});
+    });
+    if (end.succeeded()) return;
+    if (end.stopped) throw Error(ErrorCode::cancelled, what + " was interrupted");
+    if (end.timed_out)
+        throw Error(ErrorCode::unavailable,
+                    what + (cut ? " did not end before the time of the instance was up"
+                                : " timed out after " + format_duration(limit)));
+    throw Error(ErrorCode::internal, what + " failed: " + end.reason());
+}
+
+}  // namespace svc::agent

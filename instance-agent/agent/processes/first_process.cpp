@@ -1,0 +1,32 @@
+#include "instance-agent/agent/processes/first_process.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+namespace svc::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration first_pause = 2ms;
+constexpr Duration longest_pause = 50ms;
+
+}  // namespace
+
+bool is_first_process_ours(const Paths& paths) {
+    struct stat first {};
+    struct stat own {};
+    if (::stat((paths.proc / "1/exe").c_str(), &first) != 0) return false;
+    if (::stat((paths.proc / "self/exe").c_str(), &own) != 0) return false;
+    return first.st_dev == own.st_dev && first.st_ino == own.st_ino;
+}
+
+bool wait_for_guest(const Paths& paths, Clock& clock, std::stop_token stop) {
+    for (Duration pause = first_pause; is_first_process_ours(paths);
+         pause = std::min(pause * 2, longest_pause))
+        if (!clock.wait(stop, pause)) return false;
+    return !stop.stop_requested();
+}
+
+}  // namespace svc::agent

@@ -1,0 +1,41 @@
+#pragma once
+// The client's `control` channel: JSON texts of many kinds, each for somebody else. Bounded and patient: what
+// is malformed or too much is counted and ignored.
+#include <functional>
+#include <string>
+
+#include "instance-agent/streamer/guest/injected_data.h"
+#include "instance-agent/streamer/input/client_input.h"
+#include "libsvc/base/clock.h"
+
+namespace svc::streamer {
+
+// One thread.
+class ControlChannel {
+  public:
+    static constexpr std::size_t max_message = 256U << 10;
+    // Messages a second, and as many at once. A text counts as many as it has bytes: to type it takes its
+    // time.
+    static constexpr double max_rate = 5000;
+
+    ControlChannel(ClientInput& input, InjectedData& data, std::function<void()> disconnect, Clock& clock);
+    void take(const std::string& text);
+    void client_gone();  // tells what was ignored
+
+    std::size_t malformed() const { return malformed_; }
+    std::size_t too_many() const { return too_many_; }
+
+  private:
+    bool spend(double cost);
+    void dispatch(const std::string& text);
+
+    ClientInput& input_;
+    InjectedData& data_;
+    std::function<void()> disconnect_;
+    Clock& clock_;
+    double room_ = max_rate;
+    SteadyTime counted_;
+    std::size_t malformed_ = 0, too_many_ = 0;
+};
+
+}  // namespace svc::streamer

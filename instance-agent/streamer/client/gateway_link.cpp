@@ -1,0 +1,135 @@
+#include "instance-agent/streamer/client/gateway_link.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <random>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/json.h"
+#include "libsvc/base/log.h"
+#include "libsvc/net/websocket/websocket_client.h"
+
+namespace svc::streamer {
+
+namespace {
+
+constexpr std::chrono::seconds farewell{5};  // for what was said last, where the gateway takes it
+
+// Half of it to all of it: a gateway that begins anew is not asked by all its instances in one moment.
+Duration some_of(Duration pause) {
+    static thread_local std::minstd_rand chance(std::random_device{}());
+    return std::chrono::nanoseconds(
+        std::uniform_int_distribution<std::int64_t>(pause.count() / 2, pause.count())(chance));
+}
+
+}  // namespace
+
+GatewayAddress GatewayAddress::parse(const std::string& url, const std::string& fingerprint,
+                                     const std::string& server_name) {
+    const bool tls = url.starts_with("wss://");
+    if (!tls && !url.starts_with("ws://")) throw_invalid("control_url", "must begin with wss:// or ws://");
+    const std::size_t host = url.find("//") + 2;
+    const std::size_t path = std::min(url.find('/', host), url.size());
+    GatewayAddress address;
+    address.target = Target::parse((tls ? "https://" : "http://") + url.substr(host, path - host));
+    address.target.server_fingerprint = fingerprint;
+    address.target.server_name = server_name;
+    address.path = path < url.size() ? url.substr(path) : "/";
+    return address;
+}
+
+GatewayLink::GatewayLink(GatewayAddress address, Clock& clock, GatewayListener listener)
+    : address_(std::move(address)),
+      clock_(clock),
+      listener_(std::move(listener)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+GatewayLink::~GatewayLink() {
+    std::unique_lock lock(mutex_);
+    thread_.request_stop();
+    changed_.wait_for(lock, farewell, [this] { return !socket_ || (waiting_.empty() && !sending_); });
+    ending_ = true;
+    shut_down();
+    lock.unlock();
+    thread_.join();
+}
+
+void GatewayLink::shut_down() {
+    if (socket_) ::shutdown(socket_->descriptor(), SHUT_RDWR);
+}
+
+void GatewayLink::send(std::string message) {
+    std::lock_guard lock(mutex_);
+    if (!socket_) return;
+    if (waiting_.size() >= max_waiting) return shut_down();
+    waiting_.push_back(std::move(message));
+    changed_.notify_all();
+}
+
+void GatewayLink::run(const std::stop_token& stop) {
+    Duration pause = first_pause;
+    while (!stop.stop_requested()) {
+        const SteadyTime begin = clock_.steady_now();
+        if (serve_once() && clock_.steady_now() - begin >= settled) pause = first_pause;
+        if (!clock_.wait(stop, some_of(pause))) return;
+        pause = std::min<Duration>(pause * 2, longest_pause);
+    }
+}
+
+bool GatewayLink::serve_once() try {
+    const auto socket = std::make_shared<WebSocketClient>(address_.target, address_.path);
+    {
+        std::lock_guard lock(mutex_);
+        if (ending_) return true;
+        socket_ = socket;
+        waiting_.clear();
+    }
+    log::info("connected to the gateway", {{"gateway", address_.target.describe()}});
+    listener_.opened();
+    {
+        const std::jthread sender([&](const std::stop_token& stop) { send_waiting(stop, *socket); });
+        receive(*socket);
+        std::lock_guard lock(mutex_);
+        shut_down();  // a sender that waits for the gateway gives up
+        socket_.reset();
+        changed_.notify_all();
+    }
+    listener_.lost();
+    return true;
+} catch (const Error& e) {
+    log::warning("gateway cannot be reached", {{"gateway", address_.target.describe()}, {"error", e.what()}});
+    return false;
+}
+
+void GatewayLink::receive(WebSocketClient& socket) {
+    while (auto message = socket.receive()) {
+        if (message->kind == WebSocketMessage::Kind::closed) {
+            log::info("connection to the gateway ended",
+                      {{"code", std::to_string(message->close_code)}, {"reason", message->data}});
+            return;
+        }
+        if (message->kind == WebSocketMessage::Kind::text) listener_.message(std::move(message->data));
+    }
+}
+
+void GatewayLink::send_waiting(const std::stop_token& stop, WebSocketClient& socket) try {
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) {
+        if (stop.stop_requested()) return;
+        const std::string message = std::move(waiting_.front());
+        waiting_.pop_front();
+        sending_ = true;
+        lock.unlock();
+        socket.send_text(message);
+        lock.lock();
+        sending_ = false;
+        changed_.notify_all();
+    }
+} catch (const Error&) {
+    std::lock_guard lock(mutex_);  // the receiving side notices that the connection is broken
+    sending_ = false;
+    changed_.notify_all();
+}
+
+}  // namespace svc::streamer

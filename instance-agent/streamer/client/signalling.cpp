@@ -1,0 +1,311 @@
+#include "instance-agent/streamer/client/signalling.h"
+
+#include <charconv>
+#include <utility>
+
+#include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
+
+namespace svc::streamer {
+
+namespace {
+
+constexpr int api_version = 2;
+constexpr std::int64_t max_media_line = 64;
+
+[[noreturn]] void wrong(const std::string& message) {
+    throw Error(ErrorCode::invalid_argument, message);
+}
+
+std::string decode(const JsonFields& fields, std::string_view key) {
+    try {
+        return base64_decode(fields.require_string(key));
+    } catch (const Error& e) {
+        wrong("'" + std::string(key) + "' of the message is missing or is not base64");
+    }
+}
+
+std::vector<std::string> urls_of(const JsonFields& server) {
+    if (const Json* urls = server.raw("urls"); urls != nullptr && urls->is_string())
+        return {urls->as_string()};
+    return server.strings("urls").value_or(std::vector<std::string>());
+}
+
+std::vector<IceServer> read_ice_servers(const JsonFields& fields) {
+    std::vector<IceServer> servers;
+    const auto given = fields.objects("stun_servers");
+    if (!given) return servers;
+    for (const JsonFields& server : *given)
+        servers.push_back({urls_of(server), server.string("username").value_or(""),
+                           server.string("password").value_or("")});
+    return servers;
+}
+
+// The names of the media sections, in their order.
+std::vector<std::string> mids_of(std::string_view sdp) {
+    std::vector<std::string> mids;
+    for (const std::string& raw : split(sdp, '\n')) {
+        const std::string_view line = trim(raw);
+        if (line.starts_with("m=")) mids.emplace_back();
+        if (line.starts_with("a=mid:") && !mids.empty()) mids.back() = line.substr(6);
+    }
+    return mids;
+}
+
+// Clients that leave out the line's number give its name, which is a number with most of them.
+unsigned media_line_of(const JsonFields& fields) {
+    std::int64_t line = -1;
+    if (const auto index = fields.integer("sdpMLineIndex")) {
+        line = *index;
+    } else if (const auto mid = fields.string("sdpMid")) {
+        const auto end = mid->data() + mid->size();
+        if (std::from_chars(mid->data(), end, line).ptr != end) line = -1;
+    }
+    if (line < 0 || line > max_media_line) wrong("the candidate names no media line");
+    return static_cast<unsigned>(line);
+}
+
+int size_of(const JsonFields& fields, std::string_view key, int least) {
+    const std::int64_t value = fields.integer(key).value_or(0);
+    if (value != 0 && (value < least || value > 16384)) throw_invalid(fields.path_of(key), "out of range");
+    return static_cast<int>(value);
+}
+
+}  // namespace
+
+ScreenWish ScreenWish::from_json(const JsonFields& fields) {
+    return {size_of(fields, "width", 1), size_of(fields, "height", 1), size_of(fields, "density", 72)};
+}
+
+Signalling::Signalling(SignallingHost& host, PeerFactory make_peer, EventQueue& queue)
+    : host_(host), make_peer_(std::move(make_peer)), queue_(queue) {}
+
+Signalling::~Signalling() = default;
+
+void Signalling::from_gateway(const std::string& text) {
+    if (text.size() > max_message) return refuse("the message is too large");
+    try {
+        const Json message = Json::parse(text);
+        dispatch(JsonFields(message));
+    } catch (const Error& e) {
+        refuse(e.what());
+    }
+}
+
+void Signalling::dispatch(const JsonFields& fields) {
+    const std::string type = fields.require_string("type");
+    if (type == "ctl:ping") return host_.to_gateway(Json::object({{"type", "ctl:pong"}}));
+    if (type == "ctl:terminate") {
+        const StreamEnd end(fields.string("reason").value_or(""),
+                            fields.string("code").value_or(std::string(end_code::ended)));
+        end_stream(end);
+        return host_.terminate(end.message);
+    }
+    if (type == "ctl:client-joined") return client_joined(fields);
+    if (type == "ctl:client-left") return client_left(fields);
+    if (type.starts_with("ctl:")) return;  // of a newer gateway
+    if (!client_.empty() && fields.string("client_id") == client_) client_message(type, fields);
+}
+
+void Signalling::client_joined(const JsonFields& fields) {
+    const std::string client = fields.require_string("client_id");
+    end_stream({"another client has taken over", end_code::replaced});
+    client_ = client;
+    stage_ = Stage::joined;
+    early_candidates_.clear();
+    ice_servers_ = read_ice_servers(fields);
+    log::info("client joined", {{"client", client_}});
+    if (const auto screen = fields.object("screen")) host_.show_screen(ScreenWish::from_json(*screen));
+}
+
+void Signalling::client_left(const JsonFields& fields) {
+    if (client_.empty() || fields.string("client_id") != client_) return;
+    const std::string reason = fields.string("reason").value_or("");
+    log::info("client left the signalling", {{"client", client_}, {"reason", reason}});
+    client_.clear();
+    if (reason == "replaced") return end_stream({"another client has taken over", end_code::replaced});
+    if (reason == "timeout") return end_stream({"the client does not read its messages", end_code::not_read});
+    if (reason != "disconnected" || stage_ != Stage::answered) return end_media();
+    if (!active_) expect_connection();
+}
+
+void Signalling::expect_connection() {
+    queue_.after(connect_limit, [this, peer = peer_number_] {
+        if (is_present(peer) && !active_) on_failed(peer, "the client did not connect");
+    });
+}
+
+void Signalling::client_message(const std::string& type, const JsonFields& fields) {
+    if (type == "discover") return discover();
+    if (type == "settings") return begin(fields);
+    if (type == "answer") return take_answer(fields);
+    if (type == "candidate") return take_candidate(fields);
+    if (type == "offer")
+        wrong("this instance makes the offer: clients of signalling version 1 are not supported");
+    log::debug("message of unknown type ignored", {{"type", quoted(type)}});
+}
+
+void Signalling::discover() {
+    if (stage_ != Stage::joined && stage_ != Stage::discovered) wrong("'discover' comes too late");
+    stage_ = Stage::discovered;
+    Json capabilities = Json::array();
+    if (host_.is_automotive()) capabilities.push_back("vhal");
+    to_client(Json::object({{"type", "resp:discover"},
+                            {"max_api_version", api_version},
+                            {"fps", host_.peer_setup().fps},
+                            {"capabilities", std::move(capabilities)}}));
+}
+
+void Signalling::begin(const JsonFields& fields) {
+    if (stage_ == Stage::joined) wrong("'settings' comes before 'discover'");
+    if (stage_ != Stage::discovered) wrong("'settings' comes twice");
+    if (const auto version = fields.integer("api_version"); version && *version != api_version)
+        wrong("signalling version " + std::to_string(*version) + " is not supported");
+    settings_ = ClientSettings::from_json(fields);
+    start_peer();
+}
+
+void Signalling::start_peer() {
+    PeerSetup setup = host_.peer_setup();
+    setup.settings = settings_;
+    setup.ice_servers = ice_servers_;
+    stage_ = Stage::offering;
+    mids_.clear();
+    try {
+        media_.listener =
+            std::make_unique<PeerListener>(queue_, static_cast<PeerNews&>(*this), ++peer_number_);
+        media_.peer = make_peer_(std::move(setup), *media_.listener);
+        for (const Candidate& early : std::exchange(early_candidates_, {}))
+            media_.peer->add_candidate(early.text, early.media_line);
+    } catch (const Error&) {
+        end_media();
+        throw;
+    }
+}
+
+void Signalling::take_answer(const JsonFields& fields) {
+    if (stage_ != Stage::offered) wrong("'answer' does not follow an offer");
+    try {
+        media_.peer->set_answer(decode(fields, "sdp"));
+    } catch (const Error&) {
+        end_media();
+        throw;
+    }
+    stage_ = Stage::answered;
+}
+
+void Signalling::take_candidate(const JsonFields& fields) {
+    if (stage_ == Stage::joined) wrong("'candidate' comes before 'discover'");
+    const std::string text = decode(fields, "candidate");
+    if (text.empty()) return;  // the end of the candidates
+    const unsigned line = media_line_of(fields);
+    if (media_.peer) return media_.peer->add_candidate(text, line);
+    if (early_candidates_.size() == max_early_candidates) wrong("too many candidates before the settings");
+    early_candidates_.push_back({text, line});
+}
+
+// Does not end what goes well: only an answer that is no good ends the peer.
+void Signalling::refuse(const std::string& message) {
+    log::info("signalling message refused", {{"client", client_}, {"error", message}});
+    to_client(StreamEnd(message, end_code::refused).error());
+}
+
+void Signalling::to_client(const Json& message) {
+    if (client_.empty()) return;
+    JsonMembers members = {{"client_id", client_}};
+    members.insert(members.end(), message.as_object().begin(), message.as_object().end());
+    host_.to_gateway(Json::object(std::move(members)));
+}
+
+void Signalling::say_goodbye(const StreamEnd& end) {
+    to_client(end.error());
+    if (!media_.peer) return;
+    host_.tell_client("error", Json::object({{"code", end.code}, {"message", end.message}}));
+    media_.peer->end();
+}
+
+void Signalling::end(const StreamEnd& end) {
+    say_goodbye(end);
+    end_media();
+}
+
+// The gateway has told it on the signalling socket.
+void Signalling::end_stream(const StreamEnd& end) {
+    client_.clear();
+    this->end(end);
+}
+
+void Signalling::end_media() {
+    stage_ = Stage::joined;
+    early_candidates_.clear();
+    if (!media_.listener) return;
+    if (active_) {
+        active_ = false;
+        host_.stream_ended();
+    }
+    media_.peer.reset();
+    media_.listener.reset();
+    host_.peer_ended();
+}
+
+void Signalling::on_offer(unsigned peer, const std::string& sdp) {
+    if (!is_present(peer) || stage_ != Stage::offering) return;
+    stage_ = Stage::offered;
+    mids_ = mids_of(sdp);
+    to_client(Json::object({{"type", "offer"}, {"sdp", base64_encode(sdp)}}));
+}
+
+void Signalling::on_candidate(unsigned peer, const std::string& candidate, unsigned media_line) {
+    if (!is_present(peer) || candidate.empty()) return;
+    const std::string mid = media_line < mids_.size() ? mids_[media_line] : "";
+    Json message = Json::object({{"type", "candidate"}, {"candidate", base64_encode(candidate)}});
+    message.set("sdpMid", mid.empty() ? Json(nullptr) : Json(mid));
+    message.set("sdpMLineIndex", media_line);
+    to_client(message);
+}
+
+void Signalling::on_connected(unsigned peer) {
+    if (!is_present(peer) || active_) return;
+    active_ = true;
+    host_.stream_began();
+}
+
+void Signalling::on_failed(unsigned peer, const std::string& reason) {
+    if (!is_present(peer)) return;
+    log::warning("connection to the client failed", {{"error", reason}});
+    const bool told = active_;
+    end({reason, end_code::connection_failed});
+    tell_unwatched(told);
+}
+
+void Signalling::on_left(unsigned peer) {
+    if (!is_present(peer)) return;
+    const bool told = active_;
+    end_media();
+    tell_unwatched(told);
+}
+
+// Also when media never flowed: nobody watches from now on.
+void Signalling::tell_unwatched(bool was_told) {
+    if (!was_told) host_.to_gateway(Json::object({{"type", "ctl:stream"}, {"active", false}}));
+}
+
+void Signalling::on_silent(unsigned peer) {
+    if (is_present(peer)) host_.client_silent();
+}
+
+void Signalling::on_channel_opened(unsigned peer, const std::string& label) {
+    if (is_present(peer)) host_.channel_opened(label);
+}
+
+void Signalling::on_channel_closed(unsigned peer, const std::string& label) {
+    if (is_present(peer)) host_.channel_closed(label);
+}
+
+void Signalling::on_channel_message(unsigned peer, const std::string& label, const std::string& data) {
+    if (is_present(peer)) host_.channel_message(label, data);
+}
+
+}  // namespace svc::streamer

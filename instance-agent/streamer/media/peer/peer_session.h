@@ -1,0 +1,87 @@
+#pragma once
+// One peer from its offer to its end: its pipeline, what comes out of that, what is done while it runs.
+#include <gst/gst.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/media/meters/congestion.h"
+#include "instance-agent/streamer/media/meters/rtcp_meter.h"
+#include "instance-agent/streamer/media/peer/data_channels.h"
+#include "instance-agent/streamer/media/peer/negotiation.h"
+#include "instance-agent/streamer/media/peer/peer_pipeline.h"
+#include "instance-agent/streamer/media/video/camera_in.h"
+#include "instance-agent/streamer/media/video/display_out.h"
+
+namespace svc::streamer {
+
+// Thread-safe after start().
+class PeerSession : public std::enable_shared_from_this<PeerSession> {
+  public:
+    PeerSession(PeerSetup setup, PeerEvents& events);
+    ~PeerSession();
+    PeerSession(const PeerSession&) = delete;
+    PeerSession& operator=(const PeerSession&) = delete;
+
+    void start();        // throws unsupported
+    void say_goodbye();  // nothing is told after that
+    void close();        // ends it all
+
+    void set_answer(const std::string& sdp);  // throws invalid_argument; unavailable: no display
+    Negotiation& negotiation() { return *negotiation_; }
+    DataChannels& channels() { return *channels_; }
+    CameraIn& camera() { return *camera_; }
+    void request_key_frame();
+    void set_bitrates(BitrateLimits limits);
+    PeerStats stats() const;
+
+  private:
+    void send_display(VideoCodec codec);
+    void watch();
+    void run_ticks(const std::stop_token& stop);
+    void repeat_beginning();
+    void adapt();
+    bool is_silent();
+    void look_for_relay();
+    void connection_moved();
+    void fail(const std::string& reason);
+    void client_left();
+    bool is_over();
+    void receive(GstPad* pad);
+    void log_rtc(const std::string& what, const std::string& value) const;
+
+    static void on_state(GstElement*, GParamSpec*, gpointer data);
+    static void on_pad(GstElement*, GstPad* pad, gpointer data);
+    static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer data);
+
+    PeerSetup setup_;
+    std::shared_ptr<EventGate> gate_;
+    std::shared_ptr<RtcpMeter> feedback_ = std::make_shared<RtcpMeter>();
+    std::shared_ptr<SendMeters> meters_ = std::make_shared<SendMeters>();
+    std::unique_ptr<PeerPipeline> pipeline_;
+    std::unique_ptr<DisplayOut> display_;
+    std::shared_ptr<CameraIn> camera_ = std::make_shared<CameraIn>();
+    std::shared_ptr<DataChannels> channels_;
+    std::shared_ptr<Negotiation> negotiation_;
+
+    std::atomic<bool> latency_changed_ = true, parting_ = false;
+    std::atomic<GstElement*> display_bin_ = nullptr;  // of display_, while the pipeline has it
+
+    mutable std::mutex mutex_;  // of what follows
+    bool closing_ = false, connected_ = false, failed_ = false;
+    Congestion congestion_;
+    bool relay_in_use_ = false;
+    std::uint64_t reports_heard_ = 0;
+    int silent_ticks_ = 0, early_ticks_ = 0;
+    bool woken_ = false, begun_ = false;
+    std::condition_variable_any tick_;
+    std::jthread ticker_;
+};
+
+}  // namespace svc::streamer

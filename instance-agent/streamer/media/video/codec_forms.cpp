@@ -1,0 +1,81 @@
+#include "instance-agent/streamer/media/video/codec_forms.h"
+
+#include <fmt/format.h>
+
+namespace svc::streamer {
+namespace {
+
+// Key frames come when they are asked for; ten seconds bound what a lost request can do.
+int key_frame_distance(const PictureShape& shape) {
+    return shape.fps * 10;
+}
+
+std::string feedback() {
+    return fmt::format("extmap-{}=(string){},rtcp-fb-transport-cc=(boolean)true", transport_cc_extension,
+                       transport_cc_uri);
+}
+
+}  // namespace
+
+int payload_type(VideoCodec codec) {
+    return codec == VideoCodec::h264 ? h264_payload : vp8_payload;
+}
+
+std::string_view encoder_element(VideoCodec codec) {
+    return codec == VideoCodec::h264 ? "x264enc" : "vp8enc";
+}
+
+// It adds no parameter sets: access_units.h has them where they belong.
+std::string h264_payloader_description() {
+    return fmt::format(
+        "video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au "
+        "! rtph264pay name=payloader config-interval=0 aggregate-mode=zero-latency mtu=1200 pt={}",
+        h264_payload);
+}
+
+// One thread each. x264 would make a slice in each, and the payloader of 1.22 ends the picture after each
+// slice; those of libvpx spin while they wait for each other, which on a busy machine takes more than they
+// share. A speed below 0 is kept: above, libvpx takes the time that a frame took for the processor's share of
+// it.
+std::string encoder_description(VideoCodec codec, const PictureShape& shape, std::uint32_t kbps) {
+    if (codec == VideoCodec::h264)
+        return fmt::format(
+            "x264enc name=encoder tune=zerolatency speed-preset=ultrafast bitrate={} vbv-buf-capacity=300 "
+            "key-int-max={} threads=1 option-string=level=3.1 ! {}",
+            kbps, key_frame_distance(shape), h264_payloader_description());
+    return fmt::format(
+        "vp8enc name=encoder deadline=1 cpu-used=-12 end-usage=cbr target-bitrate={} lag-in-frames=0 "
+        "keyframe-max-dist={} error-resilient=default threads=1 static-threshold=100 min-quantizer=4 "
+        "max-quantizer=56 undershoot=95 buffer-initial-size=100 buffer-optimal-size=120 buffer-size=200 "
+        "! rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 pt={}",
+        kbps * 1000, key_frame_distance(shape), vp8_payload);
+}
+
+std::string video_caps(VideoCodec codec) {
+    const std::string common =
+        "application/x-rtp,media=(string)video,clock-rate=(int)90000,rtcp-fb-nack-pli=(boolean)true,"
+        "rtcp-fb-ccm-fir=(boolean)true," +
+        feedback();
+    if (codec == VideoCodec::vp8)
+        return fmt::format("{},encoding-name=(string)VP8,payload=(int){}", common, vp8_payload);
+    return fmt::format(
+        "{},encoding-name=(string)H264,payload=(int){},packetization-mode=(string)1,"
+        "profile-level-id=(string)42e01f,level-asymmetry-allowed=(string)1",
+        common, h264_payload);
+}
+
+std::string audio_caps() {
+    return fmt::format(
+        "application/x-rtp,media=(string)audio,encoding-name=(string)OPUS,clock-rate=(int)48000,"
+        "encoding-params=(string)2,payload=(int){},minptime=(string)10,stereo=(string)1,"
+        "sprop-stereo=(string)1,{}",
+        opus_payload, feedback());
+}
+
+std::string decoder_description(std::string_view encoding_name) {
+    if (encoding_name == "VP8") return "rtpvp8depay ! vp8dec";
+    if (encoding_name == "H264") return "rtph264depay ! h264parse ! openh264dec";
+    return "";
+}
+
+}  // namespace svc::streamer

@@ -1,0 +1,28 @@
+#pragma once
+// Puts the bytes of one writer of the frame socket together to frames.
+#include <array>
+#include <cstddef>
+#include <memory>
+
+#include "instance-agent/streamer/media/video/frame_socket.h"
+
+namespace svc::streamer {
+
+// One thread.
+class FrameReader {
+  public:
+    enum class Result { nothing, frame, closed };  // closed: the writer's end, or what is no frame
+    // Reads what is there without waiting, up to the end of one frame.
+    Result read_from(int fd);
+    std::shared_ptr<const RawFrame> take();  // after Result::frame
+
+  private:
+    static constexpr std::size_t header_size = 16;
+    bool start_frame();  // false: the header is none
+
+    std::array<std::uint8_t, header_size> header_{};
+    std::shared_ptr<RawFrame> frame_;
+    std::size_t have_ = 0;  // bytes of the header, then of the pixels
+};
+
+}  // namespace svc::streamer

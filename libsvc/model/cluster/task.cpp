@@ -1,0 +1,40 @@
+#include "libsvc/model/cluster/task.h"
+
+namespace svc {
+
+namespace {
+
+std::string_view task_status(const Instance& instance) {
+    switch (instance.status) {
+        case InstanceStatus::error:
+            return "error";
+        case InstanceStatus::unknown:
+            return "unknown";
+        case InstanceStatus::created:
+            return "created";
+        case InstanceStatus::prepared:
+            return "prepared";
+        case InstanceStatus::started:
+            return instance.stop_requested ? "shutdown" : "started";
+        case InstanceStatus::running:
+            return instance.stop_requested ? "shutdown" : "running";
+        // A base instance is made to prepare an application and is done once it has stopped well.
+        case InstanceStatus::stopped:
+            return instance.type == InstanceType::base ? "completed" : "stopped";
+        case InstanceStatus::deleted:
+            return "deleted";
+    }
+    return "unknown";
+}
+
+}  // namespace
+
+Json task_of(const Instance& instance) {
+    if (instance.task_id.empty()) return {};
+    return Json::object({{"id", instance.task_id},
+                         {"status", task_status(instance)},
+                         {"object_id", instance.id.str()},
+                         {"object_type", "container"}});
+}
+
+}  // namespace svc

@@ -1,0 +1,250 @@
+#pragma once
+// Instances, called containers on the older paths (specification: Container; facts 1.3, 7).
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/id.h"
+#include "libsvc/base/interned.h"
+#include "libsvc/base/json.h"
+#include "libsvc/model/packages/image.h"
+#include "libsvc/model/packages/package_ref.h"
+
+namespace svc {
+
+struct InstanceTag;
+using InstanceId = Id<InstanceTag>;
+
+enum class InstanceStatus {
+    error = -1,
+    unknown = 0,
+    created = 1,
+    prepared = 2,
+    started = 3,
+    running = 4,
+    stopped = 5,
+    deleted = 6
+};
+std::string_view to_text(InstanceStatus status);
+std::optional<InstanceStatus> parse_instance_status(std::string_view text);
+bool may_move(InstanceStatus from, InstanceStatus to);  // the state machine of facts 7.1 as a table
+
+enum class InstanceType { unknown, regular, base };
+std::string_view to_text(InstanceType type);
+
+// One service of an instance; node_port 0: not assigned.
+struct ServiceEntry {
+    std::string name;
+    std::uint16_t port = 0;
+    std::uint16_t port_end = 0;  // 0: no range; else >= port
+    std::uint16_t node_port = 0;
+    std::uint16_t node_port_end = 0;
+    std::vector<std::string> protocols;  // "tcp", "udp"
+    bool expose = false;
+    std::uint16_t count() const {
+        return port_end ? static_cast<std::uint16_t>(port_end - port + 1) : std::uint16_t{1};
+    }
+    static ServiceEntry from_json(const JsonFields& fields);
+    Json to_json() const;
+};
+void check_services(const std::vector<ServiceEntry>& services);  // no overlap of port and protocol
+
+struct InstanceConfig {
+    std::string platform, boot_package, boot_activity, metrics_server, features;
+    bool disable_watchdog = false;
+    bool devmode = false;
+    bool delete_protected = false;  // nothing deletes it until this is taken off
+    bool operator==(const InstanceConfig&) const = default;
+};
+
+// What is reserved for an instance. 0: nothing (of gpu_slots: -1 is "not set").
+struct InstanceResources {
+    int cpus = 0;
+    std::uint64_t memory = 0;  // bytes
+    std::uint64_t disk = 0;    // bytes
+    int gpu_slots = 0;
+    Json to_json() const;  // {"cpus":2,"memory":"3GB","disk-size":"3GB","gpu-slots":0}, zeros left out
+};
+
+// What applies where nobody names a type.
+constexpr std::string_view default_instance_type = "a2.3";
+
+// "a2.3" -> 2 CPUs, 3GB, 3GB, 0 GPU slots. Nothing for an unknown name.
+std::optional<InstanceResources> instance_type_resources(std::string_view name);
+std::vector<std::string> instance_type_names();
+
+// What the agent needs to know of the application (facts 5.2, 6.1, 6.5). Empty name: a raw instance.
+struct AppSetup {
+    std::string name;
+    std::string boot_package, boot_activity;
+    std::vector<std::string> required_permissions;
+    Json extra_data;                // object: name -> {"target","owner","permissions"}
+    std::vector<std::string> keep;  // bootstrap.keep
+    bool watchdog_disabled = false;
+    std::vector<std::string> watchdog_allowed_packages;
+    std::string video_encoder;
+    Json to_json() const;
+    static AppSetup from_json(const Json& value);
+    bool operator==(const AppSetup&) const = default;
+};
+
+template <>
+struct InternHash<InstanceConfig> {
+    std::size_t operator()(const InstanceConfig& config) const;
+};
+template <>
+struct InternHash<AppSetup> {
+    std::size_t operator()(const AppSetup& app) const;
+};
+template <>
+struct InternHash<ReadinessCheck> {
+    std::size_t operator()(const ReadinessCheck& ready) const;
+};
+template <>
+struct InternHash<PackageRef> {
+    std::size_t operator()(const PackageRef& package) const;
+};
+
+// There may be a hundred thousand: what many have alike is interned.
+struct Instance {
+    InstanceId id;
+    std::string name() const { return own_name.empty() ? "svc-" + id.str() : *own_name; }
+    InstanceType type = InstanceType::regular;
+    InstanceStatus status = InstanceStatus::created;
+    Interned<std::string> node;
+    Interned<std::string> app_id;
+    int app_version = 0;
+    Interned<std::string> image_id;
+    int image_version = 0;
+    Time created_at{};
+    std::string address;
+    Interned<std::string> public_address;
+    std::vector<ServiceEntry> services;
+    std::vector<std::string> stored_logs;
+    Interned<std::string> error_message;
+    Interned<InstanceConfig> config;
+    InstanceResources resources;
+    Interned<std::string> architecture;
+    Interned<std::vector<std::string>> tags;
+
+    // Not on the wire:
+    Interned<std::string> own_name;  // asked for at launch; "": that of its id
+    Interned<std::string> instance_type;
+    Interned<std::string> app_name;
+    Interned<std::vector<std::string>> layers;   // names in the LayerStore, lowest first
+    Interned<std::vector<PackageRef>> packages;  // whose hooks run in it
+    Interned<AppSetup> app;
+    Interned<std::vector<std::string>> features;  // global, application's, launch's: merged, without doubles
+    Interned<std::vector<std::string>> node_selector;
+    Interned<std::string> gpu_type;    // of the GPUs it takes slots of; "": any
+    bool needs_gpu_encoder = false;    // video encoder `gpu`: placed only where an encoder slot is free
+    bool prefers_gpu_encoder = false;  // `gpu-preferred`: takes an encoder slot if the node has one left
+    int gpu_encoder_slots = 0;         // taken
+    std::vector<int> gpus;             // ids of the node's GPUs given to it
+    std::vector<std::string> notes;    // what the bootstrap has to say: see InstanceReport
+    Interned<std::string> init;
+    Interned<std::string> image_variant;  // see ImageMetadata
+    Interned<ReadinessCheck> ready;
+    Interned<std::string> user_data;
+    bool no_start = false;
+    bool stop_requested = false;
+    // Other than `unknown`: its container cannot be read, which is why `status` is `error`. It has this
+    // again, and holds what is reserved for that, as soon as the container can be read.
+    InstanceStatus status_when_readable = InstanceStatus::unknown;
+    bool end_hooks_due = false;  // its guest was running: what comes after the guest is still to be run
+    Interned<std::string> wanted_node;  // asked for in the request
+    Time start_requested_at{};          // boot time counts from here
+    Time stopped_at{};
+    std::string task_id;
+    std::string launch_operation;
+};
+
+// The id in the name that an instance has where none was asked for; "": it is no such name.
+std::string_view instance_id_in(std::string_view name);
+
+Json to_json(const Instance& instance);  // the record of the API
+Json instance_to_store(const Instance& instance);
+Instance instance_from_store(const Json& stored);
+
+// Body of POST /1.0/containers and /1.0/instances (specification: Launch payload; facts 7.2). `from_json`
+// checks all that needs no other object: types, ranges, names, exactly one of app_id and image_id.
+struct InstanceCreate {
+    std::string name;  // "": that of its id
+    std::string app_id;
+    std::optional<int> app_version;
+    std::string image_id;
+    std::optional<int> image_version;
+    std::string instance_type;  // of an image; "": the resources say all, the rest is the default type's
+    std::string user_data;
+    std::string node;
+    std::vector<ServiceEntry> services;
+    std::optional<std::uint64_t> disk_size, memory;  // bytes
+    std::optional<int> cpus;
+    std::optional<int> gpu_slots;
+    std::vector<std::string> addons, tags;
+    bool no_start = false;
+    InstanceConfig config;
+    static InstanceCreate from_json(const Json& body);
+};
+
+// Body of PATCH from a trusted client (facts 4.3): one of them.
+struct InstancePatch {
+    std::optional<std::string> desired_status;
+    std::optional<bool> delete_protected;
+    static InstancePatch from_json(const Json& body);
+};
+
+// Internal report of the agent (facts 4.3).
+struct InstanceReport {
+    std::optional<std::string> status;  // "running", "error", "stopped"
+    int error_code = 0;  // 0 none, 1 general, 2 hook, 3 application install, 4 watchdog, 5 timeout, 6
+                         // network, 7 guest crashed
+    std::string error_message;
+    std::vector<std::string>
+        notes;  // extension: what went otherwise than usual, for the application version's record
+    static InstanceReport from_json(const Json& body);
+    Json to_json() const;
+};
+
+// Body of POST .../exec (facts 3.1).
+struct ExecRequest {
+    std::vector<std::string> command;
+    std::vector<std::pair<std::string, std::string>> environment;
+    bool interactive = false;
+    unsigned width = 80, height = 24;
+    static ExecRequest from_json(const Json& body);
+};
+
+// What the service puts into each instance as /var/lib/svc-agent/session.json (mode 0600) and the agent
+// reads.
+struct AgentSession {
+    std::string instance_id;
+    std::string instance_type;              // "regular" or "base"
+    std::string service_socket;             // path inside the instance; "" when TLS is used
+    std::vector<std::string> service_urls;  // https://...
+    // Of the URLs' hosts: the agent looks up no name.
+    std::map<std::string, std::string> service_addresses;
+    std::string service_fingerprint;
+    std::string token;
+    InstanceConfig config;
+    std::string image_variant;  // "aaos": the guest is a vehicle's
+    ReadinessCheck ready;
+    int boot_timeout_seconds = 900;
+    std::vector<PackageRef> packages;
+    AppSetup app;
+    std::vector<std::string> features;  // global, application's, launch's: merged, without doubles
+    bool security_updates =
+        false;               // of a base instance: install them first, where the guest has a package manager
+    std::string apt_mirror;  // "": the guest's own
+    std::string network_proxy;  // http_proxy and https_proxy of hooks and updates; "": none
+    std::string gpu_type;       // "none", "nvidia", "intel", "amd"
+    std::vector<int> gpus;      // ids of those the instance may use
+    Json to_json() const;
+    static AgentSession from_json(const Json& value);
+};
+
+}  // namespace svc

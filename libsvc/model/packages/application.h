@@ -1,0 +1,129 @@
+#pragma once
+// Applications and their versions (specification: Application, Application version; facts 1.1, 1.2, 5, 6).
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/id.h"
+#include "libsvc/base/json.h"
+#include "libsvc/model/packages/image.h"
+#include "libsvc/model/packages/manifest.h"
+#include "libsvc/model/packages/package_ref.h"
+
+namespace svc {
+
+struct ApplicationTag;
+using ApplicationId = Id<ApplicationTag>;
+
+enum class ApplicationStatus { error = -1, unknown = 0, initializing = 1, ready = 2, deleted = 3 };
+std::string_view to_text(ApplicationStatus status);
+
+struct ApplicationVersion {
+    int number = 0;
+    ImageStatus status = ImageStatus::initializing;
+    bool published = false;
+    Time created_at{};
+    std::string parent_image_id;
+    int parent_image_version = 0;
+    std::string error_message;
+    // What the version was made from: the package's manifest with the PATCHes since applied. On the wire:
+    // manifest_version, boot_activity, required_permissions, extra_data, video_encoder, watchdog, services,
+    // features, hooks, bootstrap.
+    ApplicationManifest manifest;
+    // Addons, then the application itself; without `fetch`. On the wire: addons (name, version).
+    std::vector<PackageRef> packages;
+    std::vector<std::string> notes;  // extension: what the bootstrap had to say
+    // Not on the wire:
+    std::string package;  // fingerprint of the application package; "" for an imported version
+    std::uint64_t package_size = 0;
+    std::string parent_layer;  // "" when `layer` is a whole root file system (imported)
+    std::string layer;         // "" until it is there
+    std::string architecture;
+    std::string init, image_variant;
+    ReadinessCheck ready;
+    std::string base_instance;       // id of the container that bootstraps it, chosen before that is created
+    std::uint64_t layer_size = 0;    // bytes
+    std::string export_fingerprint;  // SHA-256 and size of the exported archive, once it was made
+    std::uint64_t export_size = 0;
+
+    std::vector<std::string> layers() const;  // lowest first
+};
+
+struct Application {
+    ApplicationId id;
+    std::string name;
+    std::vector<ApplicationVersion> versions;  // ascending
+    int next_version = 0;                      // never reused
+    Time created_at{};
+    bool immutable = false;  // comes from a registry
+    bool deleting = false;
+    bool inhibit_auto_updates = false;
+    bool pending_update = false;  // something it depends on changed while it could not be updated
+    // Changed by PATCH without a version:
+    std::string image;  // name or id as asked for
+    std::string parent_image_id;
+    std::string instance_type;
+    std::vector<std::string> tags;
+    std::vector<std::string> addons;  // its own, without those of application.addons
+    ResourceOverrides resources;
+    std::vector<std::string> node_selector;
+    std::string abi;
+
+    ApplicationStatus status() const;                     // follows the newest version
+    bool published() const;                               // any version is
+    const ApplicationVersion* version(int number) const;  // null pointer: none
+    ApplicationVersion* version(int number);
+    const ApplicationVersion* newest() const;            // null pointer: none
+    const ApplicationVersion* newest_published() const;  // highest numbered, published and active
+    InstanceResources effective_resources() const;       // instance type overlaid by `resources`
+};
+
+Json to_json(const Application& application);  // the record of the API
+Json application_to_store(const Application& application);
+Application application_from_store(const Json& stored);
+std::string etag_text(const Application& application);
+
+// JSON PATCH of an application (facts 5.2, 6.3). Both spellings (- and _) of each key.
+struct ApplicationPatch {
+    // Without a version:
+    std::optional<std::string> image, instance_type;
+    std::optional<std::vector<std::string>> tags, addons, node_selector;
+    std::optional<ResourceOverrides> resources;
+    std::optional<bool> inhibit_auto_updates;
+    // With a version:
+    std::optional<std::vector<ServiceEntry>> services;
+    std::optional<Watchdog> watchdog;
+    std::optional<std::string> boot_activity, manifest_version, hook_timeout;
+    std::optional<std::vector<std::string>> required_permissions, features, keep;
+    std::optional<VideoEncoder> video_encoder;
+
+    bool empty() const;  // an empty body asks for pending updates
+    // The manifest with the fields of the second group put in. Unchanged when they hold what it has.
+    ApplicationManifest applied_to(ApplicationManifest manifest) const;
+    static ApplicationPatch from_json(const Json& body);  // throws invalid_argument naming the key
+};
+
+struct VersionPatch {
+    std::optional<bool> published;
+    static VersionPatch from_json(const Json& body);
+};
+
+// What travels with an exported version so that another service can import it: `application` in
+// metadata.yaml.
+struct ExportedVersion {
+    std::string name;
+    ApplicationManifest manifest;
+    std::vector<PackageRef> packages;
+    int version = 0;
+    std::string instance_type, abi;
+    std::vector<std::string> tags;
+    ResourceOverrides resources;
+    Json to_json() const;
+    static ExportedVersion from_json(const Json& value);
+};
+
+}  // namespace svc

@@ -1,0 +1,187 @@
+// Applications as the store keeps them.
+#include <algorithm>
+#include <array>
+
+#include "libsvc/base/error.h"
+#include "libsvc/model/instances/guest_text.h"
+#include "libsvc/model/packages/application.h"
+#include "libsvc/model/packages/manifest_rules.h"
+
+namespace svc {
+
+namespace {
+
+using rules::strings_json;
+using Strings = std::vector<std::string>;
+
+constexpr int schema = 1;
+
+constexpr std::array<ImageStatus, 8> version_statuses{
+    ImageStatus::error,  ImageStatus::unknown, ImageStatus::initializing, ImageStatus::created,
+    ImageStatus::active, ImageStatus::deleted, ImageStatus::available,    ImageStatus::queued};
+
+ImageStatus status_of(const std::string& text) {
+    const auto found = std::find_if(version_statuses.begin(), version_statuses.end(),
+                                    [&](ImageStatus status) { return to_text(status) == text; });
+    return found == version_statuses.end() ? ImageStatus::unknown : *found;
+}
+
+std::uint64_t bytes(const JsonFields& fields, std::string_view key) {
+    return static_cast<std::uint64_t>(fields.integer(key).value_or(0));
+}
+
+int number(const JsonFields& fields, std::string_view key) {
+    return static_cast<int>(fields.integer(key).value_or(0));
+}
+
+std::string text(const JsonFields& fields, std::string_view key) {
+    return fields.string(key).value_or("");
+}
+
+Strings list(const JsonFields& fields, std::string_view key) {
+    return fields.strings(key).value_or(Strings());
+}
+
+bool flag(const JsonFields& fields, std::string_view key) {
+    return fields.boolean(key).value_or(false);
+}
+
+Json ready_to_store(const ReadinessCheck& ready) {
+    return Json::object({{"file", ready.file}, {"command", ready.command}, {"port", int{ready.port}}});
+}
+
+ReadinessCheck ready_from_store(const JsonFields& fields) {
+    return {text(fields, "file"), text(fields, "command"),
+            static_cast<std::uint16_t>(number(fields, "port"))};
+}
+
+Json packages_to_store(const std::vector<PackageRef>& packages) {
+    JsonArray result;
+    for (const PackageRef& package : packages) result.push_back(package.to_json());
+    return Json::array(std::move(result));
+}
+
+std::vector<PackageRef> packages_from_store(const JsonFields& fields) {
+    std::vector<PackageRef> result;
+    for (const JsonFields& package : fields.objects("packages").value_or(std::vector<JsonFields>()))
+        result.push_back(PackageRef::from_json(package.value()));
+    return result;
+}
+
+Json version_to_store(const ApplicationVersion& version) {
+    return Json::object({
+        {"number", version.number},
+        {"status", to_text(version.status)},
+        {"published", version.published},
+        {"created_at", to_rfc3339(version.created_at)},
+        {"parent_image_id", version.parent_image_id},
+        {"parent_image_version", version.parent_image_version},
+        {"error_message", version.error_message},
+        {"manifest", version.manifest.to_document()},
+        {"packages", packages_to_store(version.packages)},
+        {"notes", strings_json(version.notes)},
+        {"package", version.package},
+        {"package_size", version.package_size},
+        {"parent_layer", version.parent_layer},
+        {"layer", version.layer},
+        {"architecture", version.architecture},
+        {"init", version.init},
+        {"image_variant", version.image_variant},
+        {"ready", ready_to_store(version.ready)},
+        {"base_instance", version.base_instance},
+        {"layer_size", version.layer_size},
+        {"export_fingerprint", version.export_fingerprint},
+        {"export_size", version.export_size},
+    });
+}
+
+void read_content(const JsonFields& fields, ApplicationVersion& version) {
+    version.package = text(fields, "package");
+    version.package_size = bytes(fields, "package_size");
+    version.parent_layer = text(fields, "parent_layer");
+    version.layer = text(fields, "layer");
+    version.architecture = text(fields, "architecture");
+    version.init = text(fields, "init");
+    version.image_variant = text(fields, "image_variant");
+    if (const auto ready = fields.object("ready")) version.ready = ready_from_store(*ready);
+    version.base_instance = text(fields, "base_instance");
+    version.layer_size = bytes(fields, "layer_size");
+    version.export_fingerprint = text(fields, "export_fingerprint");
+    version.export_size = bytes(fields, "export_size");
+}
+
+ApplicationVersion version_from_store(const JsonFields& fields) {
+    ApplicationVersion version;
+    version.number = static_cast<int>(fields.require_int("number"));
+    version.status = status_of(fields.require_string("status"));
+    version.published = flag(fields, "published");
+    version.created_at = from_rfc3339(fields.require_string("created_at"));
+    version.parent_image_id = text(fields, "parent_image_id");
+    version.parent_image_version = number(fields, "parent_image_version");
+    version.error_message = clipped(text(fields, "error_message"), max_error_bytes);
+    if (const Json* const manifest = fields.raw("manifest"))
+        version.manifest = ApplicationManifest::parse(*manifest);
+    version.packages = packages_from_store(fields);
+    version.notes = joined_notes({}, list(fields, "notes"));
+    read_content(fields, version);
+    return version;
+}
+
+void read_settings(const JsonFields& fields, Application& application) {
+    application.image = text(fields, "image");
+    application.parent_image_id = text(fields, "parent_image_id");
+    application.instance_type = text(fields, "instance_type");
+    application.tags = list(fields, "tags");
+    application.addons = list(fields, "addons");
+    if (const Json* const resources = fields.raw("resources"))
+        application.resources = ResourceOverrides::from_json(*resources);
+    application.node_selector = list(fields, "node_selector");
+    application.abi = text(fields, "abi");
+}
+
+}  // namespace
+
+Json application_to_store(const Application& application) {
+    JsonArray versions;
+    for (const ApplicationVersion& version : application.versions)
+        versions.push_back(version_to_store(version));
+    return Json::object({
+        {"schema", schema},
+        {"id", application.id.str()},
+        {"name", application.name},
+        {"versions", std::move(versions)},
+        {"next_version", application.next_version},
+        {"created_at", to_rfc3339(application.created_at)},
+        {"immutable", application.immutable},
+        {"deleting", application.deleting},
+        {"inhibit_auto_updates", application.inhibit_auto_updates},
+        {"pending_update", application.pending_update},
+        {"image", application.image},
+        {"parent_image_id", application.parent_image_id},
+        {"instance_type", application.instance_type},
+        {"tags", strings_json(application.tags)},
+        {"addons", strings_json(application.addons)},
+        {"resources", application.resources.to_json()},
+        {"node_selector", strings_json(application.node_selector)},
+        {"abi", application.abi},
+    });
+}
+
+Application application_from_store(const Json& stored) {
+    const JsonFields fields(stored);
+    Application application;
+    application.id = ApplicationId(fields.require_string("id"));
+    application.name = fields.require_string("name");
+    for (const JsonFields& version : fields.objects("versions").value_or(std::vector<JsonFields>()))
+        application.versions.push_back(version_from_store(version));
+    application.next_version = static_cast<int>(fields.require_int("next_version"));
+    application.created_at = from_rfc3339(fields.require_string("created_at"));
+    application.immutable = flag(fields, "immutable");
+    application.deleting = flag(fields, "deleting");
+    application.inhibit_auto_updates = flag(fields, "inhibit_auto_updates");
+    application.pending_update = flag(fields, "pending_update");
+    read_settings(fields, application);
+    return application;
+}
+
+}  // namespace svc

@@ -1,0 +1,109 @@
+#pragma once
+// manifest.yaml of application and addon packages (specification: Manifest YAML keys; facts 5.2, 5.5).
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/base/json.h"
+#include "libsvc/model/instances/instance.h"
+
+namespace svc {
+
+struct Watchdog {
+    bool disabled = false;
+    std::vector<std::string> allowed_packages;  // package names, or exactly {"*"}
+    bool operator==(const Watchdog&) const = default;
+    static Watchdog from_json(
+        const Json& value);  // keys `disabled`, `allowed-packages` (or with _); throws invalid_argument
+    Json to_json() const;    // allowed-packages null when empty
+};
+
+// `resources` of a manifest, a PATCH or a record: only what was given overrides the instance type.
+struct ResourceOverrides {
+    std::optional<int> cpus;
+    std::optional<std::uint64_t> memory;  // bytes
+    std::optional<std::uint64_t> disk;    // bytes
+    std::optional<int> gpu_slots;         // nothing: not set
+    std::string gpu_type;                 // "", "amd", "intel", "nvidia"
+    bool operator==(const ResourceOverrides&) const = default;
+    // Sizes as text ("3GB") or bytes; keys with - or _. Throws invalid_argument naming key, value and rule.
+    static ResourceOverrides from_json(const Json& value);
+    // Of the API's record: `gpu-slots` -1 when not set, cpus, memory, disk-size left out when not set.
+    Json to_json() const;
+    InstanceResources over(InstanceResources base) const;
+    // With the given fields of a PATCH put in; one without any unsets all.
+    ResourceOverrides changed_by(const ResourceOverrides& patch) const;
+};
+
+struct ExtraData {
+    std::string target;
+    std::string owner;        // "uid:gid" or names; "": the default of the target
+    std::string permissions;  // octal text; "": the default of the target
+    bool operator==(const ExtraData&) const = default;
+};
+
+enum class VideoEncoder { gpu, gpu_preferred, software };
+std::string_view to_text(VideoEncoder value);
+VideoEncoder parse_video_encoder(std::string_view field, std::string_view text);
+
+// A hook's name as packages spell it: install, prepare, restore, backup, pre-start, post-start, post-stop.
+bool is_hook_name(std::string_view name);
+
+inline constexpr int default_hook_timeout_seconds = 300;
+inline constexpr int max_hook_timeout_seconds = 900;
+
+// The keys whose plain scalars are text whatever they look like (`version: 1.10`, `permissions: 0660`): for
+// parse_yaml().
+std::span<const std::string_view> manifest_text_keys();
+
+struct ApplicationManifest {
+    std::string name;
+    std::string version;        // free text
+    std::string instance_type;  // "": a2.3
+    std::string image;          // name or id; "": the default image
+    std::string boot_package;
+    std::string boot_activity;
+    std::vector<std::string> required_permissions;
+    std::vector<std::string> addons;
+    std::vector<std::string> tags;
+    std::vector<std::string> features;
+    VideoEncoder video_encoder = VideoEncoder::gpu_preferred;
+    Watchdog watchdog;
+    std::vector<ServiceEntry> services;
+    ResourceOverrides resources;
+    std::map<std::string, ExtraData> extra_data;
+    std::string hook_timeout;       // as written, "": the default
+    std::vector<std::string> keep;  // bootstrap.keep
+    std::vector<std::string> node_selector;
+    std::string abi;
+
+    // From the YAML document (read with manifest_text_keys()). Every key of facts 5.2 checked for type, range
+    // and pattern; the error names key, value and rule: "manifest is malformed: argument
+    // watchdog.allowed-packages[1] is invalid: 'x y' is not a package name". A document that is no map:
+    // "manifest is malformed". Unknown keys are ignored; their names are added to `ignored` when it is given.
+    static ApplicationManifest parse(const Json& document, std::vector<std::string>* ignored = nullptr);
+    // The way back: keys of the manifest download (facts 5.2), in that order, others after them where set.
+    Json to_document() const;
+    // In the store: to_document() keeps everything.
+    int hook_timeout_seconds() const;
+};
+
+struct AddonManifest {
+    std::string name;
+    std::string description;
+    std::vector<std::string> abi_support;  // provides.abi-support
+    std::string hook_timeout;
+    static AddonManifest parse(const Json& document, std::vector<std::string>* ignored = nullptr);
+    int hook_timeout_seconds() const;
+};
+
+// "5m", "" is the default. Throws invalid_argument "hooks.timeout: ..." beyond 15 minutes, negative,
+// unparsable.
+int parse_hook_timeout(std::string_view field, std::string_view text);
+
+}  // namespace svc

@@ -1,0 +1,42 @@
+#pragma once
+// Internal to this folder: blocking bytes to a server, with time limits.
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "libsvc/net/client/target.h"
+#include "libsvc/net/socket/byte_stream.h"
+
+namespace svc::net {
+
+// One thread may read while another writes.
+class ClientChannel {
+  public:
+    using Milliseconds = std::chrono::milliseconds;
+
+    // Connects, and greets by TLS. Throws unavailable.
+    ClientChannel(Target target, Milliseconds timeout);
+    ClientChannel(const ClientChannel&) = delete;
+    ClientChannel& operator=(const ClientChannel&) = delete;
+
+    // Bytes read, 0 at the end of the stream; nothing on timeout. Throws unavailable when the connection
+    // breaks.
+    std::optional<std::size_t> read(char* into, std::size_t size, Milliseconds timeout);
+    // `timeout` is for a pause without a byte moving. Throws unavailable.
+    void write(std::string_view data, Milliseconds timeout);
+    void shut_down();
+    int descriptor() const { return socket_.get(); }
+    const Target& target() const { return target_; }
+    std::string host() const;  // of the Host header
+
+  private:
+    void greet(Milliseconds timeout);
+
+    const Target target_;  // the stream keeps a reference
+    FileDescriptor socket_;
+    std::mutex mutex_;  // OpenSSL wants one call at a time; waiting happens outside of it
+    ByteStream stream_;
+};
+
+}  // namespace svc::net

@@ -1,0 +1,61 @@
+#pragma once
+// Routes are data: one table says all about each of them.
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/net/http/request.h"
+#include "libsvc/net/http/response.h"
+
+namespace svc {
+
+// Who may call a route. There is no default: a route without it does not compile.
+enum class Access {
+    everyone,
+    trusted,  // trusted certificate or the local socket
+    token,    // bearer token of an instance
+    secret,   // the secret of an operation's websocket, or trusted
+};
+
+enum class Dispatch {
+    on_io_thread,  // reads memory only, microseconds
+    on_pool,       // may touch store, disk or runtime
+};
+
+using Handler = std::function<Response(Request&)>;
+// Opens the sink of an upload before its body is read; an Error it throws becomes the response.
+using UploadOpener = std::function<std::shared_ptr<BodySink>(Request&)>;
+
+struct Route {
+    Method method;
+    std::string path;  // "/1.0/images/{id}/{version}"; a capture is one segment
+    Access access;
+    Dispatch dispatch;
+    std::string label;  // object label of the metrics: "image_version"
+    Handler handler;
+    std::uint64_t max_body = 1U << 20;  // bytes of a buffered body
+    UploadOpener open_upload = {};      // set: octet-stream bodies go to the sink (then max_upload counts)
+};
+
+// Immutable after construction; thread-safe.
+class Router {
+  public:
+    explicit Router(std::vector<Route> routes);  // throws internal when two routes are the same
+    struct Match {
+        const Route* route = nullptr;  // null: no such path, or the path does not have this method
+        bool path_known = false;
+        std::map<std::string, std::string> params;
+    };
+    // One trailing slash is ignored. HEAD matches GET routes. Written segments win over captures.
+    Match match(Method method, std::string_view path) const;
+    const std::vector<Route>& routes() const { return routes_; }
+
+  private:
+    struct Node;
+    std::vector<Route> routes_;
+    std::shared_ptr<const Node> root_;
+};
+
+}  // namespace svc

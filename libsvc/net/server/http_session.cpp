@@ -1,0 +1,178 @@
+#include "libsvc/net/server/http_session.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/net/server/upgraded.h"
+
+namespace svc::net {
+
+namespace asio = boost::asio;
+using Activity = Connection::Activity;
+using Steady = std::chrono::steady_clock;
+
+namespace {
+
+constexpr unsigned turns_between_pauses = 64;
+constexpr std::chrono::milliseconds full_pool_pause{20};
+constexpr std::size_t pipelined_bytes = 256U << 10;  // taken in behind a request that waits
+
+}  // namespace
+
+bool Exchange::body_complete() const {
+    return request.content_length ? received == *request.content_length : parser.complete();
+}
+
+void Exchange::fail(ErrorCode code, const std::string& message) {
+    fault = std::make_exception_ptr(Error(code, message));
+}
+
+HttpSession::Task<void> HttpSession::serve(std::shared_ptr<Connection> connection) {
+    if (!co_await connection->handshake()) co_return;
+    HttpSession session(connection);
+    try {
+        bool more = true;
+        while (more) more = co_await session.exchange();
+    } catch (const std::exception& e) {
+        log::debug("connection failed", {{"error", e.what()}});
+    }
+}
+
+// False when there will be none.
+HttpSession::Task<bool> HttpSession::await_request() {
+    connection_->set_activity(Activity::idle);
+    if (connection_->ending() || share().stopping) co_return false;
+    // Pipelined requests must not starve the other connections of this thread.
+    if (++served_ % turns_between_pauses == 0)
+        co_await asio::post(connection_->loop().context, asio::use_awaitable);
+    if (!in_.empty()) co_return true;
+    const auto& limits = share().limits;
+    const auto patience = served_ == 1 ? limits.header_time : limits.keep_alive_time;
+    co_return co_await connection_->receive(in_, Steady::now() + patience);
+}
+
+HttpSession::Task<bool> HttpSession::exchange() {
+    const bool any = co_await await_request();
+    if (!any) co_return false;
+    Exchange x(share().limits);
+    if (!co_await receive_header(x)) co_return false;
+    connection_->set_activity(Activity::receiving);
+    if (!x.fault) co_await receive_body(x);
+    if (x.broken) {
+        finish(x, 0);
+        co_return false;
+    }
+    connection_->set_activity(Activity::answering);
+    if (!x.fault) co_await run_handler(x);
+    if (x.broken) {
+        finish(x, 0);
+        co_return false;
+    }
+    co_return co_await answer(x);
+}
+
+// True when the connection can take another request.
+HttpSession::Task<bool> HttpSession::answer(Exchange& x) {
+    prepare_reply(x);
+    const bool sent = co_await send_reply(x);
+    finish(x, x.response.status);
+    if (sent && x.upgrade) {
+        Upgraded::start(connection_, x.response.websocket, in_.take());
+        co_return false;
+    }
+    if (sent && x.keep && !connection_->ending()) co_return true;
+    if (sent) co_await connection_->linger();
+    connection_->close();
+    co_return false;
+}
+
+HttpSession::Task<bool> HttpSession::receive_header(Exchange& x) {
+    const auto deadline = Steady::now() + share().limits.header_time;
+    while (!parse_header(x)) {
+        if (!co_await connection_->receive(in_, deadline)) co_return false;
+    }
+    if (!x.fault) plan(x);
+    co_return true;
+}
+
+// True when there is nothing more to wait for, be it for a fault.
+bool HttpSession::parse_header(Exchange& x) {
+    try {
+        if (!x.parser.take_header(in_)) return false;
+        x.request = x.parser.request();
+    } catch (const std::exception&) {
+        x.fault = std::current_exception();
+    }
+    return true;
+}
+
+void HttpSession::plan(Exchange& x) {
+    x.request.peer = connection_->peer();
+    x.planned = true;
+    try {
+        x.plan = share().service.plan(x.request);
+    } catch (const std::exception&) {
+        x.fault = std::current_exception();
+    }
+}
+
+HttpSession::Task<void> HttpSession::run_handler(Exchange& x) {
+    const auto later = std::make_shared<LaterReply>(connection_);
+    const auto call = [&x, &later, this] {
+        x.response = x.plan.handler(x.request);
+        x.request.upload.reset();
+        if (x.response.later) x.response.later(LaterReply::responder(later, connection_->shared_loop()));
+    };
+    if (x.plan.dispatch == Dispatch::on_io_thread) {
+        try {
+            call();
+        } catch (const std::exception&) {
+            x.fault = std::current_exception();
+        }
+    } else {
+        const auto task = PoolTask::start(share().pool, connection_->shared_loop(), call);
+        if (task)
+            x.fault = co_await task->join();
+        else
+            x.fail(ErrorCode::exhausted, "server is too busy");
+    }
+    if (!x.fault && x.response.later) co_await await_later(x, later);
+}
+
+// Reads meanwhile, for the end of the connection is the only thing that tells that nobody waits any more. A
+// client that only ends its own side has asked all it wants to ask, and waits.
+HttpSession::Task<void> HttpSession::await_later(Exchange& x, std::shared_ptr<LaterReply> later) {
+    connection_->set_activity(Activity::streaming);
+    while (!later->ready() && !x.broken) {
+        const bool more = co_await connection_->receive(in_, Connection::Instant::max());
+        if (!more && connection_->half_closed()) co_await connection_->await_loss();
+        x.broken = !later->ready() && (!more || in_.view().size() > pipelined_bytes);
+    }
+    connection_->set_activity(Activity::answering);
+    connection_->resume();
+    if (later->ready()) x.fault = later->take(x.response);
+}
+
+void HttpSession::finish(Exchange& x, int status) {
+    release_on_pool(share().pool, std::move(x.request.upload));
+    release_on_pool(share().pool, std::shared_ptr<BodySource>(std::move(x.response.source)));
+    if (!x.planned) return;
+    try {
+        share().service.done(x.request, status, x.received, x.sent, Steady::now() - x.begin);
+    } catch (const std::exception& e) {
+        log::error("request accounting failed", {{"error", e.what()}});
+    }
+}
+
+HttpSession::Task<std::shared_ptr<PoolTask>> HttpSession::start_patiently(PoolTask::Work work) {
+    const auto deadline = Steady::now() + share().limits.body_idle_time;
+    for (;;) {
+        auto task = PoolTask::start(share().pool, connection_->shared_loop(), work);
+        if (task || Steady::now() >= deadline || connection_->closed()) co_return task;
+        co_await connection_->sleep(full_pool_pause);
+    }
+}
+
+}  // namespace svc::net

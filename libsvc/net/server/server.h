@@ -1,0 +1,86 @@
+#pragma once
+// The HTTP/1.1 server: Unix, TCP and TLS connections of one type, a few I/O threads for all of them, handlers
+// on a pool. Asio and Beast stay inside this folder's .cpp files.
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/thread_pool.h"
+#include "libsvc/net/http/request.h"
+#include "libsvc/net/http/response.h"
+#include "libsvc/net/http/router.h"
+#include "libsvc/net/tls/tls.h"
+#include "libsvc/net/websocket/websocket.h"
+
+namespace svc {
+
+struct ServerLimits {
+    std::size_t header_bytes = 32U << 10;
+    std::size_t header_count = 100;
+    std::chrono::milliseconds header_time{
+        10'000};  // from connect or first byte to the end of the header; TLS too
+    std::chrono::milliseconds body_idle_time{30'000};  // between two pieces of a body
+    std::chrono::milliseconds keep_alive_time{75'000};
+    std::chrono::milliseconds write_idle_time{60'000};
+    std::size_t max_connections = 12'000;  // one more is closed at once
+    std::size_t max_websockets = 12'000;
+    std::size_t uploads_at_once = 64;
+    WebSocketLimits websocket;
+};
+
+// What is to happen with a request whose header is complete.
+struct RequestPlan {
+    Dispatch dispatch = Dispatch::on_pool;
+    std::uint64_t max_body = 0;  // a longer body is answered by `too_large` and the connection closed
+    UploadOpener open_upload;    // set: the body goes to the sink, else into Request::body
+    Handler handler;             // called once, unless body or upload failed; what it throws goes to fault()
+};
+
+// The owner's side of the server. plan() runs on an I/O thread and must only read memory.
+class HttpService {
+  public:
+    virtual ~HttpService() = default;
+    virtual RequestPlan plan(Request& request) = 0;
+    // A response for faults below the handlers: malformed header (400), body over the limit (400), sink
+    // failed.
+    virtual Response fault(const Request* request, const std::exception& error) = 0;
+    // Exactly once for each request that plan() has seen, on an I/O thread: after the last byte of its
+    // response left, at the switch to WebSocket (101), or with status 0 when the connection broke before a
+    // response. The byte counts are those of the bodies.
+    virtual void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
+                      std::chrono::nanoseconds duration) = 0;
+};
+
+// Thread-safe after start(). The service and the pool must outlive it.
+class HttpServer {
+  public:
+    HttpServer(HttpService& service, ThreadPool& pool, ServerLimits limits, unsigned io_threads = 2);
+    ~HttpServer();  // stop()
+
+    // `name` becomes Peer::listener. A stale socket file is replaced; one that answers is `busy`. The file is
+    // removed at stop. group < 0 leaves the group alone.
+    void listen_unix(const std::string& name, const std::filesystem::path& path, unsigned mode,
+                     int group = -1);
+    // "127.0.0.1:8444", "[::]:0"; plain HTTP without `tls`. Returns the real address.
+    std::string listen_tcp(const std::string& name, const std::string& address,
+                           std::shared_ptr<TlsContext> tls);
+    // Before start(): connections of other peers are closed at once. Runs on the acceptor's thread.
+    void accept_only(std::function<bool(const Peer&)> peers);
+    void start();
+    // Accepts nothing more, lets running requests end for at most `grace`, closes WebSockets with 1001,
+    // joins. Handlers still running then are waited for without a limit: make them end first.
+    void stop(std::chrono::milliseconds grace = std::chrono::milliseconds(5000));
+    // Ends every connection for whose peer `matches` says true: WebSockets with 1008 and `reason`, idle and
+    // uploading ones at once, others after the response they are at. Returns before they have ended.
+    void disconnect(const std::function<bool(const Peer&)>& matches, std::string_view reason);
+    std::size_t connections() const;
+
+  private:
+    class Implementation;
+    std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace svc

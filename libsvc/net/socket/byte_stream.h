@@ -1,0 +1,52 @@
+#pragma once
+// Internal to this folder: bytes over a non-blocking socket, plain or TLS, for servers and clients alike.
+#include <memory>
+#include <optional>
+
+#include "libsvc/base/file.h"
+#include "libsvc/net/client/target.h"
+#include "libsvc/net/tls/tls.h"
+
+struct ssl_st;
+
+namespace svc::net {
+
+enum class IoState { done, want_read, want_write, ended, failed };
+
+struct IoResult {
+    IoState state = IoState::failed;
+    std::size_t bytes = 0;
+};
+
+// Does not own the socket. Not thread-safe: a client locks around each call. Never blocks, never raises
+// SIGPIPE for plain sockets; for TLS the process ignores it.
+class ByteStream {
+  public:
+    explicit ByteStream(int socket) : socket_(socket) {}
+    ByteStream(int socket, const TlsContext& server_side);
+    // Plain on a Unix socket and without target.tls. Keeps a reference to the target.
+    ByteStream(int socket, const Target& client_side);
+    ~ByteStream();
+    ByteStream(const ByteStream&) = delete;
+    ByteStream& operator=(const ByteStream&) = delete;
+
+    IoResult handshake();  // TLS only; repeat as `want_*` says until done
+    IoResult read(char* into, std::size_t size);
+    IoResult write(const char* data, std::size_t size, bool more_follows = false);
+    void shut_down();  // tells the peer that no more comes
+    bool is_tls() const { return static_cast<bool>(ssl_); }
+    std::optional<ClientCertificate> peer_certificate() const;
+    bool refused_peer() const;  // after a failed handshake: for its certificate
+
+  private:
+    IoResult ssl_result(int result) const;
+
+    struct SslFree {
+        void operator()(ssl_st* ssl) const;
+    };
+    int socket_;
+    std::shared_ptr<const TlsContext::State> server_side_;  // what the handshake looks into
+    std::unique_ptr<ssl_st, SslFree> ssl_;
+};
+
+}  // namespace svc::net

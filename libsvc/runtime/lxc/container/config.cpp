@@ -1,0 +1,156 @@
+#include "libsvc/runtime/lxc/container/config.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "libsvc/base/error.h"
+
+namespace svc::lxc {
+
+namespace {
+
+void check_one_line(std::string_view what, std::string_view value) {
+    const bool clean =
+        std::none_of(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
+    if (!clean) throw Error(ErrorCode::invalid_argument, fmt::format("{} has control characters", what));
+}
+
+// Fields of a mount entry are separated by blanks, as in fstab.
+std::string mount_field(const std::filesystem::path& path) {
+    std::string field;
+    for (const char c : path.native())
+        if (c == ' ')
+            field += "\\040";
+        else if (c == '\t')
+            field += "\\011";
+        else if (c == '\\')
+            field += "\\134";
+        else
+            field += c;
+    return field;
+}
+
+// Without the hooks that other packages add there (lxcfs): they need another PATH than liblxc has from us.
+std::string base_lines(const ConfigContext& context) {
+    if (!context.common_config.empty())
+        return fmt::format(
+            "lxc.include = {}\nlxc.include = {}\nlxc.mount.auto =\nlxc.hook.mount =\nlxc.hook.post-stop =\n",
+            context.common_config.native(), context.user_namespace_config.native());
+    // As the distributions' files have it for a user namespace: every capability, but only over what is its
+    // own.
+    return "lxc.pty.max = 1024\nlxc.tty.max = 4\n"
+           "lxc.mount.entry = /sys/fs/fuse/connections sys/fs/fuse/connections none bind,optional 0 0\n";
+}
+
+std::string network_lines(const ContainerSpec& spec, const ConfigContext& context) {
+    return fmt::format(
+        "lxc.net.0.type = veth\nlxc.net.0.link = {}\nlxc.net.0.flags = up\nlxc.net.0.name = eth0\n"
+        "lxc.net.0.mtu = {}\nlxc.net.0.hwaddr = {}\nlxc.net.0.veth.pair = {}\nlxc.net.0.ipv4.address = "
+        "{}/{}\n"
+        "lxc.net.0.ipv4.gateway = {}\n",
+        context.bridge, context.bridge_mtu, hardware_address(spec.address),
+        device_name(context.layout, spec.id), spec.address, context.prefix_length, context.gateway);
+}
+
+// The agent is the first program and becomes the init it is given.
+std::string init_command(const ContainerSpec& spec, const ConfigContext& context) {
+    std::string init = spec.init.empty() ? "/sbin/init" : spec.init;
+    if (!spec.boot_by_agent) return init;
+    if (context.agent.empty())
+        throw Error(ErrorCode::unsupported,
+                    fmt::format("container '{}' boots by an agent, and there is none", spec.id));
+    return fmt::format("/{} --boot -- {}", agent_path, init);
+}
+
+std::string mount_lines(const ConfigContext& context) {
+    std::string lines;
+    if (!context.agent.empty())
+        lines += fmt::format("lxc.mount.entry = {} {} none bind,ro,nosuid,nodev,create=file 0 0\n",
+                             mount_field(context.agent), agent_path);
+    if (!context.agent_socket_dir.empty())
+        lines += fmt::format("lxc.mount.entry = {} {} none bind,ro,nosuid,nodev,noexec,create=dir 0 0\n",
+                             mount_field(context.agent_socket_dir), socket_dir_path);
+    return lines;
+}
+
+// The counter goes away with the group, so liblxc's hook saves it just before.
+std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context,
+                         const std::vector<unsigned>& cores) {
+    const std::string group = cgroup_name(context, spec.id);
+    const std::uint32_t processes = spec.processes == 0 ? context.default_processes : spec.processes;
+    std::string lines = fmt::format("lxc.cgroup.dir.container = {}\nlxc.cgroup.dir.monitor = {}\n", group,
+                                    monitor_cgroup_name(context, spec.id));
+    lines += limit_lines(context.cgroups, {spec.cpus, spec.memory_bytes, processes, cores});
+    const std::filesystem::path counter = oom_counter(context.cgroups, group);
+    if (!counter.empty())
+        lines += fmt::format("lxc.hook.stop = /bin/cat '{}' > '{}' 2>/dev/null; :\n", counter.native(),
+                             context.layout.oom_file(spec.id).native());
+    return lines;
+}
+
+}  // namespace
+
+HaltSignals halt_signals(std::string_view init_target) {
+    const std::size_t slash = init_target.rfind('/');
+    const std::string_view program =
+        slash == std::string_view::npos ? init_target : init_target.substr(slash + 1);
+    if (program == "systemd") return {"SIGRTMIN+3", {SIGRTMIN + 3}};
+    if (program == "busybox") return {"SIGUSR2", {SIGUSR2}};
+    // SysV's init listens to the first, small ones of a few lines to the second; pid 1 ignores what it has no
+    // handler for.
+    return {"SIGPWR", {SIGPWR, SIGTERM}};
+}
+
+std::string cgroup_name(const ConfigContext& context, std::string_view id) {
+    return fmt::format("{}/{}", context.cgroup_prefix, id);
+}
+
+std::string monitor_cgroup_name(const ConfigContext& context, std::string_view id) {
+    return fmt::format("{}/{}.monitor", context.cgroup_prefix, id);
+}
+
+std::string device_name(const Layout& layout, std::string_view id) {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    const std::string path = layout.container(id).native();
+    for (const char c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    std::string name = "sv";
+    for (int digit = 0; digit < 13; ++digit, hash /= 32)
+        name += "0123456789abcdefghijklmnopqrstuv"[hash % 32];
+    return name;
+}
+
+std::string hardware_address(std::string_view ipv4) {
+    in_addr address{};
+    if (::inet_pton(AF_INET, std::string(ipv4).c_str(), &address) != 1)
+        throw Error(ErrorCode::invalid_argument, fmt::format("address '{}' is not an IPv4 address", ipv4));
+    const std::uint32_t bits = ntohl(address.s_addr);
+    return fmt::format("02:16:{:02x}:{:02x}:{:02x}:{:02x}", bits >> 24, (bits >> 16) & 255U,
+                       (bits >> 8) & 255U, bits & 255U);
+}
+
+std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt,
+                       const std::vector<unsigned>& cores) {
+    const std::string init = init_command(spec, context);
+    check_one_line("name", spec.name);
+    check_one_line("init", init);
+    const std::string& id = spec.id;
+    std::string text = base_lines(context);
+    text += fmt::format(
+        "lxc.uts.name = {}\nlxc.rootfs.path = dir:{}\nlxc.idmap = u 0 {} {}\nlxc.idmap = g 0 {} {}\n",
+        spec.name, context.layout.rootfs(id).native(), context.id_base, context.id_count, context.id_base,
+        context.id_count);
+    text += context.apparmor ? "lxc.apparmor.profile = generated\nlxc.apparmor.allow_nesting = 1\n"
+                             : "lxc.apparmor.profile = unconfined\n";
+    text += "lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed\n";
+    text += fmt::format("lxc.init.cmd = {}\nlxc.signal.halt = {}\n", init, halt.name);
+    text += fmt::format("lxc.console.logfile = {}\nlxc.console.size = 1MB\n",
+                        context.layout.console_log(id).native());
+    text += fmt::format("lxc.log.file = {}\nlxc.log.level = ERROR\n", context.layout.lxc_log(id).native());
+    text += network_lines(spec, context) + mount_lines(context) + cgroup_lines(spec, context, cores);
+    return text;
+}
+
+}  // namespace svc::lxc

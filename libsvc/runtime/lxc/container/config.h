@@ -1,0 +1,59 @@
+#pragma once
+// A container's specification as liblxc configuration text. Pure.
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/runtime/lxc/host/cgroups.h"
+#include "libsvc/runtime/lxc/layout.h"
+#include "libsvc/runtime/runtime.h"
+
+namespace svc::lxc {
+
+// Mount points in the container, from its root.
+constexpr std::string_view agent_path = "var/lib/svc-agent/bin/svc-agent";
+constexpr std::string_view socket_dir_path = "var/lib/svc-agent/host";
+
+// What the configuration depends on besides the specification.
+struct ConfigContext {
+    Layout layout;
+    CgroupLayout cgroups;
+    std::string cgroup_prefix;  // "svc-svcbr0"
+    std::string bridge;
+    unsigned bridge_mtu = 1500;
+    std::string gateway;  // "192.168.100.1"
+    unsigned prefix_length = 20;
+    std::uint32_t id_base = 100000;
+    std::uint32_t id_count = 65536;
+    std::filesystem::path agent;             // empty: not bound
+    std::filesystem::path agent_socket_dir;  // empty: not bound
+    std::filesystem::path
+        common_config;  // the distribution's common.conf and userns.conf; empty: our own lines
+    std::filesystem::path user_namespace_config;
+    bool apparmor = false;
+    std::uint32_t default_processes = 4096;
+};
+
+// How an init is asked to shut down; told by the program that /sbin/init leads to.
+struct HaltSignals {
+    std::string name;  // for liblxc's own lxc-stop
+    std::vector<int> numbers;
+};
+HaltSignals halt_signals(std::string_view init_target);
+
+std::string cgroup_name(const ConfigContext& context, std::string_view id);  // "svc-svcbr0/<id>"
+std::string monitor_cgroup_name(const ConfigContext& context,
+                                std::string_view id);  // "svc-svcbr0/<id>.monitor"
+std::string device_name(const Layout& layout,
+                        std::string_view id);  // of the host's end: 15 characters, per daemon
+std::string hardware_address(
+    std::string_view ipv4);  // follows the address, so that nobody's ARP entry goes stale
+
+// `cores`: what the container is pinned to; empty: a share of time.
+// Throws invalid_argument for a value that cannot stand on one line of the configuration, unsupported for a
+// container that boots by an agent that is not there.
+std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt,
+                       const std::vector<unsigned>& cores = {});
+
+}  // namespace svc::lxc

@@ -1,0 +1,128 @@
+#include "libsvc/runtime/lxc/disk/capture.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/json.h"
+#include "libsvc/base/presence.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/disk/folder.h"
+
+namespace svc::lxc {
+
+namespace {
+
+// "opaque" and whiteouts stay: they say what of the layers below is gone. The rest refers to files of those
+// layers, or counts links, and is either of no use in a lower layer or an invitation to find the wrong file.
+constexpr std::array<const char*, 5> stale_marks = {"trusted.overlay.origin", "trusted.overlay.impure",
+                                                    "trusted.overlay.uuid", "trusted.overlay.nlink",
+                                                    "trusted.overlay.upper"};
+
+void remove_marks(int fd) {
+    for (const char* const mark : stale_marks)
+        if (::fremovexattr(fd, mark) != 0 && errno != ENODATA && errno != ENOTSUP)
+            throw system_error("cannot clear a mark of a captured file", errno);
+}
+
+// Links, whiteouts and the like keep the number, because they cannot be opened: they take no space of it to
+// speak of, and a number that is still in use is not chosen for another container.
+void clear_project(int fd) {
+    fsxattr attributes{};
+    if (::ioctl(fd, FS_IOC_FSGETXATTR, &attributes) != 0) return;  // a file system without quotas
+    if (attributes.fsx_projid == 0 && (attributes.fsx_xflags & FS_XFLAG_PROJINHERIT) == 0) return;
+    attributes.fsx_projid = 0;
+    attributes.fsx_xflags &= ~static_cast<decltype(attributes.fsx_xflags)>(FS_XFLAG_PROJINHERIT);
+    if (::ioctl(fd, FS_IOC_FSSETXATTR, &attributes) != 0)
+        throw system_error("cannot clear the disk quota of a captured file", errno);
+}
+
+// Cleans what was captured, and counts it.
+class Cleaner {
+  public:
+    void clean(int folder, std::size_t depth, std::size_t path_bytes) {
+        remove_marks(folder);
+        clear_project(folder);
+        for (const std::string& name : sorted_names(folder)) {
+            if (depth == max_tree_depth || path_bytes + name.size() > max_tree_path)
+                throw Error(ErrorCode::invalid_argument, "folders of the container are nested too deeply");
+            const struct stat info = stat_in(folder, name);
+            ++entries_;
+            if (S_ISDIR(info.st_mode))
+                clean(open_folder_in(folder, name).get(), depth + 1, path_bytes + name.size() + 1);
+            if (S_ISREG(info.st_mode)) clean_file(folder, name, info);
+        }
+    }
+    Json record() const { return Json::object({{"schema", 1}, {"bytes", bytes_}, {"entries", entries_}}); }
+
+  private:
+    void clean_file(int folder, const std::string& name, const struct stat& info) {
+        const FileDescriptor file(
+            ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+        if (!file) throw system_error("cannot open captured file " + quoted(name), errno);
+        remove_marks(file.get());
+        clear_project(file.get());
+        if (info.st_nlink > 1 && !linked_.insert(info.st_ino).second) return;
+        // A file of holes is as large as what it takes.
+        constexpr std::uint64_t block = 4096;
+        const auto taken = std::max(block, static_cast<std::uint64_t>(info.st_blocks) * 512);
+        bytes_ += std::min(static_cast<std::uint64_t>(info.st_size), taken);
+    }
+
+    std::uint64_t bytes_ = 0;
+    std::uint64_t entries_ = 0;
+    std::set<ino_t> linked_;
+};
+
+void sync_file_system(const std::filesystem::path& path) {
+    const FileDescriptor folder = open_file(path, O_RDONLY | O_DIRECTORY);
+    if (::syncfs(folder.get()) != 0) throw system_error("cannot sync a captured layer", errno);
+}
+
+void rename_folder(const std::filesystem::path& from, const std::filesystem::path& to) {
+    if (::rename(from.c_str(), to.c_str()) != 0) throw system_error("cannot move a container's files", errno);
+}
+
+}  // namespace
+
+Capture::Capture(const Layout& layout, const std::string& id)
+    : upper_(layout.upper(id)), capture_(layout.capture(id)) {}
+
+bool Capture::begun() const {
+    return is_there(capture_ / "rootfs");
+}
+
+void Capture::put_back() const {
+    if (begun()) rename_folder(capture_ / "rootfs", upper_);
+    remove_tree(capture_);
+}
+
+std::filesystem::path Capture::take(const std::vector<std::string>& left_out) const {
+    const std::filesystem::path rootfs = capture_ / "rootfs";
+    if (!begun()) {
+        remove_tree(capture_);
+        make_directories(capture_, 0711);
+        if (::chmod(capture_.c_str(), 0711) != 0)
+            throw system_error("cannot set the mode of a folder", errno);
+        rename_folder(upper_, rootfs);
+    }
+    for (const std::string& path : left_out) remove_inside(rootfs, path);
+    sync_file_system(rootfs);  // the blocks of what was written last are known only then
+    Cleaner cleaner;
+    cleaner.clean(open_file(rootfs, O_RDONLY | O_DIRECTORY).get(), 0, std::string_view("rootfs/").size());
+    write_file_atomically(capture_ / "layer.json", cleaner.record().dump());
+    sync_file_system(rootfs);
+    return capture_;
+}
+
+}  // namespace svc::lxc

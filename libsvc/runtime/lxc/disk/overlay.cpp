@@ -1,0 +1,140 @@
+#include "libsvc/runtime/lxc/disk/overlay.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+
+namespace svc::lxc {
+
+namespace {
+
+// What a layer holds must mean the same as a lower layer of another overlay as it did when it was written: no
+// references to other layers by handle or by name, whatever the kernel's defaults are.
+constexpr std::string_view plain_layers = "redirect_dir=off,metacopy=off,index=off";
+constexpr std::size_t option_limit = 4095;  // one page, with its zero byte
+
+using Layers = std::vector<std::filesystem::path>;
+
+// Folders opened so that they have short names without ':' and ',' for the kernel.
+class ShortNames {
+  public:
+    std::string add(const std::filesystem::path& path) {
+        folders_.push_back(open_file(path, O_PATH | O_DIRECTORY));
+        return "/proc/self/fd/" + std::to_string(folders_.back().get());
+    }
+
+  private:
+    std::vector<FileDescriptor> folders_;
+};
+
+// The kernel wants the uppermost first.
+template <class Name>
+std::string lower_option(const Layers& layers, Name&& name) {
+    std::vector<std::string> lower;
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) lower.push_back(name(*layer));
+    return "lowerdir=" + join(lower, ":");
+}
+
+template <class Name>
+std::string overlay_options(const Overlay& overlay, Name&& name) {
+    return fmt::format("{},upperdir={},workdir={},{}", lower_option(overlay.layers, name),
+                       name(overlay.upper), name(overlay.work), plain_layers);
+}
+
+std::string plain_name(const std::filesystem::path& path) {
+    return path.native();
+}
+
+Error mount_error(int number) {
+    return system_error("cannot mount a read-only view of layers", number);
+}
+
+long configure(int context, unsigned command, const char* key, const char* value) {
+    return ::syscall(SYS_fsconfig, context, command, key, value, 0);
+}
+
+}  // namespace
+
+bool is_mount_point(const std::filesystem::path& path) {
+    struct statx info {};
+    if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &info) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) return false;
+        throw system_error("cannot tell whether something is mounted on a folder", errno);
+    }
+    return (info.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0 &&
+           (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+void mount_overlay(const Overlay& overlay) {
+    if (is_mount_point(overlay.target)) return;
+    ShortNames names;
+    std::string options = overlay_options(overlay, plain_name);
+    if (options.size() > option_limit)
+        options =
+            overlay_options(overlay, [&](const std::filesystem::path& path) { return names.add(path); });
+    if (::mount("overlay", overlay.target.c_str(), "overlay", 0, options.c_str()) != 0)
+        throw system_error("cannot mount the container's root file system", errno);
+}
+
+void unmount_overlay(const std::filesystem::path& target) {
+    constexpr int attempts = 20;
+    for (int attempt = 0; is_mount_point(target); ++attempt) {
+        if (::umount2(target.c_str(), UMOUNT_NOFOLLOW | (attempt < attempts ? 0 : MNT_DETACH)) == 0) continue;
+        if (errno != EBUSY) throw system_error("cannot unmount the container's root file system", errno);
+        ::poll(nullptr, 0, 5);  // somebody still looks at it: nothing tells us when they stop
+    }
+}
+
+FileDescriptor detach_overlay(const std::filesystem::path& target) {
+    if (!is_mount_point(target)) return {};
+    FileDescriptor mount = open_file(target, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (::umount2(target.c_str(), UMOUNT_NOFOLLOW | MNT_DETACH) != 0)
+        throw system_error("cannot unmount the container's root file system", errno);
+    return mount;
+}
+
+FileDescriptor mount_detached(const Layers& layers) {
+    const FileDescriptor context(static_cast<int>(::syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC)));
+    if (!context) return {};
+    ShortNames names;
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
+        if (configure(context.get(), FSCONFIG_SET_STRING, "lowerdir+", names.add(*layer).c_str()) != 0)
+            return {};
+    if (configure(context.get(), FSCONFIG_SET_FLAG, "ro", nullptr) != 0) throw mount_error(errno);
+    if (configure(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr) != 0) throw mount_error(errno);
+    FileDescriptor tree(
+        static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC,
+                                   MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)));
+    if (!tree) throw mount_error(errno);
+    return tree;
+}
+
+FileDescriptor mount_aside(const Layers& layers, const std::filesystem::path& scratch) {
+    ShortNames names;
+    const std::string options =
+        lower_option(layers, [&](const std::filesystem::path& path) { return names.add(path); });
+    if (::mount("overlay", scratch.c_str(), "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV, options.c_str()) !=
+        0)
+        throw mount_error(errno);
+    FileDescriptor tree(::open(scratch.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const int number = errno;
+    ::umount2(scratch.c_str(), UMOUNT_NOFOLLOW | MNT_DETACH);
+    if (!tree) throw mount_error(number);
+    return tree;
+}
+
+FileDescriptor open_merged(const Layers& layers, const std::filesystem::path& scratch) {
+    FileDescriptor tree = mount_detached(layers);
+    return tree ? std::move(tree) : mount_aside(layers, scratch);
+}
+
+}  // namespace svc::lxc

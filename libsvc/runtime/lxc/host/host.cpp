@@ -1,0 +1,375 @@
+#include "libsvc/runtime/lxc/host/host.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/presence.h"
+#include "libsvc/base/rollback.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/container/rootfs.h"
+#include "libsvc/runtime/lxc/disk/capture.h"
+#include "libsvc/runtime/lxc/disk/overlay.h"
+#include "libsvc/runtime/lxc/host/host_setup.h"
+#include "libsvc/runtime/lxc/network/links.h"
+#include "libsvc/runtime/lxc/usage/cgroup_usage.h"
+#include "libsvc/runtime/lxc/usage/link_usage.h"
+
+namespace svc::lxc {
+
+namespace {
+
+constexpr std::size_t most_unmounts = 64;  // each holds a descriptor
+
+// Whole or not there for whoever looks, but not synced: for what a power failure makes pointless, as nothing
+// runs after it.
+void replace_file(const std::filesystem::path& path, std::string_view content) {
+    const std::filesystem::path temporary = path.native() + ".new";
+    write_all(open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600).get(), content);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw system_error("cannot replace a file", errno);
+}
+
+void make_folder(const std::filesystem::path& path, unsigned mode, std::uint32_t owner) {
+    if (::mkdir(path.c_str(), mode) != 0) throw system_error("cannot make a container's folder", errno);
+    if (::chmod(path.c_str(), mode) != 0 || ::chown(path.c_str(), owner, owner) != 0)
+        throw system_error("cannot hand over a container's folder", errno);
+}
+
+void check_id(const std::string& id) {
+    const bool clean =
+        id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+        std::string::npos;
+    if (id.empty() || id.size() > 64 || !clean)
+        throw Error(ErrorCode::invalid_argument, "container id " + quoted(id) + " is not usable");
+}
+
+std::string read_or_empty(const std::filesystem::path& path) {
+    try {
+        return read_file(path, 4096);
+    } catch (const Error&) {
+        return "";
+    }
+}
+
+NetworkOptions network_options(const LxcOptions& options) {
+    return {options.bridge, options.subnet, options.bridge_mtu, options.address, options.public_address};
+}
+
+}  // namespace
+
+Host::Host(LxcOptions options)
+    : options_(checked(std::move(options))),
+      context_(make_context(options_)),
+      network_(network_options(options_)),
+      layers_(context_.layout, context_.id_base, context_.id_count),
+      quota_(options_.state_dir),
+      pins_(usable_cores()),
+      unmounts_("lxc-unmounts", 1, most_unmounts) {}
+
+void Host::make(StoredSpec& stored) {
+    const ContainerSpec& spec = stored.spec;
+    const Layout& at = layout();
+    check_id(spec.id);
+    if (!network_.subnet().contains(parse_ipv4(spec.address).value_or(0)))
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("address {} is not in subnet '{}'", quoted(spec.address),
+                                network_.subnet().network_text()));
+    if (is_there(at.spec(spec.id)))
+        throw Error(ErrorCode::conflict, fmt::format("container '{}' is on disk already", spec.id));
+    Rollback undo;
+    undo.add("container files", [&] { remove_files(stored); });
+    clean_up(spec.id);
+    remove_tree(at.container(spec.id));
+    make_folder(at.container(spec.id), 0711, 0);
+    make_folder(at.rootfs(spec.id), 0711, 0);
+    make_upper(stored);
+    place_files(stored);
+    lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
+    write_file_atomically(at.spec(spec.id), to_json(stored).dump());
+    undo.dismiss();
+}
+
+// The kernel keeps state of one writable folder in `work`: a new one goes with a new one.
+void Host::make_upper(const StoredSpec& stored) {
+    const std::filesystem::path upper = layout().upper(stored.spec.id);
+    const std::filesystem::path work = layout().work(stored.spec.id);
+    remove_tree(work);
+    make_folder(work, 0700, 0);
+    make_folder(upper, 0755, id_base());
+    if (stored.project != 0) quota_.limit(stored.project, {upper, work}, stored.spec.disk_bytes);
+}
+
+// After a capture that was interrupted, or that could not give the container its empty disk any more.
+void Host::complete_disk(const StoredSpec& stored) {
+    const std::string& id = stored.spec.id;
+    Capture(layout(), id).put_back();
+    if (!std::filesystem::exists(layout().upper(id))) make_upper(stored);
+}
+
+void Host::make_again(StoredSpec& stored) {
+    const ContainerSpec& spec = stored.spec;
+    complete_disk(stored);
+    if (stored.project != 0)
+        quota_.limit(stored.project, {layout().upper(spec.id), layout().work(spec.id)}, spec.disk_bytes);
+    place_files(stored);
+    lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
+    write_file_atomically(layout().spec(spec.id), to_json(stored).dump());
+}
+
+void Host::mount(const ContainerSpec& spec) {
+    Overlay overlay;
+    for (const std::string& layer : spec.layers) overlay.layers.push_back(layout().layer_rootfs(layer));
+    overlay.upper = layout().upper(spec.id);
+    overlay.work = layout().work(spec.id);
+    overlay.target = layout().rootfs(spec.id);
+    mount_overlay(overlay);
+}
+
+void Host::place_files(StoredSpec& stored) {
+    const ContainerSpec& spec = stored.spec;
+    mount(spec);
+    const auto place = [&](const PlacedFile& file) {
+        std::string path = place_file(layout().rootfs(spec.id), file, id_base());
+        if (std::find(stored.placed.begin(), stored.placed.end(), path) == stored.placed.end())
+            stored.placed.push_back(std::move(path));
+    };
+    place({"/etc/hostname", spec.name + "\n", 0644});
+    for (const PlacedFile& file : spec.files) place(file);
+}
+
+// What the runtime itself puts into a container's disk is nothing that the guest has changed.
+void Host::capture(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out) {
+    const std::string& id = stored.spec.id;
+    clean_up(id);
+    const Capture capture(layout(), id);
+    if (!layers_.contains(name)) {
+        leave_out.insert(leave_out.end(), stored.placed.begin(), stored.placed.end());
+        for (const std::string_view path : {agent_path, socket_dir_path})
+            leave_out.push_back("/" + std::string(path));
+        if (!capture.begun()) complete_disk(stored);
+        layers_.publish_captured(name, capture.take(leave_out));
+    }
+    complete_disk(stored);
+    sync_directory(layout().container(id));
+}
+
+HaltSignals Host::halt_signals_of(const ContainerSpec& spec) const {
+    return halt_signals(find_init(layout().rootfs(spec.id), spec.init.empty() ? "/sbin/init" : spec.init));
+}
+
+HaltSignals Host::prepare(const StoredSpec& stored) {
+    const ContainerSpec& spec = stored.spec;
+    for (const std::string& group : {cgroup_name(context_, spec.id), monitor_cgroup_name(context_, spec.id)})
+        remove_group(context_.cgroups, group);
+    remove_link(device_name(layout(), spec.id));
+    for (const std::filesystem::path& old : {layout().exit_file(spec.id), layout().oom_file(spec.id),
+                                             layout().lxc_log(spec.id), layout().agent_file(spec.id)})
+        ::unlink(old.c_str());
+    complete_disk(stored);
+    mount(spec);
+    HaltSignals halt = halt_signals_of(spec);
+    replace_file(layout().config(spec.id), lxc_config(spec, context_, halt, choose_cores(spec)));
+    return halt;
+}
+
+std::vector<unsigned> Host::choose_cores(const ContainerSpec& spec) {
+    if (!spec.pin_cpus || spec.cpus <= 0 || !can_pin(context_.cgroups)) return {};
+    return pins_.choose(spec.id, spec.cpus);
+}
+
+void Host::remember_cores(const std::string& id) {
+    std::string config;
+    try {
+        config = read_file(layout().config(id));
+    } catch (const Error&) {
+        return;
+    }
+    for (const std::string& line : split(config, '\n'))
+        if (line.find(".cpuset.cpus = ") != std::string::npos)
+            pins_.remember(id, parse_cores(std::string_view(line).substr(line.find('=') + 1)));
+}
+
+void Host::forward_ports(const ContainerSpec& spec) {
+    network_.add(spec.id, forwarded(spec));
+}
+
+void Host::clean_up(const std::string& id) {
+    take_away(id);
+    remove_link(device_name(layout(), id));
+    unmount_overlay(layout().rootfs(id));
+}
+
+FileDescriptor Host::clean_up_dead(const std::string& id) {
+    take_away(id);
+    detach_link(context_.bridge, device_name(layout(), id));  // its address may be given to another now
+    return detach_overlay(layout().rootfs(id));
+}
+
+void Host::unmount_later(FileDescriptor mount) {
+    const auto shared = std::make_shared<FileDescriptor>(std::move(mount));
+    if (!unmounts_.post([shared] { shared->reset(); })) shared->reset();  // too many wait already
+}
+
+void Host::take_away(const std::string& id) {
+    network_.remove(id);
+    const std::string group = cgroup_name(context_, id);
+    const std::string monitor = monitor_cgroup_name(context_, id);
+    kill_group(context_.cgroups, group);
+    kill_group(context_.cgroups, monitor);
+    remove_group(context_.cgroups, group);
+    remove_group(context_.cgroups, monitor);
+    pins_.release(id);
+}
+
+void Host::remove_files(const StoredSpec& stored) {
+    const std::string& id = stored.spec.id;
+    // First: from here on it is a leftover, should we be interrupted.
+    if (::unlink(layout().spec(id).c_str()) != 0 && errno != ENOENT && errno != EISDIR)
+        throw system_error(fmt::format("cannot remove container '{}'", id), errno);
+    unmount_overlay(layout().rootfs(id));
+    remove_tree(layout().container(id));
+    ::unlink(layout().lxc_lock(id).c_str());
+    quota_.release(stored.project);
+}
+
+std::optional<StoredSpec> Host::read_spec(const std::string& id) const {
+    const auto text = read_if_there(layout().spec(id));
+    if (!text) return std::nullopt;
+    if (text->empty()) throw Error(ErrorCode::internal, "spec.json is empty");
+    StoredSpec stored = with_context("spec.json", [&] { return stored_spec_from_json(Json::parse(*text)); });
+    if (stored.spec.id != id)
+        throw Error(ErrorCode::internal, "spec.json is of container " + quoted(stored.spec.id));
+    return stored;
+}
+
+// Half a file is what a power failure leaves, after which nothing runs.
+std::optional<RunRecord> Host::read_run(const std::string& id) const {
+    const auto text = read_if_there(layout().run(id));
+    if (!text) return std::nullopt;
+    try {
+        return run_record_from_json(Json::parse(*text));
+    } catch (const Error& e) {
+        log::warning("run.json of a container is damaged", {{"container", id}, {"error", e.what()}});
+        return std::nullopt;
+    }
+}
+
+std::optional<ProcessId> Host::read_agent(const std::string& id) const {
+    const auto text = read_if_there(layout().agent_file(id), 256);
+    const std::vector<std::string> parts = split(trim(text.value_or("")), ' ');
+    if (parts.size() != 2) return std::nullopt;
+    ProcessId agent;
+    std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), agent.pid);
+    std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), agent.start_ticks);
+    return is_alive(agent) ? std::optional(agent) : std::nullopt;
+}
+
+void Host::wait_for_helpers(const std::string& id) const {
+    if (!is_there(layout().lock(id))) return;
+    const FileDescriptor lock = open_file(layout().lock(id), O_RDWR);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (std::chrono::steady_clock::now() > deadline)
+            throw Error(ErrorCode::busy, fmt::format("container '{}' is being started", id));
+        ::poll(nullptr, 0, 5);  // a lock tells nobody when it is free, unless one waits without end
+    }
+}
+
+void Host::write_run(const std::string& id, const RunRecord& run) const {
+    replace_file(layout().run(id), to_json(run).dump());
+}
+
+std::optional<int> Host::read_exit_status(const std::string& id) const {
+    const std::string text = read_or_empty(layout().exit_file(id));
+    int status = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), status).ec != std::errc{})
+        return std::nullopt;
+    return status;
+}
+
+Ending Host::read_ending(const std::string& id) const {
+    return describe_ending(read_exit_status(id), parse_oom_kills(read_or_empty(layout().oom_file(id))));
+}
+
+std::string Host::start_failure(const std::string& id) const {
+    const Ending ending = read_ending(id);
+    std::string log;
+    try {
+        log = first_lxc_error(read_file(layout().lxc_log(id)));
+    } catch (const Error&) {
+        log.clear();
+    }
+    if (log.empty()) return ending.reason;
+    // liblxc may complain only of a socket that broke off because init had ended.
+    return ending.init_ran ? ending.reason + " (" + log + ")" : log;
+}
+
+bool Host::monitor_may_run(const std::string& id) const {
+    // liblxc's abstract socket; beyond the length of a socket's name it uses another we do not guess.
+    const std::string name = fmt::format("@{}/{}/command", layout().containers().native(), id);
+    if (name.size() > 100) return true;
+    return read_file("/proc/net/unix", 64U << 20).find(name + "\n") != std::string::npos;
+}
+
+std::uint32_t Host::choose_project(const ContainerSpec& spec) const {
+    if (spec.disk_bytes == 0 || !quota_.enforced()) return 0;
+    return quota_.choose_project(layout().container(spec.id).native());
+}
+
+ContainerUsage Host::usage(const std::string& id,
+                           const std::map<std::string, NetworkUsage, std::less<>>& devices) const {
+    ContainerUsage usage;
+    usage.id = id;
+    read_group_usage(context_.cgroups, cgroup_name(context_, id), usage);
+    if (const auto device = devices.find(device_name(layout(), id)); device != devices.end())
+        usage.network.push_back(other_end(device->second, "eth0"));
+    return usage;
+}
+
+Capacity Host::capacity() const {
+    Capacity capacity;
+    capacity.runtime = "lxc";
+    capacity.cpus = std::max(1U, std::thread::hardware_concurrency());
+    capacity.memory_bytes = total_memory(read_file("/proc/meminfo"));
+    struct statvfs disk {};
+    if (::statvfs(options_.state_dir.c_str(), &disk) == 0)
+        capacity.disk_bytes = std::uint64_t{disk.f_blocks} * disk.f_frsize;
+    utsname system{};
+    ::uname(&system);
+    capacity.architecture = static_cast<const char*>(system.machine);
+    capacity.address = network_.address();
+    capacity.public_address = network_.public_address();
+    capacity.bridge = options_.bridge;
+    capacity.subnet = options_.subnet;
+    capacity.bridge_mtu = options_.bridge_mtu;
+    capacity.storage_pool = "svc0";
+    capacity.disk_limit_enforced = quota_.enforced();
+    std::call_once(details_once_, [&] {
+        details_ = machine_details(options_, context_);
+        details_.set("disk_quota", quota_.enforced() ? "project" : quota_.reason());
+    });
+    capacity.details = details_;
+    return capacity;
+}
+
+void Host::tear_down() {
+    network_.tear_down();
+    remove_group(context_.cgroups, context_.cgroup_prefix);
+    // liblxc keeps its locks in a copy of our path; what others use as well is not empty and stays.
+    std::filesystem::path folder = layout().lxc_lock("").parent_path();
+    while (folder != "/run/lxc/lock" && ::rmdir(folder.c_str()) == 0) folder = folder.parent_path();
+}
+
+}  // namespace svc::lxc

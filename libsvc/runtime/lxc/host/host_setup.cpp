@@ -1,0 +1,186 @@
+#include "libsvc/runtime/lxc/host/host_setup.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/presence.h"
+#include "libsvc/base/process.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/network/addresses.h"
+
+namespace svc::lxc {
+
+namespace {
+
+constexpr const char* common_config = "/usr/share/lxc/config/common.conf";
+constexpr const char* user_namespace_config = "/usr/share/lxc/config/userns.conf";
+
+void check_path(std::string_view what, const std::filesystem::path& path, std::string_view allowed) {
+    const bool clean = std::all_of(path.native().begin(), path.native().end(), [&](unsigned char c) {
+        return std::isalnum(c) != 0 || allowed.find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    if (!path.is_absolute() || !clean)
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("{} {} must be an absolute path of letters, digits and {}", what,
+                                quoted(path.native()), allowed));
+}
+
+std::string read_or_empty(const std::filesystem::path& path) {
+    try {
+        return read_file(path);
+    } catch (const Error&) {
+        return "";
+    }
+}
+
+// Mapped roots are strangers here: they must be able to pass, though not to look.
+void make_passable(const std::filesystem::path& path) {
+    make_directories(path, 0711);
+    if (::chmod(path.c_str(), 0711) != 0) throw system_error("cannot set the mode of a folder", errno);
+}
+
+// The mapped root walks these folders itself, when it mounts what lies in them.
+void check_passable(std::string_view what, const std::filesystem::path& path) {
+    for (std::filesystem::path folder = path.parent_path(); folder != "/"; folder = folder.parent_path()) {
+        struct stat info {};
+        if (::stat(folder.c_str(), &info) != 0 || (info.st_mode & S_IXOTH) != 0) continue;
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("{}: folder {} does not let others pass; mode 0711 is enough", what,
+                                quoted(folder.native())));
+    }
+}
+
+// A copy where containers can reach it, wherever the program itself is; running ones keep the file they have.
+void install_agent(const std::filesystem::path& agent, const std::filesystem::path& target) {
+    struct stat theirs {
+    }, ours{};
+    if (::stat(agent.c_str(), &theirs) != 0) throw system_error("cannot look at the agent", errno);
+    if (::stat(target.c_str(), &ours) == 0 && ours.st_size == theirs.st_size &&
+        ours.st_mtim.tv_sec == theirs.st_mtim.tv_sec && ours.st_mtim.tv_nsec == theirs.st_mtim.tv_nsec)
+        return;
+    const std::filesystem::path temporary = target.native() + ".new";
+    std::filesystem::copy_file(agent, temporary, std::filesystem::copy_options::overwrite_existing);
+    const std::array<timespec, 2> times = {theirs.st_mtim, theirs.st_mtim};
+    if (::chmod(temporary.c_str(), 0755) != 0 ||
+        ::utimensat(AT_FDCWD, temporary.c_str(), times.data(), 0) != 0 ||
+        ::rename(temporary.c_str(), target.c_str()) != 0)
+        throw system_error("cannot copy the agent", errno);
+}
+
+std::uint32_t settle_id_base(const LxcOptions& options, const Layout& layout) {
+    const auto stored = read_if_there(layout.id_base());
+    std::uint32_t base = 0;
+    if (stored) std::from_chars(stored->data(), stored->data() + stored->size(), base);
+    if (stored && base == 0)
+        throw Error(ErrorCode::internal,
+                    "id_base is damaged: it holds the first id of the owners of all layers and containers");
+    if (base != 0 && options.id_base != 0 && base != options.id_base)
+        throw Error(
+            ErrorCode::invalid_argument,
+            fmt::format("id base {} differs from the {} that stored layers have", options.id_base, base));
+    if (base != 0) return base;
+    base = options.id_base != 0
+               ? options.id_base
+               : choose_id_base(read_or_empty("/etc/subuid"), read_or_empty("/etc/subgid"), options.id_count);
+    write_file_atomically(layout.id_base(), std::to_string(base) + "\n");
+    return base;
+}
+
+bool apparmor_is_usable() {
+    return read_or_empty("/sys/module/apparmor/parameters/enabled").starts_with('Y') &&
+           ::access("/sbin/apparmor_parser", X_OK) == 0;
+}
+
+bool has_binder() {
+    return read_or_empty("/proc/filesystems").find("\tbinder\n") != std::string::npos ||
+           ::access("/dev/binder", F_OK) == 0;
+}
+
+}  // namespace
+
+LxcOptions checked(LxcOptions options) {
+    // ':' and ',' separate parts of the overlay's mount options.
+    check_path("state directory", options.state_dir, "/._-+@=~");
+    check_path("helper", options.helper, "/._-+@=~, :");
+    if (!options.agent.empty()) check_path("agent", options.agent, "/._-+@=~, :");
+    if (!options.agent_socket_dir.empty())
+        check_path("agent socket folder", options.agent_socket_dir, "/._-+@=~, :");
+    if (::access(options.helper.c_str(), X_OK) != 0)
+        throw Error(ErrorCode::not_found,
+                    fmt::format("program {} not found", quoted(options.helper.filename().native())));
+    if (!options.agent.empty() && ::access(options.agent.c_str(), X_OK) != 0)
+        throw Error(ErrorCode::not_found,
+                    fmt::format("program {} not found", quoted(options.agent.filename().native())));
+    if (options.id_count < 65536) throw Error(ErrorCode::invalid_argument, "id count must be 65536 or more");
+    return options;
+}
+
+ConfigContext make_context(const LxcOptions& options) {
+    ConfigContext context;
+    context.layout = {options.state_dir};
+    make_passable(options.state_dir);
+    check_passable("state directory", options.state_dir);
+    if (!options.agent_socket_dir.empty())
+        check_passable("agent socket folder", options.agent_socket_dir / "server.unix");
+    make_passable(context.layout.containers());
+    make_passable(context.layout.layers());
+    context.cgroups = detect_cgroup_layout();
+    context.cgroup_prefix = "svc-" + options.bridge;
+    context.bridge = options.bridge;
+    context.bridge_mtu = options.bridge_mtu;
+    const Subnet subnet = parse_subnet(options.subnet);
+    context.gateway = ipv4_text(subnet.address);
+    context.prefix_length = subnet.prefix;
+    context.id_base = settle_id_base(options, context.layout);
+    context.id_count = options.id_count;
+    if (!options.agent.empty()) {
+        context.agent = context.layout.agent_program();
+        install_agent(options.agent, context.agent);
+    }
+    context.agent_socket_dir = options.agent_socket_dir;
+    context.default_processes = options.processes;
+    context.apparmor = apparmor_is_usable();
+    if (::access(common_config, R_OK) == 0 && ::access(user_namespace_config, R_OK) == 0) {
+        context.common_config = common_config;
+        context.user_namespace_config = user_namespace_config;
+    }
+    return context;
+}
+
+Json machine_details(const LxcOptions& options, const ConfigContext& context) {
+    utsname system{};
+    ::uname(&system);
+    const CommandResult version = run_command({options.helper.native(), "version"}, std::chrono::seconds(5));
+    Json missing = Json::array();
+    for (const std::string& controller : missing_controllers(context.cgroups)) missing.push_back(controller);
+    return Json::object({{"kernel", static_cast<const char*>(system.release)},
+                         {"lxc", std::string(trim(version.output))},
+                         {"cgroup", context.cgroups.kind()},
+                         {"missing_controllers", std::move(missing)},
+                         {"apparmor", context.apparmor},
+                         {"seccomp", !context.common_config.empty()},
+                         {"binder", has_binder()},
+                         {"id_base", context.id_base},
+                         {"id_count", context.id_count}});
+}
+
+std::uint64_t total_memory(std::string_view meminfo) {
+    const std::size_t line = meminfo.find("MemTotal:");
+    if (line == std::string_view::npos) return 0;
+    std::uint64_t kibibytes = 0;
+    const std::string_view rest = trim(meminfo.substr(line + 9, 64));
+    std::from_chars(rest.data(), rest.data() + rest.size(), kibibytes);
+    return kibibytes * 1024;
+}
+
+}  // namespace svc::lxc

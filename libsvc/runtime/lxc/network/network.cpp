@@ -1,0 +1,133 @@
+#include "libsvc/runtime/lxc/network/network.h"
+
+#include <fmt/format.h>
+#include <nftables/libnftables.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/network/links.h"
+
+namespace svc::lxc {
+
+namespace {
+
+void check_bridge_name(const std::string& name) {
+    const bool clean = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+    });
+    if (name.empty() || name.size() > 15 || !clean || name == "." || name == "..")
+        throw Error(ErrorCode::invalid_argument, fmt::format("bridge name {} is not usable", quoted(name)));
+}
+
+void check_subnet_is_free(const std::string& bridge, const Subnet& subnet) {
+    for (const InterfaceAddress& other : interface_addresses())
+        if (other.interface != bridge && other.subnet.overlaps(subnet))
+            throw Error(ErrorCode::conflict,
+                        fmt::format("subnet '{}' overlaps that of network interface '{}'",
+                                    subnet.network_text(), other.interface));
+}
+
+std::string find_address(const Subnet& subnet) {
+    const std::string interface = default_interface(read_file("/proc/net/route"));
+    for (const InterfaceAddress& candidate : interface_addresses())
+        if (candidate.interface == interface) return ipv4_text(candidate.subnet.address);
+    return ipv4_text(subnet.address);
+}
+
+bool is_local(const std::string& address) {
+    const auto addresses = interface_addresses();
+    return std::any_of(addresses.begin(), addresses.end(),
+                       [&](const InterfaceAddress& a) { return ipv4_text(a.subnet.address) == address; });
+}
+
+void check_address(const std::string& address) {
+    if (!parse_ipv4(address))
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("address {} is not an IPv4 address", quoted(address)));
+}
+
+// Without it packets from the bridge go nowhere. Left on: others may rely on it by the time we end.
+void enable_forwarding() {
+    std::ofstream("/proc/sys/net/ipv4/ip_forward") << "1\n";
+}
+
+}  // namespace
+
+Network::Network(const NetworkOptions& options) : subnet_(parse_subnet(options.subnet)) {
+    check_bridge_name(options.bridge);
+    check_subnet_is_free(options.bridge, subnet_);
+    rules_.table = table_name(options.bridge);
+    rules_.bridge = options.bridge;
+    rules_.network = subnet_.network_text();
+    ensure_bridge(options.bridge, subnet_, options.mtu);
+    rules_.address = options.address.empty() ? find_address(subnet_) : options.address;
+    public_address_ = options.public_address.empty() ? rules_.address : options.public_address;
+    check_address(rules_.address);
+    check_address(public_address_);
+    rules_.public_addresses = {public_address_};
+    // A public address that some router translates for us arrives here as the private one.
+    if (!is_local(public_address_) && public_address_ != rules_.address)
+        rules_.public_addresses.push_back(rules_.address);
+    enable_forwarding();
+}
+
+Network::~Network() = default;
+
+void Network::add(const std::string& id, const ForwardedContainer& container) {
+    tables_.with([&](Tables& tables) {
+        std::string commands;
+        if (const auto old = tables.containers.find(id); old != tables.containers.end())
+            commands = remove_text(rules_, old->second);
+        commands += add_text(rules_, container);
+        if (!commands.empty()) run(commands);
+        tables.containers[id] = container;
+    });
+}
+
+void Network::remove(const std::string& id) {
+    tables_.with([&](Tables& tables) {
+        const auto found = tables.containers.find(id);
+        if (found == tables.containers.end()) return;
+        const std::string commands = remove_text(rules_, found->second);
+        if (!commands.empty()) run(commands);
+        tables.containers.erase(found);
+    });
+}
+
+void Network::rebuild(std::map<std::string, ForwardedContainer> containers) {
+    tables_.with([&](Tables& tables) {
+        std::vector<ForwardedContainer> list;
+        for (const auto& [id, container] : containers) list.push_back(container);
+        run(table_text(rules_, list));
+        tables.containers = std::move(containers);
+    });
+}
+
+void Network::tear_down() {
+    tables_.with([&](Tables& tables) {
+        run(remove_table_text(rules_));
+        tables.containers.clear();
+    });
+    remove_bridge(rules_.bridge);
+}
+
+// A context of its own each time: kept ones hold on to their cache of the kernel's rules.
+void Network::run(const std::string& commands) {
+    const std::unique_ptr<nft_ctx, decltype(&::nft_ctx_free)> context(::nft_ctx_new(NFT_CTX_DEFAULT),
+                                                                      ::nft_ctx_free);
+    if (!context) throw Error(ErrorCode::internal, "nftables cannot be used");
+    ::nft_ctx_buffer_error(context.get());
+    ::nft_ctx_buffer_output(context.get());
+    if (::nft_run_cmd_from_buffer(context.get(), commands.c_str()) == 0) return;
+    const std::string text = ::nft_ctx_get_error_buffer(context.get());
+    log::debug("nftables refused", {{"commands", commands}, {"error", text}});
+    throw Error(ErrorCode::internal,
+                "cannot change the forwarding rules: " + std::string(trim(text.substr(0, text.find('\n')))));
+}
+
+}  // namespace svc::lxc

@@ -1,0 +1,52 @@
+#pragma once
+// The containers' network on this machine: one bridge, and translation rules by libnftables.
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/base/guarded.h"
+#include "libsvc/runtime/lxc/network/addresses.h"
+#include "libsvc/runtime/lxc/network/rules.h"
+
+namespace svc::lxc {
+
+struct NetworkOptions {
+    std::string bridge, subnet;
+    unsigned mtu = 1500;
+    std::string address, public_address;  // empty: found out
+};
+
+// Thread-safe.
+class Network {
+  public:
+    // Makes the bridge; the rules stay as they are until rebuild(). Throws conflict when the subnet is in use
+    // on another interface.
+    explicit Network(const NetworkOptions& options);
+    ~Network();
+
+    // Sets the ports of container `id`, in one transaction; replaces those it had.
+    void add(const std::string& id, const ForwardedContainer& container);
+    void remove(const std::string& id);  // absent is fine
+    // The first call, with what already runs: the whole table anew, without a moment in between.
+    void rebuild(std::map<std::string, ForwardedContainer> containers);
+    void tear_down();
+
+    const Subnet& subnet() const { return subnet_; }
+    const std::string& address() const { return rules_.address; }
+    const std::string& public_address() const { return public_address_; }
+
+  private:
+    struct Tables {  // libnftables is not thread-safe: its use and the record of what it did go together
+        std::map<std::string, ForwardedContainer> containers;
+    };
+    static void run(const std::string& commands);
+
+    Subnet subnet_;
+    std::string public_address_;
+    RuleContext rules_;
+    Guarded<Tables> tables_;
+};
+
+}  // namespace svc::lxc

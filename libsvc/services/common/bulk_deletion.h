@@ -1,0 +1,52 @@
+#pragma once
+// Deletes several objects of one kind as one operation, some of them at the same time. What cannot be deleted
+// keeps nothing else from it, and is named in the end (extensions bulk_delete.*).
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/operations/engine.h"
+#include "libsvc/services/common/records.h"
+
+namespace svc {
+
+struct BulkRequest {
+    std::vector<std::string> ids;
+    bool force = false;
+    static BulkRequest from_json(const Json& body);  // throws invalid_argument; ids must not be empty
+};
+
+struct BulkKind {
+    std::string noun;  // "containers": of the operation's resources and arguments
+    std::string description;
+    std::function<std::string(std::string_view id)>
+        check;  // its URL, the same by whatever name; throws what makes the whole request fail
+    std::function<Started(std::string_view id, bool force, std::string requestor)> remove;
+};
+
+// Thread-safe. Registers "bulk.delete". Holds no worker while a deletion goes on; continued after a restart.
+// Requests take turns, one deletion each.
+class BulkDeletion {
+  public:
+    // `at_once`: deletions of all requests at the same time. Each may hold a worker of the engine while its
+    // guest shuts down.
+    BulkDeletion(Engine& engine, std::vector<BulkKind> kinds, std::size_t at_once);
+    ~BulkDeletion();
+    // Throws not_found for an unknown id, and invalid_argument for an object that is named twice, before
+    // anything is deleted.
+    Started remove(std::string_view noun, const BulkRequest& request, std::string requestor);
+
+  private:
+    class Run;
+    class Turns;
+    OperationResult run(OperationContext& context);
+
+    Engine& engine_;
+    std::map<std::string, BulkKind, std::less<>> kinds_;
+    std::unique_ptr<Turns> turns_;
+};
+
+}  // namespace svc

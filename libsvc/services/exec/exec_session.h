@@ -1,0 +1,104 @@
+#pragma once
+// One exec: its sockets, what they say, and the thread that carries the command's streams.
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/timer.h"
+#include "libsvc/operations/engine.h"
+#include "libsvc/runtime/runtime.h"
+#include "libsvc/services/exec/exec_service.h"
+
+namespace svc {
+
+// What the thread of a command is to do next. Taken out of the session at once.
+struct ExecOrders {
+    std::vector<int> signals;
+    std::optional<std::pair<unsigned, unsigned>> size;
+    std::string input;       // the next piece, when asked for
+    bool end_input = false;  // nothing follows `input`
+};
+
+struct ExecSessionParts {
+    Runtime& runtime;
+    Timer& timer;
+    std::string container;
+    ExecSpec spec;
+    std::map<std::string, std::string> secrets;    // by stream: "0", "1", "2", "control"
+    std::function<void(int exit_code)> keep_code;  // before an operation that fails with an exit code
+    std::function<void()> finished;                // last call; any thread, also the session's own
+};
+
+// Thread-safe. Must not be destroyed by its own thread.
+class ExecSession : public std::enable_shared_from_this<ExecSession> {
+  public:
+    explicit ExecSession(ExecSessionParts parts);
+    ~ExecSession();
+
+    void run(
+        std::shared_ptr<OperationCompletion> completion);  // the operation is running: sockets may start it
+    void cancel();
+    std::shared_ptr<ExecStream> connect(std::string_view secret);
+    void attach(const std::string& stream, std::shared_ptr<ExecChannel> channel);
+
+    // From the sockets.
+    void take_data(const std::string& stream, std::string bytes);
+    void take_text(const std::string& stream, const std::string& message);
+    void drained();
+    void closed(const std::string& stream, ExecEnd end);
+    void release(const std::string& stream);  // connected, but never attached
+
+    // For the thread of the command.
+    int wake_descriptor() const { return wake_.get(); }
+    ExecOrders take_orders(bool with_input);
+    std::shared_ptr<ExecChannel> channel(const std::string& stream) const;
+    bool terminal() const { return parts_.spec.terminal; }
+
+  private:
+    using End = std::function<void(OperationCompletion&)>;
+    struct Socket {
+        std::string secret;
+        bool connected = false;
+        bool attached = false;  // once, even if it is closed by now
+        std::shared_ptr<ExecChannel> channel;
+    };
+    void start_when_ready(std::unique_lock<std::mutex> lock);
+    void give_up(const std::string& reason);
+    void carry();
+    void finish(const End& end);
+    void fail(const Error& error);
+    void complete(int exit_code, bool ran);
+    void take_control(const std::string& message);
+    void kill_locked();
+    void wake() const;
+
+    ExecSessionParts parts_;
+    FileDescriptor wake_;
+    mutable std::mutex mutex_;
+    std::map<std::string, Socket> sockets_;
+    std::deque<std::string> input_;
+    std::size_t input_bytes_ = 0;
+    bool input_ended_ = false;
+    bool input_paused_ = false;
+    std::vector<int> signals_;
+    std::optional<std::pair<unsigned, unsigned>> size_;
+    std::shared_ptr<OperationCompletion> completion_;
+    End end_;  // of a session that was over before it had its completion
+    Timer::Ticket timeout_ = 0;
+    bool carrying_ = false;
+    bool finished_ = false;
+    bool cancelled_ = false;
+    std::jthread thread_;
+};
+
+}  // namespace svc

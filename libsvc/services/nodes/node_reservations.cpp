@@ -1,0 +1,176 @@
+// Placing instances and giving back what they held.
+#include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/services/nodes/node_implementation.h"
+
+namespace svc {
+
+namespace {
+
+// A node whose slots are a bare number has them of what gpu.type says.
+std::vector<std::string> gpu_types(const Node& node, const std::string& configured) {
+    if (node.gpus.empty()) return {configured};
+    std::vector<std::string> types;
+    for (const Gpu& gpu : node.gpus) types.push_back(gpu.type);
+    return types;
+}
+
+NodeCapacity capacity_of(const Node& node, const NodeLedger& ledger) {
+    NodeCapacity capacity;
+    capacity.name = node.name;
+    capacity.architecture = node.architecture;
+    capacity.tags = node.tags;
+    capacity.online = node.status == NodeStatus::online;
+    capacity.schedulable = !node.unschedulable;
+    const int cpus = node.configured_cpus > 0 ? node.configured_cpus : node.cpus;
+    const std::uint64_t memory = node.configured_memory > 0 ? node.configured_memory : node.memory;
+    capacity.total.cpus = cpus * node.cpu_allocation_rate;
+    capacity.total.memory = static_cast<double>(memory) * node.memory_allocation_rate;
+    capacity.total.disk = static_cast<double>(node.disk_size);
+    capacity.total.gpu_slots = node.gpu_slots;
+    capacity.total.gpu_encoder_slots = node.gpu_encoder_slots;
+    capacity.used = ledger.used();
+    capacity.instances = ledger.instances();
+    capacity.free_addresses = ledger.free_addresses();
+    capacity.free_ports = ledger.free_ports();
+    return capacity;
+}
+
+std::uint64_t ports_needed(const std::vector<ServiceEntry>& services) {
+    std::uint64_t ports = 0;
+    for (const ServiceEntry& service : services) ports += service.count();
+    return ports;
+}
+
+bool holds_disk_only(const Instance& instance) {
+    const bool unreadable = instance.status_when_readable != InstanceStatus::unknown;
+    const InstanceStatus status = unreadable ? instance.status_when_readable : instance.status;
+    return status == InstanceStatus::stopped || status == InstanceStatus::error;
+}
+
+// A failed base instance is a record for inspection: its disk is gone.
+bool holds_nothing(const Instance& instance) {
+    return instance.type == InstanceType::base && instance.status == InstanceStatus::error;
+}
+
+}  // namespace
+
+void NodeService::Implementation::adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {
+    const auto nodes = list();
+    std::lock_guard lock(mutex_);
+    std::map<std::string_view, const Node*> by_name;
+    for (const auto& node : nodes) by_name.emplace(node->name, node.get());
+    for (const auto& instance : instances) {
+        const auto ledger = ledgers_.find(*instance->node);
+        const auto node = by_name.find(*instance->node);
+        if (ledger == ledgers_.end() || node == by_name.end() || holds_nothing(*instance)) continue;
+        ledger->second.adopt(*instance, *node->second, holds_disk_only(*instance));
+    }
+    table_.reset();
+}
+
+Reservation NodeService::Implementation::reserve(const Instance& instance) {
+    const GpuMode mode = gpu_mode();
+    std::lock_guard lock(mutex_);
+    const std::string name = choose(instance);
+    const Ptr node = get(name);
+    auto taken = [&] {
+        try {
+            return ledgers_.at(name).take(instance, *node, mode);
+        } catch (const Error&) {
+            count(name);  // what it held before is given back
+            throw;
+        }
+    }();
+    count(name);
+    return {name,
+            std::move(taken.address),
+            node->public_address,
+            std::move(taken.services),
+            taken.gpu_encoder_slots,
+            std::move(taken.gpus)};
+}
+
+void NodeService::Implementation::release(const Instance& instance, bool keep_disk) {
+    std::lock_guard lock(mutex_);
+    const auto ledger = ledgers_.find(*instance.node);
+    if (ledger == ledgers_.end()) return;
+    ledger->second.release(instance.id.str(), keep_disk);
+    count(instance.node);
+}
+
+Strategy NodeService::Implementation::strategy() const {
+    return parts_.config.text("scheduler.strategy") == "binpack" ? Strategy::binpack : Strategy::spread;
+}
+
+GpuMode NodeService::Implementation::gpu_mode() const {
+    return parts_.config.text("gpu.allocation_mode") == "one" ? GpuMode::one : GpuMode::all;
+}
+
+PlacementRequest NodeService::Implementation::request_for(const Instance& instance) const {
+    PlacementRequest request;
+    request.needs = amounts_of(instance);
+    request.ports = ports_needed(instance.services);
+    request.architecture = instance.architecture;
+    request.selector = instance.node_selector;
+    request.gpu_type = instance.gpu_type;
+    request.node = instance.wanted_node;
+    const auto ledger = ledgers_.find(*instance.node);
+    if (ledger != ledgers_.end() && ledger->second.holds(instance.id.str())) {
+        request.node = instance.node;  // its files are there, and their disk is counted already
+        request.needs.disk = 0;
+    }
+    return request;
+}
+
+std::string NodeService::Implementation::choose(const Instance& instance) {
+    const PlacementRequest request = request_for(instance);
+    const auto placed = table().place(request);
+    if (const auto* placement = std::get_if<Placement>(&placed)) return placement->node;
+    throw_shortage(std::get<NoPlacement>(placed), request);
+}
+
+bool NodeService::Implementation::table_is_current() const {
+    return table_ && table_->changes == parts_.nodes.changes() && table_->nodes.strategy() == strategy() &&
+           table_->gpu_type == parts_.config.text("gpu.type");
+}
+
+NodeTable& NodeService::Implementation::table() {
+    if (table_is_current()) return table_->nodes;
+    const std::uint64_t changes = parts_.nodes.changes();  // before they are read: at worst made once more
+    const std::string gpu_type = parts_.config.text("gpu.type");
+    std::vector<NodeCapacity> capacities;
+    for (const auto& node : list()) {
+        const auto ledger = ledgers_.find(node->name);
+        if (ledger == ledgers_.end()) continue;
+        capacities.push_back(capacity_of(*node, ledger->second));
+        capacities.back().gpu_types = gpu_types(*node, gpu_type);
+    }
+    table_.emplace(Table{changes, gpu_type, NodeTable(strategy(), std::move(capacities))});
+    return table_->nodes;
+}
+
+// What is reserved on the node has changed.
+void NodeService::Implementation::count(const std::string& node) {
+    if (!table_) return;
+    const NodeLedger& ledger = ledgers_.at(node);
+    table_->nodes.set_usage(
+        node, {ledger.used(), ledger.instances(), ledger.free_addresses(), ledger.free_ports()});
+}
+
+// Addresses and ports have texts of their own: what is short shows once the others are left out.
+void NodeService::Implementation::throw_shortage(const NoPlacement& refusal, PlacementRequest request) {
+    const auto nodes = table().nodes();
+    std::vector<NodeCapacity> candidates(nodes.begin(), nodes.end());
+    const auto fits = [&] {
+        return std::holds_alternative<Placement>(place(request, candidates, Strategy::spread));
+    };
+    for (NodeCapacity& candidate : candidates) candidate.free_addresses = 1;
+    if (fits()) throw Error(ErrorCode::exhausted, "no free address available");
+    request.ports = 0;
+    if (fits()) throw Error(ErrorCode::exhausted, "no free port available");
+    throw Error(ErrorCode::exhausted, refusal.reason);
+}
+
+}  // namespace svc

@@ -1,0 +1,43 @@
+#pragma once
+// Which certificates the trusted authorities have signed: a snapshot in memory.
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "libsvc/base/guarded.h"
+#include "libsvc/model/cluster/certificate.h"
+
+namespace svc {
+
+// A certificate that is not in the store itself, and who of the authorities has signed it.
+struct SignedCertificate {
+    Time not_before{}, not_after{};
+    std::vector<std::shared_ptr<const Certificate>> signers;
+};
+
+// Thread-safe; the authorities are fixed. Signatures are checked once per certificate, and remembered for a
+// bounded number of them.
+class TrustedAuthorities {
+  public:
+    explicit TrustedAuthorities(const std::vector<std::shared_ptr<const Certificate>>& certificates);
+    // Without signers for what none of them has signed, and for what is no certificate.
+    std::shared_ptr<const SignedCertificate> look_up(const std::string& fingerprint,
+                                                     std::string_view der) const;
+    // Of those looked up, somebody's validity has ended in (after, until].
+    bool any_expired(Time after, Time until) const;
+
+  private:
+    struct Authority {
+        std::shared_ptr<const Certificate> certificate;
+        std::string der;
+    };
+    using Known = std::unordered_map<std::string, std::shared_ptr<const SignedCertificate>>;
+    std::shared_ptr<const SignedCertificate> check(std::string_view der) const;
+
+    std::vector<Authority> authorities_;
+    mutable Guarded<Known> known_;
+};
+
+}  // namespace svc

@@ -1,0 +1,106 @@
+#include "server/http/authenticate.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+
+#include "libsvc/base/error.h"
+#include "libsvc/services/instances/instance_service.h"
+
+namespace svc::server {
+
+std::string_view to_text(Trust trust) {
+    switch (trust) {
+        case Trust::trusted:
+            return "trusted";
+        case Trust::untrusted:
+            return "untrusted";
+        case Trust::guest:
+            break;
+    }
+    return "guest";
+}
+
+Authenticator::Authenticator(TrustQuestion trusts) : trusts_(std::move(trusts)) {}
+
+Trust Authenticator::trust(const Peer& peer) const {
+    if (peer.transport == Transport::unix_socket)
+        return peer.listener == local_listener ? Trust::trusted : Trust::guest;
+    if (!peer.certificate) return Trust::guest;
+    if (!trusts_ || !trusts_(*peer.certificate)) return Trust::untrusted;
+    // Marked first and asked again: whoever ends trust meanwhile meets the mark, or this meets the end.
+    if (!peer.trusted.set() && !trusts_(*peer.certificate)) return Trust::untrusted;
+    return Trust::trusted;
+}
+
+bool Authenticator::lost_trust(const Peer& peer) const {
+    return peer.certificate && peer.trusted.is_set() && !(trusts_ && trusts_(*peer.certificate));
+}
+
+void Authenticator::check(Access access, const Request& request) const {
+    // Instances may use what their token opens, and nothing else is to be found on their socket.
+    if (request.peer->listener == agent_listener && access != Access::token)
+        throw Error(ErrorCode::not_found, "not found");
+    switch (access) {
+        case Access::everyone:
+        case Access::secret:  // the handler compares it
+            return;
+        case Access::trusted:
+            if (trust(*request.peer) != Trust::trusted) throw Error(ErrorCode::forbidden, "Not Authorized");
+            return;
+        case Access::token:  // the handler checks a token that is there
+            if (!request.headers.find("Authorization") && trust(*request.peer) != Trust::trusted)
+                throw Error(ErrorCode::unauthenticated, "missing token");
+            return;
+    }
+}
+
+InstanceQuestion known_to(const InstanceService& instances) {
+    return [&instances](std::string_view id) {
+        try {
+            return instances.get(id)->id.str() == id;
+        } catch (const Error& e) {
+            if (e.code() == ErrorCode::not_found) return false;
+            throw;
+        }
+    };
+}
+
+std::string token_instance(const Request& request, const AgentTokens& tokens,
+                           const InstanceQuestion& exists) {
+    std::string instance = tokens.check(request.headers.get("Authorization"));
+    if (!exists(instance)) throw Error(ErrorCode::forbidden, "Not Authorized");
+    return instance;
+}
+
+namespace {
+
+constexpr std::ptrdiff_t network_bytes = 8;  // of the sixteen of an IPv6 address
+
+std::string network_of(const std::string& address) {
+    in6_addr bytes{};
+    const std::string bare = address.substr(0, address.find('%'));
+    if (inet_pton(AF_INET6, bare.c_str(), &bytes) != 1) return address;
+    std::fill(std::begin(bytes.s6_addr) + network_bytes, std::end(bytes.s6_addr), std::uint8_t{0});
+    char text[INET6_ADDRSTRLEN] = {};
+    inet_ntop(AF_INET6, &bytes, text, sizeof(text));
+    return std::string(text) + "/64";
+}
+
+}  // namespace
+
+std::string source_of(const Request& request, const AgentTokens& tokens) {
+    if (request.peer->transport != Transport::unix_socket) return network_of(request.peer->address);
+    try {
+        return "instance=" + tokens.check(request.headers.get("Authorization"));
+    } catch (const Error&) {
+        return requestor(request);
+    }
+}
+
+std::string requestor(const Request& request) {
+    if (request.peer->transport == Transport::unix_socket) return "uid=" + std::to_string(request.peer->uid);
+    return request.peer->certificate ? request.peer->certificate->fingerprint : "guest";
+}
+
+}  // namespace svc::server

@@ -1,0 +1,17 @@
+#pragma once
+// One stream of an exec session as a WebSocket: binary messages carry data, an empty text message ends a
+// stream.
+#include <string_view>
+
+#include "libsvc/net/http/request.h"
+#include "libsvc/net/http/response.h"
+#include "libsvc/services/exec/exec_service.h"
+
+namespace svc::server {
+
+// The upgrade to the stream that `secret` names. Throws what ExecService::connect throws, and
+// invalid_argument when the request is no upgrade (the secret is not used up then).
+Response exec_socket(ExecService& exec, const Request& request, std::string_view operation_id,
+                     std::string_view secret);
+
+}  // namespace svc::server

@@ -1,0 +1,51 @@
+#include "server/http/pacer.h"
+
+#include <algorithm>
+
+namespace svc::server {
+
+namespace {
+
+constexpr Duration burst = std::chrono::seconds(1);
+
+}  // namespace
+
+Pacer::Pacer(const Clock& clock, std::size_t per_second)
+    : clock_(clock),
+      interval_(per_second == 0 ? Duration::zero() : burst / static_cast<Duration::rep>(per_second)) {}
+
+Duration Pacer::delay(const std::string& source) {
+    if (interval_ == Duration::zero()) return Duration::zero();
+    const std::lock_guard lock(mutex_);
+    const SteadyTime now = clock_.steady_now();
+    SteadyTime& free_at = account(source, now).free_at;
+    free_at = std::min(std::max(free_at, now) + interval_, now + burst + longest_delay);
+    return std::max(free_at - now - burst, Duration::zero());
+}
+
+std::size_t Pacer::sources() const {
+    const std::lock_guard lock(mutex_);
+    return accounts_.size();
+}
+
+// Those who owe nothing are forgotten, and where all do, who has not asked for longest: nobody waits for
+// another, however many there are.
+Pacer::Account& Pacer::account(const std::string& source, SteadyTime now) {
+    while (!accounts_.empty() && accounts_.back().free_at <= now) forget_last();
+    const auto known = by_source_.find(source);
+    if (known != by_source_.end()) {
+        accounts_.splice(accounts_.begin(), accounts_, known->second);
+        return accounts_.front();
+    }
+    if (accounts_.size() == most_sources) forget_last();
+    accounts_.push_front({source, {}});
+    by_source_.emplace(accounts_.front().source, accounts_.begin());
+    return accounts_.front();
+}
+
+void Pacer::forget_last() {
+    by_source_.erase(accounts_.back().source);
+    accounts_.pop_back();
+}
+
+}  // namespace svc::server

@@ -1,0 +1,139 @@
+#include "server/metrics/cluster_metrics.h"
+
+#include <array>
+#include <map>
+#include <unordered_map>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/json.h"
+
+namespace svc::server {
+
+namespace {
+
+const std::vector<double> boot_bounds{1, 2, 3, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900};
+
+constexpr std::array all_statuses{InstanceStatus::error,    InstanceStatus::unknown, InstanceStatus::created,
+                                  InstanceStatus::prepared, InstanceStatus::started, InstanceStatus::running,
+                                  InstanceStatus::stopped,  InstanceStatus::deleted};
+
+// What instances have reserved on one node: CPUs and memory are theirs from `prepared` until they stop or
+// fail.
+struct Used {
+    std::int64_t cpus = 0;
+    std::uint64_t memory = 0;
+};
+
+bool holds_resources(const Instance& instance) {
+    return instance.status == InstanceStatus::prepared || instance.status == InstanceStatus::started ||
+           instance.status == InstanceStatus::running;
+}
+
+using InstanceList = std::vector<std::shared_ptr<const Instance>>;
+using ApplicationList = std::vector<std::shared_ptr<const Application>>;
+using NodeList = std::vector<std::shared_ptr<const Node>>;
+
+std::string label(std::string_view name, std::string_view value) {
+    return render_labels({{std::string(name), std::string(value)}});
+}
+
+// The specification's names end in `_total`; what they tell are gauges.
+MetricFamily gauge(std::string& out, std::string_view name, std::string_view help) {
+    return {out, name, help, "gauge"};
+}
+
+void write_counts(std::string& out, const NodeList& nodes, const InstanceList& instances) {
+    gauge(out, "svc_cluster_nodes_total", "nodes").add("", nodes.size());
+    gauge(out, "svc_cluster_containers_total", "instances").add("", instances.size());
+    std::map<InstanceStatus, std::uint64_t> by_status;
+    for (const auto& instance : instances) ++by_status[instance->status];
+    auto per_status = gauge(out, "svc_cluster_containers_per_status_total", "instances of each status");
+    for (const InstanceStatus status : all_statuses)
+        per_status.add(label("status", to_text(status)), by_status[status]);
+}
+
+// A series for each application, also without instances. Instances of a removed one count nowhere.
+void write_applications(std::string& out, const ApplicationList& applications,
+                        const InstanceList& instances) {
+    gauge(out, "svc_cluster_applications_total", "applications").add("", applications.size());
+    std::unordered_map<std::string_view, std::uint64_t> by_application;
+    for (const auto& instance : instances) ++by_application[*instance->app_id];
+    auto family = gauge(out, "svc_cluster_containers_per_application_total", "instances of each application");
+    for (const auto& application : applications) {
+        const auto found = by_application.find(application->id.str());
+        family.add(label("application", application->name),
+                   found == by_application.end() ? std::uint64_t{0} : found->second);
+    }
+}
+
+void write_resources(std::string& out, const NodeList& nodes,
+                     std::unordered_map<std::string_view, Used>& used) {
+    const auto write = [&](std::string_view name, std::string_view help, auto number) {
+        auto family = gauge(out, name, help);
+        for (const auto& node : nodes) family.add(label("node", node->name), number(*node));
+    };
+    const auto scaled = [](double amount, double rate) { return static_cast<std::uint64_t>(amount * rate); };
+    write("svc_cluster_available_cpu_total", "CPUs of the node times its allocation rate",
+          [&](const Node& node) {
+              return scaled(node.configured_cpus ? node.configured_cpus : node.cpus,
+                            node.cpu_allocation_rate);
+          });
+    write("svc_cluster_used_cpu_total", "CPUs reserved on the node",
+          [&](const Node& node) { return static_cast<std::uint64_t>(used[node.name].cpus); });
+    write("svc_cluster_available_memory_total", "bytes of the node times its allocation rate",
+          [&](const Node& node) {
+              return scaled(
+                  static_cast<double>(node.configured_memory ? node.configured_memory : node.memory),
+                  node.memory_allocation_rate);
+          });
+    write("svc_cluster_used_memory_total", "bytes reserved on the node",
+          [&](const Node& node) { return used[node.name].memory; });
+}
+
+}  // namespace
+
+ClusterMetrics::ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes,
+                               const InstanceService& instances, const ApplicationService& applications,
+                               EventBus& events, const Clock& clock)
+    : nodes_(nodes),
+      instances_(instances),
+      applications_(applications),
+      clock_(clock),
+      boot_time_(registry.histogram("svc_cluster_container_boot_time_seconds",
+                                    "from the start request to running", boot_bounds)) {
+    registry.add_collector([this](std::string& out) { collect(out); });
+    subscription_ = events.subscribe({EventType::lifecycle}, [this](const Event& event) {
+        observe_boot(*event.text);
+        return true;
+    });
+}
+
+void ClusterMetrics::collect(std::string& out) const {
+    const NodeList nodes = nodes_.list();
+    const InstanceList instances = instances_.list();
+    std::unordered_map<std::string_view, Used> used;
+    for (const auto& instance : instances) {
+        if (!holds_resources(*instance)) continue;
+        used[*instance->node].cpus += instance->resources.cpus;
+        used[*instance->node].memory += instance->resources.memory;
+    }
+    write_counts(out, nodes, instances);
+    write_applications(out, applications_.list(), instances);
+    write_resources(out, nodes, used);
+}
+
+void ClusterMetrics::observe_boot(const std::string& event) const {
+    if (event.find("\"container-running\"") == std::string::npos) return;
+    const Json document = Json::parse(event);
+    const std::string& source = document.at("metadata").at("source").as_string();
+    try {
+        const auto instance = instances_.get(source.substr(source.rfind('/') + 1));
+        if (instance->type != InstanceType::regular || instance->start_requested_at == Time{}) return;
+        boot_time_.observe(
+            std::chrono::duration<double>(clock_.now() - instance->start_requested_at).count());
+    } catch (const Error&) {
+        return;  // removed meanwhile: it has no boot time any more
+    }
+}
+
+}  // namespace svc::server

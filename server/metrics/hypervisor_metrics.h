@@ -1,0 +1,25 @@
+#pragma once
+// svc_instance_*: what running instances use of the machine, as their runtime counts it.
+#include <string>
+
+#include "libsvc/runtime/runtime.h"
+#include "libsvc/services/applications/application_service.h"
+#include "libsvc/services/instances/instance_service.h"
+
+namespace svc::server {
+
+// Thread-safe; asks the runtime at each call.
+class HypervisorMetrics {
+  public:
+    HypervisorMetrics(Runtime& runtime, const InstanceService& instances,
+                      const ApplicationService& applications)
+        : runtime_(runtime), instances_(instances), applications_(applications) {}
+    std::string render() const;  // the whole scrape
+
+  private:
+    Runtime& runtime_;
+    const InstanceService& instances_;
+    const ApplicationService& applications_;
+};
+
+}  // namespace svc::server

@@ -1,0 +1,21 @@
+#include "server/routes/api.h"
+
+#include <iterator>
+
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+std::vector<Route> api_routes(const Services& services) {
+    std::vector<Route> all;
+    for (auto table : {root_routes, addon_routes, application_routes, artifact_routes, certificate_routes,
+                       config_routes, event_routes, image_routes, instance_routes, metrics_routes,
+                       node_routes, openapi_routes, operation_routes, registry_routes, task_routes}) {
+        std::vector<Route> routes = table(services);
+        std::move(routes.begin(), routes.end(), std::back_inserter(all));
+    }
+    for (Route& route : all) route.max_body = services.options.max_body;
+    return all;
+}
+
+}  // namespace svc::server
