@@ -32,7 +32,7 @@ Json addon_value(const Json& record) {
                          {"used_by", Json(items_of(record, "used_by"))}});
 }
 
-int list(Context& context, const Arguments& arguments) {
+int list_addons(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"NAME", "VERSIONS", "USED BY"}, {}}};
     for (const Json& record : context.client().addons()) {
         document.value.push_back(addon_value(record));
@@ -44,7 +44,7 @@ int list(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int show(Context& context, const Arguments& arguments) {
+int show_addon(Context& context, const Arguments& arguments) {
     const Json record = context.client().addon(addon_named(context.client(), arguments.text("name")));
     context.console().print(render(describe(addon_value(record)), format_of(arguments)));
     return 0;
@@ -60,7 +60,7 @@ int upload(Context& context, const Arguments& arguments, bool is_new) {
     return 0;
 }
 
-int remove(Context& context, const Arguments& arguments) {
+int remove_addon(Context& context, const Arguments& arguments) {
     const auto version = version_of(arguments);
     const std::string name = addon_named(context.client(), arguments.text("name"));
     if (!arguments.is_set("yes"))
@@ -93,12 +93,12 @@ Command addon_update_command() {
 }
 
 Command addon_list_command() {
-    return {{"addon", "list"}, {"ls"}, "list addons", {}, {format_flag("table")}, list};
+    return {{"addon", "list"}, {"ls"}, "list addons", {}, {format_flag("table")}, list_addons};
 }
 
 Command addon_show_command() {
-    return {{"addon", "show"},     {},  "show an addon and its versions", {one_addon()},
-            {format_flag("yaml")}, show};
+    return {{"addon", "show"},     {},        "show an addon and its versions", {one_addon()},
+            {format_flag("yaml")}, show_addon};
 }
 
 Command addon_delete_command() {
@@ -107,7 +107,7 @@ Command addon_delete_command() {
             "delete an addon or one of its versions",
             {one_addon()},
             {version_flag(), {"yes", 'y', "", "do not ask"}, timeout_flag()},
-            remove};
+            remove_addon};
 }
 
 }  // namespace svc::cli

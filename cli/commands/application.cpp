@@ -28,7 +28,7 @@ std::string named(Context& context, const Arguments& arguments) {
     return application_named(context.client(), arguments.text("application"));
 }
 
-int list(Context& context, const Arguments& arguments) {
+int list_applications(Context& context, const Arguments& arguments) {
     const auto conditions =
         parse_conditions(arguments.list("filter"), application_condition_keys(), "filter");
     JsonArray shown;
@@ -40,7 +40,7 @@ int list(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int show(Context& context, const Arguments& arguments) {
+int show_application(Context& context, const Arguments& arguments) {
     const Json record = context.client().application(named(context, arguments));
     context.console().print(render(describe(application_value(record)), format_of(arguments)));
     return 0;
@@ -78,7 +78,7 @@ std::vector<std::string> to_remove(Context& context, const Arguments& arguments)
     return ids;
 }
 
-int remove(Context& context, const Arguments& arguments) {
+int remove_application(Context& context, const Arguments& arguments) {
     const auto version = version_of(arguments);
     const bool force = arguments.is_set("force");
     const auto names = to_remove(context, arguments);
@@ -172,12 +172,16 @@ Command application_list_command() {
               {},
               true},
              format_flag("table")},
-            list};
+            list_applications};
 }
 
 Command application_show_command() {
-    return {{"application", "show"}, {},  "show an application and its versions", {one_application()},
-            {format_flag("yaml")},   show};
+    return {{"application", "show"},
+            {},
+            "show an application and its versions",
+            {one_application()},
+            {format_flag("yaml")},
+            show_application};
 }
 
 Command application_delete_command() {
@@ -191,7 +195,7 @@ Command application_delete_command() {
              {"yes", 'y', "", "do not ask"},
              no_wait_flag(),
              timeout_flag()},
-            remove};
+            remove_application};
 }
 
 Command application_publish_command() {

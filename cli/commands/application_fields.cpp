@@ -103,7 +103,7 @@ int change(Context& context, const Arguments& arguments, const Field& field, Jso
     return 0;
 }
 
-int set(Context& context, const Arguments& arguments) {
+int set_application(Context& context, const Arguments& arguments) {
     const Field& field = find_field(arguments.text("field"));
     return change(context, arguments, field, value_of(field, arguments.text("value")));
 }
@@ -125,7 +125,7 @@ Command application_set_command() {
              {"field", "its name"},
              {"value", "its value; lists with commas between"}},
             {timeout_flag()},
-            set,
+            set_application,
             "Fields: " + names(false) + ".\n\nsvcctl application set my-app resources.memory 4GB"};
 }
 

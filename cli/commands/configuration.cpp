@@ -6,13 +6,13 @@
 namespace svc::cli {
 namespace {
 
-int set(Context& context, const Arguments& arguments) {
+int set_configuration(Context& context, const Arguments& arguments) {
     Waiting waiting(context, arguments, false);
     waiting.finish(context.client().set_config(arguments.text("name"), arguments.text("value")));
     return 0;
 }
 
-int show(Context& context, const Arguments& arguments) {
+int show_configuration(Context& context, const Arguments& arguments) {
     const Json config = context.client().config();
     Document document{Json::object({{"config", config}}), {{"NAME", "VALUE"}, {}}};
     for (const auto& [name, value] : config.as_object())
@@ -30,11 +30,12 @@ Command config_set_command() {
             {{"name", "name of the item; 'svcctl config show' lists them"},
              {"value", "its value; '' for the default"}},
             {timeout_flag()},
-            set};
+            set_configuration};
 }
 
 Command config_show_command() {
-    return {{"config", "show"}, {}, "show the cluster's configuration", {}, {format_flag("yaml")}, show};
+    return {{"config", "show"}, {}, "show the cluster's configuration", {}, {format_flag("yaml")},
+            show_configuration};
 }
 
 }  // namespace svc::cli

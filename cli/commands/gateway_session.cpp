@@ -47,7 +47,7 @@ Json extra_data_of(const Arguments& arguments) {
     }
 }
 
-Json request_of(const Arguments& arguments) {
+Json request_of_session(const Arguments& arguments) {
     Json request = Json::object({{"app", arguments.text("app")},
                                  {"joinable", arguments.is_set("joinable")},
                                  {"ephemeral", !arguments.is_set("keep")}});
@@ -62,7 +62,7 @@ Json request_of(const Arguments& arguments) {
     return request;
 }
 
-int list(Context& context, const Arguments& arguments) {
+int list_sessions(Context& context, const Arguments& arguments) {
     Document document{Json::array(),
                       {{"ID", "APP", "REGION", "STATUS", "INSTANCE", "JOINABLE", "ACCOUNT", "REASON"}, {}}};
     const Format format = format_of(arguments);
@@ -84,12 +84,12 @@ int print_one(Context& context, const Arguments& arguments, Json session) {
     return 0;
 }
 
-int show(Context& context, const Arguments& arguments) {
+int show_session(Context& context, const Arguments& arguments) {
     return print_one(context, arguments, context.gateway().session(arguments.text("id")));
 }
 
 int create(Context& context, const Arguments& arguments) {
-    const Json request = request_of(arguments);
+    const Json request = request_of_session(arguments);
     const Json session = context.gateway().create_session(request);
     if (!arguments.given("account") && !arguments.given("gateway-url"))
         context.console().print_error_line(
@@ -97,13 +97,13 @@ int create(Context& context, const Arguments& arguments) {
     return print_one(context, arguments, session);
 }
 
-int join(Context& context, const Arguments& arguments) {
+int join_session(Context& context, const Arguments& arguments) {
     Json request = Json::object();
     if (Json screen = screen_of(arguments); !screen.is_null()) request.set("screen", std::move(screen));
     return print_one(context, arguments, context.gateway().join_session(arguments.text("id"), request));
 }
 
-int remove(Context& context, const Arguments& arguments) {
+int remove_session(Context& context, const Arguments& arguments) {
     const SessionRemoval how{arguments.is_set("force"), !arguments.is_set("no-wait")};
     const auto& ids = arguments.list("id");
     if (ids.size() == 1) {
@@ -167,27 +167,27 @@ std::vector<Command> gateway_session_commands() {
                                   "",
                                   {"created", "active", "error", "terminating", "terminated"}},
                                  format_flag("table")}),
-             list},
+             list_sessions},
             {{"gateway", "session", "show"},
              {},
              "show a session",
              {one_session()},
              with_gateway_flags({format_flag("yaml")}),
-             show},
+             show_session},
             create_command(),
             {{"gateway", "session", "join"},
              {},
              "take over a session: its present client is disconnected",
              {one_session()},
              with_gateway_flags({screen_flag(), density_flag(), format_flag("yaml")}),
-             join},
+             join_session},
             {{"gateway", "session", "delete"},
              {"rm"},
              "end sessions and delete their instances",
              {{"id", "ids of the sessions", true, true}},
              with_gateway_flags({{"force", 'f', "", "forget them even if their region does not answer"},
                                  {"no-wait", 0, "", "do not wait until the instances are gone"}}),
-             remove}};
+             remove_session}};
 }
 
 }  // namespace svc::cli

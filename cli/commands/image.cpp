@@ -34,11 +34,11 @@ Json image_value(const Json& record) {
     return value;
 }
 
-std::string named(Context& context, const Arguments& arguments) {
+std::string named_image(Context& context, const Arguments& arguments) {
     return image_named(context.client(), arguments.text("image"));
 }
 
-int list(Context& context, const Arguments& arguments) {
+int list_images(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"ID", "NAME", "STATUS", "VERSIONS", "ARCHITECTURE", "DEFAULT"}, {}}};
     for (const Json& record : context.client().images()) {
         document.value.push_back(image_value(record));
@@ -51,13 +51,13 @@ int list(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int show(Context& context, const Arguments& arguments) {
-    const Json record = context.client().image(named(context, arguments));
+int show_image(Context& context, const Arguments& arguments) {
+    const Json record = context.client().image(named_image(context, arguments));
     context.console().print(render(describe(image_value(record)), format_of(arguments)));
     return 0;
 }
 
-ImageRequest request_of(const Arguments& arguments) {
+ImageRequest request_of_image(const Arguments& arguments) {
     ImageRequest request;
     if (arguments.is_set("default")) request.is_default = true;
     return request;
@@ -66,7 +66,7 @@ ImageRequest request_of(const Arguments& arguments) {
 // A path that is no file names an image on the image server.
 Json start_add(Context& context, const Arguments& arguments, const PackageProgress& progress) {
     const std::string path = arguments.text("path");
-    ImageRequest request = request_of(arguments);
+    ImageRequest request = request_of_image(arguments);
     request.name = arguments.text("name");
     if (std::filesystem::exists(path) || path.find('/') != std::string::npos) {
         const Package package(path, progress);
@@ -87,31 +87,31 @@ int update(Context& context, const Arguments& arguments) {
     if (!arguments.given("path") && !arguments.is_set("default"))
         throw UsageError("nothing to change: give a package, --default, or both");
     Waiting waiting(context, arguments, false);
-    const std::string image = named(context, arguments);
+    const std::string image = named_image(context, arguments);
     if (!arguments.given("path")) {
         waiting.finish(context.client().patch_image(image, ImagePatch{true}));
         return 0;
     }
     const Package package(arguments.text("path"), waiting.package_progress());
-    waiting.finish(context.client().update_image(image, request_of(arguments), package));
+    waiting.finish(context.client().update_image(image, request_of_image(arguments), package));
     return 0;
 }
 
 int make_default(Context& context, const Arguments& arguments) {
     Waiting waiting(context, arguments, false);
-    waiting.finish(context.client().patch_image(named(context, arguments), ImagePatch{true}));
+    waiting.finish(context.client().patch_image(named_image(context, arguments), ImagePatch{true}));
     return 0;
 }
 
 int synchronise(Context& context, const Arguments& arguments) {
     Waiting waiting(context, arguments, false);
-    waiting.finish(context.client().synchronise_image(named(context, arguments)));
+    waiting.finish(context.client().synchronise_image(named_image(context, arguments)));
     return 0;
 }
 
-int remove(Context& context, const Arguments& arguments) {
+int remove_image(Context& context, const Arguments& arguments) {
     const auto version = version_of(arguments);
-    const std::string image = named(context, arguments);
+    const std::string image = named_image(context, arguments);
     if (!arguments.is_set("yes"))
         confirm_removal(context.console(), {"image " + quoted(image) + version_words(version)});
     Waiting waiting(context, arguments, false);
@@ -136,12 +136,12 @@ Command image_add_command() {
 }
 
 Command image_list_command() {
-    return {{"image", "list"}, {"ls"}, "list images", {}, {format_flag("table")}, list};
+    return {{"image", "list"}, {"ls"}, "list images", {}, {format_flag("table")}, list_images};
 }
 
 Command image_show_command() {
-    return {{"image", "show"},     {},  "show an image and its versions", {one_image()},
-            {format_flag("yaml")}, show};
+    return {{"image", "show"},     {},        "show an image and its versions", {one_image()},
+            {format_flag("yaml")}, show_image};
 }
 
 Command image_update_command() {
@@ -173,7 +173,7 @@ Command image_delete_command() {
              {"force", 'f', "", "also when it is immutable or in use"},
              {"yes", 'y', "", "do not ask"},
              timeout_flag()},
-            remove};
+            remove_image};
 }
 
 }  // namespace svc::cli

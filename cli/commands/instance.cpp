@@ -11,11 +11,11 @@
 namespace svc::cli {
 namespace {
 
-Positional one_instance() {
+Positional selected_instance() {
     return {"id", "id or name of the instance"};
 }
 
-int list(Context& context, const Arguments& arguments) {
+int list_instances(Context& context, const Arguments& arguments) {
     const auto conditions = parse_conditions(arguments.list("filter"), instance_condition_keys(), "filter");
     JsonArray records = context.client().instances();
     std::erase_if(records, [&](const Json& record) {
@@ -27,12 +27,12 @@ int list(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-std::string named(Context& context, const Arguments& arguments) {
+std::string named_instance(Context& context, const Arguments& arguments) {
     return instance_named(context.client(), arguments.text("id"));
 }
 
-int show(Context& context, const Arguments& arguments) {
-    const Json record = context.client().instance(named(context, arguments));
+int show_instance(Context& context, const Arguments& arguments) {
+    const Json record = context.client().instance(named_instance(context, arguments));
     const auto around = surroundings_of(context.client(), {record});
     context.console().print(render(describe(instance_value(record, around)), format_of(arguments)));
     return 0;
@@ -40,13 +40,13 @@ int show(Context& context, const Arguments& arguments) {
 
 int set_status(Context& context, const Arguments& arguments, std::string_view status) {
     Waiting waiting(context, arguments, true);
-    waiting.finish(context.client().set_instance_status(named(context, arguments), status));
+    waiting.finish(context.client().set_instance_status(named_instance(context, arguments), status));
     return 0;
 }
 
 int start(Context& context, const Arguments& arguments) {
     if (!arguments.is_set("yes")) {
-        const Json record = context.client().instance(named(context, arguments));
+        const Json record = context.client().instance(named_instance(context, arguments));
         if (text_of(record, "status") == "error")
             confirm(context.console(),
                     "Instance " + quoted(text_of(record, "id")) +
@@ -77,7 +77,7 @@ std::vector<std::string> named_ids(Context& context, const std::vector<std::stri
 
 int set_protection(Context& context, const Arguments& arguments, bool wanted) {
     Waiting waiting(context, arguments, true);
-    waiting.finish(context.client().protect_instance(named(context, arguments), wanted));
+    waiting.finish(context.client().protect_instance(named_instance(context, arguments), wanted));
     return 0;
 }
 
@@ -85,7 +85,7 @@ Command protection_command(std::string name, std::string summary, bool wanted) {
     return {{std::move(name)},
             {},
             std::move(summary),
-            {one_instance()},
+            {selected_instance()},
             {no_wait_flag(), timeout_flag()},
             [wanted](Context& context, const Arguments& arguments) {
                 return set_protection(context, arguments, wanted);
@@ -105,7 +105,7 @@ std::vector<std::string> chosen_ids(Context& context, const Arguments& arguments
     return ids;
 }
 
-int remove(Context& context, const Arguments& arguments) {
+int remove_instance(Context& context, const Arguments& arguments) {
     const std::vector<std::string> ids = chosen_ids(context, arguments);
     const std::size_t given = arguments.list("id").size();
     bool all_well = ids.size() >= given;
@@ -140,11 +140,11 @@ Command list_command() {
               {},
               true},
              format_flag("table")},
-            list};
+            list_instances};
 }
 
 Command show_command() {
-    return {{"show"}, {}, "show an instance", {one_instance()}, {format_flag("yaml")}, show};
+    return {{"show"}, {}, "show an instance", {selected_instance()}, {format_flag("yaml")}, show_instance};
 }
 
 Command start_command() {
@@ -152,7 +152,7 @@ Command start_command() {
         {"start"},
         {},
         "start a stopped or prepared instance",
-        {one_instance()},
+        {selected_instance()},
         {{"yes", 'y', "", "do not ask before a failed instance is started"}, no_wait_flag(), timeout_flag()},
         start};
 }
@@ -161,7 +161,7 @@ Command stop_command() {
     return {{"stop"},
             {},
             "stop an instance",
-            {one_instance()},
+            {selected_instance()},
             {no_wait_flag(), timeout_flag()},
             [](Context& context, const Arguments& arguments) {
                 return set_status(context, arguments, "stopped");
@@ -187,7 +187,7 @@ Command delete_command() {
              {"yes", 'y', "", "do not ask"},
              no_wait_flag(),
              timeout_flag()},
-            remove};
+            remove_instance};
 }
 
 }  // namespace svc::cli

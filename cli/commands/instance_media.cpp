@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t most_track = 256U << 20;
 
-Positional one_instance() {
+Positional one_running_instance() {
     return {"id", "id or name of the instance"};
 }
 
@@ -165,20 +165,20 @@ std::vector<Command> instance_media_commands() {
         {{"instance", "location", "replay"},
          {},
          "let an instance move as a GPX file or an NMEA log says",
-         {one_instance(), {"file", "FILE.gpx or FILE.nmea"}},
+         {one_running_instance(), {"file", "FILE.gpx or FILE.nmea"}},
          {{"speed", 0, "FACTOR", "2 is twice as fast as it was recorded", "1"}},
          replay,
          "Injection is switched on and stays on. Points without a time come a second after the one before."},
         {{"instance", "camera", "image"},
          {},
          "show a picture to the camera",
-         {one_instance(), {"file", "a JPEG of one of the camera's sizes"}},
+         {one_running_instance(), {"file", "a JPEG of one of the camera's sizes"}},
          {},
          send_image},
         {{"instance", "camera", "video"},
          {},
          "show a video to the camera, until its end",
-         {one_instance(), {"file", "whatever ffmpeg on this machine plays"}},
+         {one_running_instance(), {"file", "whatever ffmpeg on this machine plays"}},
          {{"size", 0, "WxH", "what the guest has opened the camera with", "1280x720"},
           {"fps", 0, "N", "frames a second (those of the file when not given)"},
           {"loop", 0, "", "again and again"}},
@@ -187,7 +187,7 @@ std::vector<Command> instance_media_commands() {
         {{"instance", "trace", "stop"},
          {},
          "end a recording and write it down",
-         {one_instance()},
+         {one_running_instance()},
          {{"output", 0, "FILE", "fetch it to this machine"}},
          stop_trace}};
 }

@@ -38,7 +38,7 @@ bool node_matches(const Json& record, const Condition& condition) {
     return text_of(record, condition.key) == condition.value;
 }
 
-int list(Context& context, const Arguments& arguments) {
+int list_nodes(Context& context, const Arguments& arguments) {
     const auto conditions = parse_conditions(arguments.list("filter"), {"master", "status"}, "filter");
     Document document{Json::array(), {{"NAME", "ADDRESS", "PUBLIC ADDRESS", "STATUS", "ARCHITECTURE"}, {}}};
     for (const Json& record : context.client().nodes()) {
@@ -69,7 +69,7 @@ Json gpu_allocations(const Json& record) {
     return all;
 }
 
-int show(Context& context, const Arguments& arguments) {
+int show_node(Context& context, const Arguments& arguments) {
     const Json record = context.client().node(node_named(context.client(), arguments.text("name")));
     Json value = node_value(record);
     if (arguments.is_set("allocations"))
@@ -88,7 +88,7 @@ Command node_list_command() {
             {},
             {{"filter", 'f', "KEY=VALUE", "only those with this status, or master=true", "", {}, true},
              format_flag("table")},
-            list};
+            list_nodes};
 }
 
 Command node_show_command() {
@@ -99,7 +99,7 @@ Command node_show_command() {
             {{"allocations", 0, "", "what each instance on it has reserved"},
              {"gpu-allocations", 0, "", "which instance has which GPU"},
              format_flag("yaml")},
-            show};
+            show_node};
 }
 
 }  // namespace svc::cli

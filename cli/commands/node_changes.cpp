@@ -86,7 +86,7 @@ int set(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int add(Context& context, const Arguments& arguments) {
+int add_node(Context& context, const Arguments& arguments) {
     Json body = Json::object({{"name", arguments.text("name")}, {"address", arguments.text("address")}});
     const std::initializer_list<std::pair<std::string_view, std::string>> texts{
         {"network", "network_name"},          {"network-subnet", "network_subnet"},
@@ -103,7 +103,7 @@ int add(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int remove(Context& context, const Arguments& arguments) {
+int remove_node(Context& context, const Arguments& arguments) {
     const std::string name = node_named(context.client(), arguments.text("name"));
     if (!arguments.is_set("yes")) confirm_removal(context.console(), {"node " + quoted(name)});
     Waiting waiting(context, arguments, false);
@@ -129,7 +129,7 @@ Command node_add_command() {
              {"trust-token", 0, "TEXT", "join token of the remote hypervisor"},
              {"unmanaged", 0, "", "the node is in the hypervisor's cluster already; do not configure it"},
              timeout_flag()},
-            add};
+            add_node};
 }
 
 Command node_set_command() {
@@ -151,7 +151,7 @@ Command node_remove_command() {
              {"keep-in-cluster", 0, "", "leave it in the hypervisor's cluster"},
              {"yes", 'y', "", "do not ask"},
              timeout_flag()},
-            remove};
+            remove_node};
 }
 
 }  // namespace svc::cli

@@ -7,7 +7,7 @@
 namespace svc::cli {
 namespace {
 
-int list(Context& context, const Arguments& arguments) {
+int list_operations(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"ID", "DESCRIPTION", "STATUS", "CREATED", "CANCELABLE"}, {}}};
     for (const Json& record : context.client().operations()) {
         document.value.push_back(record);
@@ -19,7 +19,7 @@ int list(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int show(Context& context, const Arguments& arguments) {
+int show_operation(Context& context, const Arguments& arguments) {
     const Json record = context.client().operation(operation_named(context.client(), arguments.text("id")));
     context.console().print(render(describe(record), format_of(arguments)));
     return 0;
@@ -44,12 +44,13 @@ int list_tasks(Context& context, const Arguments& arguments) {
 }  // namespace
 
 Command operation_list_command() {
-    return {{"operation", "list"}, {"ls"}, "list operations", {}, {format_flag("table")}, list};
+    return {{"operation", "list"}, {"ls"}, "list operations", {}, {format_flag("table")}, list_operations};
 }
 
 Command operation_show_command() {
-    return {{"operation", "show"}, {},  "show an operation", {{"id", "id of the operation"}},
-            {format_flag("yaml")}, show};
+    return {{"operation", "show"}, {},
+            "show an operation",   {{"id", "id of the operation"}},
+            {format_flag("yaml")}, show_operation};
 }
 
 Command operation_cancel_command() {

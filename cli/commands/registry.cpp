@@ -20,7 +20,7 @@ std::string version_list(const Json& record) {
     return join(numbers, ",");
 }
 
-int list(Context& context, const Arguments& arguments) {
+int list_registry_applications(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"NAME", "VERSIONS", "ARCHITECTURES", "INSTANCE TYPE", "TAGS"}, {}}};
     for (const Json& record : context.client().registry_applications()) {
         document.value.push_back(record);
@@ -45,7 +45,7 @@ int pull(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int remove(Context& context, const Arguments& arguments) {
+int remove_registry_application(Context& context, const Arguments& arguments) {
     const std::string name = arguments.text("name");
     if (!arguments.is_set("yes"))
         confirm_removal(context.console(), {"application " + quoted(name) + " in the registry"});
@@ -57,8 +57,8 @@ int remove(Context& context, const Arguments& arguments) {
 }  // namespace
 
 Command registry_list_command() {
-    return {{"registry", "list"},   {"ls"}, "list the registry's applications", {},
-            {format_flag("table")}, list};
+    return {{"registry", "list"},      {"ls"}, "list the registry's applications", {}, {format_flag("table")},
+            list_registry_applications};
 }
 
 Command registry_push_command() {
@@ -85,7 +85,7 @@ Command registry_delete_command() {
             "delete an application in the registry",
             {one_application()},
             {{"yes", 'y', "", "do not ask"}, no_wait_flag(), timeout_flag()},
-            remove};
+            remove_registry_application};
 }
 
 }  // namespace svc::cli

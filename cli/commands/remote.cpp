@@ -54,7 +54,7 @@ void introduce(Context& context, const Arguments& arguments, const Remote& remot
                                        certificate.string());
 }
 
-int add(Context& context, const Arguments& arguments) {
+int add_remote(Context& context, const Arguments& arguments) {
     const Target target = parse_address(arguments);
     Config config = context.config();
     const std::string name = arguments.text("name");
@@ -66,7 +66,7 @@ int add(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int list(Context& context, const Arguments& arguments) {
+int list_remotes(Context& context, const Arguments& arguments) {
     const Config config = context.config();
     Document document{Json::array(), {{"NAME", "URL", "DEFAULT"}, {}}};
     for (const Remote& remote : config.remotes()) {
@@ -99,14 +99,14 @@ Command remote_add_command() {
         "remember a service under a name",
         {one_remote(), remote_address(), {"trust-password", "makes the service trust this client", false}},
         {accept_flag(), {"token", 0, "TEXT", "an invitation ('svcctl trust token') instead of the password"}},
-        add,
+        add_remote,
         "Shows the fingerprint of the service's certificate and asks whether it is right; from then on only "
         "that\n"
         "certificate is accepted. The client's own key is made at first use."};
 }
 
 Command remote_list_command() {
-    return {{"remote", "list"}, {"ls"}, "list known services", {}, {format_flag("table")}, list};
+    return {{"remote", "list"}, {"ls"}, "list known services", {}, {format_flag("table")}, list_remotes};
 }
 
 Command remote_remove_command() {

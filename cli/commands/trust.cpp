@@ -31,7 +31,7 @@ Json certificate_value(const Json& record) {
                          {"expiry-date", time_text(to_unix_seconds(parsed.not_after))}});
 }
 
-int list(Context& context, const Arguments& arguments) {
+int list_certificates(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"FINGERPRINT", "COMMON NAME", "ISSUE DATE", "EXPIRY DATE"}, {}}};
     for (const Json& record : context.client().certificates()) {
         const Json value = certificate_value(record);
@@ -44,7 +44,7 @@ int list(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int add(Context& context, const Arguments& arguments) {
+int add_certificate(Context& context, const Arguments& arguments) {
     const std::string text = read_certificate(context.console(), arguments.text("path"));
     const X509Certificate certificate = parse_x509(text);
     context.client().add_certificate(base64_encode(certificate.der), arguments.text("trust-password"));
@@ -68,7 +68,7 @@ std::string find_fingerprint(Context& context, const std::string& wanted) {
     return found.front();
 }
 
-int remove(Context& context, const Arguments& arguments) {
+int remove_certificate(Context& context, const Arguments& arguments) {
     Waiting waiting(context, arguments, false);
     const std::string fingerprint = find_fingerprint(context, arguments.text("certificate"));
     waiting.finish(context.client().delete_certificate(fingerprint));
@@ -115,15 +115,20 @@ std::vector<Command> trust_commands(const std::vector<std::string>& group) {
          "trust a client's certificate",
          {{"path", "file with the certificate in PEM or base64; -: standard input"}},
          {{"trust-password", 0, "TEXT", "where the service does not trust this client yet"}},
-         add,
+         add_certificate,
          "Prints the certificate's fingerprint."},
-        {path_of(group, "list"), {"ls"}, "list trusted certificates", {}, {format_flag("table")}, list},
+        {path_of(group, "list"),
+         {"ls"},
+         "list trusted certificates",
+         {},
+         {format_flag("table")},
+         list_certificates},
         {path_of(group, "remove"),
          {"rm"},
          "trust a certificate no longer",
          {{"certificate", "its fingerprint, the first digits of it, or its common name"}},
          {timeout_flag()},
-         remove,
+         remove_certificate,
          "Its open connections end."},
         {path_of(group, "token"),
          {},

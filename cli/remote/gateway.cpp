@@ -10,7 +10,7 @@ namespace {
 constexpr const char* usual_socket = "/run/svc-gateway/unix.socket";
 
 // A token that is told over plain HTTP is everybody's.
-Target target_of_url(const Arguments& arguments) {
+Target gateway_target(const Arguments& arguments) {
     Target target;
     try {
         target = Target::parse(arguments.text("gateway-url"));
@@ -28,7 +28,7 @@ Target target_of_url(const Arguments& arguments) {
 GatewayPlace far_gateway(const Arguments& arguments, const Environment& environment) {
     if (arguments.given("gateway-socket"))
         throw UsageError("--gateway-url and --gateway-socket exclude each other");
-    GatewayPlace place{target_of_url(arguments),
+    GatewayPlace place{gateway_target(arguments),
                        arguments.given("token") ? arguments.text("token") : environment.gateway_token};
     if (place.token.empty()) throw UsageError("--gateway-url needs --token, or SVC_GATEWAY_TOKEN");
     if (place.token.find_first_of(" \t\r\n") != std::string::npos)

@@ -22,7 +22,7 @@ void refuse_together(const Arguments& arguments, std::string_view one, std::stri
         throw UsageError("--" + std::string(one) + " and --" + std::string(other) + " exclude each other");
 }
 
-Target target_of_url(const Arguments& arguments) {
+Target remote_target(const Arguments& arguments) {
     Target target;
     try {
         target = Target::parse(arguments.text("url"));
@@ -62,7 +62,7 @@ Target choose_target(const Arguments& arguments, const std::string& socket_of_en
     for (const auto* name : {"cert", "key", "server-fingerprint"})
         if (arguments.given(name) && !arguments.given("url"))
             throw UsageError(std::string("--") + name + " needs --url");
-    if (arguments.given("url")) return target_of_url(arguments);
+    if (arguments.given("url")) return remote_target(arguments);
     if (arguments.given("socket")) return unix_target(arguments.text("socket"));
     if (!arguments.given("remote") && !socket_of_environment.empty())
         return unix_target(socket_of_environment);

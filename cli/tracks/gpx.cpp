@@ -34,27 +34,27 @@ std::string_view local_name(std::string_view name) {
 }
 
 // What the parser tells us, kept. Nothing may be thrown through the parser: the first fault stops it.
-class Reader {
+class GpxReader {
   public:
-    explicit Reader(XML_Parser parser) : parser_(parser) {
+    explicit GpxReader(XML_Parser parser) : parser_(parser) {
         XML_SetUserData(parser, this);
         XML_SetElementHandler(
             parser,
             [](void* self, const XML_Char* name, const XML_Char** attributes) {
-                static_cast<Reader*>(self)->guard([&](Reader& r) { r.begin(name, attributes); });
+                static_cast<GpxReader*>(self)->guard([&](GpxReader& r) { r.begin(name, attributes); });
             },
             [](void* self, const XML_Char* name) {
-                static_cast<Reader*>(self)->guard([&](Reader& r) { r.end(local_name(name)); });
+                static_cast<GpxReader*>(self)->guard([&](GpxReader& r) { r.end(local_name(name)); });
             });
         XML_SetCharacterDataHandler(parser, [](void* self, const XML_Char* text, int size) {
-            static_cast<Reader*>(self)->guard(
-                [&](Reader& r) { r.take(std::string_view(text, static_cast<std::size_t>(size))); });
+            static_cast<GpxReader*>(self)->guard(
+                [&](GpxReader& r) { r.take(std::string_view(text, static_cast<std::size_t>(size))); });
         });
         // No GPX file declares entities; what does is after our memory.
         XML_SetEntityDeclHandler(
             parser, [](void* self, const XML_Char*, int, const XML_Char*, int, const XML_Char*,
                        const XML_Char*, const XML_Char*, const XML_Char*) {
-                static_cast<Reader*>(self)->guard([](Reader&) { refuse("entities are not allowed"); });
+                static_cast<GpxReader*>(self)->guard([](GpxReader&) { refuse("entities are not allowed"); });
             });
     }
 
@@ -162,7 +162,7 @@ Track read_gpx(std::string_view text) {
     const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser(XML_ParserCreate(nullptr),
                                                                               XML_ParserFree);
     if (!parser) throw std::bad_alloc();
-    Reader reader(parser.get());
+    GpxReader reader(parser.get());
     do {
         const std::string_view part = text.substr(0, piece);
         text.remove_prefix(part.size());

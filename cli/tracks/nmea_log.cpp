@@ -66,7 +66,7 @@ std::optional<std::int64_t> date_of(const std::string& text) {
     return sys_days(date).time_since_epoch().count() * day;
 }
 
-class Reader {
+class NmeaLogReader {
   public:
     // False: the sentence is damaged.
     bool take(const Fields& fields) {
@@ -131,7 +131,7 @@ class Reader {
 }  // namespace
 
 Track read_nmea(std::string_view text) {
-    Reader reader;
+    NmeaLogReader reader;
     std::size_t skipped = 0;
     while (!text.empty()) {
         const auto end = std::min(text.find('\n'), text.size());

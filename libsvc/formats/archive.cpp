@@ -18,7 +18,7 @@ namespace svc {
 
 namespace {
 
-constexpr std::int64_t max_id = 65535;
+constexpr std::int64_t archive_max_id = 65535;
 constexpr std::uint64_t progress_step = 4U << 20;
 
 [[noreturn]] void refuse(const std::string& message) {
@@ -182,8 +182,8 @@ class Unpacker {
     }
 
     FileAttributes attributes_of(const ArchiveEntry& entry) const {
-        if (entry.uid < 0 || entry.uid > max_id || entry.gid < 0 || entry.gid > max_id)
-            refuse("entry " + quoted(entry.path) + " has an owner above " + std::to_string(max_id));
+        if (entry.uid < 0 || entry.uid > archive_max_id || entry.gid < 0 || entry.gid > archive_max_id)
+            refuse("entry " + quoted(entry.path) + " has an owner above " + std::to_string(archive_max_id));
         FileAttributes attributes;
         attributes.mode = entry.mode;
         attributes.uid = static_cast<uid_t>(entry.uid) + options_.id_shift;

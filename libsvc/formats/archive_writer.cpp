@@ -14,10 +14,10 @@ namespace svc {
 
 namespace {
 
-struct FreeEntry {
+struct WriterEntry {
     void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
-using EntryPointer = std::unique_ptr<archive_entry, FreeEntry>;
+using EntryPointer = std::unique_ptr<archive_entry, WriterEntry>;
 
 unsigned type_of(const ArchiveEntry& entry) {
     switch (entry.kind) {

@@ -9,7 +9,7 @@ namespace svc {
 
 namespace {
 
-constexpr std::uint32_t max_id = 65535;
+constexpr std::uint32_t capability_max_id = 65535;
 
 // Root 0 where the value names none.
 std::optional<vfs_ns_cap_data> parse(const std::string& value) {
@@ -33,7 +33,7 @@ std::string render(vfs_ns_cap_data data, std::uint32_t revision, std::uint32_t r
 
 std::optional<std::string> shift_capability(const std::string& value, std::uint32_t id_shift) {
     const auto data = parse(value);
-    if (!data || le32toh(data->rootid) > max_id) return std::nullopt;
+    if (!data || le32toh(data->rootid) > capability_max_id) return std::nullopt;
     return render(*data, VFS_CAP_REVISION_3, le32toh(data->rootid) + id_shift);
 }
 

@@ -11,7 +11,7 @@ namespace svc {
 
 namespace {
 
-[[noreturn]] void refuse(std::string_view reason) {
+[[noreturn]] void refuse_line(std::string_view reason) {
     throw Error(ErrorCode::invalid_argument, std::string(reason));
 }
 
@@ -34,7 +34,7 @@ class Reader {
         LineSample sample;
         sample.measurement = name(", ");
         while (take(',')) add_tag(sample);
-        if (!take(' ')) refuse("fields are missing");
+        if (!take(' ')) refuse_line("fields are missing");
         skip_blanks();
         do add_field(sample);
         while (take(','));
@@ -43,7 +43,7 @@ class Reader {
         std::sort(sample.tags.begin(), sample.tags.end());
         const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
         if (std::adjacent_find(sample.tags.begin(), sample.tags.end(), same) != sample.tags.end())
-            refuse("a tag is given twice");
+            refuse_line("a tag is given twice");
         return sample;
     }
 
@@ -67,31 +67,31 @@ class Reader {
             if (escape) rest_.remove_prefix(1);
             text += rest_.front();
             rest_.remove_prefix(1);
-            if (text.size() > limit) refuse("a name or value is too long");
+            if (text.size() > limit) refuse_line("a name or value is too long");
         }
         return text;
     }
     std::string name(std::string_view ends) {
         std::string text = word(ends, limits_.name);
-        if (!is_name(text)) refuse("a name has other characters than letters, digits and _");
+        if (!is_name(text)) refuse_line("a name has other characters than letters, digits and _");
         return text;
     }
 
     void add_tag(LineSample& sample) {
-        if (sample.tags.size() == limits_.tags) refuse("there are too many tags");
+        if (sample.tags.size() == limits_.tags) refuse_line("there are too many tags");
         std::string key = name("= ,");
-        if (!take('=')) refuse("a tag has no value");
+        if (!take('=')) refuse_line("a tag has no value");
         std::string value = word(" ,", limits_.value);
-        if (value.empty() || !is_printable(value)) refuse("a tag's value is empty or not printable");
+        if (value.empty() || !is_printable(value)) refuse_line("a tag's value is empty or not printable");
         tag_bytes_ += key.size() + value.size();
-        if (tag_bytes_ > limits_.all_tags) refuse("the tags are too long");
+        if (tag_bytes_ > limits_.all_tags) refuse_line("the tags are too long");
         sample.tags.emplace_back(std::move(key), std::move(value));
     }
 
     void add_field(LineSample& sample) {
-        if (++fields_ > limits_.fields) refuse("there are too many fields");
+        if (++fields_ > limits_.fields) refuse_line("there are too many fields");
         std::string key = name("= ,");
-        if (!take('=')) refuse("a field has no value");
+        if (!take('=')) refuse_line("a field has no value");
         if (take('"')) return skip_text();
         const double value = number(rest_.substr(0, std::min(rest_.find_first_of(" ,"), rest_.size())));
         sample.fields.emplace_back(std::move(key), value);
@@ -101,7 +101,7 @@ class Reader {
             const bool escape = rest_.front() == '\\' && rest_.size() > 1;
             rest_.remove_prefix(escape ? 2 : 1);
         }
-        if (!take('"')) refuse("a text has no end");
+        if (!take('"')) refuse_line("a text has no end");
     }
 
     double number(std::string_view text) {
@@ -116,7 +116,7 @@ class Reader {
         const char* const end = text.data() + text.size();
         const auto [after, problem] = std::from_chars(text.data(), end, value);
         const bool good = !text.empty() && problem == std::errc() && after == end && std::isfinite(value);
-        if (!good || (whole && value != std::trunc(value))) refuse("a field's value is no number");
+        if (!good || (whole && value != std::trunc(value))) refuse_line("a field's value is no number");
         return value;
     }
 
@@ -124,7 +124,7 @@ class Reader {
         std::int64_t value = 0;
         const char* const end = rest_.data() + rest_.size();
         const auto [after, problem] = std::from_chars(rest_.data(), end, value);
-        if (problem != std::errc() || after != end) refuse("the time is no whole number");
+        if (problem != std::errc() || after != end) refuse_line("the time is no whole number");
         return value;
     }
 
@@ -136,7 +136,7 @@ class Reader {
 }  // namespace
 
 LineSample parse_line(std::string_view line, const LineLimits& limits) {
-    if (line.size() > limits.line) refuse("the line is too long");
+    if (line.size() > limits.line) refuse_line("the line is too long");
     return Reader(line, limits).read();
 }
 
@@ -170,7 +170,7 @@ LineWriter& LineWriter::add_field(std::string_view name, std::string_view value)
 }
 
 std::string LineWriter::finish(std::int64_t nanoseconds) const {
-    if (fields_.empty()) refuse("the line has no field");
+    if (fields_.empty()) refuse_line("the line has no field");
     return head_ + " " + fields_ + " " + std::to_string(nanoseconds);
 }
 

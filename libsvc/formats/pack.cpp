@@ -23,7 +23,7 @@ namespace {
 struct FreeWriter {
     void operator()(archive* writer) const { archive_write_free(writer); }
 };
-struct FreeEntry {
+struct PackedEntry {
     void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
@@ -41,7 +41,7 @@ class Packer {
         if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && !S_ISLNK(status.st_mode))
             throw Error(ErrorCode::invalid_argument,
                         quoted(name) + " is neither a file, a directory nor a symbolic link");
-        const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
+        const std::unique_ptr<archive_entry, PackedEntry> entry(archive_entry_new());
         archive_entry_set_pathname(entry.get(), name.c_str());
         archive_entry_set_mode(entry.get(), status.st_mode);
         archive_entry_set_mtime(entry.get(), status.st_mtime, 0);

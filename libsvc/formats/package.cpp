@@ -22,10 +22,10 @@ namespace {
 constexpr std::string_view manifest_name = "manifest.yaml";
 // What a small archive can name without holding anything.
 constexpr std::size_t max_path_bytes = 4096;
-constexpr std::size_t max_depth = 64;
+constexpr std::size_t package_max_depth = 64;
 constexpr std::size_t max_names_bytes = std::size_t{16} << 20;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+[[noreturn]] void refuse_package(const std::string& path, const std::string& reason) {
     throw Error(ErrorCode::invalid_argument, "entry " + quoted(path) + " " + reason);
 }
 
@@ -39,7 +39,7 @@ bool is_zip(const std::filesystem::path& file) {
     return magic == "PK\3\4"sv || magic == "PK\5\6"sv;  // the second: of no entry
 }
 
-PackageFormat format_of(const std::filesystem::path& file) {
+PackageFormat package_format_of(const std::filesystem::path& file) {
     if (is_zip(file)) return PackageFormat::zip;
     if (detect_compression(file) == Compression::bzip2) return PackageFormat::bzip2_tar;
     throw Error(ErrorCode::invalid_argument, "package is not a bzip2 tarball");
@@ -50,7 +50,7 @@ class Lister {
     Lister(const std::filesystem::path& package, const PackageLimits& limits, std::stop_token stop)
         : limits_(limits),
           stop_(std::move(stop)),
-          format_(format_of(package)),
+          format_(package_format_of(package)),
           reader_(package, reader_format()) {}
 
     PackageListing run() {
@@ -82,12 +82,12 @@ class Lister {
         listed.kind = kind_of(entry);
         listed.mode = entry.mode;
         if (listed.path.empty() && listed.kind != PackageEntryKind::directory)
-            refuse(entry.path, "takes the place of the top directory");
+            refuse_package(entry.path, "takes the place of the top directory");
         if (listed.path.empty()) return;
         check_name(listed.path);
         check_link(listed.path, entry);
         if (listed.path == manifest_name && listed.kind != PackageEntryKind::file)
-            refuse(entry.path, "is not a regular file");
+            refuse_package(entry.path, "is not a regular file");
         if (listed.kind == PackageEntryKind::file) read_file(entry, listed);
         listing_.entries.push_back(std::move(listed));
     }
@@ -106,21 +106,21 @@ class Lister {
             case EntryKind::other:
                 break;
         }
-        refuse(entry.path, "is neither a file, a directory nor a link");
+        refuse_package(entry.path, "is neither a file, a directory nor a link");
     }
 
     void check_name(const std::string& path) {
         names_bytes_ += path.size();
         const auto depth = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
-        if (path.size() > max_path_bytes || depth >= max_depth)
-            refuse(path.substr(0, 64), "has too long a name");
+        if (path.size() > max_path_bytes || depth >= package_max_depth)
+            refuse_package(path.substr(0, 64), "has too long a name");
         if (names_bytes_ > max_names_bytes)
             throw Error(ErrorCode::invalid_argument, "package has too many long names");
     }
 
     void check_link(const std::string& path, const ArchiveEntry& entry) {
         if (entry.kind == EntryKind::symbolic_link && !leads_inside(path, entry.link_target))
-            refuse(entry.path, "is a link that leaves the package");
+            refuse_package(entry.path, "is a link that leaves the package");
         if (entry.kind == EntryKind::hard_link)
             hard_links_.emplace_back(path, clean_entry_path(entry.link_target, entry.path));
     }
@@ -128,7 +128,7 @@ class Lister {
     void read_file(const ArchiveEntry& entry, PackageEntry& listed) {
         const bool manifest = listed.path == manifest_name;
         if (manifest && entry.size > limits_.max_manifest)
-            refuse(entry.path, "is larger than " + std::to_string(limits_.max_manifest) + " bytes");
+            refuse_package(entry.path, "is larger than " + std::to_string(limits_.max_manifest) + " bytes");
         const std::uint64_t limit = limits_.max_bytes;
         if (entry.size > limit || listing_.unpacked_bytes > limit - entry.size)
             throw Error(ErrorCode::invalid_argument,
@@ -142,7 +142,7 @@ class Lister {
         while (const auto block = reader_.next_block()) {
             check_stop();
             if (block->offset + block->bytes.size() > entry.size)
-                refuse(entry.path, "is longer than it says");
+                refuse_package(entry.path, "is longer than it says");
             if (manifest)
                 listing_.manifest.replace(static_cast<std::size_t>(block->offset), block->bytes.size(),
                                           block->bytes);
@@ -157,19 +157,19 @@ class Lister {
             const auto [place, added] = known.emplace(entry.path, entry.kind);
             const bool directories =
                 entry.kind == PackageEntryKind::directory && place->second == PackageEntryKind::directory;
-            if (!added && !directories) refuse(entry.path, "appears twice");
+            if (!added && !directories) refuse_package(entry.path, "appears twice");
         }
         for (const PackageEntry& entry : listing_.entries)
             for (std::size_t slash = entry.path.find('/'); slash != std::string::npos;
                  slash = entry.path.find('/', slash + 1)) {
                 const auto above = known.find(std::string_view(entry.path).substr(0, slash));
                 if (above != known.end() && above->second != PackageEntryKind::directory)
-                    refuse(entry.path, "lies beneath something that is not a directory");
+                    refuse_package(entry.path, "lies beneath something that is not a directory");
             }
         for (const auto& [path, target] : hard_links_) {
             const auto source = known.find(target);
             if (path == target || source == known.end() || source->second == PackageEntryKind::directory)
-                refuse(path, "is a hard link to no file of the package");
+                refuse_package(path, "is a hard link to no file of the package");
         }
     }
 

@@ -17,11 +17,11 @@ namespace svc {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& entry, const std::string& reason) {
+[[noreturn]] void refuse_unpacking(const std::string& entry, const std::string& reason) {
     throw Error(ErrorCode::invalid_argument, "entry " + quoted(entry) + " " + reason);
 }
 
-ArchiveFormat format_of(const std::filesystem::path& file) {
+ArchiveFormat archive_format_of(const std::filesystem::path& file) {
     const FileDescriptor source = open_file(file, O_RDONLY);
     std::array<char, 2> start{};
     const bool whole = ::pread(source.get(), start.data(), start.size(), 0) == 2;
@@ -34,7 +34,7 @@ class PackageUnpacker {
                     const PackageUnpackLimits& limits, std::stop_token stop)
         : limits_(limits),
           stop_(std::move(stop)),
-          reader_(package, format_of(package)),
+          reader_(package, archive_format_of(package)),
           tree_(target, false, 0) {}
 
     void run() {
@@ -70,7 +70,7 @@ class PackageUnpacker {
                 return write_file(path, entry);
             case EntryKind::symbolic_link:
                 if (!leads_inside(path, entry.link_target))
-                    refuse(entry.path, "is a link that leaves the package");
+                    refuse_unpacking(entry.path, "is a link that leaves the package");
                 return tree_.make_symbolic_link(path, entry.link_target, attributes_of(entry));
             case EntryKind::hard_link:
                 return tree_.make_hard_link(path, clean_entry_path(entry.link_target, entry.path));
@@ -78,11 +78,11 @@ class PackageUnpacker {
             case EntryKind::other:
                 break;
         }
-        refuse(entry.path, "is neither a file, a directory nor a link");
+        refuse_unpacking(entry.path, "is neither a file, a directory nor a link");
     }
 
     void write_file(const std::string& path, const ArchiveEntry& entry) {
-        if (path.empty()) refuse(entry.path, "takes the place of the top directory");
+        if (path.empty()) refuse_unpacking(entry.path, "takes the place of the top directory");
         if (entry.size > limits_.max_bytes - bytes_)
             throw Error(ErrorCode::invalid_argument,
                         "package holds more than " + std::to_string(limits_.max_bytes) + " bytes");
@@ -91,7 +91,7 @@ class PackageUnpacker {
         while (const auto block = reader_.next_block()) {
             check_stop();
             if (block->offset > entry.size || block->bytes.size() > entry.size - block->offset)
-                refuse(entry.path, "is longer than it says");
+                refuse_unpacking(entry.path, "is longer than it says");
             write_block(file.get(), *block, path);
         }
         if (::ftruncate(file.get(), static_cast<off_t>(entry.size)) != 0)

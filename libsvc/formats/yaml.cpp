@@ -24,7 +24,7 @@ namespace svc {
 
 namespace {
 
-constexpr std::size_t max_depth = 64;
+constexpr std::size_t yaml_max_depth = 64;
 
 [[noreturn]] void throw_malformed(const YAML::Mark& mark, std::string_view reason) {
     const int line = mark.is_null() ? 1 : mark.line + 1;
@@ -148,7 +148,7 @@ class Builder final : public YAML::EventHandler {
     }
     bool at_key() const { return !open_.empty() && open_.back().is_map && !open_.back().key; }
     void open(const YAML::Mark& mark, bool is_map) {
-        if (open_.size() == max_depth) throw_malformed(mark, "values are nested too deeply");
+        if (open_.size() == yaml_max_depth) throw_malformed(mark, "values are nested too deeply");
         if (at_key()) throw_malformed(mark, "a key must be a string");
         open_.push_back({is_map, {}, {}, std::nullopt, {}});
     }

@@ -13,7 +13,7 @@ namespace svc {
 
 namespace {
 
-constexpr std::size_t max_versions = 10'000, max_architectures = 16, max_tags = 1000;
+constexpr std::size_t catalogue_max_versions = 10'000, catalogue_max_architectures = 16, max_tags = 1000;
 constexpr std::size_t max_text = 512;
 
 std::string short_text(const JsonFields& fields, std::string_view key) {
@@ -34,7 +34,7 @@ std::vector<CatalogueVersion> read_versions(const JsonFields& fields) {
     const Json* const given = fields.raw("versions");
     if (given == nullptr) return versions;
     const JsonFields object(*given, fields.path_of("versions"));
-    if (given->as_object().size() > max_versions)
+    if (given->as_object().size() > catalogue_max_versions)
         throw_invalid(fields.path_of("versions"), "has too many items");
     for (const auto& [number, details] : given->as_object()) {
         if (!details.is_object()) throw_invalid(object.path_of(number), "must be an object");
@@ -67,7 +67,7 @@ CatalogueApplication CatalogueApplication::from_json(const Json& value) {
     CatalogueApplication application;
     application.name = fields.require_string("name");
     check_catalogue_name(application.name);
-    application.architectures = short_list(fields, "architectures", max_architectures);
+    application.architectures = short_list(fields, "architectures", catalogue_max_architectures);
     for (const auto& architecture : application.architectures) check_catalogue_architecture(architecture);
     application.tags = short_list(fields, "tags", max_tags);
     for (const auto& tag : application.tags) check_tag("tags", tag);

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t max_versions = 10'000, max_architectures = 16, max_details = 1U << 20;
+constexpr std::size_t directory_catalogue_max_versions = 10'000, directory_catalogue_max_architectures = 16,
+                      max_details = 1U << 20;
 constexpr unsigned directory_mode = 0755, file_mode = 0644;  // for whoever else may read the directory
 constexpr const char* unfinished_prefix = ".unfinished-";
 constexpr std::chrono::hours unfinished_limit{24};  // what is older was left by a service that died
@@ -100,12 +101,12 @@ std::optional<CatalogueApplication> DirectoryCatalogue::read_application(const s
     try {
         check_catalogue_name(name);
         std::vector<int> numbers;
-        for (const auto& text : tree_.directories(name, max_versions))
+        for (const auto& text : tree_.directories(name, directory_catalogue_max_versions))
             if (is_version(text)) numbers.push_back(parse_version_number(text));
         std::sort(numbers.begin(), numbers.end());
         for (const int number : numbers)
-            for (const auto& architecture :
-                 tree_.directories(name + "/" + std::to_string(number), max_architectures))
+            for (const auto& architecture : tree_.directories(name + "/" + std::to_string(number),
+                                                              directory_catalogue_max_architectures))
                 if (auto one = read_details({name, number, architecture}, nullptr))
                     merge(application, std::move(*one), architecture);
     } catch (const Error& e) {

@@ -25,7 +25,7 @@ Response list_applications(const Services& services, const Request& request) {
                      });
 }
 
-std::shared_ptr<BodySink> open_create(const Services& services, const Request& request) {
+std::shared_ptr<BodySink> open_application_package(const Services& services, const Request& request) {
     check_request_header(request);
     return open_package_upload(services.blobs, request);
 }
@@ -49,7 +49,7 @@ void check_unchanged(const Services& services, const Request& request) {
     check_if_match(request, services.applications.etag(*services.applications.get(id_of(request))));
 }
 
-std::shared_ptr<BodySink> open_update(const Services& services, const Request& request) {
+std::shared_ptr<BodySink> open_application_update(const Services& services, const Request& request) {
     check_unchanged(services, request);
     check_request_header(request);
     services.applications.check_update(id_of(request));
@@ -87,7 +87,7 @@ Response update_version(const Services& services, const Request& request) {
                                                 requestor(request)));
 }
 
-Response delete_version(const Services& services, const Request& request) {
+Response delete_application_version(const Services& services, const Request& request) {
     return async(*services.applications.remove_version(id_of(request), version_of(request),
                                                        force_of_body(request), requestor(request)));
 }
@@ -112,16 +112,16 @@ std::vector<Route> application_routes(const Services& services) {
     return {
         {Method::get, all, trusted, on_pool, "applications", call(list_applications)},
         with_upload({Method::post, all, trusted, on_pool, "applications", call(create_application)},
-                    opener(services, open_create)),
+                    opener(services, open_application_package)),
         {Method::delete_, all, trusted, on_pool, "applications", call(delete_applications)},
         {Method::get, one, trusted, on_io_thread, "application", call(show_application)},
         with_upload({Method::patch, one, trusted, on_pool, "application", call(update_application)},
-                    opener(services, open_update)),
+                    opener(services, open_application_update)),
         {Method::delete_, one, trusted, on_pool, "application", call(delete_application)},
         {Method::get, one + "/manifest", trusted, on_pool, "application_manifest", call(newest_manifest)},
         {Method::get, version, trusted, on_pool, "application_version", call(export_version)},
         {Method::patch, version, trusted, on_pool, "application_version", call(update_version)},
-        {Method::delete_, version, trusted, on_pool, "application_version", call(delete_version)},
+        {Method::delete_, version, trusted, on_pool, "application_version", call(delete_application_version)},
         {Method::get, version + "/manifest", trusted, on_pool, "application_version_manifest",
          call(manifest_of_version)},
     };

@@ -35,7 +35,7 @@ Response show_image(const Services& services, const Request& request) {
     return sync_tagged(services.images.describe(*image), services.images.etag(*image));
 }
 
-std::shared_ptr<BodySink> open_create(const Services& services, const Request& request) {
+std::shared_ptr<BodySink> open_image_package(const Services& services, const Request& request) {
     services.images.check_create(request_header(request));
     return open_package_upload(services.blobs, request);
 }
@@ -58,7 +58,7 @@ Response create_image(const Services& services, const Request& request) {
 }
 
 // Before a package is taken in; what counts is the same question when it has come.
-std::shared_ptr<BodySink> open_update(const Services& services, const Request& request) {
+std::shared_ptr<BodySink> open_image_update(const Services& services, const Request& request) {
     check_if_match(request, services.images.etag(*services.images.get(request.params.at("id"))));
     services.images.check_update(request.params.at("id"));
     request_header(request);
@@ -80,7 +80,7 @@ Response delete_image(const Services& services, const Request& request) {
         *services.images.remove(request.params.at("id"), force_of_body(request), requestor(request)));
 }
 
-Response delete_version(const Services& services, const Request& request) {
+Response delete_image_version(const Services& services, const Request& request) {
     const int version = version_of_path(request, "image version");
     return async(*services.images.remove_version(request.params.at("id"), version, requestor(request)));
 }
@@ -94,13 +94,13 @@ std::vector<Route> image_routes(const Services& services) {
     return {
         {Method::get, "/1.0/images", trusted, on_pool, "images", call(list_images)},
         with_upload({Method::post, "/1.0/images", trusted, on_pool, "images", call(create_image)},
-                    opener(services, open_create)),
+                    opener(services, open_image_package)),
         {Method::get, "/1.0/images/{id}", trusted, on_pool, "image", call(show_image)},
         with_upload({Method::patch, "/1.0/images/{id}", trusted, on_pool, "image", call(update_image)},
-                    opener(services, open_update)),
+                    opener(services, open_image_update)),
         {Method::delete_, "/1.0/images/{id}", trusted, on_pool, "image", call(delete_image)},
         {Method::delete_, "/1.0/images/{id}/{version}", trusted, on_pool, "image_version",
-         call(delete_version)},
+         call(delete_image_version)},
     };
 }
 

@@ -9,7 +9,7 @@
 
 namespace svc::test {
 
-inline const std::string success = R"({"type":"sync","status":"Success","status_code":200})";
+inline const std::string plain_success = R"({"type":"sync","status":"Success","status_code":200})";
 inline const std::string place_of_munich =
     R"({"latitude":48.1173,"longitude":11.5167,"altitude":545,"time":1700000000000,"speed":1.5,"bearing":90})";
 

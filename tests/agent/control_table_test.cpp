@@ -25,7 +25,7 @@ TEST_CASE("table: the log level is changed and kept") {
     Agent agent;
     const std::string level =
         GENERATE(as<std::string>(), "trace", "debug", "info", "warning", "error", "fatal");
-    CHECK(agent.done("PATCH", "/1.0", R"({"log_level":")" + level + "\"}") == success);
+    CHECK(agent.done("PATCH", "/1.0", R"({"log_level":")" + level + "\"}") == plain_success);
     CHECK(agent.error("PATCH", "/1.0", R"({"log_level":"loud"})") == "400 Invalid log level 'loud'");
     agent.restart();
     CHECK(agent.metadata("/1.0").at("log_level") == Json(level));
@@ -35,7 +35,7 @@ TEST_CASE("table: a trace is taken from its start to its end") {
     const Agent agent;
     CHECK(agent.metadata("/1.0/tracing") == Json::object({{"active", false}}));
     CHECK(agent.error("POST", "/1.0/tracing", enable(false)) == "400 Tracing is not active");
-    CHECK(agent.done("POST", "/1.0/tracing", enable(true)) == success);
+    CHECK(agent.done("POST", "/1.0/tracing", enable(true)) == plain_success);
     CHECK(agent.metadata("/1.0/tracing") == Json::object({{"active", true}}));
     CHECK(agent.error("POST", "/1.0/tracing", enable(true)) == "400 Tracing is already active");
     const Json taken = agent.metadata("/1.0/tracing", "POST", enable(false));
@@ -53,7 +53,7 @@ TEST_CASE("table: platform items are read, set together, reset, and kept") {
           Json::parse(R"({"name":"webrtc","config":{"rtc_log":false,"stream_active":false,)"
                       R"("stream_video_bitrate_min_kbps":2500,"stream_video_bitrate_max_kbps":5000}})"));
     CHECK(agent.done("PATCH", "/1.0/platform",
-                     R"({"config":{"rtc_log":true,"stream_video_bitrate_max_kbps":9000}})") == success);
+                     R"({"config":{"rtc_log":true,"stream_video_bitrate_max_kbps":9000}})") == plain_success);
     CHECK(agent.error("PATCH", "/1.0/platform", R"({"config":{"rtc_log":false,"stream_active":true}})") ==
           "400 Configuration item 'stream_active' is read-only");
     agent.restart();
@@ -61,7 +61,7 @@ TEST_CASE("table: platform items are read, set together, reset, and kept") {
     CHECK(kept.at("rtc_log") == Json(true));
     CHECK(kept.at("stream_video_bitrate_max_kbps") == Json(9000));
     CHECK(agent.done("DELETE", "/1.0/platform",
-                     R"({"configs":["rtc_log","stream_video_bitrate_max_kbps"]})") == success);
+                     R"({"configs":["rtc_log","stream_video_bitrate_max_kbps"]})") == plain_success);
     CHECK(agent.metadata("/1.0/platform") == first);
     CHECK(agent.error("DELETE", "/1.0/platform", R"({"configs":["nope"]})") ==
           "400 Unknown configuration item 'nope'");

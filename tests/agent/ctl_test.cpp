@@ -27,9 +27,9 @@ struct Outcome {
     Json json() const { return Json::parse(out); }
 };
 
-class Place {
+class CtlPlace {
   public:
-    Place() : directory_(std::filesystem::temp_directory_path(), "ctl-test-") {
+    CtlPlace() : directory_(std::filesystem::temp_directory_path(), "ctl-test-") {
         options.session = path() / "data/session.json";
         options.api_socket = path() / "run/api.unix";
         options.guest_socket = path() / "run/guest.unix";
@@ -65,7 +65,7 @@ class Place {
     TemporaryDirectory directory_;
 };
 
-struct Agent : Place {
+struct Agent : CtlPlace {
     agent::Interfaces interfaces{options, false};
 };
 
@@ -197,7 +197,7 @@ TEST_CASE_METHOD(Agent, "ctl: any request can be written out") {
     CHECK(run({"platform", "reset", "rtc_log"}).status == 1);
 }
 
-TEST_CASE_METHOD(Place, "ctl: wrong usage is told before the agent is asked") {
+TEST_CASE_METHOD(CtlPlace, "ctl: wrong usage is told before the agent is asked") {
     for (const Words& words :
          std::vector<Words>{{},
                             {"location"},
@@ -219,7 +219,7 @@ TEST_CASE_METHOD(Place, "ctl: wrong usage is told before the agent is asked") {
     CHECK(run({"platform", "set", "a", "1", "b"}).err == "svc-agent: b: a value is missing\n");
 }
 
-TEST_CASE_METHOD(Place, "ctl: help is of all commands, or of one noun's") {
+TEST_CASE_METHOD(CtlPlace, "ctl: help is of all commands, or of one noun's") {
     CHECK_THAT(ask({"--help"}), Contains("vhal set") && Contains("location set"));
     for (const Words& words :
          std::vector<Words>{{"vhal", "--help"}, {"vhal", "-h"}, {"vhal", "set", "--help"}})
@@ -229,7 +229,7 @@ TEST_CASE_METHOD(Place, "ctl: help is of all commands, or of one noun's") {
 }
 
 TEST_CASE("ctl: items of the platform are set together") {
-    Place place;
+    CtlPlace place;
     AgentSession session;
     session.instance_id = "i";
     session.token = "t";
@@ -244,7 +244,7 @@ TEST_CASE("ctl: items of the platform are set together") {
     CHECK(place.show({"platform", "show"}).at("config").at(least) == Json(2500));
 }
 
-TEST_CASE_METHOD(Place, "ctl: without an agent the status is 3, from the program too") {
+TEST_CASE_METHOD(CtlPlace, "ctl: without an agent the status is 3, from the program too") {
     CHECK(run({"location", "show"}).status == 3);
     const auto result = run_command(
         {SVC_AGENT_PROGRAM, "ctl", "--api-socket=" + options.api_socket.string(), "camera", "show"},

@@ -16,7 +16,7 @@ namespace svc::test {
 
 namespace {
 
-constexpr int patience_ms = 60'000;
+constexpr int guest_client_patience_ms = 60'000;
 constexpr const char* hello_request = R"({"id":1,"op":"hello","name":"test","version":1})";
 
 agent::GuestServerOptions with_place(agent::GuestServerOptions options, const std::filesystem::path& socket,
@@ -50,7 +50,7 @@ bool GuestClient::send(std::string_view bytes) {
 bool GuestClient::fill(std::string& out, std::size_t size, FileDescriptor& descriptor) {
     while (out.size() < size) {
         pollfd wait{fd_.get(), POLLIN, 0};
-        if (poll(&wait, 1, patience_ms) <= 0) throw std::runtime_error("server is silent");
+        if (poll(&wait, 1, guest_client_patience_ms) <= 0) throw std::runtime_error("server is silent");
         char data[4096];
         alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
         iovec piece{data, std::min(sizeof(data), size - out.size())};
@@ -169,7 +169,8 @@ TestGuests::TestGuests(agent::GuestServerOptions options)
       server(with_place(std::move(options), socket(), metrics), {device.feature()}) {}
 
 bool eventually(const std::function<bool()>& holds) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(guest_client_patience_ms);
     while (!holds()) {
         if (std::chrono::steady_clock::now() > deadline) return false;
         std::this_thread::yield();

@@ -14,10 +14,10 @@ using namespace svc::test;
 
 namespace {
 
-const std::string enable = R"({"enable":true})", disable = R"({"enable":false})";
+const std::string camera_on = R"({"enable":true})", camera_off = R"({"enable":false})";
 
 std::string switch_on(const WholeAgent& agent) {
-    return agent.ask("POST", "/1.0/camera", enable).at("metadata").at("video_stream_socket").as_string();
+    return agent.ask("POST", "/1.0/camera", camera_on).at("metadata").at("video_stream_socket").as_string();
 }
 
 std::string noise(unsigned width, unsigned height, bool progressive = false) {
@@ -127,8 +127,8 @@ TEST_CASE("slow pictures from all sides hold up no other route") {
                 }
             });
         for (int i = 0; i < 50; ++i) CHECK(agent.outcome("GET", "/1.0/location") == "200");
-        CHECK(agent.outcome("POST", "/1.0/camera", disable) == "200");
-        CHECK(agent.outcome("POST", "/1.0/camera", enable) == "200");
+        CHECK(agent.outcome("POST", "/1.0/camera", camera_off) == "200");
+        CHECK(agent.outcome("POST", "/1.0/camera", camera_on) == "200");
     }
     CHECK(strange == 0);
 }
@@ -176,7 +176,7 @@ TEST_CASE("writers that stop, flood or leave do not hold up the camera") {
         for (int i = 0; i < 500; ++i) crowd.push_back(std::make_unique<VideoWriter>(path));
         for (const auto& writer : crowd) CHECK((!writer->connected() || writer->is_closed()));
         CHECK(stopped.write(frame));
-        CHECK(agent.outcome("POST", "/1.0/camera", disable) == "200");
+        CHECK(agent.outcome("POST", "/1.0/camera", camera_off) == "200");
         CHECK(stopped.is_closed());
         CHECK_FALSE(VideoWriter(path).connected());
     }

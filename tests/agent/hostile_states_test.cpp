@@ -13,7 +13,7 @@ using namespace svc::test;
 
 namespace {
 
-const std::string enable = R"({"enable":true})", disable = R"({"enable":false})";
+const std::string tracing_on = R"({"enable":true})", tracing_off = R"({"enable":false})";
 const std::string place_update =
     R"({"latitude":1,"longitude":2,"altitude":3,"time":4,"speed":5,"bearing":6})";
 const std::string sensor_update = R"([{"type":"light","value":1}])";
@@ -95,8 +95,8 @@ TEST_CASE("switches thrown from all sides leave everything whole") {
     std::atomic<int> strange{0};
     const auto throw_switches = [&](const std::string& path, int number) {
         for (int i = 0; i < 40; ++i) {
-            const auto reply =
-                ask(agent.api(), http_request("POST", path, (i + number) % 2 == 0 ? enable : disable));
+            const auto reply = ask(
+                agent.api(), http_request("POST", path, (i + number) % 2 == 0 ? tracing_on : tracing_off));
             const auto other =
                 ask(agent.api(), path == "/1.0/camera" ? http_request("POST", path + "/data", image)
                                                        : http_request("GET", path));
@@ -110,8 +110,8 @@ TEST_CASE("switches thrown from all sides leave everything whole") {
     threads.clear();
     CHECK(strange == 0);
     for (const char* path : {"/1.0/location", "/1.0/camera", "/1.0/sensors"})
-        CHECK(agent.outcome("POST", path, disable) == "200");
-    (void)agent.outcome("POST", "/1.0/tracing", disable);
+        CHECK(agent.outcome("POST", path, tracing_off) == "200");
+    (void)agent.outcome("POST", "/1.0/tracing", tracing_off);
     for (const char* path : {"/1.0/location", "/1.0/camera", "/1.0/sensors"})
         CHECK_FALSE(agent.ask("GET", path).at("metadata").at("enabled").as_bool());
     CHECK_FALSE(agent.ask("GET", "/1.0/camera").at("metadata").at("data_available").as_bool());
@@ -133,27 +133,27 @@ TEST_CASE("a full disk is told, changes nothing, and is survived") {
         make_directories(disk / "data");
         const WholeAgent agent(disk / "data");
         const std::size_t before = open_descriptors();
-        REQUIRE(agent.outcome("POST", "/1.0/tracing", enable) == "200");
+        REQUIRE(agent.outcome("POST", "/1.0/tracing", tracing_on) == "200");
         for (int i = 0; i < 2000; ++i) (void)ask(agent.api(), http_request("GET", "/1.0/location"));
         fill_disk(disk);
         for (const char* path : {"/1.0/location", "/1.0/camera", "/1.0/sensors"}) {
             INFO(path);
-            CHECK(agent.outcome("POST", path, enable).substr(0, 4) == "500 ");
+            CHECK(agent.outcome("POST", path, tracing_on).substr(0, 4) == "500 ");
             CHECK_FALSE(agent.ask("GET", path).at("metadata").at("enabled").as_bool());
         }
         CHECK(agent.outcome("PATCH", "/1.0/platform", R"({"config":{"rtc_log":true}})").substr(0, 4) ==
               "500 ");
         CHECK(agent.ask("GET", "/1.0/platform").at("metadata").at("config").at("rtc_log") == Json(false));
         CHECK(agent.outcome("PATCH", "/1.0", R"({"log_level":"fatal"})") == "200");  // it is not kept
-        CHECK(agent.outcome("POST", "/1.0/tracing", disable) ==
+        CHECK(agent.outcome("POST", "/1.0/tracing", tracing_off) ==
               "500 Failed to write trace: No space left on device");
         CHECK(agent.ask("GET", "/1.0/tracing").at("metadata").at("active").as_bool());
         CHECK(video_sockets(agent) == 0);
         std::filesystem::remove(disk / "filler");
         agent.switch_all(false);
         for (const char* path : {"/1.0/location", "/1.0/camera", "/1.0/sensors"})
-            CHECK(agent.outcome("POST", path, enable) == "200");
-        CHECK(agent.outcome("POST", "/1.0/camera", disable) == "200");
+            CHECK(agent.outcome("POST", path, tracing_on) == "200");
+        CHECK(agent.outcome("POST", "/1.0/camera", tracing_off) == "200");
         CHECK(agent.is_unharmed(before));
     });
     if (!ran) WARN("this process may not mount");

@@ -19,15 +19,15 @@ using test::GuestClient;
 
 namespace {
 
-class Place {
+class InterfacesPlace {
   public:
-    Place() : directory_(std::filesystem::temp_directory_path(), "interfaces-test-") {
+    InterfacesPlace() : directory_(std::filesystem::temp_directory_path(), "interfaces-test-") {
         options.session = path() / "data/session.json";
         options.api_socket = path() / "run/api.unix";
         options.guest_socket = path() / "run/guest.unix";
         options.automotive = agent::Automotive::no;
     }
-    ~Place() { log::set_level(log::Level::info); }
+    ~InterfacesPlace() { log::set_level(log::Level::info); }
     const std::filesystem::path& path() const { return directory_.path(); }
     int ask(const std::string& path = "/1.0") const {
         return test::ask(Target::parse("unix://" + options.api_socket.string()),
@@ -54,7 +54,7 @@ mode_t mode_of(const std::filesystem::path& path) {
 }  // namespace
 
 TEST_CASE("both sockets are served from the first moment") {
-    Place place;
+    InterfacesPlace place;
     const agent::Interfaces interfaces(place.options, false);
     CHECK(place.ask() == 200);
     CHECK(GuestClient(place.options.guest_socket).hello().at("ok").as_bool());
@@ -63,7 +63,7 @@ TEST_CASE("both sockets are served from the first moment") {
 
 TEST_CASE("an image for vehicles is known by its variant") {
     const std::string variant = GENERATE("aaos", "android", "");
-    Place place;
+    InterfacesPlace place;
     place.options.automotive = agent::Automotive::automatic;
     AgentSession session;
     session.instance_id = "c1";
@@ -76,7 +76,7 @@ TEST_CASE("an image for vehicles is known by its variant") {
 }
 
 TEST_CASE("sockets that a guest's boot has hidden are made anew") {
-    Place place;
+    InterfacesPlace place;
     agent::Interfaces interfaces(place.options, false);
     CHECK(test::eventually([&] {  // a device may be looking after its link right now
         std::error_code failed;
@@ -90,7 +90,7 @@ TEST_CASE("sockets that a guest's boot has hidden are made anew") {
 }
 
 TEST_CASE("a guest keeps its connection while nothing vanishes") {
-    Place place;
+    InterfacesPlace place;
     agent::Interfaces interfaces(place.options, false);
     GuestClient client(place.options.guest_socket);
     client.hello();
@@ -99,7 +99,7 @@ TEST_CASE("a guest keeps its connection while nothing vanishes") {
 }
 
 TEST_CASE("a second agent on the same sockets is refused, but in an instance") {
-    Place place;
+    InterfacesPlace place;
     const agent::Interfaces first(place.options, false);
     CHECK_THROWS_AS(agent::Interfaces(place.options, false), Error);
     place.options.api_socket = place.path() / "run/other.unix";
@@ -112,7 +112,7 @@ TEST_CASE("the user's folder leads to the sockets, and what stands in the way st
         WARN("needs root");
         return;
     }
-    const Place place;
+    const InterfacesPlace place;
     const auto ours = place.path() / "user/1000/svc-agent";
     agent::link_for_user("/run/svc", place.path());
     agent::link_for_user("/run/svc", place.path());
@@ -126,7 +126,7 @@ TEST_CASE("the user's folder leads to the sockets, and what stands in the way st
 }
 
 TEST_CASE("the program serves without a session until it is told to end") {
-    const Place place;
+    const InterfacesPlace place;
     SpawnOptions options;
     options.arguments = place.command();
     Child agent(options);
@@ -149,7 +149,7 @@ TEST_CASE("the program serves without a session until it is told to end") {
 }
 
 TEST_CASE("an agent that was killed is followed by another on the same sockets") {
-    const Place place;
+    const InterfacesPlace place;
     {
         SpawnOptions options;
         options.arguments = place.command();
@@ -168,7 +168,7 @@ TEST_CASE("an agent that was killed is followed by another on the same sockets")
 }
 
 TEST_CASE("flags that make no sense are refused") {
-    Place place;
+    InterfacesPlace place;
     for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
              {"--automotive", "maybe"}, {"--api-socket", ""}, {"--log-level", "loud"}, {"--guest-socket"}}) {
         auto command = flags;

@@ -7,10 +7,10 @@ using namespace svc::test;
 
 namespace {
 
-const std::string path = "/1.0/platform";
+const std::string platform_path = "/1.0/platform";
 
-struct World : DevicePlace {
-    explicit World(std::string name = "webrtc") {
+struct PlatformWorld : DevicePlace {
+    explicit PlatformWorld(std::string name = "webrtc") {
         platform = std::move(name);
         restart();
     }
@@ -18,9 +18,13 @@ struct World : DevicePlace {
         device = std::make_unique<agent::PlatformDevice>(context(), link);
         caller.emplace(*device);
     }
-    Json item(const std::string& name) const { return caller->metadata(path).at("config").at(name); }
-    std::string patch(const std::string& body) const { return caller->outcome(Method::patch, path, body); }
-    std::string reset(const std::string& body) const { return caller->outcome(Method::delete_, path, body); }
+    Json item(const std::string& name) const { return caller->metadata(platform_path).at("config").at(name); }
+    std::string patch(const std::string& body) const {
+        return caller->outcome(Method::patch, platform_path, body);
+    }
+    std::string reset(const std::string& body) const {
+        return caller->outcome(Method::delete_, platform_path, body);
+    }
 
     std::unique_ptr<agent::PlatformDevice> device;
     std::optional<DeviceCaller> caller;
@@ -29,15 +33,15 @@ struct World : DevicePlace {
 }  // namespace
 
 TEST_CASE("each platform has its items") {
-    CHECK(World("").caller->metadata(path) == Json::parse(R"({"name":"null","config":{}})"));
-    CHECK(World("webrtc").caller->metadata(path) ==
+    CHECK(PlatformWorld("").caller->metadata(platform_path) == Json::parse(R"({"name":"null","config":{}})"));
+    CHECK(PlatformWorld("webrtc").caller->metadata(platform_path) ==
           Json::parse(R"({"name":"webrtc","config":{"rtc_log":false,"stream_active":false,)"
                       R"("stream_video_bitrate_min_kbps":2500,"stream_video_bitrate_max_kbps":5000}})"));
-    CHECK(World("swrast").caller->metadata(path).at("name") == Json("swrast"));
+    CHECK(PlatformWorld("swrast").caller->metadata(platform_path).at("name") == Json("swrast"));
 }
 
 TEST_CASE("items are set together or not at all") {
-    World world;
+    PlatformWorld world;
     CHECK(world.patch(R"({"config":{"rtc_log":true,"nothing":1}})") ==
           "400 Unknown configuration item 'nothing'");
     CHECK(world.patch(R"({"config":{"rtc_log":true,"stream_active":true}})") ==
@@ -59,7 +63,7 @@ TEST_CASE("items are set together or not at all") {
 }
 
 TEST_CASE("items are reset to their defaults") {
-    World world;
+    PlatformWorld world;
     REQUIRE(world.patch(R"({"config":{"rtc_log":true,"stream_video_bitrate_min_kbps":6000,)"
                         R"("stream_video_bitrate_max_kbps":8000}})") == "200");
     CHECK(world.reset(R"({"configs":["rtc_log","stream_active"]})") ==
@@ -75,7 +79,7 @@ TEST_CASE("items are reset to their defaults") {
 }
 
 TEST_CASE("what was set outlives the agent, what cannot be kept is not set") {
-    World world;
+    PlatformWorld world;
     REQUIRE(world.patch(R"({"config":{"rtc_log":true}})") == "200");
     world.restart();
     CHECK(world.item("rtc_log") == Json(true));
@@ -93,14 +97,14 @@ TEST_CASE("what was set outlives the agent, what cannot be kept is not set") {
 }
 
 TEST_CASE("the one who streams says so") {
-    World world;
+    PlatformWorld world;
     world.device->set_stream_active(true);
     CHECK(world.item("stream_active") == Json(true));
     CHECK(world.device->value("unknown") == Json());
 }
 
 TEST_CASE("bitrates follow the size of the display") {
-    World world;
+    PlatformWorld world;
     const auto bitrates = [&](const std::string& user_data) {
         world.write(world.paths.data / "userdata", user_data);
         world.restart();

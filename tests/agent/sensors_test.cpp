@@ -8,13 +8,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::string path = "/1.0/sensors";
+const std::string sensors_path = "/1.0/sensors";
 
-struct World : DevicePlace {
-    World() : device(context(), tracer, link), caller(device) {}
-    void enable() const { REQUIRE(caller.outcome(Method::post, path, R"({"enable":true})") == "200"); }
-    std::string patch(const std::string& body) const { return caller.outcome(Method::patch, path, body); }
-    Json active() const { return caller.metadata(path).at("active_sensors"); }
+struct SensorsWorld : DevicePlace {
+    SensorsWorld() : device(context(), tracer, link), caller(device) {}
+    void enable() const {
+        REQUIRE(caller.outcome(Method::post, sensors_path, R"({"enable":true})") == "200");
+    }
+    std::string patch(const std::string& body) const {
+        return caller.outcome(Method::patch, sensors_path, body);
+    }
+    Json active() const { return caller.metadata(sensors_path).at("active_sensors"); }
     Json activate(const std::shared_ptr<ListeningGuest>& guest, const std::string& type, int delay,
                   bool on = true) const {
         return caller.op(guest, "sensors.activate",
@@ -34,8 +38,8 @@ struct World : DevicePlace {
 }  // namespace
 
 TEST_CASE("all sensors are known and none is active at first") {
-    World world;
-    CHECK(world.caller.metadata(path) ==
+    SensorsWorld world;
+    CHECK(world.caller.metadata(sensors_path) ==
           Json::parse(
               R"({"active_sensors":[],"enabled":false,"supported_sensors":["acceleration","gyroscope",)"
               R"("magnetic-field","orientation","temperature","proximity","light","pressure","humidity"]})"));
@@ -43,7 +47,7 @@ TEST_CASE("all sensors are known and none is active at first") {
 }
 
 TEST_CASE("the smallest delay of all guests is told, and goes with its guest") {
-    World world;
+    SensorsWorld world;
     world.activate(world.first, "light", 66);
     world.activate(world.second, "acceleration", 200);
     world.activate(world.first, "acceleration", 20);
@@ -56,7 +60,7 @@ TEST_CASE("the smallest delay of all guests is told, and goes with its guest") {
 }
 
 TEST_CASE("updates are refused with their reason") {
-    World world;
+    SensorsWorld world;
     world.activate(world.first, "acceleration", 20);
     CHECK(world.patch(R"([{"type":"acceleration","x":1,"y":2,"z":3}])") ==
           "400 Sensor updates are not enabled");
@@ -78,7 +82,7 @@ TEST_CASE("updates are refused with their reason") {
 }
 
 TEST_CASE("nothing of an update takes effect when one entry is wrong") {
-    World world;
+    SensorsWorld world;
     world.enable();
     world.activate(world.first, "light", 20);
     CHECK(world.patch(R"([{"type":"light","value":1},{"type":"humidity","value":1}])") ==
@@ -92,7 +96,7 @@ TEST_CASE("nothing of an update takes effect when one entry is wrong") {
 }
 
 TEST_CASE("a continuous sensor shows its last value at each guest's rate") {
-    World world;
+    SensorsWorld world;
     world.enable();
     world.activate(world.first, "acceleration", 20);
     REQUIRE(world.patch(R"([{"type":"acceleration","x":0,"y":0,"z":9.81}])") == "200");
@@ -112,7 +116,7 @@ TEST_CASE("a continuous sensor shows its last value at each guest's rate") {
 }
 
 TEST_CASE("a sensor that reports changes is told once, and to who comes later") {
-    World world;
+    SensorsWorld world;
     world.enable();
     world.activate(world.first, "light", 0);
     REQUIRE(world.patch(R"([{"type":"light","value":300}])") == "200");
@@ -124,7 +128,7 @@ TEST_CASE("a sensor that reports changes is told once, and to who comes later") 
 }
 
 TEST_CASE("wrong activations are refused") {
-    World world;
+    SensorsWorld world;
     CHECK(world.activate(world.first, "nose", 1) == Json("Unknown sensor type 'nose'"));
     CHECK(world.activate(world.first, "light", -1) == Json("Invalid value for field 'delay_ms'"));
     CHECK(world.caller.op(world.first, "sensors.activate", R"({"type":"light"})") ==

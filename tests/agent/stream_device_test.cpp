@@ -8,8 +8,8 @@ using namespace svc::test;
 
 namespace {
 
-struct World : DevicePlace {
-    explicit World(const std::string& name = "webrtc") {
+struct StreamDeviceWorld : DevicePlace {
+    explicit StreamDeviceWorld(const std::string& name = "webrtc") {
         platform = name;
         platform_device = std::make_unique<agent::PlatformDevice>(context(), link);
         device = std::make_unique<agent::StreamDevice>(link, *platform_device, false);
@@ -37,7 +37,7 @@ const agent::OpenCamera camera{7, "0", "rear", 640, 480, 15};
 }  // namespace
 
 TEST_CASE("a streamer is told what is in use, and what changes from then on") {
-    World world;
+    StreamDeviceWorld world;
     world.link.sensor("light", true);
     world.link.camera_opened(camera);
     CHECK(world.attach(world.first) ==
@@ -58,7 +58,7 @@ TEST_CASE("a streamer is told what is in use, and what changes from then on") {
 }
 
 TEST_CASE("a changed item is told with all of them") {
-    World world;
+    StreamDeviceWorld world;
     world.attach(world.first);
     REQUIRE(world.items->outcome(Method::patch, "/1.0/platform",
                                  R"({"config":{"rtc_log":true,"stream_video_bitrate_max_kbps":6000}})") ==
@@ -73,7 +73,7 @@ TEST_CASE("a changed item is told with all of them") {
 }
 
 TEST_CASE("only who may control becomes the streamer, and only the streamer tells of the stream") {
-    World world;
+    StreamDeviceWorld world;
     CHECK(world.attach(world.app) == Json("permission denied"));
     CHECK(world.state(world.first, true) == Json("not the streamer"));
     CHECK_FALSE(world.stream_active());
@@ -90,7 +90,7 @@ TEST_CASE("only who may control becomes the streamer, and only the streamer tell
 }
 
 TEST_CASE("the streamer that attaches last is the one") {
-    World world;
+    StreamDeviceWorld world;
     world.attach(world.first);
     world.state(world.first, true);
     world.attach(world.first);
@@ -109,7 +109,7 @@ TEST_CASE("the streamer that attaches last is the one") {
 }
 
 TEST_CASE("the stream ends with its streamer") {
-    World world;
+    StreamDeviceWorld world;
     world.attach(world.first);
     world.state(world.first, true);
     world.caller->leave(world.first);
@@ -121,7 +121,7 @@ TEST_CASE("the stream ends with its streamer") {
 }
 
 TEST_CASE("a guest's wish for a keyboard reaches the streamer") {
-    World world;
+    StreamDeviceWorld world;
     CHECK(world.caller->op(world.app, "ime.show") == Json("nobody watches"));
     world.attach(world.first);
     CHECK(world.caller->op(world.app, "ime.show") == Json::object());
@@ -131,7 +131,7 @@ TEST_CASE("a guest's wish for a keyboard reaches the streamer") {
 }
 
 TEST_CASE("a platform without items streams with the streamer's own") {
-    World world("null");
+    StreamDeviceWorld world("null");
     const Json answer = world.attach(world.first);
     CHECK(answer.at("rtc_log") == Json(false));
     CHECK(answer.at("bitrate_min_kbps") == Json(0));
@@ -139,7 +139,7 @@ TEST_CASE("a platform without items streams with the streamer's own") {
 }
 
 TEST_CASE("a sensor is in use until its last user leaves it") {
-    World world;
+    StreamDeviceWorld world;
     agent::SensorsDevice sensors(world.context(), world.tracer, world.link);
     const DeviceCaller caller(sensors);
     world.attach(world.first);

@@ -40,7 +40,7 @@ std::string as_told(const VehicleConfig& config) {
 
 // The properties that the tests below give one member too few, or a wrong one.
 const std::string vin = R"("property":"VehicleProperty::INFO_VIN")";
-const std::string speed = R"("property":"VehicleProperty::PERF_VEHICLE_SPEED")";
+const std::string vehicle_config_speed = R"("property":"VehicleProperty::PERF_VEHICLE_SPEED")";
 const std::string fan = R"("property":"VehicleProperty::HVAC_FAN_SPEED")";
 
 }  // namespace
@@ -87,12 +87,12 @@ TEST_CASE("each fault of a property's members is named") {
     CHECK(fault_of(with_property(vin + R"(,"access":4)")) == "properties[0].access is out of range");
     CHECK(fault_of(with_property(vin + R"(,"changeMode":"VehicleUnit::NOPE")")) ==
           "properties[0].changeMode names an unknown constant 'VehicleUnit::NOPE'");
-    CHECK(fault_of(with_property(speed)) ==
+    CHECK(fault_of(with_property(vehicle_config_speed)) ==
           "properties[0].minSampleRate is required for a continuous property\n"
           "properties[0].maxSampleRate is required for a continuous property");
-    CHECK(fault_of(with_property(speed + R"(,"minSampleRate":2,"maxSampleRate":1)")) ==
+    CHECK(fault_of(with_property(vehicle_config_speed + R"(,"minSampleRate":2,"maxSampleRate":1)")) ==
           "properties[0].minSampleRate is above the upper limit");
-    CHECK(fault_of(with_property(speed + R"(,"minSampleRate":-1,"maxSampleRate":1)")) ==
+    CHECK(fault_of(with_property(vehicle_config_speed + R"(,"minSampleRate":-1,"maxSampleRate":1)")) ==
           "properties[0].minSampleRate is out of range");
     CHECK(fault_of(with_property(vin + R"(,"configString":1)")) ==
           "properties[0].configString is not a string");

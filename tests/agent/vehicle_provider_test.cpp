@@ -10,7 +10,7 @@ using GuestPtr = std::shared_ptr<VehicleGuest>;
 
 namespace {
 
-const std::string speed = "/1.0/vhal/291504647";
+const std::string vehicle_provider_speed = "/1.0/vhal/291504647";
 const std::string set_speed = R"({"prop_id":291504647,"float_values":[3.5]})";
 const std::string provide =
     R"({"op":"vhal.provide","configs":[{"prop":291504647,"access":1,"change_mode":1},
@@ -37,14 +37,14 @@ TEST_CASE("a provider replaces the properties until it disconnects") {
     CHECK(place.outcome(Method::get, "/1.0/vhal/286261504") == "400 Unknown property 286261504");
     place.feature.closed(provider);
     CHECK(place.outcome(Method::get, "/1.0/vhal/286261504") == "200");
-    CHECK(place.outcome(Method::get, speed) == "200");
+    CHECK(place.outcome(Method::get, vehicle_provider_speed) == "200");
     CHECK(provider->messages() == 0);
 }
 
 TEST_CASE("a provider is asked for values and answers them") {
     VehiclePlace place;
     const auto provider = attach(place);
-    const auto get = place.ask(Method::get, speed);
+    const auto get = place.ask(Method::get, vehicle_provider_speed);
     CHECK_FALSE(get->is_there());
     const Json request = provider->message(0);
     CHECK(request.dump() ==
@@ -78,7 +78,7 @@ TEST_CASE("what a provider refuses is told by the name of its status") {
     VehiclePlace place;
     const auto provider = attach(place);
     const auto told = [&](const std::string& members) {
-        const auto get = place.ask(Method::get, speed);
+        const auto get = place.ask(Method::get, vehicle_provider_speed);
         place.op(provider, reply(provider->message(provider->messages() - 1), members));
         return std::to_string(get->status()) + " " + get->error();
     };
@@ -98,7 +98,7 @@ TEST_CASE("what a provider refuses is told by the name of its status") {
 TEST_CASE("a provider that does not answer costs its askers a second, and nobody else anything") {
     VehiclePlace place;
     const auto provider = attach(place);
-    const auto get = place.ask(Method::get, speed);
+    const auto get = place.ask(Method::get, vehicle_provider_speed);
     const auto put = place.ask(Method::put, "/1.0/vhal", set_speed);
     CHECK(place.outcome(Method::get, "/1.0/vhal/config") == "200");
     place.clock.await_waiters(1);
@@ -109,7 +109,7 @@ TEST_CASE("a provider that does not answer costs its askers a second, and nobody
     CHECK(put->status() == 500);
     CHECK(place.op(provider, reply(provider->message(0), R"("status":0,"value":{"float_values":[1]})"))
               ->at("error") == Json("unknown request 1"));
-    const auto next = place.ask(Method::get, speed);
+    const auto next = place.ask(Method::get, vehicle_provider_speed);
     place.op(provider, reply(provider->message(2), R"("status":0,"value":{"float_values":[1]})"));
     CHECK(next->status() == 200);
 }
@@ -119,8 +119,8 @@ TEST_CASE("only so many requests wait for a provider") {
     const auto provider = attach(place);
     std::vector<std::shared_ptr<test::PendingReply>> waiting;
     for (std::size_t i = 0; i < agent::ProviderRequests::max_pending; ++i)
-        waiting.push_back(place.ask(Method::get, speed));
-    CHECK(place.outcome(Method::get, speed) == "500 VHAL request failed: TRY_AGAIN");
+        waiting.push_back(place.ask(Method::get, vehicle_provider_speed));
+    CHECK(place.outcome(Method::get, vehicle_provider_speed) == "500 VHAL request failed: TRY_AGAIN");
     CHECK(provider->messages() == agent::ProviderRequests::max_pending);
     place.feature.closed(provider);
     for (const auto& one : waiting) CHECK(one->error() == "VHAL request failed: NOT_AVAILABLE");
@@ -129,19 +129,19 @@ TEST_CASE("only so many requests wait for a provider") {
 TEST_CASE("a provider that goes between request and answer fails what it was asked") {
     VehiclePlace place;
     const auto provider = attach(place);
-    const auto get = place.ask(Method::get, speed);
+    const auto get = place.ask(Method::get, vehicle_provider_speed);
     place.feature.closed(provider);
     CHECK(std::to_string(get->status()) + get->error() == "500VHAL request failed: NOT_AVAILABLE");
     CHECK(place.op(provider, reply(provider->message(0), R"("status":0)"))->at("error") ==
           Json("not the provider"));
-    CHECK(place.outcome(Method::get, speed) == "200");
+    CHECK(place.outcome(Method::get, vehicle_provider_speed) == "200");
 }
 
 TEST_CASE("a provider that goes before it is asked leaves the answer to the own properties") {
     VehiclePlace place;
     const auto provider = attach(place);
     Request request;
-    const auto match = place.router.match(Method::get, speed);
+    const auto match = place.router.match(Method::get, vehicle_provider_speed);
     request.params = match.params;
     Response response = match.route->handler(request);
     REQUIRE(response.later);
@@ -171,7 +171,7 @@ TEST_CASE("there is one provider, and only those who may control become it") {
     first->is_open = false;
     CHECK(place.op(second, provide) == Json::object());
     place.feature.closed(first);
-    place.ask(Method::get, speed);
+    place.ask(Method::get, vehicle_provider_speed);
     CHECK(second->messages() == 1);
 }
 

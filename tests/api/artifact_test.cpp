@@ -10,14 +10,14 @@ namespace svc::test {
 namespace {
 
 // An instance that has yet to fetch its addon.
-struct Setup {
+struct ArtifactSetup {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     ApiCaller inside{daemon.agent_target()};
     std::string package = addon_package();
     std::string instance;
 
-    Setup() {
+    ArtifactSetup() {
         api.add_image("base", image_package());
         api.add_addon("ssh", package);
         instance = prepare(Json::array({"ssh"}));
@@ -38,7 +38,7 @@ struct Setup {
 
 }  // namespace
 
-TEST_CASE_METHOD(Setup, "an_instance_fetches_its_packages_with_its_token") {
+TEST_CASE_METHOD(ArtifactSetup, "an_instance_fetches_its_packages_with_its_token") {
     const std::string digest = sha256_hex(package);
     CHECK(get("/1.0/artifacts", daemon.bearer(instance)).metadata() ==
           Json::array({Json::object({{"id", digest},
@@ -55,7 +55,7 @@ TEST_CASE_METHOD(Setup, "an_instance_fetches_its_packages_with_its_token") {
     CHECK(sent.headers.get("X-SVC-Fingerprint") == digest);
 }
 
-TEST_CASE_METHOD(Setup, "a_token_opens_the_packages_of_its_instance_alone") {
+TEST_CASE_METHOD(ArtifactSetup, "a_token_opens_the_packages_of_its_instance_alone") {
     const std::string other = prepare(JsonArray{});
     const std::string url = "/1.0/artifacts/" + sha256_hex(package);
     CHECK(get("/1.0/artifacts", daemon.bearer(other)).metadata() == Json::array());
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(Setup, "a_token_opens_the_packages_of_its_instance_alone") {
     CHECK(get("/1.0/artifacts/" + std::string(64, '0'), daemon.bearer(instance)).status == 404);
 }
 
-TEST_CASE_METHOD(Setup, "bad_tokens_are_refused") {
+TEST_CASE_METHOD(ArtifactSetup, "bad_tokens_are_refused") {
     const std::string url = "/1.0/artifacts/" + sha256_hex(package);
     CHECK(inside.get(url).error() == "missing token");
     CHECK(inside.get("/1.0/artifacts").status == 401);

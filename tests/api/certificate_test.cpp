@@ -9,7 +9,7 @@ namespace svc::test {
 
 namespace {
 
-struct Setup {
+struct CertificateSetup {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     KeyPair keys = make_key_pair(daemon.path(), "client");
@@ -22,7 +22,7 @@ struct Setup {
 
 }  // namespace
 
-TEST_CASE_METHOD(Setup, "a_trusted_caller_adds_certificates") {
+TEST_CASE_METHOD(CertificateSetup, "a_trusted_caller_adds_certificates") {
     CHECK(add(api, Json::object({{"certificate", base64_encode(parse_certificate(pem).der)}}))
               .metadata()
               .is_null());
@@ -36,7 +36,7 @@ TEST_CASE_METHOD(Setup, "a_trusted_caller_adds_certificates") {
     CHECK(client.get("/1.0/certificates").status == 200);
 }
 
-TEST_CASE_METHOD(Setup, "faulty_certificates_are_refused") {
+TEST_CASE_METHOD(CertificateSetup, "faulty_certificates_are_refused") {
     CHECK(add(api, Json::object({{"certificate", "AAAA"}})).status == 400);
     CHECK(add(api, Json::object({{"certificate", 3}})).status == 400);
     CHECK(add(api, Json::object()).status == 400);
@@ -46,7 +46,7 @@ TEST_CASE_METHOD(Setup, "faulty_certificates_are_refused") {
     CHECK(api.get("/1.0/certificates").metadata() == Json::array());
 }
 
-TEST_CASE_METHOD(Setup, "a_stranger_needs_the_trust_password") {
+TEST_CASE_METHOD(CertificateSetup, "a_stranger_needs_the_trust_password") {
     const auto with = [&](const char* password) {
         return add(client, Json::object({{"trust-password", password}}));
     };
@@ -60,7 +60,7 @@ TEST_CASE_METHOD(Setup, "a_stranger_needs_the_trust_password") {
     CHECK(client.get("/1.0/images").status == 200);
 }
 
-TEST_CASE_METHOD(Setup, "a_removed_certificate_loses_its_connections") {
+TEST_CASE_METHOD(CertificateSetup, "a_removed_certificate_loses_its_connections") {
     daemon.trust(keys);
     CHECK(client.get("/1.0/images").status == 200);
     WebSocketClient events(daemon.tls_target(keys), "/1.0/events");
@@ -72,7 +72,7 @@ TEST_CASE_METHOD(Setup, "a_removed_certificate_loses_its_connections") {
     CHECK(client.get("/1.0/images").status == 403);
 }
 
-TEST_CASE_METHOD(Setup, "a_join_token_is_good_for_one_certificate") {
+TEST_CASE_METHOD(CertificateSetup, "a_join_token_is_good_for_one_certificate") {
     const ApiReply issued =
         api.post("/1.0/certificates/tokens", Json::object({{"name", "laptop"}, {"expiry", "10m"}}));
     const Json invitation = Json::parse(base64_decode(issued.metadata().at("token").as_string()));
@@ -90,7 +90,7 @@ TEST_CASE_METHOD(Setup, "a_join_token_is_good_for_one_certificate") {
     CHECK(add(other, body).status == 403);
 }
 
-TEST_CASE_METHOD(Setup, "join_tokens_are_taken_back") {
+TEST_CASE_METHOD(CertificateSetup, "join_tokens_are_taken_back") {
     const ApiReply issued = api.post("/1.0/certificates/tokens", Json::object({{"name", "laptop"}}));
     const std::string url = "/1.0/certificates/tokens/" + issued.metadata().at("id").as_string();
     CHECK(api.remove(url).status == 200);

@@ -10,7 +10,7 @@ namespace svc::test {
 
 namespace {
 
-struct Setup {
+struct ConfigSetup {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
 
@@ -37,7 +37,7 @@ struct Setup {
 
 }  // namespace
 
-TEST_CASE_METHOD(Setup, "every_item_is_shown") {
+TEST_CASE_METHOD(ConfigSetup, "every_item_is_shown") {
     const Json items = api.get("/1.0/config").metadata().at("config");
     for (const ConfigKey& key : config_schema()) CHECK(items.find(key.name) != nullptr);
     CHECK(items.as_object().size() == config_schema().size());
@@ -47,7 +47,7 @@ TEST_CASE_METHOD(Setup, "every_item_is_shown") {
     CHECK(items.at("core.trust_password") == Json(false));
 }
 
-TEST_CASE_METHOD(Setup, "an_item_is_set_and_reset") {
+TEST_CASE_METHOD(ConfigSetup, "an_item_is_set_and_reset") {
     api.set("scheduler.strategy", "binpack");
     CHECK(value("scheduler.strategy") == Json("binpack"));
     daemon.restart();
@@ -57,7 +57,7 @@ TEST_CASE_METHOD(Setup, "an_item_is_set_and_reset") {
     CHECK(daemon.api().get("/1.0/config").metadata().at("config").at("scheduler.strategy") == Json("spread"));
 }
 
-TEST_CASE_METHOD(Setup, "faulty_items_are_refused_at_once") {
+TEST_CASE_METHOD(ConfigSetup, "faulty_items_are_refused_at_once") {
     CHECK(set(R"({"name":"scheduler.mood","value":"x"})").error() == "configuration item not found");
     CHECK(set(R"({"name":"scheduler.strategy","value":"x"})").status == 400);
     CHECK(set(R"({"name":"application.addons","value":"nothing"})").status == 404);
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(Setup, "faulty_items_are_refused_at_once") {
     CHECK(value("scheduler.strategy") == Json("spread"));
 }
 
-TEST_CASE_METHOD(Setup, "a_stale_etag_of_the_configuration_is_refused") {
+TEST_CASE_METHOD(ConfigSetup, "a_stale_etag_of_the_configuration_is_refused") {
     const std::string etag = api.get("/1.0/config").headers.get("ETag");
     Headers headers;
     headers.set("If-Match", etag);
@@ -77,7 +77,7 @@ TEST_CASE_METHOD(Setup, "a_stale_etag_of_the_configuration_is_refused") {
     CHECK(api.get("/1.0/config").headers.get("ETag") != etag);
 }
 
-TEST_CASE_METHOD(Setup, "application_addons_update_every_application") {
+TEST_CASE_METHOD(ConfigSetup, "application_addons_update_every_application") {
     api.add_image("base", image_package());
     api.add_addon("ssh", addon_package());
     api.add_application(application_package("candy"));
@@ -88,7 +88,7 @@ TEST_CASE_METHOD(Setup, "application_addons_update_every_application") {
     CHECK(api.remove("/1.0/addons/ssh").status == 409);
 }
 
-TEST_CASE_METHOD(Setup, "application_max_published_versions_is_applied_at_once") {
+TEST_CASE_METHOD(ConfigSetup, "application_max_published_versions_is_applied_at_once") {
     api.add_image("base", image_package());
     api.add_application(application_package("candy"));
     for (const char* version : {"1", "2"}) {

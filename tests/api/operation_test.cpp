@@ -12,7 +12,7 @@ namespace svc::test {
 namespace {
 
 // Starts take an hour: a launch is under way for as long as a test wants.
-struct Setup {
+struct OperationSetup {
     TestDaemon daemon{[](server::Options& options) {
         options.simulated.start_delay = std::chrono::hours(1);
         options.shutdown_grace = Duration(0);
@@ -80,7 +80,7 @@ TEST_CASE_METHOD(Described, "operations_on_the_service_say_what_they_do") {
     CHECK(changed("/1.0/nodes/node0", Json::object({{"cpus", 8}})) == "Updating node node0");
 }
 
-TEST_CASE_METHOD(Setup, "operations_are_listed_by_status_without_a_leading_slash") {
+TEST_CASE_METHOD(OperationSetup, "operations_are_listed_by_status_without_a_leading_slash") {
     const Json urls = api.get("/1.0/operations").metadata();
     CHECK(urls.at("running") == Json::array({"1.0/operations/" + launch.operation_id()}));
     CHECK(urls.at("success").as_array().size() == 1);
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(Setup, "operations_are_listed_by_status_without_a_leading_slash
     CHECK(api.get("/1.0/operations?recursion=true").status == 400);
 }
 
-TEST_CASE_METHOD(Setup, "waiting_ends_with_its_time_and_gives_the_record_as_it_is") {
+TEST_CASE_METHOD(OperationSetup, "waiting_ends_with_its_time_and_gives_the_record_as_it_is") {
     const std::string wait = launch.operation() + "/wait?timeout=";
     CHECK(api.get(wait + "0").metadata().at("status_code") == Json(103));
     CHECK(api.get(wait + "50ms").metadata().at("status_code") == Json(103));
@@ -99,7 +99,7 @@ TEST_CASE_METHOD(Setup, "waiting_ends_with_its_time_and_gives_the_record_as_it_i
           "operation not found");
 }
 
-TEST_CASE_METHOD(Setup, "a_client_that_ends_its_side_still_gets_what_it_waits_for") {
+TEST_CASE_METHOD(OperationSetup, "a_client_that_ends_its_side_still_gets_what_it_waits_for") {
     RawClient client(daemon.local_target());
     client.send("GET " + launch.operation() + "/wait HTTP/1.1\r\nHost: s\r\n\r\n");
     shutdown(client.descriptor(), SHUT_WR);
@@ -110,7 +110,7 @@ TEST_CASE_METHOD(Setup, "a_client_that_ends_its_side_still_gets_what_it_waits_fo
     CHECK(client.read_to_end().empty());
 }
 
-TEST_CASE_METHOD(Setup, "a_cancelled_launch_leaves_nothing") {
+TEST_CASE_METHOD(OperationSetup, "a_cancelled_launch_leaves_nothing") {
     const ApiReply cancelled = api.remove(launch.operation());
     CHECK(cancelled.status == 202);
     CHECK(cancelled.json().at("type") == Json("sync"));
@@ -123,7 +123,7 @@ TEST_CASE_METHOD(Setup, "a_cancelled_launch_leaves_nothing") {
     CHECK(api.get("/1.0/operations/x").status == 404);
 }
 
-TEST_CASE_METHOD(Setup, "secrets_are_shown_to_the_creator_alone") {
+TEST_CASE_METHOD(OperationSetup, "secrets_are_shown_to_the_creator_alone") {
     const Json record = api.get(launch.operation()).metadata();
     CHECK(record.at("class") == Json("task"));
     CHECK(record.at("may_cancel") == Json(true));

@@ -14,7 +14,7 @@ namespace svc::test {
 
 namespace {
 
-struct Setup {
+struct ProcessSetup {
     TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-process-"};
     std::filesystem::path path = directory.path();
     Json launch_body = Json::object({{"image_id", "base"}, {"instance_type", "a2.3"}});
@@ -60,7 +60,7 @@ void check_consistent(ApiCaller& api) {
 
 }  // namespace
 
-TEST_CASE_METHOD(Setup, "the_program_checks_its_usage_and_configuration") {
+TEST_CASE_METHOD(ProcessSetup, "the_program_checks_its_usage_and_configuration") {
     CHECK(run_svcd({"--version"}).output == "svcd " SVC_VERSION "\n");
     CHECK(run_svcd({"--version"}).status == 0);
     CHECK(run_svcd({"--help"}).status == 0);
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(Setup, "the_program_checks_its_usage_and_configuration") {
     CHECK_FALSE(std::filesystem::exists(path / "state"));
 }
 
-TEST_CASE_METHOD(Setup, "records_are_private_and_the_sockets_have_their_modes") {
+TEST_CASE_METHOD(ProcessSetup, "records_are_private_and_the_sockets_have_their_modes") {
     const DaemonProcess daemon(path);
     CHECK(daemon.ready_line() == "svcd: ready unix:" + (path / "svc.socket").string());
     CHECK(mode_of(path / "state") == 0711);
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(Setup, "records_are_private_and_the_sockets_have_their_modes") 
     CHECK(mode_of(path / "state/svc.db") == 0600);
 }
 
-TEST_CASE_METHOD(Setup, "a_second_daemon_on_the_same_state_is_refused") {
+TEST_CASE_METHOD(ProcessSetup, "a_second_daemon_on_the_same_state_is_refused") {
     const DaemonProcess daemon(path);
     const DaemonRun second = run_svcd(flags());
     CHECK(second.status == 1);
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(Setup, "a_second_daemon_on_the_same_state_is_refused") {
     CHECK(ApiCaller(daemon.target()).get("/1.0").status == 200);
 }
 
-TEST_CASE_METHOD(Setup, "sigterm_ends_with_status_zero_and_removes_the_socket") {
+TEST_CASE_METHOD(ProcessSetup, "sigterm_ends_with_status_zero_and_removes_the_socket") {
     DaemonProcess daemon(path);
     daemon.signal(SIGTERM);
     const auto status = daemon.wait();
@@ -103,7 +103,7 @@ TEST_CASE_METHOD(Setup, "sigterm_ends_with_status_zero_and_removes_the_socket") 
     CHECK_FALSE(std::filesystem::exists(path / "svc.socket"));
 }
 
-TEST_CASE_METHOD(Setup, "sighup_reads_the_configuration_again_and_serves_on") {
+TEST_CASE_METHOD(ProcessSetup, "sighup_reads_the_configuration_again_and_serves_on") {
     DaemonProcess daemon(path);
     write_file_atomically(path / "svcd.yaml", "log_level: nonsense\n");
     daemon.signal(SIGHUP);
@@ -113,7 +113,7 @@ TEST_CASE_METHOD(Setup, "sighup_reads_the_configuration_again_and_serves_on") {
     CHECK(daemon.wait().value_or(ExitStatus{99, 0}).code == 0);
 }
 
-TEST_CASE_METHOD(Setup, "instances_run_on_over_an_orderly_restart") {
+TEST_CASE_METHOD(ProcessSetup, "instances_run_on_over_an_orderly_restart") {
     std::string id;
     {
         DaemonProcess daemon(path);
@@ -127,7 +127,7 @@ TEST_CASE_METHOD(Setup, "instances_run_on_over_an_orderly_restart") {
     CHECK(ApiCaller(daemon.target()).get("/1.0/containers/" + id).metadata().at("status") == Json("running"));
 }
 
-TEST_CASE_METHOD(Setup, "a_kill_while_instances_start_leaves_consistent_records") {
+TEST_CASE_METHOD(ProcessSetup, "a_kill_while_instances_start_leaves_consistent_records") {
     const std::string url = [&] {
         DaemonProcess daemon(path, {"simulated_start_delay: 10m"});
         ApiCaller api(daemon.target());
@@ -143,7 +143,7 @@ TEST_CASE_METHOD(Setup, "a_kill_while_instances_start_leaves_consistent_records"
     check_consistent(api);
 }
 
-TEST_CASE_METHOD(Setup, "a_kill_while_images_are_imported_leaves_consistent_records") {
+TEST_CASE_METHOD(ProcessSetup, "a_kill_while_images_are_imported_leaves_consistent_records") {
     const std::string package = image_package({.padding = 8U << 20U});
     std::vector<std::string> operations;
     {
@@ -162,7 +162,7 @@ TEST_CASE_METHOD(Setup, "a_kill_while_images_are_imported_leaves_consistent_reco
     CHECK(std::filesystem::is_empty(path / "state/blobs/incoming"));
 }
 
-TEST_CASE_METHOD(Setup, "a_taken_metrics_port_is_a_clear_failure") {
+TEST_CASE_METHOD(ProcessSetup, "a_taken_metrics_port_is_a_clear_failure") {
     const DaemonProcess first(path, {"metrics_listen: 127.0.0.1:0"});
     const std::string& ready = first.ready_line();
     const std::string port = ready.substr(ready.rfind(':') + 1);

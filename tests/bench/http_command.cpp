@@ -11,7 +11,7 @@ namespace svc::bench {
 
 namespace {
 
-struct Side {
+struct HttpSide {
     Endpoint endpoint;
     std::string path;
     std::vector<LoadResult> results;
@@ -26,7 +26,7 @@ const LoadResult& median(std::vector<LoadResult>& results) {
 }
 
 // A connection that was not served in one round counts, whatever the others were like.
-Json describe(Side& side) {
+Json describe(HttpSide& side) {
     unsigned connected = ~0U, served = ~0U;
     std::uint64_t failures = 0;
     for (const LoadResult& result : side.results) {
@@ -46,11 +46,11 @@ Json describe(Side& side) {
                          {"served", served}});
 }
 
-std::vector<Side> sides_of(const Arguments& arguments) {
+std::vector<HttpSide> sides_of(const Arguments& arguments) {
     const auto certificate = arguments.text("certificate", "");
     const auto key = arguments.text("key", "");
     const auto path = arguments.text("path", "/1.0");
-    std::vector<Side> sides;
+    std::vector<HttpSide> sides;
     sides.push_back({Endpoint(arguments.text("target"), certificate, key), path, {}});
     if (arguments.has("peer"))
         sides.push_back(
@@ -58,9 +58,9 @@ std::vector<Side> sides_of(const Arguments& arguments) {
     return sides;
 }
 
-Json measure(std::vector<Side>& sides, const LoadPlan& plan, unsigned rounds) {
+Json measure(std::vector<HttpSide>& sides, const LoadPlan& plan, unsigned rounds) {
     for (unsigned round = 0; round < rounds; ++round) {
-        for (Side& side : sides) {
+        for (HttpSide& side : sides) {
             LoadPlan own = plan;
             own.path = side.path;
             side.results.push_back(run_load(side.endpoint, own));

@@ -107,7 +107,7 @@ class Crowd {
 };
 
 // One of the two that are compared.
-struct Side {
+struct SignallingSide {
     std::string pid;
     std::uint64_t sent = 0;
     double seconds = 0;
@@ -115,7 +115,7 @@ struct Side {
     Latencies latencies;
 };
 
-Json describe(const Side& side) {
+Json describe(const SignallingSide& side) {
     const auto& latencies = side.latencies;
     return Json::object({{"per_second", static_cast<double>(side.sent) / side.seconds},
                          {"lost", side.sent - latencies.count()},
@@ -189,7 +189,7 @@ class SignallingRun {
 
     // Sends at the rate for a while; then all must have arrived.
     template <class Say>
-    void take_turn(Side& side, Say&& say) {
+    void take_turn(SignallingSide& side, Say&& say) {
         crowd_.count_into(side.latencies);
         const double processor = processor_seconds_of(side.pid);
         std::uint64_t sent = 0;
@@ -224,7 +224,7 @@ class SignallingRun {
     Crowd crowd_;
     std::vector<Peer*> masters_, slaves_, echoes_;
     std::size_t turn_ = 0, echo_turn_ = 0;
-    Side relay_, echo_;
+    SignallingSide relay_, echo_;
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ Words passed_on(const Words& words) {
     return {all.begin() + 2, all.end()};
 }
 
-struct InstanceFixture : DaemonFixture {
-    InstanceFixture() {
+struct InstanceControlFixture : DaemonFixture {
+    InstanceControlFixture() {
         add_image("base");
         id = ask({"launch", "base"});
     }
@@ -61,13 +61,14 @@ TEST_CASE("missing and surplus arguments are wrong usage") {
         CHECK(run_cli(words).status == 2);
 }
 
-TEST_CASE_METHOD(InstanceFixture, "the program in the instance gives the exit status") {
+TEST_CASE_METHOD(InstanceControlFixture, "the program in the instance gives the exit status") {
     // Simulated instances have no agent.
     CHECK(run({"instance", "location", "enable", id}).status == 127);
     CHECK(run({"instance", "location", "enable", "absent"}).status == 125);
 }
 
-TEST_CASE_METHOD(InstanceFixture, "files that are not there or not right are told before anything is sent") {
+TEST_CASE_METHOD(InstanceControlFixture,
+                 "files that are not there or not right are told before anything is sent") {
     const std::string absent = (daemon.path() / "absent.gpx").string();
     CHECK(run({"instance", "location", "replay", id, absent}).status == 1);
     CHECK(run({"instance", "camera", "image", id, absent}).status == 1);
@@ -77,7 +78,7 @@ TEST_CASE_METHOD(InstanceFixture, "files that are not there or not right are tol
     CHECK_THAT(broken.err, Contains("a.gpx: GPX: line 1"));
 }
 
-TEST_CASE_METHOD(InstanceFixture, "a trace that was not stopped leaves no file") {
+TEST_CASE_METHOD(InstanceControlFixture, "a trace that was not stopped leaves no file") {
     const auto file = daemon.path() / "trace";
     CHECK(run({"instance", "trace", "stop", id, "--output", file.string()}).status == 127);
     CHECK_FALSE(std::filesystem::exists(file));

@@ -10,8 +10,8 @@ using namespace svc::test;
 
 namespace {
 
-struct InstanceFixture : DaemonFixture {
-    InstanceFixture() { add_image("base"); }
+struct InstanceCommandFixture : DaemonFixture {
+    InstanceCommandFixture() { add_image("base"); }
     Json shown(const std::string& id) { return Json::parse(ask({"show", id, "-o", "json"})); }
 };
 
@@ -25,13 +25,13 @@ std::string comparable(const std::string& text, const std::string& node) {
 
 }  // namespace
 
-TEST_CASE_METHOD(InstanceFixture, "launch waits until the instance runs and prints its id") {
+TEST_CASE_METHOD(InstanceCommandFixture, "launch waits until the instance runs and prints its id") {
     const std::string id = ask({"launch", "base"});
     CHECK(is_object_id(id));
     CHECK(shown(id).at("status").as_string() == "running");
 }
 
-TEST_CASE_METHOD(InstanceFixture, "an instance is shown in every format") {
+TEST_CASE_METHOD(InstanceCommandFixture, "an instance is shown in every format") {
     const std::string id = ask({"launch", "-r", "base", "-s", "+web:tcp:80", "--tags", "a,b"});
     const std::string node = shown(id).at("node").as_string();
     for (const std::string format : {"json", "yaml", "csv"}) {
@@ -42,7 +42,7 @@ TEST_CASE_METHOD(InstanceFixture, "an instance is shown in every format") {
                Catch::Contains("| ID ") && Catch::Contains("| ENDPOINTS") && Catch::Contains(":80/tcp"));
 }
 
-TEST_CASE_METHOD(InstanceFixture, "launch flags reach the instance") {
+TEST_CASE_METHOD(InstanceCommandFixture, "launch flags reach the instance") {
     const std::string id = ask({"launch", "base", "-c", "1", "-m", "1GB", "-d", "4GB", "--devmode", "-p",
                                 "null", "-s", "udp:7000-7001"});
     const Json value = shown(id);
@@ -53,7 +53,7 @@ TEST_CASE_METHOD(InstanceFixture, "launch flags reach the instance") {
     CHECK(value.at("network").at("services").as_array().size() == 1);
 }
 
-TEST_CASE_METHOD(InstanceFixture, "a named and protected instance goes after unprotect alone") {
+TEST_CASE_METHOD(InstanceCommandFixture, "a named and protected instance goes after unprotect alone") {
     const std::string id = ask({"launch", "base", "--name", "web-1", "--protect"});
     CHECK(shown("web-1").at("id").as_string() == id);
     CHECK(shown(id).at("config").at("security").at("delete_protected").as_bool());
@@ -69,11 +69,11 @@ TEST_CASE_METHOD(InstanceFixture, "a named and protected instance goes after unp
     CHECK(ask({"list", "-o", "json"}) == "[]");
 }
 
-TEST_CASE_METHOD(InstanceFixture, "without an image the default one is launched") {
+TEST_CASE_METHOD(InstanceCommandFixture, "without an image the default one is launched") {
     CHECK(shown(ask({"launch"})).at("image").at("name").as_string() == "base");
 }
 
-TEST_CASE_METHOD(InstanceFixture, "--no-wait prints the operation's id") {
+TEST_CASE_METHOD(InstanceCommandFixture, "--no-wait prints the operation's id") {
     const std::string operation = ask({"launch", "base", "--no-wait"});
     CHECK(is_uuid(operation));
     CHECK(run({"wait", operation}).status == 0);
@@ -82,7 +82,7 @@ TEST_CASE_METHOD(InstanceFixture, "--no-wait prints the operation's id") {
           "Success");
 }
 
-TEST_CASE_METHOD(InstanceFixture, "a prepared instance is started, waited for and stopped") {
+TEST_CASE_METHOD(InstanceCommandFixture, "a prepared instance is started, waited for and stopped") {
     const std::string id = ask({"init", "base"});
     CHECK(shown(id).at("status").as_string() == "prepared");
     ask({"start", id});
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(InstanceFixture, "a prepared instance is started, waited for an
     CHECK_THAT(late.err, Catch::Contains("timeout") && Catch::Contains("stopped"));
 }
 
-TEST_CASE_METHOD(InstanceFixture, "several instances are deleted, those that fail are told") {
+TEST_CASE_METHOD(InstanceCommandFixture, "several instances are deleted, those that fail are told") {
     const std::string one = ask({"launch", "base"}), two = ask({"launch", "base"});
     const CliRun done = run({"delete", one, "absent", two, "-y"});
     CHECK(done.status == 1);
@@ -102,7 +102,7 @@ TEST_CASE_METHOD(InstanceFixture, "several instances are deleted, those that fai
     CHECK(ask({"list", "-o", "json"}) == "[]");
 }
 
-TEST_CASE_METHOD(InstanceFixture, "all instances are deleted after a yes") {
+TEST_CASE_METHOD(InstanceCommandFixture, "all instances are deleted after a yes") {
     ask({"launch", "base"});
     ask({"launch", "base"});
     CHECK(run({"delete", "--all"}, "n\n").status == 1);
@@ -113,7 +113,7 @@ TEST_CASE_METHOD(InstanceFixture, "all instances are deleted after a yes") {
     CHECK(run({"delete", "--all"}).status == 0);
 }
 
-TEST_CASE_METHOD(InstanceFixture, "lists are filtered") {
+TEST_CASE_METHOD(InstanceCommandFixture, "lists are filtered") {
     const std::string running = ask({"launch", "base", "--tags", "x"});
     ask({"init", "base"});
     const auto count = [&](const std::string& filter) {
@@ -125,7 +125,7 @@ TEST_CASE_METHOD(InstanceFixture, "lists are filtered") {
     CHECK(count("type=regular") == 2);
 }
 
-TEST_CASE_METHOD(InstanceFixture, "node, task and server are shown") {
+TEST_CASE_METHOD(InstanceCommandFixture, "node, task and server are shown") {
     ask({"launch", "base"});
     CHECK_THAT(ask({"node", "list"}), Catch::Contains("| NAME ") && Catch::Contains("online"));
     const std::string node =
@@ -136,13 +136,13 @@ TEST_CASE_METHOD(InstanceFixture, "node, task and server are shown") {
     CHECK(ask({"version", "-o", "csv"}) == "FIELD,VALUE\nclient," SVC_VERSION "\nserver," SVC_VERSION);
 }
 
-TEST_CASE_METHOD(InstanceFixture, "waiting for what is not there says so") {
+TEST_CASE_METHOD(InstanceCommandFixture, "waiting for what is not there says so") {
     CHECK_THAT(run({"wait", "absent"}).err,
                Catch::Contains("no instance, application, image or operation 'absent'"));
     ask({"wait", "base"});
 }
 
-TEST_CASE_METHOD(InstanceFixture, "the service is reached over TLS with a pinned certificate") {
+TEST_CASE_METHOD(InstanceCommandFixture, "the service is reached over TLS with a pinned certificate") {
     CliSettings remote = settings;
     remote.socket = "";
     const std::string url = daemon.tls_target().describe();

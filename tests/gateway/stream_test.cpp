@@ -25,7 +25,7 @@ void reply(ScriptedInstance& instance, const std::string& client, const std::str
     instance.send(with_client);
 }
 
-struct World : TestGateway {
+struct StreamWorld : TestGateway {
     std::string token = TestGateway::token("alice");
     Json joinable = message(R"({"app":"app","joinable":true,"idle_time_min":10})");
     ApiReply join(const std::string& id) {
@@ -35,7 +35,7 @@ struct World : TestGateway {
 };
 
 // The browser asks whether it may, then for a session.
-ApiReply create_as_sdk(World& world) {
+ApiReply create_as_sdk(StreamWorld& world) {
     Headers headers;
     headers.set("Origin", "https://app.example");
     CHECK(world.caller().call(Method::options, "/1.0/sessions/", "", headers).status == 204);
@@ -101,7 +101,8 @@ void negotiate(WebSocketClient& client, ScriptedInstance& instance, const std::s
 
 }  // namespace
 
-TEST_CASE_METHOD(World, "contract: a session goes from preflight to disconnect as a client SDK does it") {
+TEST_CASE_METHOD(StreamWorld,
+                 "contract: a session goes from preflight to disconnect as a client SDK does it") {
     // 1 and 2.
     const ApiReply created = create_as_sdk(*this);
     check_created(created);
@@ -130,7 +131,7 @@ TEST_CASE_METHOD(World, "contract: a session goes from preflight to disconnect a
                [&] { return call(Method::get, "/1.0/sessions/" + id, token).status == 404; });
 }
 
-TEST_CASE_METHOD(World, "contract: 201 on create, exactly 200 on join, status success") {
+TEST_CASE_METHOD(StreamWorld, "contract: 201 on create, exactly 200 on join, status success") {
     const ApiReply created = call(Method::post, "/1.0/sessions/", token, joinable);
     CHECK(created.status == 201);
     CHECK(created.json().at("status") == Json("success"));
@@ -143,7 +144,7 @@ TEST_CASE_METHOD(World, "contract: 201 on create, exactly 200 on join, status su
     CHECK(joined.json().at("status_code") == Json(200));
 }
 
-TEST_CASE_METHOD(World, "contract: stun_servers is an array, also without any") {
+TEST_CASE_METHOD(StreamWorld, "contract: stun_servers is an array, also without any") {
     const Json created = create(token, joinable);
     CHECK(created.at("stun_servers") == Json::array());
     const std::string id = created.at("id").as_string();
@@ -152,19 +153,20 @@ TEST_CASE_METHOD(World, "contract: stun_servers is an array, also without any") 
     CHECK(join(id).metadata().at("stun_servers") == Json::array());
 }
 
-TEST_CASE_METHOD(World, "contract: the route with a trailing slash and its preflight work without a token") {
+TEST_CASE_METHOD(StreamWorld,
+                 "contract: the route with a trailing slash and its preflight work without a token") {
     CHECK(caller().call(Method::options, "/1.0/sessions/").status == 204);
     CHECK(caller().call(Method::options, "/1.0/sessions/x/join").status == 204);
     CHECK(call(Method::post, "/1.0/sessions/", token, joinable).status == 201);
 }
 
-TEST_CASE_METHOD(World, "contract: the address is that of a WebSocket and wants no sub-protocol") {
+TEST_CASE_METHOD(StreamWorld, "contract: the address is that of a WebSocket and wants no sub-protocol") {
     const std::string url = create(token).at("url").as_string();
     CHECK(url.starts_with("wss://"));
     CHECK_NOTHROW(open(url));
 }
 
-TEST_CASE_METHOD(World, "contract: the address is answered at once, however long the launch takes") {
+TEST_CASE_METHOD(StreamWorld, "contract: the address is answered at once, however long the launch takes") {
     std::mutex launching;
     std::unique_lock hold(launching);
     region().on_launch([&](const StreamLaunch&) { const std::lock_guard wait(launching); });
@@ -177,7 +179,7 @@ TEST_CASE_METHOD(World, "contract: the address is answered at once, however long
     region().await_launches(1);
 }
 
-TEST_CASE_METHOD(World, "a_second_client_takes_over_and_the_first_is_told") {
+TEST_CASE_METHOD(StreamWorld, "a_second_client_takes_over_and_the_first_is_told") {
     const Json created = create(token, joinable);
     const std::string id = created.at("id").as_string();
     ScriptedInstance instance(*this, id);
@@ -205,7 +207,7 @@ TEST_CASE_METHOD(World, "a_second_client_takes_over_and_the_first_is_told") {
     CHECK(receive(second).at("sdp") == Json("bmV3"));
 }
 
-TEST_CASE_METHOD(World, "a_client_whose_instance_fails_is_told_why") {
+TEST_CASE_METHOD(StreamWorld, "a_client_whose_instance_fails_is_told_why") {
     const Json created = create(token);
     const std::string id = created.at("id").as_string();
     WebSocketClient client = open(created.at("url").as_string());
@@ -218,7 +220,7 @@ TEST_CASE_METHOD(World, "a_client_whose_instance_fails_is_told_why") {
     receive_close(client);
 }
 
-TEST_CASE_METHOD(World, "an_instance_that_never_registers_ends_in_error") {
+TEST_CASE_METHOD(StreamWorld, "an_instance_that_never_registers_ends_in_error") {
     const Json created = create(token, joinable);
     const std::string id = created.at("id").as_string();
     region().await_launches(1);
@@ -227,7 +229,7 @@ TEST_CASE_METHOD(World, "an_instance_that_never_registers_ends_in_error") {
     CHECK(session.at("status_message").as_string().starts_with("Container failed to start: "));
 }
 
-TEST_CASE_METHOD(World, "an_instance_that_reports_an_error_puts_its_session_in_error") {
+TEST_CASE_METHOD(StreamWorld, "an_instance_that_reports_an_error_puts_its_session_in_error") {
     const std::string id = create(token).at("id").as_string();
     ScriptedInstance instance(*this, id);
     await_status(token, id, "active");
@@ -236,7 +238,7 @@ TEST_CASE_METHOD(World, "an_instance_that_reports_an_error_puts_its_session_in_e
           std::string::npos);
 }
 
-TEST_CASE_METHOD(World, "an_idle_session_ends") {
+TEST_CASE_METHOD(StreamWorld, "an_idle_session_ends") {
     const std::string id =
         create(token, message(R"({"app":"app","joinable":true,"idle_time_min":1})")).at("id").as_string();
     ScriptedInstance instance(*this, id);
@@ -246,7 +248,7 @@ TEST_CASE_METHOD(World, "an_idle_session_ends") {
     CHECK(instance.receive().at("type") == Json("ctl:terminate"));
 }
 
-TEST_CASE_METHOD(World, "an_instance_comes_back_on_its_own_token_and_its_client_goes_on") {
+TEST_CASE_METHOD(StreamWorld, "an_instance_comes_back_on_its_own_token_and_its_client_goes_on") {
     const Json created = create(token, joinable);
     const std::string id = created.at("id").as_string();
     WebSocketClient client = open(created.at("url").as_string());
@@ -263,7 +265,7 @@ TEST_CASE_METHOD(World, "an_instance_comes_back_on_its_own_token_and_its_client_
     CHECK(receive(client).at("type") == Json("offer"));
 }
 
-TEST_CASE_METHOD(World, "a_client_that_floods_is_ended_and_the_session_is_not") {
+TEST_CASE_METHOD(StreamWorld, "a_client_that_floods_is_ended_and_the_session_is_not") {
     const Json created = create(token, joinable);
     const std::string id = created.at("id").as_string();
     WebSocketClient client = open(created.at("url").as_string());

@@ -10,7 +10,7 @@ namespace svc::test {
 
 namespace {
 
-constexpr timeval patience{60, 0};
+constexpr timeval tls_client_patience{60, 0};
 
 }  // namespace
 
@@ -22,7 +22,7 @@ FileDescriptor connect_tcp(const Target& target) {
     inet_pton(AF_INET, target.host.c_str(), &address.sin_addr);
     if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
         throw std::runtime_error("cannot connect");
-    setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &tls_client_patience, sizeof(tls_client_patience));
     return fd;
 }
 

@@ -16,7 +16,7 @@ std::int64_t present_time() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-void set(const CtlCall& call) {
+void set_location(const CtlCall& call) {
     const CtlWords& words = call.words;
     Json body = Json::object({{"latitude", parse_ctl_number(call.plain(0))},
                               {"longitude", parse_ctl_number(call.plain(1))},
@@ -66,7 +66,7 @@ std::vector<CtlCommand> location_ctl() {
                         2,
                         2,
                         {"altitude", "speed", "bearing", "accuracy", "vertical-accuracy", "time"},
-                        set});
+                        set_location});
     commands.push_back({"location", "feed", "< UPDATES (a JSON object a line)", 0, 0, {}, feed});
     return commands;
 }

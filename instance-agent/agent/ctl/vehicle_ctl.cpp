@@ -67,7 +67,7 @@ void get(const CtlCall& call) {
     call.print(call.agent.ask(Method::get, path).at("value"));
 }
 
-void set(const CtlCall& call) {
+void set_property(const CtlCall& call) {
     const PropertyId prop = property_of(call.plain(0));
     Json body =
         Json::object({{"prop_id", prop}, {"area_id", area_of(call.words.flag("area").value_or("0"))}});
@@ -86,7 +86,7 @@ void configs(const CtlCall& call) {
 
 std::vector<CtlCommand> vehicle_ctl() {
     return {{"vhal", "get", "PROPERTY [AREA]", 1, 2, {}, get},
-            {"vhal", "set", "PROPERTY VALUE... [--area AREA]", 2, any_number, {"area"}, set},
+            {"vhal", "set", "PROPERTY VALUE... [--area AREA]", 2, any_number, {"area"}, set_property},
             {"vhal", "configs", "[PROPERTY...]", 0, any_number, {}, configs}};
 }
 

@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration first_pause = 5ms;
-constexpr Duration longest_pause = 500ms;
+constexpr Duration first_check_pause = 5ms;
+constexpr Duration longest_check_pause = 500ms;
 constexpr auto command_limit = 10s;
 
 std::optional<std::string> check_file(const std::string& path) {
@@ -58,13 +58,13 @@ std::optional<std::string> why_not_ready(const ReadinessCheck& check) {
 bool wait_until_ready(const ReadinessCheck& check, Clock& clock, Duration limit, Duration spent,
                       std::stop_token stop) {
     const SteadyTime end = clock.steady_now() + limit - spent;
-    Duration pause = first_pause;
+    Duration pause = first_check_pause;
     while (auto reason = why_not_ready(check)) {
         if (clock.steady_now() >= end)
             throw Error(ErrorCode::unavailable,
                         "guest is not ready after " + format_duration(limit) + ": " + *reason);
         if (!clock.wait(stop, pause)) return false;
-        pause = std::min(pause * 2, longest_pause);
+        pause = std::min(pause * 2, longest_check_pause);
     }
     return !stop.stop_requested();
 }

@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration first_pause = 2ms;
-constexpr Duration longest_pause = 50ms;
+constexpr Duration first_restart_pause = 2ms;
+constexpr Duration longest_restart_pause = 50ms;
 
 }  // namespace
 
@@ -23,8 +23,8 @@ bool is_first_process_ours(const Paths& paths) {
 }
 
 bool wait_for_guest(const Paths& paths, Clock& clock, std::stop_token stop) {
-    for (Duration pause = first_pause; is_first_process_ours(paths);
-         pause = std::min(pause * 2, longest_pause))
+    for (Duration pause = first_restart_pause; is_first_process_ours(paths);
+         pause = std::min(pause * 2, longest_restart_pause))
         if (!clock.wait(stop, pause)) return false;
     return !stop.stop_requested();
 }

@@ -24,7 +24,7 @@ constexpr const char* usage =
     "usage: svc-agent keep-running --log FILE -- PROGRAM [ARGUMENT...]\n"
     "Starts a program that lives on when this ends, and again when it fails. Its output goes to FILE.\n";
 constexpr std::uint64_t log_bytes = 512U << 10;
-constexpr Duration first_pause = 1s, longest_pause = 30s, good_while = 1min;
+constexpr Duration first_keep_pause = 1s, longest_keep_pause = 30s, good_while = 1min;
 
 [[noreturn]] void refuse(const std::string& message) {
     throw Error(ErrorCode::invalid_argument, message);
@@ -118,7 +118,7 @@ void keep_running(const KeptProgram& program, const std::vector<std::string>& en
                   std::stop_token stop) {
     BoundedFile log(program.log, log_bytes);
     const std::string name = std::filesystem::path(program.arguments[0]).filename();
-    for (Duration pause = first_pause; !stop.stop_requested();) {
+    for (Duration pause = first_keep_pause; !stop.stop_requested();) {
         const SteadyTime began = clock.steady_now();
         note(log, clock, name + " starts");
         std::string reason;
@@ -130,10 +130,10 @@ void keep_running(const KeptProgram& program, const std::vector<std::string>& en
         } catch (const std::exception& e) {
             reason = e.what();
         }
-        if (clock.steady_now() - began >= good_while) pause = first_pause;
+        if (clock.steady_now() - began >= good_while) pause = first_keep_pause;
         note(log, clock, failure(name, reason, pause));
         clock.wait(stop, pause);
-        pause = std::min(pause * 2, longest_pause);
+        pause = std::min(pause * 2, longest_keep_pause);
     }
 }
 

@@ -6,7 +6,7 @@ namespace svc {
 
 namespace {
 
-constexpr int schema = 1;
+constexpr int certificate_schema = 1;
 
 }  // namespace
 
@@ -15,7 +15,7 @@ Json to_json(const Certificate& certificate) {
 }
 
 Json certificate_to_store(const Certificate& certificate) {
-    return Json::object({{"schema", schema},
+    return Json::object({{"schema", certificate_schema},
                          {"fingerprint", certificate.fingerprint},
                          {"pem", certificate.pem},
                          {"common_name", certificate.common_name},
@@ -55,7 +55,7 @@ Json to_json(const JoinToken& token) {
 }
 
 Json join_token_to_store(const JoinToken& token) {
-    return Json::object({{"schema", schema},
+    return Json::object({{"schema", certificate_schema},
                          {"id", token.id},
                          {"name", token.name},
                          {"secret_hash", token.secret_hash},

@@ -77,7 +77,7 @@ constexpr Value web_url_rule = "a URL with http:// or https://";
 constexpr Value source_url_rule = "a URL with http://, https:// or file://";
 constexpr Value interval_rule = "a duration like 5m, at least 1s";
 
-constexpr std::array<ConfigKey, 29> schema{{
+constexpr std::array<ConfigKey, 29> config_keys{{
     {"application.addons", text, "", "a comma-separated list of addon names", are_addon_names, false,
      "addons of every application, before its own"},
     {"application.auto_publish", boolean, "true", "", nullptr, false,
@@ -159,7 +159,7 @@ constexpr std::array<ConfigKey, 29> schema{{
 }  // namespace
 
 std::span<const ConfigKey> config_schema() {
-    return schema;
+    return config_keys;
 }
 
 }  // namespace svc

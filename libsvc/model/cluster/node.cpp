@@ -9,7 +9,7 @@ namespace svc {
 
 namespace {
 
-constexpr int schema = 1;
+constexpr int node_schema = 1;
 
 constexpr std::array<EnumName<NodeStatus>, 8> status_names{{{NodeStatus::error, "error"},
                                                             {NodeStatus::unknown, "unknown"},
@@ -138,7 +138,7 @@ Json to_json(const Node& node, const std::vector<GpuAllocation>& allocations) {
 
 Json node_to_store(const Node& node) {
     return Json::object({
-        {"schema", schema},
+        {"schema", node_schema},
         {"name", node.name},
         {"address", node.address},
         {"public_address", node.public_address},

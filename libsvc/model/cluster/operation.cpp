@@ -10,7 +10,7 @@ namespace svc {
 
 namespace {
 
-constexpr int schema = 1;
+constexpr int operation_schema = 1;
 
 constexpr std::array<std::pair<int, std::string_view>, 16> status_texts{{{100, "Operation created"},
                                                                          {101, "Started"},
@@ -114,7 +114,7 @@ Json to_json(const Operation& operation, bool with_secrets) {
 
 Json operation_to_store(const Operation& operation) {
     return Json::object({
-        {"schema", schema},
+        {"schema", operation_schema},
         {"id", operation.id.str()},
         {"class", to_text(operation.cls)},
         {"kind", operation.kind},

@@ -24,7 +24,7 @@ int small_number(const JsonFields& fields, std::string_view key, int fallback, s
     return static_cast<int>(value);
 }
 
-InstanceConfig read_config(const JsonFields& fields) {
+InstanceConfig read_session_config(const JsonFields& fields) {
     InstanceConfig config;
     config.platform = fields.string("platform").value_or("");
     config.boot_package = fields.string("boot_package").value_or("");
@@ -51,7 +51,7 @@ Json to_object(const std::map<std::string, std::string>& texts) {
     return Json::object(JsonMembers(texts.begin(), texts.end()));
 }
 
-std::vector<std::string> texts(const JsonFields& fields, std::string_view key) {
+std::vector<std::string> session_texts(const JsonFields& fields, std::string_view key) {
     return fields.strings(key).value_or(std::vector<std::string>());
 }
 
@@ -88,7 +88,7 @@ std::vector<int> read_gpus(const JsonFields& fields) {
 void read_setup(const JsonFields& fields, AgentSession& session) {
     session.packages = read_packages(fields);
     if (const Json* const app = fields.raw("app")) session.app = AppSetup::from_json(*app);
-    session.features = texts(fields, "features");
+    session.features = session_texts(fields, "features");
     session.security_updates = fields.boolean("security_updates").value_or(false);
     session.apt_mirror = fields.string("apt_mirror").value_or("");
     session.network_proxy = fields.string("network_proxy").value_or("");
@@ -116,12 +116,12 @@ AppSetup AppSetup::from_json(const Json& value) {
     app.name = fields.string("name").value_or("");
     app.boot_package = fields.string("boot_package").value_or("");
     app.boot_activity = fields.string("boot_activity").value_or("");
-    app.required_permissions = texts(fields, "required_permissions");
+    app.required_permissions = session_texts(fields, "required_permissions");
     const auto extra_data = fields.object("extra_data");
     app.extra_data = extra_data ? extra_data->value() : Json::object();
-    app.keep = texts(fields, "keep");
+    app.keep = session_texts(fields, "keep");
     app.watchdog_disabled = fields.boolean("watchdog_disabled").value_or(false);
-    app.watchdog_allowed_packages = texts(fields, "watchdog_allowed_packages");
+    app.watchdog_allowed_packages = session_texts(fields, "watchdog_allowed_packages");
     app.video_encoder = fields.string("video_encoder").value_or("");
     return app;
 }
@@ -134,7 +134,7 @@ InstanceReport InstanceReport::from_json(const Json& body) {
         throw_invalid("status", "must be running, error or stopped");
     report.error_code = small_number(fields, "error_code", 0, 0, std::numeric_limits<int>::max());
     report.error_message = fields.string("error_message").value_or("");
-    report.notes = texts(fields, "notes");
+    report.notes = session_texts(fields, "notes");
     return report;
 }
 
@@ -182,12 +182,12 @@ AgentSession AgentSession::from_json(const Json& value) {
     session.instance_id = fields.require_string("instance_id");
     session.instance_type = fields.string("instance_type").value_or("regular");
     session.service_socket = fields.string("service_socket").value_or("");
-    session.service_urls = texts(fields, "service_urls");
+    session.service_urls = session_texts(fields, "service_urls");
     session.service_addresses =
         fields.string_map("service_addresses").value_or(std::map<std::string, std::string>());
     session.service_fingerprint = fields.string("service_fingerprint").value_or("");
     session.token = fields.require_string("token");
-    session.config = read_config(fields);
+    session.config = read_session_config(fields);
     session.image_variant = fields.string("image_variant").value_or("");
     if (const auto ready = fields.object("ready")) session.ready = read_ready(*ready);
     session.boot_timeout_seconds =

@@ -14,14 +14,14 @@ namespace {
 
 using enum InstanceStatus;
 
-constexpr std::array<EnumName<InstanceStatus>, 8> status_names{{{error, "error"},
-                                                                {unknown, "unknown"},
-                                                                {created, "created"},
-                                                                {prepared, "prepared"},
-                                                                {started, "started"},
-                                                                {running, "running"},
-                                                                {stopped, "stopped"},
-                                                                {deleted, "deleted"}}};
+constexpr std::array<EnumName<InstanceStatus>, 8> instance_status_names{{{error, "error"},
+                                                                         {unknown, "unknown"},
+                                                                         {created, "created"},
+                                                                         {prepared, "prepared"},
+                                                                         {started, "started"},
+                                                                         {running, "running"},
+                                                                         {stopped, "stopped"},
+                                                                         {deleted, "deleted"}}};
 
 constexpr std::array<EnumName<InstanceType>, 3> type_names{
     {{InstanceType::unknown, "unknown"}, {InstanceType::regular, "regular"}, {InstanceType::base, "base"}}};
@@ -100,11 +100,11 @@ Json services_to_json(const std::vector<ServiceEntry>& services) {
 }  // namespace
 
 std::string_view to_text(InstanceStatus status) {
-    return enum_text<InstanceStatus>(status_names, status);
+    return enum_text<InstanceStatus>(instance_status_names, status);
 }
 
 std::optional<InstanceStatus> parse_instance_status(std::string_view text) {
-    return enum_value<InstanceStatus>(status_names, text);
+    return enum_value<InstanceStatus>(instance_status_names, text);
 }
 
 bool may_move(InstanceStatus from, InstanceStatus to) {

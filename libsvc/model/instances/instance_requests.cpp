@@ -40,7 +40,7 @@ std::optional<bool> read_protection(const JsonFields& config) {
     return security ? security->boolean("delete_protected") : std::nullopt;
 }
 
-InstanceConfig read_config(const JsonFields& fields) {
+InstanceConfig read_requested_config(const JsonFields& fields) {
     InstanceConfig config;
     config.platform = fields.string("platform").value_or("");
     if (!config.platform.empty() &&
@@ -168,7 +168,7 @@ InstanceCreate InstanceCreate::from_json(const Json& body) {
     for (std::size_t i = 0; i < request.tags.size(); ++i)
         check_tag("tags[" + std::to_string(i) + "]", request.tags[i]);
     request.no_start = fields.boolean("no_start").value_or(false);
-    if (const auto config = fields.object("config")) request.config = read_config(*config);
+    if (const auto config = fields.object("config")) request.config = read_requested_config(*config);
     return request;
 }
 

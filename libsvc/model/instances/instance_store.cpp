@@ -9,7 +9,7 @@ namespace svc {
 namespace {
 
 // 1: one `layer`. 2: `layers`, and what application instances are made with.
-constexpr int schema = 2;
+constexpr int instance_schema = 2;
 
 bool is_default(const Json& value) {
     if (value.is_bool()) return !value.as_bool();
@@ -87,7 +87,7 @@ std::uint64_t bytes(const JsonFields& fields, std::string_view key) {
 bool flag(const JsonFields& fields, std::string_view key) {
     return fields.boolean(key).value_or(false);
 }
-std::vector<std::string> texts(const JsonFields& fields, std::string_view key) {
+std::vector<std::string> stored_texts(const JsonFields& fields, std::string_view key) {
     return fields.strings(key).value_or(std::vector<std::string>());
 }
 Time time(const JsonFields& fields, std::string_view key) {
@@ -114,7 +114,7 @@ std::vector<ServiceEntry> services_from_store(const JsonFields& fields) {
         entry.port_end = port(item, "port_end");
         entry.node_port = port(item, "node_port");
         entry.node_port_end = port(item, "node_port_end");
-        entry.protocols = texts(item, "protocols");
+        entry.protocols = stored_texts(item, "protocols");
         entry.expose = flag(item, "expose");
         result.push_back(std::move(entry));
     }
@@ -168,18 +168,18 @@ void read_state(const JsonFields& fields, Instance& instance) {
     instance.address = text(fields, "address");
     instance.public_address = text(fields, "public_address");
     instance.services = services_from_store(fields);
-    instance.stored_logs = texts(fields, "stored_logs");
+    instance.stored_logs = stored_texts(fields, "stored_logs");
     instance.error_message = clipped(text(fields, "error_message"), max_error_bytes);
     if (const auto config = fields.object("config")) instance.config = config_from_store(*config);
     if (const auto resources = fields.object("resources"))
         instance.resources = resources_from_store(*resources);
     instance.architecture = text(fields, "architecture");
-    instance.tags = texts(fields, "tags");
+    instance.tags = stored_texts(fields, "tags");
 }
 
 void read_placement(const JsonFields& fields, Instance& instance) {
     instance.wanted_node = text(fields, "wanted_node");
-    instance.node_selector = texts(fields, "node_selector");
+    instance.node_selector = stored_texts(fields, "node_selector");
     instance.gpu_type = text(fields, "gpu_type");
     instance.needs_gpu_encoder = flag(fields, "needs_gpu_encoder");
     instance.prefers_gpu_encoder = flag(fields, "prefers_gpu_encoder");
@@ -194,8 +194,8 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.layers = layers_from_store(fields);
     instance.packages = packages_from_store(fields);
     if (const auto app = fields.object("app")) instance.app = AppSetup::from_json(app->value());
-    instance.features = texts(fields, "features");
-    instance.notes = joined_notes({}, texts(fields, "notes"));
+    instance.features = stored_texts(fields, "features");
+    instance.notes = joined_notes({}, stored_texts(fields, "notes"));
     instance.init = text(fields, "init");
     instance.image_variant = text(fields, "image_variant");
     if (const auto ready = fields.object("ready"))
@@ -270,7 +270,7 @@ Json internals(const Instance& instance) {
 
 Json instance_to_store(const Instance& instance) {
     Json record = Json::object({
-        {"schema", schema},
+        {"schema", instance_schema},
         {"id", instance.id.str()},
         {"type", to_text(instance.type)},
         {"status", to_text(instance.status)},

@@ -10,7 +10,7 @@ namespace svc {
 
 namespace {
 
-constexpr int schema = 1;
+constexpr int addon_schema = 1;
 
 using Strings = std::vector<std::string>;
 
@@ -53,7 +53,7 @@ AddonVersion version_from_store(const JsonFields& fields) {
 }
 
 template <class Versions>
-auto* version_of(Versions& versions, int number) {
+auto* addon_version_of(Versions& versions, int number) {
     const auto found = std::find_if(versions.begin(), versions.end(),
                                     [number](const AddonVersion& v) { return v.version == number; });
     return found == versions.end() ? nullptr : &*found;
@@ -62,11 +62,11 @@ auto* version_of(Versions& versions, int number) {
 }  // namespace
 
 const AddonVersion* Addon::version(int number) const {
-    return version_of(versions, number);
+    return addon_version_of(versions, number);
 }
 
 AddonVersion* Addon::version(int number) {
-    return version_of(versions, number);
+    return addon_version_of(versions, number);
 }
 
 const AddonVersion* Addon::newest() const {
@@ -98,7 +98,7 @@ Json to_json(const Addon& addon, const Strings& used_by) {
 Json addon_to_store(const Addon& addon) {
     JsonArray versions;
     for (const AddonVersion& version : addon.versions) versions.push_back(version_to_store(version));
-    return Json::object({{"schema", schema},
+    return Json::object({{"schema", addon_schema},
                          {"name", addon.name},
                          {"versions", std::move(versions)},
                          {"next_version", addon.next_version},

@@ -13,7 +13,7 @@ namespace {
 using rules::strings_json;
 using rules::strings_or_null;
 
-constexpr std::array<EnumName<ApplicationStatus>, 5> status_names{
+constexpr std::array<EnumName<ApplicationStatus>, 5> application_status_names{
     {{ApplicationStatus::error, "error"},
      {ApplicationStatus::unknown, "unknown"},
      {ApplicationStatus::initializing, "initializing"},
@@ -69,7 +69,7 @@ Json version_to_json(const ApplicationVersion& version) {
 }
 
 template <class Versions>
-auto* version_of(Versions& versions, int number) {
+auto* application_version_of(Versions& versions, int number) {
     const auto found = std::find_if(versions.begin(), versions.end(),
                                     [number](const ApplicationVersion& v) { return v.number == number; });
     return found == versions.end() ? nullptr : &*found;
@@ -84,7 +84,7 @@ const ApplicationVersion* newest_with(const std::vector<ApplicationVersion>& ver
 }  // namespace
 
 std::string_view to_text(ApplicationStatus status) {
-    return enum_text<ApplicationStatus>(status_names, status);
+    return enum_text<ApplicationStatus>(application_status_names, status);
 }
 
 std::vector<std::string> ApplicationVersion::layers() const {
@@ -119,11 +119,11 @@ bool Application::published() const {
 }
 
 const ApplicationVersion* Application::version(int number) const {
-    return version_of(versions, number);
+    return application_version_of(versions, number);
 }
 
 ApplicationVersion* Application::version(int number) {
-    return version_of(versions, number);
+    return application_version_of(versions, number);
 }
 
 const ApplicationVersion* Application::newest() const {

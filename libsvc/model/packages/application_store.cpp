@@ -14,7 +14,7 @@ namespace {
 using rules::strings_json;
 using Strings = std::vector<std::string>;
 
-constexpr int schema = 1;
+constexpr int application_schema = 1;
 
 constexpr std::array<ImageStatus, 8> version_statuses{
     ImageStatus::error,  ImageStatus::unknown, ImageStatus::initializing, ImageStatus::created,
@@ -110,7 +110,7 @@ void read_content(const JsonFields& fields, ApplicationVersion& version) {
     version.export_size = bytes(fields, "export_size");
 }
 
-ApplicationVersion version_from_store(const JsonFields& fields) {
+ApplicationVersion application_version_from_store(const JsonFields& fields) {
     ApplicationVersion version;
     version.number = static_cast<int>(fields.require_int("number"));
     version.status = status_of(fields.require_string("status"));
@@ -146,7 +146,7 @@ Json application_to_store(const Application& application) {
     for (const ApplicationVersion& version : application.versions)
         versions.push_back(version_to_store(version));
     return Json::object({
-        {"schema", schema},
+        {"schema", application_schema},
         {"id", application.id.str()},
         {"name", application.name},
         {"versions", std::move(versions)},
@@ -173,7 +173,7 @@ Application application_from_store(const Json& stored) {
     application.id = ApplicationId(fields.require_string("id"));
     application.name = fields.require_string("name");
     for (const JsonFields& version : fields.objects("versions").value_or(std::vector<JsonFields>()))
-        application.versions.push_back(version_from_store(version));
+        application.versions.push_back(application_version_from_store(version));
     application.next_version = static_cast<int>(fields.require_int("next_version"));
     application.created_at = from_rfc3339(fields.require_string("created_at"));
     application.immutable = flag(fields, "immutable");

@@ -14,7 +14,7 @@ namespace svc {
 
 namespace {
 
-constexpr int schema = 1;
+constexpr int image_schema = 1;
 
 constexpr std::array<EnumName<ImageStatus>, 8> status_names{{{ImageStatus::error, "error"},
                                                              {ImageStatus::unknown, "unknown"},
@@ -110,7 +110,7 @@ Json version_to_store(const ImageVersion& version) {
     });
 }
 
-ImageVersion version_from_store(const JsonFields& fields) {
+ImageVersion image_version_from_store(const JsonFields& fields) {
     ImageVersion version;
     version.version = static_cast<int>(fields.require_int("version"));
     version.fingerprint = fields.require_string("fingerprint");
@@ -228,7 +228,7 @@ Json image_to_store(const Image& image) {
     JsonArray versions;
     for (const ImageVersion& version : image.versions) versions.push_back(version_to_store(version));
     return Json::object({
-        {"schema", schema},
+        {"schema", image_schema},
         {"id", image.id.str()},
         {"name", image.name},
         {"versions", std::move(versions)},
@@ -246,7 +246,7 @@ Image image_from_store(const Json& stored) {
     image.id = ImageId(fields.require_string("id"));
     image.name = fields.require_string("name");
     const auto versions = fields.objects("versions").value_or(std::vector<JsonFields>());
-    for (const JsonFields& version : versions) image.versions.push_back(version_from_store(version));
+    for (const JsonFields& version : versions) image.versions.push_back(image_version_from_store(version));
     image.immutable = fields.boolean("immutable").value_or(false);
     image.is_default = fields.boolean("default").value_or(false);
     image.deleting = fields.boolean("deleting").value_or(false);

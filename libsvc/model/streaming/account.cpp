@@ -7,7 +7,7 @@ namespace svc {
 
 namespace {
 
-constexpr int schema = 1;
+constexpr int account_schema = 1;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ Json to_json(const Account& account) {
 
 Json account_to_store(const Account& account) {
     Json stored = to_json(account);
-    stored.set("schema", schema);
+    stored.set("schema", account_schema);
     stored.set("token_digest", account.token_digest);
     return stored;
 }

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t source_piece_bytes = 256U << 10;
+constexpr std::size_t request_source_piece_bytes = 256U << 10;
 constexpr milliseconds continue_patience{1000};  // a server may leave "100 Continue" out
 
 void append_line(std::string& out, std::string_view name, std::string_view value) {
@@ -102,9 +102,10 @@ class Call {
     // Ends early when the server answers before it has read all: it does not want the rest.
     void send_source() {
         const std::size_t before = in_.view().size();
-        std::uint64_t left = request_.length.value_or(source_piece_bytes);
+        std::uint64_t left = request_.length.value_or(request_source_piece_bytes);
         while (left > 0 && in_.view().size() == before) {
-            const std::string piece = request_.source(std::min<std::uint64_t>(left, source_piece_bytes));
+            const std::string piece =
+                request_.source(std::min<std::uint64_t>(left, request_source_piece_bytes));
             if (request_.length && (piece.empty() || piece.size() > left))
                 throw Error(ErrorCode::invalid_argument, "request body is not as long as announced");
             if (!send_piece(request_.length ? piece : as_chunk(piece))) return;

@@ -14,7 +14,7 @@ using Activity = Connection::Activity;
 namespace {
 
 constexpr std::size_t joined_body_bytes = 16U << 10;  // up to here, one copy is cheaper than one more packet
-constexpr std::size_t source_piece_bytes = 256U << 10;
+constexpr std::size_t reply_source_piece_bytes = 256U << 10;
 
 std::string as_chunk(std::string_view data) {
     char size[20];
@@ -112,11 +112,11 @@ HttpSession::Task<bool> HttpSession::send_source(Exchange& x) {
 HttpSession::Task<bool> HttpSession::send_pieces(Exchange& x, BodySource& source, bool chunked,
                                                  std::optional<std::uint64_t> length) {
     for (;;) {
-        const std::uint64_t left = length ? *length - x.sent : source_piece_bytes;
+        const std::uint64_t left = length ? *length - x.sent : reply_source_piece_bytes;
         if (length && left == 0) co_return true;
         std::string piece;
         const auto read = [&piece, &source, left] {
-            piece = source.read(std::min<std::uint64_t>(left, source_piece_bytes));
+            piece = source.read(std::min<std::uint64_t>(left, reply_source_piece_bytes));
         };
         const auto task = co_await start_patiently(read);
         if (!task) co_return false;

@@ -20,7 +20,7 @@ using Steady = std::chrono::steady_clock;
 constexpr std::size_t output_batch = 64U << 10;  // small messages are sent together up to here
 constexpr std::size_t max_answers = 16U << 10;   // one who pings without reading gets no more pongs
 constexpr auto close_patience = 5s;
-constexpr std::uint16_t broken_code = 1006;
+constexpr std::uint16_t websocket_broken_code = 1006;
 
 // The server's side of one WebSocket: WebSocket for any thread, Session for the I/O thread.
 class WebSocketSession final : public WebSocket,
@@ -285,7 +285,7 @@ void WebSocketSession::tick(Instant now) {
 // A reader is there while a message has begun and not ended.
 void WebSocketSession::lost() {
     const bool at_fault = silent_ || reader_;
-    finish(at_fault ? static_cast<std::uint16_t>(CloseCode::protocol_error) : broken_code,
+    finish(at_fault ? static_cast<std::uint16_t>(CloseCode::protocol_error) : websocket_broken_code,
            "connection broke");
 }
 

@@ -23,7 +23,7 @@ constexpr auto connect_timeout = 30s;
 constexpr auto write_timeout = 60s;
 constexpr auto silence_limit = 30s;  // the server pings every 10 s
 constexpr std::size_t max_message = 64U << 20;
-constexpr std::uint16_t broken_code = 1006;
+constexpr std::uint16_t websocket_client_broken_code = 1006;
 
 [[noreturn]] void throw_refusal(const ClientReply& reply) {
     std::string message = "websocket refused with HTTP status " + std::to_string(reply.status);
@@ -167,7 +167,7 @@ class WebSocketClient::Connection {
         WebSocketMessage message;
         message.kind = WebSocketMessage::Kind::closed;
         message.data = why;
-        message.close_code = broken_code;
+        message.close_code = websocket_client_broken_code;
         closed_ = std::move(message);
     }
 

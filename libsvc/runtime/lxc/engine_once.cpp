@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds start_limit{60'000};
+constexpr milliseconds agent_start_limit{60'000};
 
 enum class Outcome { ended, timed_out, stopped };
 
@@ -87,7 +87,7 @@ LxcRuntime::Engine::OncePtr LxcRuntime::Engine::begin_once(const std::string& id
     auto once = std::make_shared<lxc::Supervisor::Released>();
     {
         lxc::HelperProcess helper(host_.options().helper, std::move(arguments));
-        const auto reply = helper.receive(start_limit);
+        const auto reply = helper.receive(agent_start_limit);
         if (!reply || reply->message.event != HelperEvent::running)
             throw Error(ErrorCode::internal, fmt::format("{} cannot be run in container '{}': {}", command[0],
                                                          id, host_.start_failure(id)));

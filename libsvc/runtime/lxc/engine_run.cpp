@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds start_limit{60'000};
+constexpr milliseconds container_start_limit{60'000};
 constexpr milliseconds kill_limit{10'000};
 
 constexpr milliseconds reboot_limit{1'000};
@@ -102,7 +102,7 @@ void LxcRuntime::Engine::launch(const std::string& id, LxcContainer& container) 
                                host_.layout().exit_file(id).native(), agent ? "agent" : "plain"});
     host_.forward_ports(spec);                                            // meanwhile
     if (!container.started) sync_directory(host_.layout().containers());  // all below it is synced
-    const auto reply = helper.receive(start_limit);
+    const auto reply = helper.receive(container_start_limit);
     if (!reply || reply->message.event != HelperEvent::running)
         throw Error(ErrorCode::internal,
                     fmt::format("container '{}' cannot be started: {}", id, host_.start_failure(id)));

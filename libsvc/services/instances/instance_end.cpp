@@ -14,7 +14,7 @@ namespace {
 constexpr Duration hook_reserve = std::chrono::seconds(30);
 constexpr const char* cancelled_launch = "launch was cancelled";
 
-bool is_up(InstanceStatus status) {
+bool guest_may_be_up(InstanceStatus status) {
     return status == InstanceStatus::started || status == InstanceStatus::running;
 }
 
@@ -64,7 +64,7 @@ OperationResult InstanceService::Implementation::stop_now(const Ptr& instance, i
                                                           const std::stop_token& stop) {
     const std::string id = instance->id.str();
     if (parts_.runtime.inspect(id))
-        parts_.runtime.stop(id, is_up(instance->status) ? stop_grace(*instance) : Duration::zero());
+        parts_.runtime.stop(id, guest_may_be_up(instance->status) ? stop_grace(*instance) : Duration::zero());
     run_end_hooks(instance, exit_code, stop);
     parts_.nodes.release_all_but_disk(*instance);
     return transition(

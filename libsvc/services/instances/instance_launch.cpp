@@ -16,7 +16,7 @@ namespace svc {
 
 namespace {
 
-[[noreturn]] void throw_deleting() {
+[[noreturn]] void throw_deletion_wins() {
     throw Error(ErrorCode::cancelled, "container is being deleted");
 }
 
@@ -56,7 +56,7 @@ void add_load_balancer(const std::string& url, AgentSession& session) {
 
 // What was planned without the record, put into the record as it is now.
 void take_plan(const Instance& planned, InstanceStatus status, Instance& instance) {
-    if (instance.status == InstanceStatus::deleted) throw_deleting();
+    if (instance.status == InstanceStatus::deleted) throw_deletion_wins();
     apply({planned.node, planned.address, planned.public_address, planned.services, planned.gpu_encoder_slots,
            planned.gpus},
           instance);
@@ -86,7 +86,7 @@ OperationResult InstanceService::Implementation::run_start(OperationContext& con
     const Work work = Work::of(context.operation());
     const auto instance = parts_.instances.find(work.instance);
     if (!instance || instance->status == InstanceStatus::running) return {};  // a deletion was ahead
-    if (instance->status == InstanceStatus::deleted) throw_deleting();
+    if (instance->status == InstanceStatus::deleted) throw_deletion_wins();
     if (work.no_wait) {
         OperationResult result;
         result.after = [this, id = work.instance] { start_own("instance.start", {.instance = id}, true); };
@@ -103,7 +103,7 @@ InstanceService::Implementation::Ptr InstanceService::Implementation::prepare(co
                                                                               const std::string& requestor,
                                                                               bool create_too) {
     auto instance = parts_.instances.get(id);
-    if (instance->status == InstanceStatus::deleted) throw_deleting();
+    if (instance->status == InstanceStatus::deleted) throw_deletion_wins();
     if (instance->status != InstanceStatus::created) {  // an earlier life of the daemon came this far
         if (create_too) create_container(*instance);
         return instance;
@@ -240,7 +240,7 @@ OperationResult InstanceService::Implementation::mark_running(const std::string&
     auto result = transition(
         id,
         [](Instance& instance) {
-            if (instance.status == InstanceStatus::deleted) throw_deleting();
+            if (instance.status == InstanceStatus::deleted) throw_deletion_wins();
             if (instance.status != InstanceStatus::started) return false;
             instance.status = InstanceStatus::running;
             instance.end_hooks_due = ends_with_hooks(instance.packages, instance.type == InstanceType::base);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration report_limit = std::chrono::seconds(2);  // the agent asks again then
 
-bool is_up(InstanceStatus status) {
+bool may_report(InstanceStatus status) {
     return status == InstanceStatus::started || status == InstanceStatus::running;
 }
 
@@ -87,14 +87,14 @@ void InstanceService::Implementation::report_error(const Ptr& instance, const In
                                     ? "instance reported error " + std::to_string(report.error_code)
                                     : report.error_message;
     if (settle_boot(id, Error(ErrorCode::internal, message))) return;
-    if (is_up(instance->status))
+    if (may_report(instance->status))
         start_or_check("instance.fail", {.instance = id, .exit_code = 1, .message = message});
 }
 
 void InstanceService::Implementation::report_stopped(const Ptr& instance) {
     const std::string& id = instance->id.str();
     if (settle_boot(id, Error(ErrorCode::internal, "instance stopped before it was running"))) return;
-    if (is_up(instance->status)) start_or_check("instance.stop", {.instance = id});
+    if (may_report(instance->status)) start_or_check("instance.stop", {.instance = id});
 }
 
 }  // namespace svc

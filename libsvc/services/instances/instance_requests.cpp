@@ -27,7 +27,7 @@ void check_size(const Instance& instance) {
                                                      " are allowed: fewer tags, services or features");
 }
 
-[[noreturn]] void throw_deleting() {
+[[noreturn]] void throw_being_deleted() {
     throw Error(ErrorCode::busy, "deletion already in progress");
 }
 
@@ -42,7 +42,7 @@ void check_unprotected(const Instance& instance) {
     throw Error(ErrorCode::forbidden, "deleting protected container " + quoted(name) + " not allowed");
 }
 
-bool is_up(InstanceStatus status) {
+bool is_started_or_running(InstanceStatus status) {
     return status == InstanceStatus::started || status == InstanceStatus::running;
 }
 
@@ -134,7 +134,7 @@ Started InstanceService::Implementation::start_deletion(const Work& work, PathWo
         const auto instance = parts_.instances.get(work.instance);
         base = instance->type == InstanceType::base;
         const bool deleting = instance->status == InstanceStatus::deleted;
-        if (deleting && !again) throw_deleting();
+        if (deleting && !again) throw_being_deleted();
         auto spec = spec_for("instance.delete", "Deleting container", work, word, requestor);
         spec.wait_for_claims = true;
         Batch batch;
@@ -183,7 +183,7 @@ Started InstanceService::Implementation::protect(std::string_view id, bool wante
         spec.claims.clear();
         Batch batch;
         parts_.instances.stage_update(batch, work.instance, [wanted](Instance& changed) {
-            if (changed.status == InstanceStatus::deleted) throw_deleting();
+            if (changed.status == InstanceStatus::deleted) throw_being_deleted();
             if (changed.type == InstanceType::base)
                 throw Error(ErrorCode::invalid_argument, "protecting a base container not allowed");
             changed.config.change([wanted](InstanceConfig& config) { config.delete_protected = wanted; });
@@ -197,7 +197,7 @@ Started InstanceService::Implementation::set_desired_status(std::string_view id,
                                                             const std::string& requestor) {
     return retry_on_conflict([&]() -> Started {
         const auto instance = parts_.instances.get(id);
-        if (instance->status == InstanceStatus::deleted) throw_deleting();
+        if (instance->status == InstanceStatus::deleted) throw_being_deleted();
         if (status != "running" && status != "stopped")
             throw Error(ErrorCode::invalid_argument,
                         "argument desired_status is invalid: must be running or stopped");
@@ -219,7 +219,7 @@ void InstanceService::Implementation::throw_unreadable(const std::string& id) {
 
 Started InstanceService::Implementation::start_instance(const Ptr& instance, bool no_wait, PathWord word,
                                                         const std::string& requestor) {
-    if (is_up(instance->status)) throw Error(ErrorCode::invalid_argument, "Already running");
+    if (is_started_or_running(instance->status)) throw Error(ErrorCode::invalid_argument, "Already running");
     if (instance->status_when_readable != InstanceStatus::unknown) throw_unreadable(instance->id.str());
     if (!may_move(instance->status, InstanceStatus::started)) throw_not_allowed("starting", instance->status);
     const Work work{.instance = instance->id.str(), .no_wait = no_wait};
@@ -235,14 +235,14 @@ Started InstanceService::Implementation::start_instance(const Ptr& instance, boo
 // One that still boots is given up: its launch or start ends first, and leaves it to this.
 Started InstanceService::Implementation::stop_instance(const Ptr& instance, PathWord word,
                                                        const std::string& requestor) {
-    if (!is_up(instance->status)) throw_not_allowed("stopping", instance->status);
+    if (!is_started_or_running(instance->status)) throw_not_allowed("stopping", instance->status);
     const bool boots = instance->status == InstanceStatus::started;
     if (boots && instance->stop_requested)
         throw Error(ErrorCode::busy, "stopping the container already in progress");
     const Work work{.instance = instance->id.str()};
     Batch batch;
     parts_.instances.stage_update(batch, work.instance, [](Instance& changed) {
-        if (!is_up(changed.status)) throw_not_allowed("stopping", changed.status);
+        if (!is_started_or_running(changed.status)) throw_not_allowed("stopping", changed.status);
         changed.stop_requested = true;
     });
     auto spec = spec_for("instance.stop", "Updating container", work, word, requestor);

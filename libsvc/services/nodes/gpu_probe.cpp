@@ -23,12 +23,12 @@ struct GpuType {
     int slots;
     int encoder_slots;
 };
-constexpr std::array<GpuType, 3> gpu_types{
+constexpr std::array<GpuType, 3> probed_gpu_types{
     {{"nvidia", "0x10de", 32, 32}, {"amd", "0x1002", 10, 0}, {"intel", "0x8086", 10, 10}}};
 
 const GpuType* type_named(std::string_view name) {
-    const auto found = std::ranges::find(gpu_types, name, &GpuType::name);
-    return found == gpu_types.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(probed_gpu_types, name, &GpuType::name);
+    return found == probed_gpu_types.end() ? nullptr : &*found;
 }
 
 // One line of a file of sysfs; "" when it cannot be read.
@@ -70,8 +70,8 @@ std::optional<Gpu> gpu_at(const std::filesystem::path& entry) {
     const std::string name = entry.filename();
     if (!name.starts_with(render_prefix)) return std::nullopt;
     const std::filesystem::path device = entry / "device";
-    const auto type = std::ranges::find(gpu_types, line_of(device / "vendor"), &GpuType::pci_vendor);
-    if (type == gpu_types.end()) return std::nullopt;
+    const auto type = std::ranges::find(probed_gpu_types, line_of(device / "vendor"), &GpuType::pci_vendor);
+    if (type == probed_gpu_types.end()) return std::nullopt;
     Gpu gpu;
     gpu.type = type->name;
     gpu.pci_address = pci_address(device);

@@ -44,7 +44,7 @@ const unsigned char* bytes_of(const std::string& secret) {
     return reinterpret_cast<const unsigned char*>(secret.data());
 }
 
-[[noreturn]] void refuse() {
+[[noreturn]] void refuse_token() {
     throw Error(ErrorCode::forbidden, "Not Authorized");
 }
 
@@ -82,16 +82,16 @@ std::string AgentTokens::issue(std::string_view instance_id) const {
 std::string AgentTokens::check(std::string_view authorization_header) const {
     const std::string_view header = trim(authorization_header);
     if (header.empty()) throw Error(ErrorCode::unauthenticated, "missing token");
-    if (!iequals(header.substr(0, scheme.size()), scheme)) refuse();
+    if (!iequals(header.substr(0, scheme.size()), scheme)) refuse_token();
     const std::string text(trim(header.substr(scheme.size())));
     jwt_t* decoded = nullptr;
     if (jwt_decode(&decoded, text.c_str(), bytes_of(secret_), static_cast<int>(secret_.size())) != 0)
-        refuse();
+        refuse_token();
     const Token token(decoded);
-    if (jwt_get_alg(token.get()) != JWT_ALG_HS256) refuse();
-    if (jwt_get_grant_int(token.get(), "exp") <= to_unix_seconds(clock_.now())) refuse();
+    if (jwt_get_alg(token.get()) != JWT_ALG_HS256) refuse_token();
+    if (jwt_get_grant_int(token.get(), "exp") <= to_unix_seconds(clock_.now())) refuse_token();
     const char* const subject = jwt_get_grant(token.get(), "sub");
-    if (subject == nullptr || !has_scope(token.get(), status_scope)) refuse();
+    if (subject == nullptr || !has_scope(token.get(), status_scope)) refuse_token();
     return subject;
 }
 

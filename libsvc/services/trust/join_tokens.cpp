@@ -17,7 +17,7 @@ constexpr std::size_t max_token_text = 8192;
 constexpr std::chrono::days max_validity{365};
 constexpr std::string_view password_key = "core.trust_password";
 
-[[noreturn]] void refuse() {
+[[noreturn]] void refuse_join_token() {
     throw Error(ErrorCode::forbidden, "Not Authorized");
 }
 
@@ -67,7 +67,7 @@ std::string CertificateService::Implementation::use_token(const Json& token, std
         equal_constant_time(sha256_hex(JsonFields(token).require_string("secret")), record->secret_hash);
     if (!valid) {
         log::warning("wrong join token", {{"address", std::string(address)}});
-        refuse();
+        refuse_join_token();
     }
     attempt->was_right();
     together.append(std::move(removal));

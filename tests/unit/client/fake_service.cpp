@@ -8,7 +8,7 @@
 namespace svc::test {
 namespace {
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds fake_service_patience{60};
 
 Response socket_response(std::shared_ptr<FakeSocket> socket) {
     Response response;
@@ -38,14 +38,14 @@ void FakeSocket::on_close(std::uint16_t, std::string_view) {
 
 std::shared_ptr<WebSocket> FakeSocket::socket() {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, patience, [&] { return socket_ != nullptr; }))
+    if (!changed_.wait_for(lock, fake_service_patience, [&] { return socket_ != nullptr; }))
         throw std::runtime_error("no websocket was opened in time");
     return socket_;
 }
 
 std::string FakeSocket::next_message() {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, patience, [&] { return !messages_.empty(); }))
+    if (!changed_.wait_for(lock, fake_service_patience, [&] { return !messages_.empty(); }))
         throw std::runtime_error("no message came in time");
     std::string first = messages_.front();
     messages_.erase(messages_.begin());

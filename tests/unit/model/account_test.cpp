@@ -9,7 +9,7 @@ namespace {
 
 using test::code_of;
 
-Account sample() {
+Account sample_account() {
     Account account;
     account.name = "web-page";
     account.created_at = from_rfc3339("2024-01-02T03:04:05Z");
@@ -26,18 +26,18 @@ AccountCreate parse(const char* body) {
 
 TEST_CASE("an account's digest is stored and never told") {
     CHECK(
-        to_json(sample()).dump() ==
+        to_json(sample_account()).dump() ==
         R"({"name":"web-page","created_at":"2024-01-02T03:04:05.000000000Z","expires_at":"2025-01-02T03:04:05.000000000Z","admin":false})");
-    const auto back = account_from_store(Json::parse(account_to_store(sample()).dump()));
-    CHECK(back.name == sample().name);
-    CHECK(back.created_at == sample().created_at);
-    CHECK(back.expires_at == sample().expires_at);
-    CHECK(back.token_digest == sample().token_digest);
+    const auto back = account_from_store(Json::parse(account_to_store(sample_account()).dump()));
+    CHECK(back.name == sample_account().name);
+    CHECK(back.created_at == sample_account().created_at);
+    CHECK(back.expires_at == sample_account().expires_at);
+    CHECK(back.token_digest == sample_account().token_digest);
     CHECK_FALSE(back.admin);
 }
 
 TEST_CASE("an administrator's account stays one, and those of before are none") {
-    Account account = sample();
+    Account account = sample_account();
     account.admin = true;
     CHECK(account_from_store(account_to_store(account)).admin);
     CHECK(parse(R"({"name":"a","admin":true})").admin);

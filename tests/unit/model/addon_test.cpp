@@ -12,7 +12,7 @@ using test::check_golden;
 using test::code_of;
 using test::message_of;
 
-Addon sample() {
+Addon sample_addon() {
     Addon addon;
     addon.name = "ssh";
     addon.next_version = 3;
@@ -34,19 +34,19 @@ Addon sample() {
 }
 
 TEST_CASE("the record of an addon") {
-    check_golden("unit/model/golden/addon.json", to_json(sample(), {}));
-    check_golden("unit/model/golden/addon_used.json", to_json(sample(), {"candy"}));
+    check_golden("unit/model/golden/addon.json", to_json(sample_addon(), {}));
+    check_golden("unit/model/golden/addon_used.json", to_json(sample_addon(), {"candy"}));
 }
 
 TEST_CASE("an addon is stored whole and read back") {
-    check_golden("unit/model/golden/addon_stored.json", addon_to_store(sample()));
+    check_golden("unit/model/golden/addon_stored.json", addon_to_store(sample_addon()));
     const Json stored = Json::parse(test::read_golden("unit/model/golden/addon_stored.json"));
     CHECK(addon_to_store(addon_from_store(stored)) == stored);
     test::check_members(stored, {"name", "next_version", "created_at"}, {}, addon_from_store);
 }
 
 TEST_CASE("the newest version of an addon is none that is being deleted") {
-    Addon addon = sample();
+    Addon addon = sample_addon();
     CHECK(addon.newest()->version == 2);
     addon.version(2)->deleting = true;
     CHECK(addon.newest()->version == 0);
@@ -56,7 +56,7 @@ TEST_CASE("the newest version of an addon is none that is being deleted") {
 }
 
 TEST_CASE("a version of an addon as instances are given it") {
-    const Addon addon = sample();
+    const Addon addon = sample_addon();
     const PackageRef package = addon.package(*addon.version(2), true);
     CHECK_FALSE(package.is_application);
     CHECK(package.name == "ssh");
@@ -68,7 +68,7 @@ TEST_CASE("a version of an addon as instances are given it") {
 }
 
 TEST_CASE("the entity tag of an addon follows its versions") {
-    Addon addon = sample();
+    Addon addon = sample_addon();
     const std::string before = etag_text(addon);
     CHECK(before == R"({"name":"ssh","versions":[{"version":0,"fingerprint":")" + std::string(64, 'a') +
                         R"("},{"version":2,"fingerprint":")" + std::string(64, 'b') + R"("}]})");

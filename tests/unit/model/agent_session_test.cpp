@@ -34,7 +34,7 @@ AppSetup sample_app() {
     return app;
 }
 
-AgentSession sample() {
+AgentSession sample_agent_session() {
     AgentSession session;
     session.instance_id = "c5pvhr3fbn40000000b0";
     session.instance_type = "base";
@@ -59,7 +59,7 @@ AgentSession sample() {
 }
 
 TEST_CASE("the session file, both ways") {
-    test::check_golden("unit/model/golden/session.json", sample().to_json());
+    test::check_golden("unit/model/golden/session.json", sample_agent_session().to_json());
     const Json written = Json::parse(test::read_golden("unit/model/golden/session.json"));
     CHECK(AgentSession::from_json(written).to_json() == written);
     test::check_members(written, {"instance_id", "token"}, {}, AgentSession::from_json);
@@ -73,15 +73,15 @@ TEST_CASE("what the agent is told of an application, both ways") {
 }
 
 TEST_CASE("numbers of a session that are out of range are refused") {
-    Json session = sample().to_json();
+    Json session = sample_agent_session().to_json();
     session.set("ready", Json::object({{"port", 65536}}));
     CHECK(test::message_of([&] { AgentSession::from_json(session); }) ==
           "argument ready.port is invalid: is out of range");
-    session = sample().to_json();
+    session = sample_agent_session().to_json();
     session.set("boot_timeout_seconds", 0);
     CHECK(test::code_of([&] { AgentSession::from_json(session); }) == ErrorCode::invalid_argument);
     for (const Json& bad : {Json("0"), Json(-1), Json(2147483648)}) {
-        session = sample().to_json();
+        session = sample_agent_session().to_json();
         session.set("gpus", Json::array({0, bad}));
         CHECK(test::message_of([&] { AgentSession::from_json(session); }) ==
               "argument gpus is invalid: must be an array of integers");

@@ -12,7 +12,7 @@ using test::check_golden;
 using test::code_of;
 using test::message_of;
 
-constexpr std::string_view created = "2024-01-02T03:04:05.678901234Z";
+constexpr std::string_view application_created = "2024-01-02T03:04:05.678901234Z";
 
 PackageRef package(const std::string& name, bool is_application) {
     PackageRef ref;
@@ -38,7 +38,7 @@ ApplicationVersion version(int number, ImageStatus status) {
     ApplicationVersion version;
     version.number = number;
     version.status = status;
-    version.created_at = from_rfc3339(created);
+    version.created_at = from_rfc3339(application_created);
     version.parent_image_id = "c5pvhr3fbn40000000b0";
     version.parent_image_version = 4;
     version.manifest.name = "candy";
@@ -67,13 +67,13 @@ ApplicationVersion whole_version() {
     return whole;
 }
 
-Application sample() {
+Application sample_application() {
     Application application;
     application.id = ApplicationId("c5pvhr3fbn40000000a0");
     application.name = "candy";
     application.versions = {version(0, ImageStatus::error), whole_version()};
     application.next_version = 4;
-    application.created_at = from_rfc3339(created);
+    application.created_at = from_rfc3339(application_created);
     application.immutable = true;
     application.inhibit_auto_updates = true;
     application.pending_update = true;
@@ -89,30 +89,30 @@ Application sample() {
 }
 
 TEST_CASE("the record of an application") {
-    check_golden("unit/model/golden/application.json", to_json(sample()));
+    check_golden("unit/model/golden/application.json", to_json(sample_application()));
 }
 
 TEST_CASE("an application that has nothing to say says it as the specification wants it") {
     Application bare;
     bare.id = ApplicationId("c5pvhr3fbn40000000a0");
     bare.name = "bare";
-    bare.created_at = from_rfc3339(created);
+    bare.created_at = from_rfc3339(application_created);
     bare.versions = {version(0, ImageStatus::initializing)};
     check_golden("unit/model/golden/application_bare.json", to_json(bare));
 }
 
 TEST_CASE("an application is stored whole and read back") {
-    check_golden("unit/model/golden/application_stored.json", application_to_store(sample()));
+    check_golden("unit/model/golden/application_stored.json", application_to_store(sample_application()));
     const Json stored = Json::parse(test::read_golden("unit/model/golden/application_stored.json"));
     const Application read = application_from_store(stored);
     CHECK(application_to_store(read) == stored);
-    CHECK(to_json(read) == to_json(sample()));
-    CHECK(read.version(3)->ready == sample().version(3)->ready);
-    CHECK(read.version(3)->packages == sample().version(3)->packages);
+    CHECK(to_json(read) == to_json(sample_application()));
+    CHECK(read.version(3)->ready == sample_application().version(3)->ready);
+    CHECK(read.version(3)->packages == sample_application().version(3)->packages);
 }
 
 TEST_CASE("a stored application is checked member by member") {
-    const Json stored = application_to_store(sample());
+    const Json stored = application_to_store(sample_application());
     test::check_members(stored, {"id", "name", "next_version", "created_at"}, {}, application_from_store);
     const Json whole = stored.at("versions").as_array()[1];
     for (const auto& [key, value] : whole.as_object()) {
@@ -132,7 +132,7 @@ TEST_CASE("an application follows its newest version") {
                                                {ImageStatus::created, ApplicationStatus::initializing},
                                                {ImageStatus::active, ApplicationStatus::ready},
                                                {ImageStatus::unknown, ApplicationStatus::unknown}}));
-    Application application = sample();
+    Application application = sample_application();
     application.versions.push_back(version(4, version_status));
     CHECK(application.status() == expected);
     CHECK(application.newest()->number == 4);
@@ -141,14 +141,14 @@ TEST_CASE("an application follows its newest version") {
 }
 
 TEST_CASE("a version that is being deleted is not the newest any more") {
-    Application application = sample();
+    Application application = sample_application();
     application.versions.push_back(version(4, ImageStatus::deleted));
     CHECK(application.newest()->number == 3);
     CHECK(application.status() == ApplicationStatus::ready);
 }
 
 TEST_CASE("the published version is the highest that is published and active") {
-    Application application = sample();
+    Application application = sample_application();
     CHECK(application.published());
     CHECK(application.newest_published()->number == 3);
     application.versions.push_back(version(4, ImageStatus::active));
@@ -162,8 +162,8 @@ TEST_CASE("the published version is the highest that is published and active") {
 }
 
 TEST_CASE("resources of an application are its type's, overlaid by its own") {
-    CHECK(sample().effective_resources().cpus == 3);
-    CHECK(sample().effective_resources().gpu_slots == 1);
+    CHECK(sample_application().effective_resources().cpus == 3);
+    CHECK(sample_application().effective_resources().gpu_slots == 1);
     CHECK(Application().effective_resources().cpus == 2);
 }
 
@@ -176,14 +176,14 @@ TEST_CASE("the layers of a version") {
 }
 
 TEST_CASE("the entity tag of an application follows what may be changed") {
-    const std::string before = etag_text(sample());
-    Application changed = sample();
+    const std::string before = etag_text(sample_application());
+    Application changed = sample_application();
     changed.tags = {"other"};
     CHECK(etag_text(changed) != before);
-    changed = sample();
+    changed = sample_application();
     changed.versions.push_back(version(4, ImageStatus::initializing));
     CHECK(etag_text(changed) != before);
-    changed = sample();
+    changed = sample_application();
     changed.version(0)->error_message = "other";
     CHECK(etag_text(changed) == before);
 }

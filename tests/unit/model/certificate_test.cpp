@@ -9,7 +9,7 @@ namespace {
 
 using test::code_of;
 
-Certificate sample() {
+Certificate sample_certificate() {
     Certificate certificate;
     certificate.fingerprint = std::string(64, 'a');
     certificate.pem = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
@@ -32,12 +32,12 @@ JoinToken token() {
 }
 
 TEST_CASE("the record of a certificate is its text and its fingerprint") {
-    CHECK(to_json(sample()) ==
-          Json::object({{"certificate", sample().pem}, {"fingerprint", std::string(64, 'a')}}));
+    CHECK(to_json(sample_certificate()) ==
+          Json::object({{"certificate", sample_certificate().pem}, {"fingerprint", std::string(64, 'a')}}));
 }
 
 TEST_CASE("certificates and join tokens are stored whole and read back") {
-    const Json stored = certificate_to_store(sample());
+    const Json stored = certificate_to_store(sample_certificate());
     CHECK(certificate_to_store(certificate_from_store(stored)) == stored);
     test::check_members(stored, {"fingerprint", "pem", "not_before", "not_after", "added_at"}, {},
                         certificate_from_store);

@@ -12,7 +12,7 @@ using test::check_golden;
 using test::code_of;
 using test::message_of;
 
-constexpr std::string_view created = "2024-01-02T03:04:05.678901234Z";
+constexpr std::string_view image_created = "2024-01-02T03:04:05.678901234Z";
 
 ImageMetadata sample_metadata() {
     return ImageMetadata::parse(Json::object({{"architecture", "x86_64"},
@@ -27,18 +27,18 @@ ImageMetadata sample_metadata() {
                                                                            {"ready_port", "8080"}})}}));
 }
 
-Image sample() {
+Image sample_image() {
     Image image;
     image.id = ImageId("c5pvhr3fbn40000000a0");
     image.name = "jammy:guest:amd64";
     image.is_default = true;
     image.next_version = 3;
-    image.created_at = from_rfc3339(created);
+    image.created_at = from_rfc3339(image_created);
     ImageVersion first;
     first.version = 0;
     first.fingerprint = std::string(64, 'a');
     first.size = 1234567890123;
-    first.created_at = from_rfc3339(created);
+    first.created_at = from_rfc3339(image_created);
     first.status = ImageStatus::active;
     first.metadata = sample_metadata();
     first.root_size = 99;
@@ -53,22 +53,22 @@ Image sample() {
 }
 
 TEST_CASE("the record of an image") {
-    check_golden("unit/model/golden/image.json", to_json(sample()));
-    check_golden("unit/model/golden/image_used.json", to_json(sample(), {"app1", "app2"}));
+    check_golden("unit/model/golden/image.json", to_json(sample_image()));
+    check_golden("unit/model/golden/image_used.json", to_json(sample_image(), {"app1", "app2"}));
 }
 
 TEST_CASE("an image is stored whole and read back") {
-    check_golden("unit/model/golden/image_stored.json", image_to_store(sample()));
+    check_golden("unit/model/golden/image_stored.json", image_to_store(sample_image()));
     const Json stored = Json::parse(test::read_golden("unit/model/golden/image_stored.json"));
     const Image image = image_from_store(stored);
     CHECK(image_to_store(image) == stored);
-    CHECK(to_json(image) == to_json(sample()));
+    CHECK(to_json(image) == to_json(sample_image()));
     CHECK(image.version(2)->metadata.ready == sample_metadata().ready);
-    CHECK(image.created_at == from_rfc3339(created));
+    CHECK(image.created_at == from_rfc3339(image_created));
 }
 
 TEST_CASE("a stored image is checked member by member") {
-    const Json stored = image_to_store(sample());
+    const Json stored = image_to_store(sample_image());
     test::check_members(stored, {"id", "name", "next_version", "created_at"}, {}, image_from_store);
     Json version = stored.at("versions").as_array()[0];
     const auto read = [&](const Json& changed) {
@@ -98,7 +98,7 @@ TEST_CASE("every image status has its text") {
 }
 
 TEST_CASE("an image is as its highest version, but active as soon as one is") {
-    Image image = sample();
+    Image image = sample_image();
     CHECK(image.status() == ImageStatus::active);
     CHECK(image.newest_active()->version == 0);
     image.versions[0].status = ImageStatus::created;
@@ -110,7 +110,7 @@ TEST_CASE("an image is as its highest version, but active as soon as one is") {
 }
 
 TEST_CASE("an image has the architecture of its newest active version, else of the highest") {
-    Image image = sample();
+    Image image = sample_image();
     image.versions[1].metadata.architecture = "aarch64";
     CHECK(image.architecture() == "x86_64");
     image.versions[0].status = ImageStatus::created;
@@ -119,7 +119,7 @@ TEST_CASE("an image has the architecture of its newest active version, else of t
 }
 
 TEST_CASE("a version is found by its number") {
-    Image image = sample();
+    Image image = sample_image();
     CHECK(image.version(2)->fingerprint == std::string(64, 'b'));
     CHECK(std::as_const(image).version(1) == nullptr);
 }

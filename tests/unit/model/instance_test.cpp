@@ -13,7 +13,7 @@ namespace {
 using test::check_golden;
 using enum InstanceStatus;
 
-Instance sample() {
+Instance sample_instance() {
     Instance instance;
     instance.id = InstanceId("c5pvhr3fbn40000000b0");
     instance.status = running;
@@ -50,7 +50,7 @@ Instance sample() {
 }
 
 TEST_CASE("the record of an instance") {
-    check_golden("unit/model/golden/instance.json", to_json(sample()));
+    check_golden("unit/model/golden/instance.json", to_json(sample_instance()));
     Instance fresh;
     fresh.id = InstanceId("c5pvhr3fbn40000000b0");
     fresh.config.change([](InstanceConfig& config) { config.platform = "null"; });
@@ -59,19 +59,19 @@ TEST_CASE("the record of an instance") {
 }
 
 TEST_CASE("an instance is stored whole and read back") {
-    check_golden("unit/model/golden/instance_stored.json", instance_to_store(sample()));
+    check_golden("unit/model/golden/instance_stored.json", instance_to_store(sample_instance()));
     const Json stored = Json::parse(test::read_golden("unit/model/golden/instance_stored.json"));
     const Instance instance = instance_from_store(stored);
     CHECK(instance_to_store(instance) == stored);
-    CHECK(to_json(instance) == to_json(sample()));
-    CHECK(instance.created_at == sample().created_at);
-    CHECK(instance.ready == sample().ready);
+    CHECK(to_json(instance) == to_json(sample_instance()));
+    CHECK(instance.created_at == sample_instance().created_at);
+    CHECK(instance.ready == sample_instance().ready);
     CHECK(instance_to_store(instance_from_store(instance_to_store(Instance()))) ==
           instance_to_store(Instance()));
 }
 
 TEST_CASE("an instance stored with one layer is read as one with layers") {
-    Json stored = instance_to_store(sample());
+    Json stored = instance_to_store(sample_instance());
     stored.erase("layers");
     stored.set("layer", "only");
     stored.set("schema", 1);
@@ -81,7 +81,7 @@ TEST_CASE("an instance stored with one layer is read as one with layers") {
 }
 
 TEST_CASE("an instance made from an application is stored whole") {
-    Instance instance = sample();
+    Instance instance = sample_instance();
     PackageRef package;
     package.name = "ssh";
     package.hooks = {"pre-start"};
@@ -109,12 +109,12 @@ TEST_CASE("an instance made from an application is stored whole") {
 }
 
 TEST_CASE("a stored instance is checked member by member") {
-    test::check_members(instance_to_store(sample()), {"id", "type", "status", "created_at"}, {},
+    test::check_members(instance_to_store(sample_instance()), {"id", "type", "status", "created_at"}, {},
                         instance_from_store);
 }
 
 TEST_CASE("the record never shows what is the service's own") {
-    CHECK(to_json(sample()).dump().find("secret data") == std::string::npos);
+    CHECK(to_json(sample_instance()).dump().find("secret data") == std::string::npos);
 }
 
 TEST_CASE("every instance status has its text, both ways") {

@@ -8,7 +8,7 @@
 namespace svc {
 namespace {
 
-Node sample() {
+Node sample_node() {
     Node node;
     node.name = "node0";
     node.address = "10.0.0.1";
@@ -38,7 +38,7 @@ Node sample() {
 }
 
 TEST_CASE("the record of a node") {
-    test::check_golden("unit/model/golden/node.json", to_json(sample()));
+    test::check_golden("unit/model/golden/node.json", to_json(sample_node()));
 }
 
 TEST_CASE(
@@ -59,18 +59,18 @@ TEST_CASE(
 }
 
 TEST_CASE("a node is stored whole and read back") {
-    test::check_golden("unit/model/golden/node_stored.json", node_to_store(sample()));
+    test::check_golden("unit/model/golden/node_stored.json", node_to_store(sample_node()));
     const Json stored = Json::parse(test::read_golden("unit/model/golden/node_stored.json"));
     CHECK(node_to_store(node_from_store(stored)) == stored);
-    CHECK(to_json(node_from_store(stored)) == to_json(sample()));
+    CHECK(to_json(node_from_store(stored)) == to_json(sample_node()));
 }
 
 TEST_CASE("a stored node is checked member by member") {
-    test::check_members(node_to_store(sample()), {"name", "status"}, {"details"}, node_from_store);
+    test::check_members(node_to_store(sample_node()), {"name", "status"}, {"details"}, node_from_store);
 }
 
 TEST_CASE("the GPUs of a node show who holds them") {
-    Node node = sample();
+    Node node = sample_node();
     node.gpus = {{0, "amd", "00:08.0", "D128", 10, 2, 0}, {1, "amd", "00:09.0", "D129", 10, 0, -1}};
     const Json gpus = to_json(node, {{"c08p730j1qm6t2783da0", 0, 3, 1}}).at("gpus");
     CHECK(gpus.as_array().at(0) ==
@@ -85,7 +85,7 @@ TEST_CASE("the GPUs of a node show who holds them") {
 }
 
 TEST_CASE("the entity tag of a node follows what may be changed") {
-    Node node = sample();
+    Node node = sample_node();
     const std::string before = etag_text(node);
     node.status = NodeStatus::online;
     node.memory += 1;

@@ -8,7 +8,7 @@
 namespace svc {
 namespace {
 
-Operation sample() {
+Operation sample_operation() {
     Operation operation;
     operation.id = OperationId("00000000-0000-4000-8000-000000000001");
     operation.cls = OperationClass::websocket;
@@ -29,25 +29,25 @@ Operation sample() {
 }
 
 TEST_CASE("the record of an operation") {
-    test::check_golden("unit/model/golden/operation.json", to_json(sample()));
-    test::check_golden("unit/model/golden/operation_of_creator.json", to_json(sample(), true));
+    test::check_golden("unit/model/golden/operation.json", to_json(sample_operation()));
+    test::check_golden("unit/model/golden/operation_of_creator.json", to_json(sample_operation(), true));
     CHECK(to_json(Operation()).at("resources").is_null());
     CHECK(to_json(Operation()).at("metadata").is_null());
 }
 
 TEST_CASE("an operation is stored whole but for its secrets, and read back") {
-    test::check_golden("unit/model/golden/operation_stored.json", operation_to_store(sample()));
+    test::check_golden("unit/model/golden/operation_stored.json", operation_to_store(sample_operation()));
     const Json stored = Json::parse(test::read_golden("unit/model/golden/operation_stored.json"));
     CHECK(stored.dump().find("s3cret") == std::string::npos);
     CHECK(operation_to_store(operation_from_store(stored)) == stored);
-    CHECK(to_json(operation_from_store(stored)) == to_json(sample()));
+    CHECK(to_json(operation_from_store(stored)) == to_json(sample_operation()));
 }
 
 TEST_CASE("a stored operation is checked member by member") {
-    test::check_members(operation_to_store(sample()),
+    test::check_members(operation_to_store(sample_operation()),
                         {"id", "class", "kind", "created_at", "updated_at", "status_code"},
                         {"metadata", "arguments"}, operation_from_store);
-    Json stored = operation_to_store(sample());
+    Json stored = operation_to_store(sample_operation());
     stored.set("status_code", 100);
     CHECK(test::code_of([&] { operation_from_store(stored); }) == ErrorCode::invalid_argument);
 }
@@ -82,14 +82,14 @@ TEST_CASE("every status of an operation is stored and read, and knows whether it
                                                                         {OperationStatus::cancelled, true}}));
     CHECK(is_final(status) == final);
     CHECK(to_text(status) == status_text(static_cast<int>(status)));
-    Operation operation = sample();
+    Operation operation = sample_operation();
     operation.status = status;
     CHECK(operation_from_store(operation_to_store(operation)).status == status);
 }
 
 TEST_CASE("every class of operations is stored and read") {
     for (const auto cls : {OperationClass::task, OperationClass::websocket, OperationClass::token}) {
-        Operation operation = sample();
+        Operation operation = sample_operation();
         operation.cls = cls;
         CHECK(operation_from_store(operation_to_store(operation)).cls == cls);
     }
@@ -99,7 +99,7 @@ TEST_CASE("every class of operations is stored and read") {
 }
 
 TEST_CASE("the URL of an operation has no leading slash") {
-    CHECK(operation_url(sample().id) == "1.0/operations/00000000-0000-4000-8000-000000000001");
+    CHECK(operation_url(sample_operation().id) == "1.0/operations/00000000-0000-4000-8000-000000000001");
 }
 
 }  // namespace

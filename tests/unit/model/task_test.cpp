@@ -5,7 +5,7 @@
 namespace svc {
 namespace {
 
-using enum InstanceStatus;
+using Status = InstanceStatus;
 
 std::string status_of(InstanceStatus status, bool stop_requested = false,
                       InstanceType type = InstanceType::regular) {
@@ -18,17 +18,17 @@ std::string status_of(InstanceStatus status, bool stop_requested = false,
 }
 
 TEST_CASE("a task follows its instance") {
-    CHECK(status_of(error) == "error");
-    CHECK(status_of(unknown) == "unknown");
-    CHECK(status_of(created) == "created");
-    CHECK(status_of(prepared) == "prepared");
-    CHECK(status_of(started) == "started");
-    CHECK(status_of(started, true) == "shutdown");
-    CHECK(status_of(running) == "running");
-    CHECK(status_of(running, true) == "shutdown");
-    CHECK(status_of(stopped, true) == "stopped");
-    CHECK(status_of(deleted) == "deleted");
-    CHECK(status_of(stopped, false, InstanceType::base) == "completed");
+    CHECK(status_of(Status::error) == "error");
+    CHECK(status_of(Status::unknown) == "unknown");
+    CHECK(status_of(Status::created) == "created");
+    CHECK(status_of(Status::prepared) == "prepared");
+    CHECK(status_of(Status::started) == "started");
+    CHECK(status_of(Status::started, true) == "shutdown");
+    CHECK(status_of(Status::running) == "running");
+    CHECK(status_of(Status::running, true) == "shutdown");
+    CHECK(status_of(Status::stopped, true) == "stopped");
+    CHECK(status_of(Status::deleted) == "deleted");
+    CHECK(status_of(Status::stopped, false, InstanceType::base) == "completed");
 }
 
 TEST_CASE("the record of a task") {

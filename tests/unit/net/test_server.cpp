@@ -12,7 +12,7 @@
 namespace svc::test {
 
 namespace {
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds test_server_patience{60};
 }
 
 void TestService::add(const std::string& path, Handler handler, Dispatch dispatch, std::uint64_t max_body) {
@@ -52,7 +52,7 @@ void TestService::done(const Request& request, int status, std::uint64_t receive
 
 Finished TestService::wait_for_done() {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, patience, [this] { return !finished_.empty(); }))
+    if (!changed_.wait_for(lock, test_server_patience, [this] { return !finished_.empty(); }))
         throw std::runtime_error("no request was done in time");
     Finished first = finished_.front();
     finished_.erase(finished_.begin());
@@ -117,7 +117,7 @@ bool RawClient::send(std::string_view data) {
 
 std::string RawClient::read_some() {
     pollfd wait{fd_.get(), POLLIN, 0};
-    if (poll(&wait, 1, std::chrono::milliseconds(patience).count()) <= 0)
+    if (poll(&wait, 1, std::chrono::milliseconds(test_server_patience).count()) <= 0)
         throw std::runtime_error("server is silent");
     char buffer[65536];
     const ssize_t count = recv(fd_.get(), buffer, sizeof(buffer), 0);
@@ -182,7 +182,7 @@ void Signal::set() {
 
 bool Signal::wait() {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, patience, [this] { return set_.load(); });
+    return changed_.wait_for(lock, test_server_patience, [this] { return set_.load(); });
 }
 
 }  // namespace svc::test

@@ -10,20 +10,21 @@ namespace {
 using IfHeld = Claims::IfHeld;
 using Ids = std::vector<std::string>;
 
-struct Fixture {
+struct ClaimsFixture {
     Claims claims;
     Ids enter(const std::string& id, Ids wanted, IfHeld if_held = IfHeld::queue) {
         return claims.enter(id, "work of " + id, std::move(wanted), if_held);
     }
 };
 
-TEST_CASE_METHOD(Fixture, "a claimant without claims may start at once") {
+TEST_CASE_METHOD(ClaimsFixture, "a claimant without claims may start at once") {
     enter("a", {});
     CHECK(claims.ready("a"));
     CHECK(claims.leave("a").empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a held claim is refused by the name of the holder's work, and nothing is taken") {
+TEST_CASE_METHOD(ClaimsFixture,
+                 "a held claim is refused by the name of the holder's work, and nothing is taken") {
     enter("a", {"x"});
     CHECK(test::message_of([&] {
               enter("b", {"w", "x"}, IfHeld::refuse);
@@ -35,7 +36,7 @@ TEST_CASE_METHOD(Fixture, "a held claim is refused by the name of the holder's w
     CHECK(enter("b", {"x"}, IfHeld::refuse).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "who waits is named, in the order of arrival, when the claim gets free") {
+TEST_CASE_METHOD(ClaimsFixture, "who waits is named, in the order of arrival, when the claim gets free") {
     CHECK(enter("a", {"x"}).empty());
     CHECK(enter("b", {"x"}) == Ids{"a"});
     CHECK(enter("c", {"x"}) == Ids{"a", "b"});
@@ -46,14 +47,14 @@ TEST_CASE_METHOD(Fixture, "who waits is named, in the order of arrival, when the
     CHECK(claims.leave("b") == Ids{"c"});
 }
 
-TEST_CASE_METHOD(Fixture, "who is not ready yet when the claim gets free starts by itself") {
+TEST_CASE_METHOD(ClaimsFixture, "who is not ready yet when the claim gets free starts by itself") {
     enter("a", {"x"});
     enter("b", {"x"});
     CHECK(claims.leave("a").empty());
     CHECK(claims.ready("b"));
 }
 
-TEST_CASE_METHOD(Fixture, "all claims must be free, and a claimant is named once") {
+TEST_CASE_METHOD(ClaimsFixture, "all claims must be free, and a claimant is named once") {
     enter("a", {"x"});
     enter("b", {"y"});
     enter("c", {"x", "y", "x"});
@@ -63,7 +64,7 @@ TEST_CASE_METHOD(Fixture, "all claims must be free, and a claimant is named once
     CHECK(claims.leave("c").empty());
 }
 
-TEST_CASE_METHOD(Fixture, "who waits may leave from the middle of the queue") {
+TEST_CASE_METHOD(ClaimsFixture, "who waits may leave from the middle of the queue") {
     enter("a", {"x"});
     enter("b", {"x"});
     enter("c", {"x"});
@@ -73,7 +74,7 @@ TEST_CASE_METHOD(Fixture, "who waits may leave from the middle of the queue") {
     CHECK(claims.leave("a") == Ids{"c"});
 }
 
-TEST_CASE_METHOD(Fixture, "who waits for a claimant is told of each, once") {
+TEST_CASE_METHOD(ClaimsFixture, "who waits for a claimant is told of each, once") {
     enter("a", {"x", "y"});
     enter("b", {"x", "y"});
     enter("c", {"y"});
@@ -86,7 +87,7 @@ TEST_CASE_METHOD(Fixture, "who waits for a claimant is told of each, once") {
     CHECK(claims.behind("a") == Ids{"c"});
 }
 
-TEST_CASE_METHOD(Fixture, "leaving twice and leaving unknown is harmless") {
+TEST_CASE_METHOD(ClaimsFixture, "leaving twice and leaving unknown is harmless") {
     enter("a", {"x"});
     claims.leave("a");
     CHECK(claims.leave("a").empty());

@@ -13,13 +13,13 @@ namespace {
 using namespace std::chrono_literals;
 using test::code_of;
 using test::Codes;
-using Fixture = test::EngineFixture;
+using EndingFixture = test::EngineFixture;
 
 OperationResult putting(const std::string& key) {
     return {.last = Batch().put(key, "1")};
 }
 
-TEST_CASE_METHOD(Fixture, "the last changes of the work and the final record are one commit") {
+TEST_CASE_METHOD(EndingFixture, "the last changes of the work and the final record are one commit") {
     handle([](auto&) {
         OperationResult result = putting("made");
         result.metadata = Json::object({{"return", 0}});
@@ -35,7 +35,7 @@ TEST_CASE_METHOD(Fixture, "the last changes of the work and the final record are
     CHECK(told_of(record->id.str()) == Codes{105, 103, 200});
 }
 
-TEST_CASE_METHOD(Fixture, "what changed is told after the commit, before the end") {
+TEST_CASE_METHOD(EndingFixture, "what changed is told after the commit, before the end") {
     std::atomic<bool> committed = false, told_before = true;
     handle([&](OperationContext& context) {
         OperationResult result = putting("made");
@@ -51,7 +51,7 @@ TEST_CASE_METHOD(Fixture, "what changed is told after the commit, before the end
     CHECK_FALSE(told_before);
 }
 
-TEST_CASE_METHOD(Fixture, "failing work is undone, in one commit with its end") {
+TEST_CASE_METHOD(EndingFixture, "failing work is undone, in one commit with its end") {
     const bool foreign = GENERATE(false, true);
     std::string reason;
     handle(
@@ -73,7 +73,7 @@ TEST_CASE_METHOD(Fixture, "failing work is undone, in one commit with its end") 
     CHECK(told_of(record->id.str()) == Codes{105, 103, 400});
 }
 
-TEST_CASE_METHOD(Fixture, "an operation whose undoing fails ends with the original error") {
+TEST_CASE_METHOD(EndingFixture, "an operation whose undoing fails ends with the original error") {
     const bool throws = GENERATE(true, false);
     handle([](auto&) -> OperationResult { throw Error(ErrorCode::internal, "first"); },
            [&](const Operation&, const Error&) -> OperationResult {
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(Fixture, "an operation whose undoing fails ends with the origin
     CHECK(stored(id).status == OperationStatus::failure);
 }
 
-TEST_CASE_METHOD(Fixture, "last changes that meet a conflict make the operation fail and be undone") {
+TEST_CASE_METHOD(EndingFixture, "last changes that meet a conflict make the operation fail and be undone") {
     handle([](auto&) { return OperationResult{.last = Batch().expect("absent", 99)}; },
            [](const Operation&, const Error&) { return putting("undone"); });
     const auto id = start();
@@ -95,7 +95,7 @@ TEST_CASE_METHOD(Fixture, "last changes that meet a conflict make the operation 
     CHECK(sqlite.get("undone"));
 }
 
-TEST_CASE_METHOD(Fixture, "staged changes are staged anew when they meet a conflict") {
+TEST_CASE_METHOD(EndingFixture, "staged changes are staged anew when they meet a conflict") {
     int staged = 0;
     handle([&](auto&) {
         OperationResult result = putting("made");
@@ -110,7 +110,7 @@ TEST_CASE_METHOD(Fixture, "staged changes are staged anew when they meet a confl
     CHECK(sqlite.get("made"));
 }
 
-TEST_CASE_METHOD(Fixture, "staging that throws or never fits makes the operation fail") {
+TEST_CASE_METHOD(EndingFixture, "staging that throws or never fits makes the operation fail") {
     const bool throws = GENERATE(true, false);
     handle([&](auto&) {
         OperationResult result;
@@ -126,7 +126,7 @@ TEST_CASE_METHOD(Fixture, "staging that throws or never fits makes the operation
     if (throws) CHECK(wait(id)->err == "container not found");
 }
 
-TEST_CASE_METHOD(Fixture, "the end is stored again and again while the store is away") {
+TEST_CASE_METHOD(EndingFixture, "the end is stored again and again while the store is away") {
     handle([&](auto&) { return gate.pass(), putting("made"); });
     const auto id = start();
     gate.await();
@@ -142,7 +142,7 @@ TEST_CASE_METHOD(Fixture, "the end is stored again and again while the store is 
     CHECK(store.commits() == 4);
 }
 
-TEST_CASE_METHOD(Fixture, "an end that was stored without an answer counts") {
+TEST_CASE_METHOD(EndingFixture, "an end that was stored without an answer counts") {
     handle(
         [&](auto&) {
             return gate.pass(), OperationResult{.last = Batch().expect("made", 0).put("made", "1")};
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Fixture, "an end that was stored without an answer counts") {
     CHECK_FALSE(sqlite.get("undone"));
 }
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(EndingFixture,
                  "an operation ends in memory when nothing can be stored, and is stored by a sweep") {
     handle([&](auto&) { return gate.pass(), putting("made"); });
     const auto id = start({.claims = {"x"}});
@@ -175,7 +175,7 @@ TEST_CASE_METHOD(Fixture,
     CHECK(engine->get(id)->status == OperationStatus::failure);
 }
 
-TEST_CASE_METHOD(Fixture, "detached work holds no worker and ends when it is completed") {
+TEST_CASE_METHOD(EndingFixture, "detached work holds no worker and ends when it is completed") {
     engine = make_engine({.workers = 1});
     Guarded<std::vector<std::shared_ptr<OperationCompletion>>> waiting;
     handle([&](OperationContext& context) {
@@ -201,7 +201,7 @@ TEST_CASE_METHOD(Fixture, "detached work holds no worker and ends when it is com
     CHECK_FALSE(sqlite.get("too late"));
 }
 
-TEST_CASE_METHOD(Fixture, "the last step of detached work may fail") {
+TEST_CASE_METHOD(EndingFixture, "the last step of detached work may fail") {
     handle(
         [](OperationContext& context) {
             context.detach([] {})->succeed(
@@ -213,7 +213,7 @@ TEST_CASE_METHOD(Fixture, "the last step of detached work may fail") {
     CHECK(sqlite.get("undone"));
 }
 
-TEST_CASE_METHOD(Fixture, "work completed by another thread keeps its claims until it has returned") {
+TEST_CASE_METHOD(EndingFixture, "work completed by another thread keeps its claims until it has returned") {
     std::shared_ptr<OperationCompletion> completion;
     handle([&](OperationContext& context) {
         completion = context.detach([] {});
@@ -230,7 +230,7 @@ TEST_CASE_METHOD(Fixture, "work completed by another thread keeps its claims unt
     CHECK(sqlite.get("made"));
 }
 
-TEST_CASE_METHOD(Fixture, "detached work that throws fails, and so does work that is given up") {
+TEST_CASE_METHOD(EndingFixture, "detached work that throws fails, and so does work that is given up") {
     std::shared_ptr<OperationCompletion> kept;
     const bool throws = GENERATE(true, false);
     handle([&](OperationContext& context) {
@@ -241,7 +241,7 @@ TEST_CASE_METHOD(Fixture, "detached work that throws fails, and so does work tha
     CHECK(wait(start())->err == (throws ? "broke" : "the work was given up without a result"));
 }
 
-TEST_CASE_METHOD(Fixture, "detached work hears of a cancellation once, also of an earlier one") {
+TEST_CASE_METHOD(EndingFixture, "detached work hears of a cancellation once, also of an earlier one") {
     std::atomic<int> calls = 0;
     const bool early = GENERATE(true, false);
     handle([&](OperationContext& context) {
@@ -264,7 +264,7 @@ TEST_CASE_METHOD(Fixture, "detached work hears of a cancellation once, also of a
     CHECK(calls == (early ? 2 : 1));
 }
 
-TEST_CASE_METHOD(Fixture, "a completion may outlive the engine") {
+TEST_CASE_METHOD(EndingFixture, "a completion may outlive the engine") {
     std::shared_ptr<OperationCompletion> completion;
     handle([&](OperationContext& context) {
         completion = context.detach([&] { gate.open(); });
@@ -278,7 +278,8 @@ TEST_CASE_METHOD(Fixture, "a completion may outlive the engine") {
     CHECK(stored(id).status == OperationStatus::running);
 }
 
-TEST_CASE_METHOD(Fixture, "who waits hears of the end after its event was told, even who asks in between") {
+TEST_CASE_METHOD(EndingFixture,
+                 "who waits hears of the end after its event was told, even who asks in between") {
     handle([](auto&) { return OperationResult{}; });
     std::atomic<bool> telling = false;
     std::promise<bool> heard_while_telling;
@@ -304,7 +305,7 @@ bool is_legal(Codes codes) {
     return std::find(lives.begin(), lives.end(), codes) != lives.end();
 }
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(EndingFixture,
                  "many threads starting, cancelling and waiting see only legal lives, each ended once") {
     handle(
         [](OperationContext& context) {

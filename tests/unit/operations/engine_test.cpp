@@ -16,9 +16,9 @@ using test::Codes;
 using test::EngineFixture;
 using test::Gate;
 using test::message_of;
-using Fixture = EngineFixture;
+using BareEngineFixture = EngineFixture;
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(BareEngineFixture,
                  "start stores record and batch in one commit and announces pending before running") {
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     OperationSpec spec{
@@ -35,7 +35,7 @@ TEST_CASE_METHOD(Fixture,
     gate.open();
 }
 
-TEST_CASE_METHOD(Fixture, "a start whose commit fails leaves nothing behind") {
+TEST_CASE_METHOD(BareEngineFixture, "a start whose commit fails leaves nothing behind") {
     handle([](auto&) { return OperationResult{}; });
     store.fail_next(ErrorCode::exhausted);
     CHECK(code_of([&] { start({.claims = {"images/a"}}, Batch().put("images/a", "{}")); }) ==
@@ -49,13 +49,14 @@ TEST_CASE_METHOD(Fixture, "a start whose commit fails leaves nothing behind") {
     CHECK(engine->list().empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a start whose commit was made but not answered goes on") {
+TEST_CASE_METHOD(BareEngineFixture, "a start whose commit was made but not answered goes on") {
     handle([](auto&) { return OperationResult{}; });
     store.hide_next();
     CHECK(wait(start())->status == OperationStatus::success);
 }
 
-TEST_CASE_METHOD(Fixture, "who finds an operation before its start has returned waits for its end") {
+TEST_CASE_METHOD(BareEngineFixture,
+                 "who finds an operation before its start has returned waits for its end") {
     handle([](auto&) { return OperationResult{}; });
     std::promise<OperationStatus> told;
     store.after_next([&] {
@@ -68,7 +69,7 @@ TEST_CASE_METHOD(Fixture, "who finds an operation before its start has returned 
     CHECK(told.get_future().get() == OperationStatus::success);
 }
 
-TEST_CASE_METHOD(Fixture, "an id given by the caller is used, and refused the second time") {
+TEST_CASE_METHOD(BareEngineFixture, "an id given by the caller is used, and refused the second time") {
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const std::string id = ids.uuid();
     CHECK(start({.claims = {"x"}, .id = id}) == id);
@@ -81,12 +82,12 @@ TEST_CASE_METHOD(Fixture, "an id given by the caller is used, and refused the se
     CHECK(engine->get(id)->status == OperationStatus::success);
 }
 
-TEST_CASE_METHOD(Fixture, "an operation nobody handles is refused") {
+TEST_CASE_METHOD(BareEngineFixture, "an operation nobody handles is refused") {
     CHECK(code_of([&] { start({.kind = "unheard"}); }) == ErrorCode::internal);
     CHECK(store.commits() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a claimed object is busy until the operation has ended") {
+TEST_CASE_METHOD(BareEngineFixture, "a claimed object is busy until the operation has ended") {
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const auto id = start({.description = "Creating container", .claims = {"instances/a"}});
     CHECK(code_of([&] { start({.claims = {"instances/a"}}); }) == ErrorCode::busy);
@@ -100,7 +101,7 @@ TEST_CASE_METHOD(Fixture, "a claimed object is busy until the operation has ende
     CHECK(wait(other)->status == OperationStatus::success);
 }
 
-TEST_CASE_METHOD(Fixture, "whoever knows that an operation has ended does not meet busy") {
+TEST_CASE_METHOD(BareEngineFixture, "whoever knows that an operation has ended does not meet busy") {
     handle([](auto&) { return OperationResult{}; });
     for (int i = 0; i < 200; ++i) {
         const auto id = start({.claims = {"instances/a"}});
@@ -109,7 +110,7 @@ TEST_CASE_METHOD(Fixture, "whoever knows that an operation has ended does not me
     CHECK(engine->list().size() == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "operations beyond the queue's length are refused") {
+TEST_CASE_METHOD(BareEngineFixture, "operations beyond the queue's length are refused") {
     engine = make_engine({.workers = 1, .max_queued = 2});
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     start();
@@ -124,7 +125,7 @@ TEST_CASE_METHOD(Fixture, "operations beyond the queue's length are refused") {
     CHECK_NOTHROW(start());
 }
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(BareEngineFixture,
                  "a cancelled operation passes through Cancelling, is undone and ends as Cancelled") {
     std::atomic<bool> asked = false;
     handle(
@@ -149,7 +150,7 @@ TEST_CASE_METHOD(Fixture,
     CHECK(sqlite.get("undone"));
 }
 
-TEST_CASE_METHOD(Fixture, "Cancelling is in the store before the work hears of it") {
+TEST_CASE_METHOD(BareEngineFixture, "Cancelling is in the store before the work hears of it") {
     std::string id;
     std::atomic<bool> known = false;
     handle([&](OperationContext& context) -> OperationResult {
@@ -166,7 +167,7 @@ TEST_CASE_METHOD(Fixture, "Cancelling is in the store before the work hears of i
     CHECK(known);
 }
 
-TEST_CASE_METHOD(Fixture, "a cancelled operation that had not begun is undone without running") {
+TEST_CASE_METHOD(BareEngineFixture, "a cancelled operation that had not begun is undone without running") {
     engine = make_engine({.workers = 1});
     std::atomic<int> runs = 0, undone = 0;
     handle([&](auto&) { return ++runs, gate.pass(), OperationResult{}; },
@@ -181,7 +182,7 @@ TEST_CASE_METHOD(Fixture, "a cancelled operation that had not begun is undone wi
     CHECK(undone == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "work that ends by itself after a cancellation keeps its own end") {
+TEST_CASE_METHOD(BareEngineFixture, "work that ends by itself after a cancellation keeps its own end") {
     std::atomic<bool> fails = false;
     handle([&](auto&) {
         gate.pass();
@@ -198,7 +199,7 @@ TEST_CASE_METHOD(Fixture, "work that ends by itself after a cancellation keeps i
     CHECK(told_of(id) == Codes{105, 103, 104, fails ? 400 : 200});
 }
 
-TEST_CASE_METHOD(Fixture, "what cannot be cancelled says why") {
+TEST_CASE_METHOD(BareEngineFixture, "what cannot be cancelled says why") {
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     CHECK(code_of([&] { engine->cancel("none"); }) == ErrorCode::not_found);
     CHECK(message_of([&] { engine->cancel("none"); }) == "operation not found");
@@ -214,7 +215,7 @@ TEST_CASE_METHOD(Fixture, "what cannot be cancelled says why") {
     CHECK(code_of([&] { engine->cancel(firm); }) == ErrorCode::invalid_argument);
 }
 
-TEST_CASE_METHOD(Fixture, "a full disk does not hinder a cancellation") {
+TEST_CASE_METHOD(BareEngineFixture, "a full disk does not hinder a cancellation") {
     handle([&](OperationContext& context) -> OperationResult {
         gate.pass(context.stop());
         test::throw_cancelled();
@@ -226,7 +227,7 @@ TEST_CASE_METHOD(Fixture, "a full disk does not hinder a cancellation") {
     CHECK(wait(id)->status == OperationStatus::cancelled);
 }
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(BareEngineFixture,
                  "a deletion cancels the holder of its claim and runs after it, deletions in their order") {
     Guarded<std::vector<std::string>> order;
     engine->handle("launch", {[&](OperationContext& context) -> OperationResult {
@@ -253,7 +254,7 @@ TEST_CASE_METHOD(Fixture,
           std::vector<std::string>{"launch undone", "first", "second"});
 }
 
-TEST_CASE_METHOD(Fixture, "a deletion waits for a holder that cannot be cancelled") {
+TEST_CASE_METHOD(BareEngineFixture, "a deletion waits for a holder that cannot be cancelled") {
     engine->handle("firm", {[&](auto&) { return gate.pass(), OperationResult{}; }, nullptr, false});
     std::atomic<int> runs = 0;
     handle([&](auto&) { return ++runs, OperationResult{}; });
@@ -266,7 +267,7 @@ TEST_CASE_METHOD(Fixture, "a deletion waits for a holder that cannot be cancelle
     CHECK(wait(deletion)->status == OperationStatus::success);
 }
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(BareEngineFixture,
                  "who only queues waits for a holder that could be cancelled, and comes in its turn") {
     engine->handle("change", {[&](auto& context) {
                                   if (!gate.pass(context.stop())) test::throw_cancelled();
@@ -285,7 +286,8 @@ TEST_CASE_METHOD(Fixture,
     CHECK(engine->get(holder)->status == OperationStatus::success);
 }
 
-TEST_CASE_METHOD(Fixture, "progress merges into the metadata in memory and tells of it once a second") {
+TEST_CASE_METHOD(BareEngineFixture,
+                 "progress merges into the metadata in memory and tells of it once a second") {
     Gate first, second;
     handle([&](OperationContext& context) {
         context.progress(Json::object({{"percent", 1}, {"step", "unpack"}}));
@@ -311,7 +313,8 @@ TEST_CASE_METHOD(Fixture, "progress merges into the metadata in memory and tells
     CHECK(stored(id).metadata.at("percent").as_int() == 3);
 }
 
-TEST_CASE_METHOD(Fixture, "secrets in the metadata stay in memory, and only while the operation lasts") {
+TEST_CASE_METHOD(BareEngineFixture,
+                 "secrets in the metadata stay in memory, and only while the operation lasts") {
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const Json secrets = Json::object({{"fds", Json::object({{"0", "s3cret"}})}, {"command", "sh"}});
     const auto record = engine->start({.kind = "test", .cancellable = true, .metadata = secrets}, {});
@@ -329,7 +332,7 @@ TEST_CASE_METHOD(Fixture, "secrets in the metadata stay in memory, and only whil
     });
 }
 
-TEST_CASE_METHOD(Fixture, "a wait gives the record as it is when its time is over") {
+TEST_CASE_METHOD(BareEngineFixture, "a wait gives the record as it is when its time is over") {
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const auto id = start();
     CHECK(engine->wait(id, 0ns)->status == OperationStatus::running);
@@ -348,7 +351,8 @@ TEST_CASE_METHOD(Fixture, "a wait gives the record as it is when its time is ove
     CHECK(code_of([&] { engine->wait("none", std::nullopt); }) == ErrorCode::not_found);
 }
 
-TEST_CASE_METHOD(Fixture, "sweeping keeps the newest finished operations, and forgets all that are too old") {
+TEST_CASE_METHOD(BareEngineFixture,
+                 "sweeping keeps the newest finished operations, and forgets all that are too old") {
     engine = make_engine({.workers = 1, .keep_finished = 2, .keep_for = 1h});
     handle([&](OperationContext& context) {
         if (context.operation().arguments.is_bool()) gate.pass();
@@ -375,7 +379,7 @@ TEST_CASE_METHOD(Fixture, "sweeping keeps the newest finished operations, and fo
     gate.open();
 }
 
-TEST_CASE_METHOD(Fixture, "operations are listed in the order they were started") {
+TEST_CASE_METHOD(BareEngineFixture, "operations are listed in the order they were started") {
     handle([](auto&) { return OperationResult{}; });
     std::vector<std::string> expected;
     for (int i = 0; i < 5; ++i) {

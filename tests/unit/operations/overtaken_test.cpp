@@ -8,9 +8,10 @@ namespace {
 
 using test::Codes;
 using test::message_of;
-using Fixture = test::EngineFixture;
+using OvertakenFixture = test::EngineFixture;
 
-TEST_CASE_METHOD(Fixture, "a holder that sees a deletion before it is asked to stop ends as cancelled") {
+TEST_CASE_METHOD(OvertakenFixture,
+                 "a holder that sees a deletion before it is asked to stop ends as cancelled") {
     engine->handle("launch", {[&](auto&) -> OperationResult { gate.pass(), test::throw_cancelled(); },
                               [](const Operation&, const Error&) {
                                   return OperationResult{.last = Batch().put("undone", "1")};
@@ -31,7 +32,7 @@ TEST_CASE_METHOD(Fixture, "a holder that sees a deletion before it is asked to s
     CHECK(sqlite.get("undone"));
 }
 
-TEST_CASE_METHOD(Fixture, "a holder that is past asking when its deletion comes ends as cancelled") {
+TEST_CASE_METHOD(OvertakenFixture, "a holder that is past asking when its deletion comes ends as cancelled") {
     engine->handle("launch", {[&](auto&) {
                                   OperationResult result;
                                   result.stage = [&](Batch&) { gate.pass(), test::throw_cancelled(); };
@@ -49,7 +50,7 @@ TEST_CASE_METHOD(Fixture, "a holder that is past asking when its deletion comes 
     CHECK(engine->get(launch)->err == "Operation cancelled");
 }
 
-TEST_CASE_METHOD(Fixture, "work that gives up although nobody cancels it fails with its own words") {
+TEST_CASE_METHOD(OvertakenFixture, "work that gives up although nobody cancels it fails with its own words") {
     engine->handle("launch",
                    {[&](auto&) -> OperationResult { gate.pass(), test::throw_cancelled(); }, nullptr, false});
     handle([](auto&) { return OperationResult{}; });

@@ -10,13 +10,13 @@ namespace {
 using namespace std::chrono_literals;
 using test::code_of;
 using test::Codes;
-using Fixture = test::EngineFixture;
+using RecoveryFixture = test::EngineFixture;
 
 OperationResult undone(const Operation& operation, const Error& error) {
     return {.last = Batch().put("undone/" + operation.id.str(), error.what())};
 }
 
-TEST_CASE_METHOD(Fixture, "work that can be repeated goes on under its id") {
+TEST_CASE_METHOD(RecoveryFixture, "work that can be repeated goes on under its id") {
     const auto id = leave_behind(OperationStatus::running, {.kind = "test", .arguments = "what"});
     engine = make_engine();
     std::atomic<bool> resumed = false;
@@ -38,7 +38,7 @@ TEST_CASE_METHOD(Fixture, "work that can be repeated goes on under its id") {
     CHECK_FALSE(resumed);
 }
 
-TEST_CASE_METHOD(Fixture, "work that cannot be repeated is undone and ends as a failure") {
+TEST_CASE_METHOD(RecoveryFixture, "work that cannot be repeated is undone and ends as a failure") {
     const auto id = leave_behind(OperationStatus::running, {.kind = "test", .cancellable = true});
     engine = make_engine();
     std::atomic<int> runs = 0;
@@ -54,7 +54,8 @@ TEST_CASE_METHOD(Fixture, "work that cannot be repeated is undone and ends as a 
 }
 
 TEST_CASE_METHOD(
-    Fixture, "an operation being cancelled is undone and ends as cancelled, even if it could be repeated") {
+    RecoveryFixture,
+    "an operation being cancelled is undone and ends as cancelled, even if it could be repeated") {
     const auto id = leave_behind(OperationStatus::cancelling, {.kind = "test", .cancellable = true});
     engine = make_engine();
     std::atomic<int> runs = 0;
@@ -66,7 +67,7 @@ TEST_CASE_METHOD(
     CHECK(runs == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "recovered work begins when all others hold or await their claims again") {
+TEST_CASE_METHOD(RecoveryFixture, "recovered work begins when all others hold or await their claims again") {
     const auto first = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"first"}});
     for (int i = 0; i < 300; ++i)
         leave_behind(OperationStatus::running, {.kind = "test", .claims = {"claim " + std::to_string(i)}});
@@ -84,7 +85,7 @@ TEST_CASE_METHOD(Fixture, "recovered work begins when all others hold or await t
     CHECK(last_is_held);
 }
 
-TEST_CASE_METHOD(Fixture, "an operation of an unknown kind ends as a failure") {
+TEST_CASE_METHOD(RecoveryFixture, "an operation of an unknown kind ends as a failure") {
     const auto id = leave_behind(OperationStatus::running, {.kind = "unheard"});
     engine = make_engine();
     engine->recover();
@@ -92,7 +93,7 @@ TEST_CASE_METHOD(Fixture, "an operation of an unknown kind ends as a failure") {
     CHECK(stored(id).status == OperationStatus::failure);
 }
 
-TEST_CASE_METHOD(Fixture, "finished operations stay readable and are left alone") {
+TEST_CASE_METHOD(RecoveryFixture, "finished operations stay readable and are left alone") {
     const auto id = leave_behind(OperationStatus::success, {.kind = "test"});
     engine = make_engine();
     handle([](auto&) { return OperationResult{}; }, undone, true);
@@ -102,7 +103,7 @@ TEST_CASE_METHOD(Fixture, "finished operations stay readable and are left alone"
     CHECK_FALSE(sqlite.get("undone/" + id));
 }
 
-TEST_CASE_METHOD(Fixture, "recovered operations hold their claims, the earlier one first") {
+TEST_CASE_METHOD(RecoveryFixture, "recovered operations hold their claims, the earlier one first") {
     const auto launch = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"x"}});
     const auto deletion = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"x"}});
     engine = make_engine();
@@ -121,7 +122,7 @@ TEST_CASE_METHOD(Fixture, "recovered operations hold their claims, the earlier o
     CHECK(order.with([](auto& o) { return o; }) == std::vector<std::string>{launch, deletion});
 }
 
-TEST_CASE_METHOD(Fixture, "a recovered deletion cancels whom it waits for") {
+TEST_CASE_METHOD(RecoveryFixture, "a recovered deletion cancels whom it waits for") {
     const auto launch =
         leave_behind(OperationStatus::running, {.kind = "launch", .claims = {"x"}, .cancellable = true});
     const auto deletion = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"x"}});
@@ -138,7 +139,7 @@ TEST_CASE_METHOD(Fixture, "a recovered deletion cancels whom it waits for") {
     CHECK(sqlite.get("undone/" + launch));
 }
 
-TEST_CASE_METHOD(Fixture, "a recovered operation that only queues lets its holder finish") {
+TEST_CASE_METHOD(RecoveryFixture, "a recovered operation that only queues lets its holder finish") {
     const OperationSpec work{.kind = "test", .claims = {"x"}, .cancellable = true};
     const auto holder = leave_behind(OperationStatus::running, work);
     OperationSpec waiting = work;
@@ -151,7 +152,7 @@ TEST_CASE_METHOD(Fixture, "a recovered operation that only queues lets its holde
     CHECK(wait(next)->status == OperationStatus::success);
 }
 
-TEST_CASE_METHOD(Fixture, "a recovered operation can be cancelled") {
+TEST_CASE_METHOD(RecoveryFixture, "a recovered operation can be cancelled") {
     const auto id = leave_behind(OperationStatus::running, {.kind = "test", .cancellable = true});
     engine = make_engine();
     handle(
@@ -166,7 +167,7 @@ TEST_CASE_METHOD(Fixture, "a recovered operation can be cancelled") {
     CHECK(wait(id)->status == OperationStatus::cancelled);
 }
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(RecoveryFixture,
                  "stopping cancels what may be cancelled and leaves what can be repeated to the next start") {
     const auto work = [&](OperationContext& context) -> OperationResult {
         gate.pass(context.stop());
@@ -194,7 +195,7 @@ TEST_CASE_METHOD(Fixture,
     CHECK(wait(repeatable)->status == OperationStatus::success);
 }
 
-TEST_CASE_METHOD(Fixture, "work that ends well while the service stops is a success") {
+TEST_CASE_METHOD(RecoveryFixture, "work that ends well while the service stops is a success") {
     handle([&](OperationContext& context) {
         gate.pass(context.stop());
         return OperationResult{};
@@ -205,7 +206,7 @@ TEST_CASE_METHOD(Fixture, "work that ends well while the service stops is a succ
     CHECK(stored(id).status == OperationStatus::success);
 }
 
-TEST_CASE_METHOD(Fixture, "stopping tells detached work, which is then left") {
+TEST_CASE_METHOD(RecoveryFixture, "stopping tells detached work, which is then left") {
     std::promise<void> detached;
     handle(
         [&](OperationContext& context) {
@@ -223,7 +224,7 @@ TEST_CASE_METHOD(Fixture, "stopping tells detached work, which is then left") {
     CHECK_FALSE(sqlite.get("undone/" + id));
 }
 
-TEST_CASE_METHOD(Fixture, "stopping ends after its grace, whatever the work does") {
+TEST_CASE_METHOD(RecoveryFixture, "stopping ends after its grace, whatever the work does") {
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
     const auto id = start();
     gate.await();
@@ -236,7 +237,8 @@ TEST_CASE_METHOD(Fixture, "stopping ends after its grace, whatever the work does
     gate.open();
 }
 
-TEST_CASE_METHOD(Fixture, "a stopped engine takes no work, and leaves queued work to the next start") {
+TEST_CASE_METHOD(RecoveryFixture,
+                 "a stopped engine takes no work, and leaves queued work to the next start") {
     engine = make_engine({.workers = 1});
     std::atomic<int> runs = 0;
     handle([&](OperationContext& context) -> OperationResult {
@@ -254,7 +256,7 @@ TEST_CASE_METHOD(Fixture, "a stopped engine takes no work, and leaves queued wor
     CHECK(runs == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "who asks after the engine has stopped does not wait for what was left") {
+TEST_CASE_METHOD(RecoveryFixture, "who asks after the engine has stopped does not wait for what was left") {
     handle(
         [&](OperationContext& context) -> OperationResult {
             gate.pass(context.stop());

@@ -31,7 +31,7 @@ ConfigContext context_with(CgroupLayout cgroups) {
     return context;
 }
 
-ContainerSpec example() {
+ContainerSpec example_container() {
     ContainerSpec spec;
     spec.id = "abc";
     spec.name = "svc-abc";
@@ -85,22 +85,22 @@ TEST_CASE("lxc config of a container on version 1 control groups") {
         "lxc.cgroup.pids.max = 4096\n"
         "lxc.hook.stop = /bin/cat '/sys/fs/cgroup/memory/svc-svcbr0/abc/memory.oom_control' > "
         "'/state/lxc/containers/abc/oom' 2>/dev/null; :\n";
-    CHECK(lxc_config(example(), context_with(parse_cgroup_layout(v1_mounts, "")),
+    CHECK(lxc_config(example_container(), context_with(parse_cgroup_layout(v1_mounts, "")),
                      halt_signals("/usr/lib/systemd/systemd")) == expected);
 }
 
 TEST_CASE("lxc config refuses what does not stand on one line") {
-    ContainerSpec spec = example();
+    ContainerSpec spec = example_container();
     spec.init = "/sbin/init\nlxc.idmap = u 0 0 65536";
     CHECK_THROWS_WITH(lxc_config(spec, context_with({}), halt_signals("")), "init has control characters");
-    spec = example();
+    spec = example_container();
     spec.address = "10.0.0.300";
     CHECK_THROWS_WITH(lxc_config(spec, context_with({}), halt_signals("")),
                       "address '10.0.0.300' is not an IPv4 address");
 }
 
 TEST_CASE("a container that boots by the agent gives it the init to become") {
-    ContainerSpec spec = example();
+    ContainerSpec spec = example_container();
     spec.boot_by_agent = true;
     spec.init = "/lib/systemd/systemd --unit=x";
     CHECK(lxc_config(spec, context_with({}), halt_signals(""))

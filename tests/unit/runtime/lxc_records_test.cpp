@@ -7,7 +7,7 @@ using namespace svc::lxc;
 
 namespace {
 
-ContainerSpec example() {
+ContainerSpec example_record() {
     ContainerSpec spec;
     spec.id = "abc";
     spec.name = "svc-abc";
@@ -30,7 +30,7 @@ ContainerSpec example() {
 }  // namespace
 
 TEST_CASE("a stored specification comes back as it was, without the files") {
-    ContainerSpec spec = example();
+    ContainerSpec spec = example_record();
     spec.files = {{"/secret", "do not store", 0600}};
     spec.boot_by_agent = spec.pin_cpus = true;
     const Json json = to_json(StoredSpec{spec, 42, {"/secret"}});
@@ -99,7 +99,7 @@ TEST_CASE("the first error of a log of liblxc is the reason") {
 }
 
 TEST_CASE("a specification of a newer version of the program is refused, not read by half") {
-    Json json = to_json(StoredSpec{example(), 0, {}});
+    Json json = to_json(StoredSpec{example_record(), 0, {}});
     json.set("schema", 2);
     CHECK_THROWS_WITH(stored_spec_from_json(json), "it has schema 2, this version of the program knows 1");
     json.set("schema", "1");

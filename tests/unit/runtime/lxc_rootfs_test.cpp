@@ -16,10 +16,10 @@ using namespace svc::lxc;
 
 namespace {
 
-struct Tree {
+struct RootfsTree {
     TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-rootfs-"};
     std::filesystem::path root = directory.path() / "root";
-    Tree() { std::filesystem::create_directories(root / "etc"); }
+    RootfsTree() { std::filesystem::create_directories(root / "etc"); }
     void place(const std::string& path, const std::string& content = "x", unsigned mode = 0640) const {
         place_file(root, {path, content, mode}, ::getuid());
     }
@@ -28,7 +28,7 @@ struct Tree {
 }  // namespace
 
 TEST_CASE("placed files get their folders, content and mode, and replace what was there") {
-    const Tree tree;
+    const RootfsTree tree;
     tree.place("/var/lib/svc-agent/userdata", "first, and longer");
     tree.place("/var/lib/svc-agent/userdata", "second");
     CHECK(read_file(tree.root / "var/lib/svc-agent/userdata") == "second");
@@ -38,7 +38,7 @@ TEST_CASE("placed files get their folders, content and mode, and replace what wa
 }
 
 TEST_CASE("links in an image lead a placed file nowhere outside") {
-    const Tree tree;
+    const RootfsTree tree;
     std::filesystem::create_directories(tree.directory.path() / "outside");
     std::filesystem::create_directory_symlink(tree.directory.path() / "outside", tree.root / "absolute");
     std::filesystem::create_directory_symlink("../outside", tree.root / "up");
@@ -54,7 +54,7 @@ TEST_CASE("links in an image lead a placed file nowhere outside") {
 }
 
 TEST_CASE("names that are not plain absolute files are refused") {
-    const Tree tree;
+    const RootfsTree tree;
     CHECK_THROWS_WITH(tree.place("relative"), "file name 'relative' is not absolute");
     CHECK_THROWS_WITH(tree.place("/a/../b"), "file name '/a/../b' has '..' in it");
     CHECK_THROWS_AS(tree.place("/etc/"), Error);
@@ -62,7 +62,7 @@ TEST_CASE("names that are not plain absolute files are refused") {
 }
 
 TEST_CASE("init is found through links as the guest sees them") {
-    const Tree tree;
+    const RootfsTree tree;
     std::filesystem::create_directories(tree.root / "sbin");
     CHECK_THROWS_WITH(find_init(tree.root, "/sbin/init"), "image has no init: '/sbin/init' not found");
     std::filesystem::create_directories(tree.root / "lib/systemd");
@@ -76,7 +76,7 @@ TEST_CASE("init is found through links as the guest sees them") {
 
 // The kernel gives up on a ".." that meets a rename or a mount, whosoever's, and wants to be asked again.
 TEST_CASE("init is found through a link upwards while files are renamed elsewhere") {
-    const Tree tree;
+    const RootfsTree tree;
     tree.place("/bin/busybox", "x", 0755);
     std::filesystem::create_directories(tree.root / "sbin");
     std::filesystem::create_symlink("../bin/busybox", tree.root / "sbin/init");

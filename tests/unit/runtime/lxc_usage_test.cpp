@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
 
 // A tree of control group files in a folder of its own.
-struct Tree {
+struct UsageTree {
     TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-usage-"};
 
     void write(const std::string& name, const std::string& text) const {
@@ -67,7 +67,7 @@ void check_cpu_and_memory(const ContainerUsage& usage) {
 }  // namespace
 
 TEST_CASE("usage_of_a_version_1_group") {
-    const Tree tree;
+    const UsageTree tree;
     tree.write_v1_cpu();
     tree.write_v1_memory();
     tree.write("pids/svc/one/pids.current", "12\n");
@@ -82,7 +82,7 @@ TEST_CASE("usage_of_a_version_1_group") {
 }
 
 TEST_CASE("usage_of_a_version_2_group") {
-    const Tree tree;
+    const UsageTree tree;
     tree.write_v2();
     const ContainerUsage usage =
         tree.read(tree.mount("unified", "cgroup2", "nsdelegate"), "cpu memory pids\n");
@@ -92,7 +92,7 @@ TEST_CASE("usage_of_a_version_2_group") {
 }
 
 TEST_CASE("usage_of_a_hybrid_group_comes_from_where_each_controller_is") {
-    const Tree tree;
+    const UsageTree tree;
     tree.write_v1_memory();
     tree.write_v2();
     tree.write("unified/svc/one/memory.current", "99\n");
@@ -103,13 +103,13 @@ TEST_CASE("usage_of_a_hybrid_group_comes_from_where_each_controller_is") {
 }
 
 TEST_CASE("version_1_groups_without_a_limit_have_none") {
-    const Tree tree;
+    const UsageTree tree;
     tree.write("memory/svc/one/memory.limit_in_bytes", "9223372036854771712\n");
     CHECK_FALSE(tree.read(tree.mount("memory", "cgroup", "memory"), "").memory_limit_bytes);
 }
 
 TEST_CASE("what_a_group_does_not_tell_is_absent") {
-    const Tree tree;
+    const UsageTree tree;
     tree.write("memory/svc/one/memory.usage_in_bytes", "many\n");
     for (const std::string& mounts :
          {tree.mount("memory", "cgroup", "memory"), tree.mount("unified", "cgroup2", "rw"), std::string()}) {
@@ -143,7 +143,7 @@ TEST_CASE("traffic_of_devices_is_read_from_the_table_of_the_kernel") {
 }
 
 TEST_CASE("disk_use_counts_files_once_and_follows_no_link") {
-    const Tree tree;
+    const UsageTree tree;
     tree.write("upper/a/one", std::string(100'000, 'x'));
     tree.write("other/large", std::string(10 * mib, 'x'));
     std::filesystem::create_hard_link(tree.directory.path() / "upper/a/one",
@@ -159,7 +159,7 @@ TEST_CASE("disk_use_counts_files_once_and_follows_no_link") {
 }
 
 TEST_CASE("disk_use_is_measured_seldom") {
-    const Tree tree;
+    const UsageTree tree;
     test::ManualClock clock;
     DiskUsage usage(clock);
     tree.write("upper/one", std::string(100'000, 'x'));
@@ -175,7 +175,7 @@ TEST_CASE("disk_use_is_measured_seldom") {
 }
 
 TEST_CASE("a_round_of_measuring_has_a_budget") {
-    const Tree tree;
+    const UsageTree tree;
     test::ManualClock clock;
     DiskUsage usage(clock);
     tree.write("upper/one", "x");
@@ -187,7 +187,7 @@ TEST_CASE("a_round_of_measuring_has_a_budget") {
 }
 
 TEST_CASE("measuring_goes_on_where_the_budget_ended") {
-    const Tree tree;
+    const UsageTree tree;
     test::ManualClock clock;
     DiskUsage usage(clock);
     const auto first = tree.directory.path() / "first", second = tree.directory.path() / "second";

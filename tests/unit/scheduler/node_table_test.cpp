@@ -7,7 +7,7 @@
 namespace svc {
 namespace {
 
-constexpr double gib = 1024.0 * 1024 * 1024;
+constexpr double table_gib = 1024.0 * 1024 * 1024;
 
 NodeCapacity random_node(std::mt19937& random, unsigned number) {
     constexpr std::array cpus{4.0, 16.0, 30.4};
@@ -18,7 +18,7 @@ NodeCapacity random_node(std::mt19937& random, unsigned number) {
     node.schedulable = random() % 16 != 0;
     if (random() % 2 == 0) node.tags = {"ssd"};
     const unsigned size = static_cast<unsigned>(random() % cpus.size());
-    node.total = {.cpus = cpus[size], .memory = (4.0 + size * 13) * gib, .disk = 100 * gib};
+    node.total = {.cpus = cpus[size], .memory = (4.0 + size * 13) * table_gib, .disk = 100 * table_gib};
     if (random() % 3 == 0) {
         node.total.gpu_slots = node.total.gpu_encoder_slots = 8;
         node.gpu_types = {random() % 2 == 0 ? "intel" : "amd"};
@@ -28,10 +28,10 @@ NodeCapacity random_node(std::mt19937& random, unsigned number) {
     return node;
 }
 
-PlacementRequest random_request(std::mt19937& random) {
+PlacementRequest random_request_node_table(std::mt19937& random) {
     const auto below = [&](unsigned n) { return static_cast<double>(random() % n); };
     PlacementRequest request;
-    request.needs = {.cpus = below(8) / 10, .memory = below(3) * gib / 3, .disk = below(4) * gib};
+    request.needs = {.cpus = below(8) / 10, .memory = below(3) * table_gib / 3, .disk = below(4) * table_gib};
     if (random() % 4 == 0) request.needs.gpu_slots = 1 + below(2);
     if (random() % 8 == 0) request.needs.gpu_encoder_slots = 1;
     if (random() % 8 == 0) request.gpu_type = "intel";
@@ -105,7 +105,7 @@ TEST_CASE("a table places as a look at every node does, while instances come and
                 reserved.pop_back();
                 continue;
             }
-            const PlacementRequest request = random_request(random);
+            const PlacementRequest request = random_request_node_table(random);
             const std::string node = cluster.place(request);
             refused += node.empty() ? 1 : 0;
             if (!node.empty()) cluster.reserve(reserved.emplace_back(Reserved{request, node}), 1);
@@ -125,7 +125,7 @@ TEST_CASE("a table without nodes refuses, and usage of an unknown node is nothin
 TEST_CASE("fractions of processors fill the nodes of a table exactly") {
     NodeCapacity node;
     node.name = "n";
-    node.total = {.cpus = 0.3, .memory = gib, .disk = gib};
+    node.total = {.cpus = 0.3, .memory = table_gib, .disk = table_gib};
     node.free_addresses = 10;
     NodeTable table(Strategy::binpack, {node});
     PlacementRequest request;

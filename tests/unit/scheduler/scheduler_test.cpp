@@ -8,19 +8,20 @@
 namespace svc {
 namespace {
 
-constexpr double gib = 1024.0 * 1024 * 1024;
+constexpr double gib_of = 1024.0 * 1024 * 1024;
 
 NodeCapacity node(const std::string& name) {
     NodeCapacity node;
     node.name = name;
     node.architecture = "x86_64";
-    node.total = {.cpus = 8, .memory = 16 * gib, .disk = 100 * gib, .gpu_slots = 2, .gpu_encoder_slots = 1};
+    node.total = {
+        .cpus = 8, .memory = 16 * gib_of, .disk = 100 * gib_of, .gpu_slots = 2, .gpu_encoder_slots = 1};
     node.free_addresses = 100;
     node.free_ports = 100;
     return node;
 }
 
-PlacementRequest request(double cpus = 2, double memory = 3 * gib, double disk = 3 * gib) {
+PlacementRequest request(double cpus = 2, double memory = 3 * gib_of, double disk = 3 * gib_of) {
     PlacementRequest request;
     request.needs = {.cpus = cpus, .memory = memory, .disk = disk};
     return request;
@@ -43,7 +44,7 @@ const std::string no_node = "No suitable node to satisfy container requirement a
 
 TEST_CASE("spread takes the node with the largest free share, binpack the smallest") {
     std::vector<NodeCapacity> nodes{node("a"), node("b"), node("c")};
-    nodes[0].used.memory = 4 * gib;
+    nodes[0].used.memory = 4 * gib_of;
     nodes[2].used.cpus = 5;
     CHECK(placed(request(), nodes, Strategy::spread) == "b");
     CHECK(placed(request(), nodes, Strategy::binpack) == "c");
@@ -68,7 +69,7 @@ TEST_CASE("equal nodes are told apart by their instances, then by name") {
 
 TEST_CASE("the score is the mean free share after placing") {
     NodeCapacity half = node("a");
-    half.used = {.cpus = 2, .memory = 5 * gib, .disk = 47 * gib};
+    half.used = {.cpus = 2, .memory = 5 * gib_of, .disk = 47 * gib_of};
     CHECK(score(request(), half) == Approx(0.5));
     PlacementRequest with_gpu = request();
     with_gpu.needs.gpu_slots = 2;
@@ -119,7 +120,7 @@ TEST_CASE("slots must be of the type of GPU that is asked for") {
 
 TEST_CASE("a shortage names every resource and is rounded up") {
     const PlacementRequest wanted = [] {
-        PlacementRequest wanted = request(9.25, 17.5 * gib, 101 * gib);
+        PlacementRequest wanted = request(9.25, 17.5 * gib_of, 101 * gib_of);
         wanted.needs.gpu_slots = 3;
         wanted.needs.gpu_encoder_slots = 2;
         wanted.ports = 101;
@@ -138,15 +139,16 @@ TEST_CASE("sizes of shortages use the largest unit below 1024") {
                                                                     {1024, "1kB"},
                                                                     {1025, "2kB"},
                                                                     {1023.5 * 1024, "1MB"},
-                                                                    {3 * gib, "3GB"},
-                                                                    {1024 * gib, "1TB"}}));
-    CHECK(shortage(request(0, 16 * gib + bytes), node("n")) == "memory short by " + text);
+                                                                    {3 * gib_of, "3GB"},
+                                                                    {1024 * gib_of, "1TB"}}));
+    CHECK(shortage(request(0, 16 * gib_of + bytes), node("n")) == "memory short by " + text);
 }
 
 TEST_CASE("the reason names the nodes, at most ten of them") {
     std::vector<NodeCapacity> nodes{node("node0"), node("node1")};
     nodes[1].online = false;
-    CHECK(refused(request(1, 18 * gib), nodes) == no_node + "(node0: memory short by 2GB; node1: offline)");
+    CHECK(refused(request(1, 18 * gib_of), nodes) ==
+          no_node + "(node0: memory short by 2GB; node1: offline)");
     nodes.assign(12, nodes[1]);
     const std::string reason = refused(request(), nodes);
     CHECK(reason.ends_with("node1: offline; 2 more)"));
@@ -189,10 +191,10 @@ TEST_CASE("amounts that are no numbers never fit") {
     CHECK(placed(request(std::numeric_limits<double>::infinity()), {node("n")}).empty());
 }
 
-PlacementRequest random_request(std::mt19937& random) {
+PlacementRequest random_request_scheduler(std::mt19937& random) {
     const auto below = [&](unsigned n) { return static_cast<double>(random() % n); };
     PlacementRequest request;
-    request.needs = {.cpus = below(9) / 2, .memory = below(9) * gib, .disk = below(50) * gib};
+    request.needs = {.cpus = below(9) / 2, .memory = below(9) * gib_of, .disk = below(50) * gib_of};
     request.needs.gpu_slots = below(2);
     request.ports = random() % 20;
     if (random() % 4 == 0) request.selector = {"ssd"};
@@ -206,7 +208,7 @@ std::vector<NodeCapacity> random_nodes(std::mt19937& random) {
         nodes.back().online = random() % 8 != 0;
         if (random() % 2 == 0) nodes.back().tags = {"ssd"};
         nodes.back().total.cpus = 1 + random() % 32;
-        nodes.back().total.memory = static_cast<double>(1 + random() % 64) * gib;
+        nodes.back().total.memory = static_cast<double>(1 + random() % 64) * gib_of;
     }
     return nodes;
 }
@@ -233,7 +235,7 @@ TEST_CASE("random placements never oversubscribe, and are refused only when nobo
         const Strategy strategy = round % 2 == 0 ? Strategy::spread : Strategy::binpack;
         std::vector<NodeCapacity> nodes = random_nodes(random);
         for (int i = 0; i < 60; ++i) {
-            const PlacementRequest wanted = random_request(random);
+            const PlacementRequest wanted = random_request_scheduler(random);
             const std::string name = placed(wanted, nodes, strategy);
             const bool anyone = std::any_of(nodes.begin(), nodes.end(),
                                             [&](const auto& node) { return shortage(wanted, node).empty(); });
@@ -252,7 +254,7 @@ TEST_CASE("no node that fits has a better score than the chosen one, in whatever
     std::mt19937 random(11);
     for (int round = 0; round < 500; ++round) {
         std::vector<NodeCapacity> nodes = random_nodes(random);
-        const PlacementRequest wanted = random_request(random);
+        const PlacementRequest wanted = random_request_scheduler(random);
         const std::string spread = placed(wanted, nodes, Strategy::spread);
         const std::string binpack = placed(wanted, nodes, Strategy::binpack);
         std::shuffle(nodes.begin(), nodes.end(), random);

@@ -59,14 +59,14 @@ namespace {
 using test::code_of;
 using test::message_of;
 
-struct Fixture {
+struct CollectionFixture {
     SqliteStore sqlite{":memory:"};
     test::FailingStore store{sqlite};
     Collection<Thing> things{store};
     Thing thing(const std::string& id, const std::string& name = "") { return {id, name, 0}; }
 };
 
-TEST_CASE_METHOD(Fixture, "a created record is found by id and by name") {
+TEST_CASE_METHOD(CollectionFixture, "a created record is found by id and by name") {
     const auto created = things.create(thing("1", "one"));
     CHECK(created->name == "one");
     CHECK(things.get("1") == created);
@@ -76,13 +76,13 @@ TEST_CASE_METHOD(Fixture, "a created record is found by id and by name") {
     CHECK(code_of([&] { things.get("two"); }) == ErrorCode::not_found);
 }
 
-TEST_CASE_METHOD(Fixture, "an id is found before a name") {
+TEST_CASE_METHOD(CollectionFixture, "an id is found before a name") {
     things.create(thing("1", "2"));
     things.create(thing("2"));
     CHECK(things.get("2")->id == "2");
 }
 
-TEST_CASE_METHOD(Fixture, "a name that says the id needs no key of its own") {
+TEST_CASE_METHOD(CollectionFixture, "a name that says the id needs no key of its own") {
     Collection<Part> parts(store);
     const auto part = parts.create({"1", ""});
     CHECK(parts.find("p-1") == part);
@@ -94,7 +94,8 @@ TEST_CASE_METHOD(Fixture, "a name that says the id needs no key of its own") {
     CHECK(parts.find("p-1") == nullptr);
 }
 
-TEST_CASE_METHOD(Fixture, "records that may say their id by their name may have names of their own") {
+TEST_CASE_METHOD(CollectionFixture,
+                 "records that may say their id by their name may have names of their own") {
     Collection<Part> parts(store);
     const auto part = parts.create({"1", "wheel"});
     CHECK(parts.find("wheel") == part);
@@ -105,7 +106,7 @@ TEST_CASE_METHOD(Fixture, "records that may say their id by their name may have 
     CHECK(parts.create({"2", "wheel"})->id == "2");
 }
 
-TEST_CASE_METHOD(Fixture, "every change of a record is counted") {
+TEST_CASE_METHOD(CollectionFixture, "every change of a record is counted") {
     const auto before = things.changes();
     things.create(thing("1"));
     const auto created = things.changes();
@@ -117,7 +118,7 @@ TEST_CASE_METHOD(Fixture, "every change of a record is counted") {
     CHECK(things.changes() > updated);
 }
 
-TEST_CASE_METHOD(Fixture, "a taken id or name is a conflict and changes nothing") {
+TEST_CASE_METHOD(CollectionFixture, "a taken id or name is a conflict and changes nothing") {
     things.create(thing("1", "one"));
     CHECK(message_of([&] { things.create(thing("1", "other")); }) == "thing already exists");
     CHECK(message_of([&] { things.create(thing("2", "one")); }) == "thing already exists");
@@ -126,14 +127,15 @@ TEST_CASE_METHOD(Fixture, "a taken id or name is a conflict and changes nothing"
     CHECK(store.list("").size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a list is ordered by id") {
+TEST_CASE_METHOD(CollectionFixture, "a list is ordered by id") {
     for (const auto* id : {"b", "a", "c"}) things.create(thing(id));
     const auto list = things.list();
     REQUIRE(list.size() == 3);
     CHECK((list[0]->id == "a" && list[1]->id == "b" && list[2]->id == "c"));
 }
 
-TEST_CASE_METHOD(Fixture, "a window is what the list has there, from either end and at its bounds") {
+TEST_CASE_METHOD(CollectionFixture,
+                 "a window is what the list has there, from either end and at its bounds") {
     for (const auto* id : {"c", "a", "e", "b", "d"}) things.create(thing(id));
     const auto list = things.list();
     for (const std::size_t offset : {0, 1, 2, 3, 4, 5, 6})
@@ -151,12 +153,12 @@ TEST_CASE_METHOD(Fixture, "a window is what the list has there, from either end 
     CHECK(things.window(SIZE_MAX, SIZE_MAX).records.empty());
 }
 
-TEST_CASE_METHOD(Fixture, "an empty collection has an empty window") {
+TEST_CASE_METHOD(CollectionFixture, "an empty collection has an empty window") {
     CHECK(things.window(0, 1).records.empty());
     CHECK(things.window(1, SIZE_MAX).total == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "an update changes the record and keeps what was handed out before") {
+TEST_CASE_METHOD(CollectionFixture, "an update changes the record and keeps what was handed out before") {
     const auto before = things.create(thing("1"));
     const auto after = things.update("1", [](Thing& thing) { thing.count = 5; });
     CHECK(before->count == 0);
@@ -165,7 +167,7 @@ TEST_CASE_METHOD(Fixture, "an update changes the record and keeps what was hande
     CHECK(code_of([&] { things.update("2", [](Thing&) {}); }) == ErrorCode::not_found);
 }
 
-TEST_CASE_METHOD(Fixture, "a change that throws refuses the update") {
+TEST_CASE_METHOD(CollectionFixture, "a change that throws refuses the update") {
     things.create(thing("1"));
     const auto commits = store.commits();
     CHECK(code_of([&] { things.update("1", [](Thing&) { throw Error(ErrorCode::busy, "no"); }); }) ==
@@ -173,7 +175,7 @@ TEST_CASE_METHOD(Fixture, "a change that throws refuses the update") {
     CHECK(store.commits() == commits);
 }
 
-TEST_CASE_METHOD(Fixture, "a new name frees the old one") {
+TEST_CASE_METHOD(CollectionFixture, "a new name frees the old one") {
     things.create(thing("1", "one"));
     things.update("1", [](Thing& thing) { thing.name = "uno"; });
     CHECK(things.find("one") == nullptr);
@@ -184,7 +186,7 @@ TEST_CASE_METHOD(Fixture, "a new name frees the old one") {
     CHECK(things.get("one")->id == "2");
 }
 
-TEST_CASE_METHOD(Fixture, "a name can be given up and be taken later") {
+TEST_CASE_METHOD(CollectionFixture, "a name can be given up and be taken later") {
     things.create(thing("1", "one"));
     things.update("1", [](Thing& thing) { thing.name.clear(); });
     CHECK(things.find("one") == nullptr);
@@ -192,12 +194,12 @@ TEST_CASE_METHOD(Fixture, "a name can be given up and be taken later") {
     CHECK(things.get("one")->id == "1");
 }
 
-TEST_CASE_METHOD(Fixture, "an id cannot change") {
+TEST_CASE_METHOD(CollectionFixture, "an id cannot change") {
     things.create(thing("1"));
     CHECK(code_of([&] { things.update("1", [](Thing& thing) { thing.id = "2"; }); }) == ErrorCode::internal);
 }
 
-TEST_CASE_METHOD(Fixture, "concurrent updates lose nothing") {
+TEST_CASE_METHOD(CollectionFixture, "concurrent updates lose nothing") {
     things.create(thing("1"));
     {
         std::vector<std::jthread> threads;
@@ -209,7 +211,7 @@ TEST_CASE_METHOD(Fixture, "concurrent updates lose nothing") {
     CHECK(things.get("1")->count == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "further changes are committed with the record or not at all") {
+TEST_CASE_METHOD(CollectionFixture, "further changes are committed with the record or not at all") {
     store.commit(Batch().put("other", "1"));
     const Batch refused = Batch().expect("other", 0).put("other", "2");
     const auto conflict = [&](auto&& work) { return code_of(work) == ErrorCode::conflict; };
@@ -230,7 +232,7 @@ TEST_CASE_METHOD(Fixture, "further changes are committed with the record or not 
     CHECK_FALSE(store.get("made").has_value());
 }
 
-TEST_CASE_METHOD(Fixture, "a removed record is gone with its name") {
+TEST_CASE_METHOD(CollectionFixture, "a removed record is gone with its name") {
     things.create(thing("1", "one"));
     things.remove("1");
     CHECK(things.find("1") == nullptr);
@@ -240,7 +242,7 @@ TEST_CASE_METHOD(Fixture, "a removed record is gone with its name") {
     CHECK(store.get("other").has_value());
 }
 
-TEST_CASE_METHOD(Fixture, "staged changes take effect with the commit of their batch") {
+TEST_CASE_METHOD(CollectionFixture, "staged changes take effect with the commit of their batch") {
     things.create(thing("1", "one"));
     things.create(thing("2", "two"));
     Batch batch;
@@ -255,7 +257,7 @@ TEST_CASE_METHOD(Fixture, "staged changes take effect with the commit of their b
     CHECK(things.find("two") == nullptr);
 }
 
-TEST_CASE_METHOD(Fixture, "a staged change of a record that has moved on is a conflict") {
+TEST_CASE_METHOD(CollectionFixture, "a staged change of a record that has moved on is a conflict") {
     things.create(thing("1"));
     Batch update;
     things.stage_update(update, "1", [](Thing& thing) { thing.count = 1; });
@@ -267,7 +269,7 @@ TEST_CASE_METHOD(Fixture, "a staged change of a record that has moved on is a co
     CHECK(things.get("1")->count == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a new collection loads what is stored, and follows the other one") {
+TEST_CASE_METHOD(CollectionFixture, "a new collection loads what is stored, and follows the other one") {
     things.create(thing("1", "one"));
     const Collection<Thing> second(store);
     CHECK(second.get("one")->id == "1");
@@ -278,12 +280,12 @@ TEST_CASE_METHOD(Fixture, "a new collection loads what is stored, and follows th
     CHECK(second.size() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a stored record that cannot be read is named") {
+TEST_CASE_METHOD(CollectionFixture, "a stored record that cannot be read is named") {
     store.commit(Batch().put("things/9", "{}"));
     CHECK(message_of([&] { Collection<Thing> second(store); }).starts_with("stored record 'things/9': "));
 }
 
-TEST_CASE_METHOD(Fixture, "a failed commit leaves the memory as it was") {
+TEST_CASE_METHOD(CollectionFixture, "a failed commit leaves the memory as it was") {
     things.create(thing("1"));
     store.fail_next();
     CHECK(code_of([&] { things.update("1", [](Thing& thing) { thing.count = 1; }); }) ==
@@ -294,7 +296,7 @@ TEST_CASE_METHOD(Fixture, "a failed commit leaves the memory as it was") {
     CHECK(things.find("2") == nullptr);
 }
 
-TEST_CASE_METHOD(Fixture, "a commit whose answer was lost is in the memory all the same") {
+TEST_CASE_METHOD(CollectionFixture, "a commit whose answer was lost is in the memory all the same") {
     things.create(thing("1"));
     store.hide_next();
     CHECK(code_of([&] { things.update("1", [](Thing& thing) { thing.count = 1; }); }) ==

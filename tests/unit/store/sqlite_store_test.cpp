@@ -25,12 +25,12 @@ namespace {
 namespace fs = std::filesystem;
 using test::code_of;
 
-struct Fixture {
+struct SqliteStoreFixture {
     TemporaryDirectory directory{fs::temp_directory_path()};
     fs::path file = directory.path() / "state.db";
 };
 
-TEST_CASE_METHOD(Fixture, "a reopened store has its entries and never repeats a revision") {
+TEST_CASE_METHOD(SqliteStoreFixture, "a reopened store has its entries and never repeats a revision") {
     Revision last = 0;
     {
         SqliteStore store(file);
@@ -44,7 +44,8 @@ TEST_CASE_METHOD(Fixture, "a reopened store has its entries and never repeats a 
     CHECK(store.commit(Batch().put("new", "1")) == last + 1);
 }
 
-TEST_CASE_METHOD(Fixture, "the log is laid out when a store is opened, and does not grow with commits") {
+TEST_CASE_METHOD(SqliteStoreFixture,
+                 "the log is laid out when a store is opened, and does not grow with commits") {
     SqliteStore store(file);
     const auto size = [&] { return fs::file_size(file.native() + "-wal"); };
     const auto laid_out = size();
@@ -54,7 +55,7 @@ TEST_CASE_METHOD(Fixture, "the log is laid out when a store is opened, and does 
     CHECK(store.get("key")->value == "49");
 }
 
-TEST_CASE_METHOD(Fixture, "a second store on the same file is refused while the first lives") {
+TEST_CASE_METHOD(SqliteStoreFixture, "a second store on the same file is refused while the first lives") {
     {
         const SqliteStore first(file);
         CHECK(code_of([&] { SqliteStore second(file); }) == ErrorCode::busy);
@@ -64,21 +65,21 @@ TEST_CASE_METHOD(Fixture, "a second store on the same file is refused while the 
     CHECK_FALSE(code_of([&] { SqliteStore second(file); }).has_value());
 }
 
-TEST_CASE_METHOD(Fixture, "a file of a newer version is refused and left alone") {
+TEST_CASE_METHOD(SqliteStoreFixture, "a file of a newer version is refused and left alone") {
     { const SqliteStore store(file); }
     SqliteConnection(file).execute("PRAGMA user_version = 99");
     CHECK(code_of([&] { SqliteStore store(file); }) == ErrorCode::unsupported);
     CHECK(SqliteConnection(file).query_int("PRAGMA user_version") == 99);
 }
 
-TEST_CASE_METHOD(Fixture, "what is no database is refused and left alone") {
+TEST_CASE_METHOD(SqliteStoreFixture, "what is no database is refused and left alone") {
     const std::string text(8192, 'x');
     write_file_atomically(file, text);
     CHECK(code_of([&] { SqliteStore store(file); }) == ErrorCode::internal);
     CHECK(read_file(file) == text);
 }
 
-TEST_CASE_METHOD(Fixture, "only the owner may read the files") {
+TEST_CASE_METHOD(SqliteStoreFixture, "only the owner may read the files") {
     SqliteStore store(file);
     store.commit(Batch().put("secret", "1"));
     for (const auto& entry : fs::directory_iterator(directory.path())) {
@@ -89,7 +90,8 @@ TEST_CASE_METHOD(Fixture, "only the owner may read the files") {
     }
 }
 
-TEST_CASE_METHOD(Fixture, "a commit from within a watch is refused instead of waiting for itself") {
+TEST_CASE_METHOD(SqliteStoreFixture,
+                 "a commit from within a watch is refused instead of waiting for itself") {
     SqliteStore store(file);
     std::optional<ErrorCode> code;
     const auto watch =
@@ -134,7 +136,7 @@ class WriterHold {
     std::jthread first_;
 };
 
-TEST_CASE_METHOD(Fixture, "more waiting batches than fit a transaction are all committed") {
+TEST_CASE_METHOD(SqliteStoreFixture, "more waiting batches than fit a transaction are all committed") {
     SqliteStore store(file);
     std::vector<Batch> batches;
     for (int i = 0; i < 300; ++i) batches.push_back(Batch().put("k/" + std::to_string(i), ""));
@@ -143,7 +145,7 @@ TEST_CASE_METHOD(Fixture, "more waiting batches than fit a transaction are all c
     CHECK(store.list("k/").size() == 300);
 }
 
-TEST_CASE_METHOD(Fixture, "batches of one transaction see what the ones before them changed") {
+TEST_CASE_METHOD(SqliteStoreFixture, "batches of one transaction see what the ones before them changed") {
     SqliteStore store(file);
     const std::vector<Batch> batches(20, Batch().expect("once", 0).put("once", "1"));
     const auto results = WriterHold(store).commit_together(store, batches);
@@ -214,7 +216,8 @@ std::vector<std::uint64_t> acknowledged_until_killed(const fs::path& file, std::
     return numbers;
 }
 
-TEST_CASE_METHOD(Fixture, "everything acknowledged is there after kill -9, and no batch is half there") {
+TEST_CASE_METHOD(SqliteStoreFixture,
+                 "everything acknowledged is there after kill -9, and no batch is half there") {
     std::mt19937 random(3);
     std::size_t acknowledged = 0;
     for (int round = 0; round < 10; ++round) {

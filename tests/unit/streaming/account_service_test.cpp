@@ -11,7 +11,7 @@ using svc::test::code_of;
 
 namespace {
 
-struct World {
+struct AccountServiceWorld {
     SqliteStore store{":memory:"};
     TokenMint mint{std::string(64, 's')};
     test::ManualClock clock;
@@ -25,7 +25,7 @@ struct World {
 }  // namespace
 
 TEST_CASE("an account's token authenticates it until it expires") {
-    World world;
+    AccountServiceWorld world;
     const auto made = world.accounts.create({"alice", "720h"});
     CHECK(made.account.expires_at == world.clock.now() + std::chrono::hours(720));
     CHECK(world.accounts.authenticate(made.token).name == "alice");
@@ -34,7 +34,7 @@ TEST_CASE("an account's token authenticates it until it expires") {
 }
 
 TEST_CASE("expiries are durations, times, or a year") {
-    World world;
+    AccountServiceWorld world;
     CHECK(world.accounts.create({"a", ""}).account.expires_at ==
           world.clock.now() + std::chrono::hours(24 * 365));
     CHECK(world.accounts.create({"b", "2030-01-02T03:04:05+01:00"}).account.expires_at ==
@@ -48,7 +48,7 @@ TEST_CASE("expiries are durations, times, or a year") {
 }
 
 TEST_CASE("names of accounts are taken once") {
-    World world;
+    AccountServiceWorld world;
     world.accounts.create({"alice", ""});
     CHECK_THROWS_WITH(world.accounts.create({"alice", ""}), "account already exists");
     CHECK(code_of([&] { world.accounts.create({"alice", ""}); }) == ErrorCode::conflict);
@@ -56,7 +56,7 @@ TEST_CASE("names of accounts are taken once") {
 }
 
 TEST_CASE("the key of an account tells its name") {
-    World world;
+    AccountServiceWorld world;
     const Account account = world.accounts.create({"alice-2", ""}).account;
     CHECK(account_key(account) != "alice-2");
     CHECK(account_name(account_key(account)) == "alice-2");
@@ -64,7 +64,7 @@ TEST_CASE("the key of an account tells its name") {
 }
 
 TEST_CASE("a removed account's token is worth nothing, also when one of its name is made again") {
-    World world;
+    AccountServiceWorld world;
     const auto first = world.accounts.create({"alice", "1h"});
     world.accounts.remove("alice");
     CHECK(world.refuses(first.token));
@@ -76,7 +76,7 @@ TEST_CASE("a removed account's token is worth nothing, also when one of its name
 }
 
 TEST_CASE("two accounts made in one moment with one expiry have tokens of their own") {
-    World world;
+    AccountServiceWorld world;
     const auto first = world.accounts.create({"alice", "2030-01-01T00:00:00Z"});
     world.accounts.remove("alice");
     const auto second = world.accounts.create({"alice", "2030-01-01T00:00:00Z"});
@@ -85,7 +85,7 @@ TEST_CASE("two accounts made in one moment with one expiry have tokens of their 
 }
 
 TEST_CASE("tokens that were never given are refused") {
-    World world;
+    AccountServiceWorld world;
     const auto later = world.clock.now() + std::chrono::hours(1);
     world.accounts.create({"alice", ""});
     CHECK(world.refuses(world.mint.account_token("bob", later)));
@@ -94,7 +94,7 @@ TEST_CASE("tokens that were never given are refused") {
 }
 
 TEST_CASE("accounts survive in the store without their tokens") {
-    World world;
+    AccountServiceWorld world;
     const auto made = world.accounts.create({"alice", ""});
     const AccountService again(world.store, world.mint, world.clock);
     CHECK(again.authenticate(made.token).name == "alice");
@@ -102,7 +102,7 @@ TEST_CASE("accounts survive in the store without their tokens") {
 }
 
 TEST_CASE("an account's key is not that of a later one of its name") {
-    World world;
+    AccountServiceWorld world;
     const auto first = world.accounts.create({"alice", ""}).account;
     CHECK(account_key(first).starts_with("alice/"));
     CHECK(world.accounts.has(account_key(first)));

@@ -55,7 +55,7 @@ class Listener final : public RegionEvents {
     bool held_ = false;
 };
 
-struct World {
+struct RegionsWorld {
     test::ManualClock clock;
     FakeManagement north, south;
     Listener listener;
@@ -102,7 +102,7 @@ bool eventually(const std::function<bool()>& test) {
 }  // namespace
 
 TEST_CASE("regions that answer are named with what they have") {
-    World world;
+    RegionsWorld world;
     world.north.set_applications({"candy", "app"});
     world.start();
     CHECK(world.regions.names() == Names{"north", "south"});
@@ -113,14 +113,14 @@ TEST_CASE("regions that answer are named with what they have") {
 }
 
 TEST_CASE("before anybody has answered no session can be placed") {
-    World world;
+    RegionsWorld world;
     CHECK(world.regions.counts().unresponsive == 2);
     CHECK(world.regions.names().empty());
     CHECK_THROWS_WITH(world.choose("app"), "No agent available to host the session");
 }
 
 TEST_CASE("a region that is silent for more than 15 seconds is unresponsive until it answers again") {
-    World world;
+    RegionsWorld world;
     world.start();
     REQUIRE(world.listener.await("north answers", 2));  // the first answer, the first following
     world.north.set_answers(false);
@@ -139,7 +139,7 @@ TEST_CASE("a region that is silent for more than 15 seconds is unresponsive unti
 }
 
 TEST_CASE("a region that takes questions and never answers is unresponsive, and holds nobody up") {
-    World world;
+    RegionsWorld world;
     world.start();
     world.north.set_hangs(true);
     world.clock.advance(std::chrono::seconds(16));
@@ -151,7 +151,7 @@ TEST_CASE("a region that takes questions and never answers is unresponsive, and 
 }
 
 TEST_CASE("a region is asked in time, however long its last answer is being taken in") {
-    World world;
+    RegionsWorld world;
     world.listener.hold(true);
     world.regions.start(world.listener);
     REQUIRE(eventually([&] { return world.regions.counts().active == 2; }));
@@ -161,7 +161,7 @@ TEST_CASE("a region is asked in time, however long its last answer is being take
 }
 
 TEST_CASE("a new answer brings new applications") {
-    World world;
+    RegionsWorld world;
     world.start();
     world.south.set_applications({"later"});
     world.clock.advance(std::chrono::seconds(5));
@@ -170,7 +170,7 @@ TEST_CASE("a new answer brings new applications") {
 }
 
 TEST_CASE("changes of instances are told as the service tells them") {
-    World world;
+    RegionsWorld world;
     world.start();
     CHECK(world.listener.await("north answers"));
     world.north.add({"i1", "s1", "created", ""});
@@ -181,7 +181,7 @@ TEST_CASE("changes of instances are told as the service tells them") {
 }
 
 TEST_CASE("events are followed again after they broke, and all is looked at then") {
-    World world;
+    RegionsWorld world;
     world.start();
     CHECK(world.listener.await("south answers", 2));  // the first answer, the first following
     world.south.set_answers(false);
@@ -192,7 +192,7 @@ TEST_CASE("events are followed again after they broke, and all is looked at then
 }
 
 TEST_CASE("the region with fewest sessions per CPU is chosen") {
-    World world;
+    RegionsWorld world;
     world.north.set_cpus(8);
     world.start();
     CHECK(world.choose("app", "", 3, 2) == "north");
@@ -201,7 +201,7 @@ TEST_CASE("the region with fewest sessions per CPU is chosen") {
 }
 
 TEST_CASE("chance decides among equals") {
-    World world;
+    RegionsWorld world;
     world.start();
     std::set<std::string> chosen;
     for (int i = 0; i < 200; ++i) chosen.insert(world.choose("app", "", 1, 1));
@@ -209,7 +209,7 @@ TEST_CASE("chance decides among equals") {
 }
 
 TEST_CASE("a region that has just failed to answer is the second choice") {
-    World world;
+    RegionsWorld world;
     world.start();
     world.north.set_answers(false);
     CHECK(world.choose("app", "", 0, 9) == "north");
@@ -220,7 +220,7 @@ TEST_CASE("a region that has just failed to answer is the second choice") {
 }
 
 TEST_CASE("a region that has just refused a launch is the second choice for five seconds") {
-    World world;
+    RegionsWorld world;
     world.start();
     world.regions.note_refusal("north");
     CHECK(world.choose("app", "", 0, 9) == "south");
@@ -234,7 +234,7 @@ TEST_CASE("a region that has just refused a launch is the second choice for five
 }
 
 TEST_CASE("of regions that all have just refused, the least loaded is chosen") {
-    World world;
+    RegionsWorld world;
     world.start();
     world.regions.note_refusal("north");
     world.regions.note_refusal("south");
@@ -243,7 +243,7 @@ TEST_CASE("of regions that all have just refused, the least loaded is chosen") {
 }
 
 TEST_CASE("applications and regions that nobody has are told apart") {
-    World world;
+    RegionsWorld world;
     world.north.set_applications({"candy"});
     world.start();
     CHECK(code_of([&] { world.choose("nothing"); }) == ErrorCode::invalid_argument);
@@ -254,7 +254,7 @@ TEST_CASE("applications and regions that nobody has are told apart") {
 }
 
 TEST_CASE("what does not stream is told from what nobody has") {
-    World world;
+    RegionsWorld world;
     world.north.add_application({"greeter", {{0, true}, {1, false}}});
     world.south.add_application({"silent", {{0, false}}});
     world.start();
@@ -270,7 +270,7 @@ TEST_CASE("what does not stream is told from what nobody has") {
 }
 
 TEST_CASE("an application that streams in one region only is placed there") {
-    World world;
+    RegionsWorld world;
     world.north.set_applications({});
     world.north.add_application({"candy", {{0, false}}});
     world.south.set_applications({"candy"});
@@ -281,7 +281,7 @@ TEST_CASE("an application that streams in one region only is placed there") {
 }
 
 TEST_CASE("regions end at once, whatever they wait for") {
-    World world;
+    RegionsWorld world;
     world.start();
     world.regions.stop();
     world.north.add({"i1", "s1", "created", ""});

@@ -5,7 +5,7 @@
 #include "libsvc/base/error.h"
 
 using namespace svc;
-using Texts = std::pair<std::string, std::string>;
+using KeyValue = std::pair<std::string, std::string>;
 
 TEST_CASE("client_id_is_put_in_front_and_the_rest_stays_as_written") {
     CHECK(RelayMessage(R"({"type":"discover"})").with_client("c1") ==
@@ -17,26 +17,26 @@ TEST_CASE("client_id_is_put_in_front_and_the_rest_stays_as_written") {
 
 TEST_CASE("client_id_of_a_client_is_not_trusted") {
     for (const auto& [said, passed] : {
-             Texts{R"({"client_id":"other","type":"x"})", R"({"client_id":"me","type":"x"})"},
-             Texts{R"({"type":"x","client_id":"other"})", R"({"client_id":"me","type":"x"})"},
-             Texts{R"({"type":"x", "client_id" : {"client_id":["}",{}]} , "a":1})",
-                   R"({"client_id":"me","type":"x",  "a":1})"},
-             Texts{R"({"type":"x","client\u005fid":7})", R"({"client_id":"me","type":"x"})"},
-             Texts{R"({"type":"x","a":{"client_id":"stays"}})",
-                   R"({"client_id":"me","type":"x","a":{"client_id":"stays"}})"},
-             Texts{R"({"type":"x","a":"\",\"client_id\":\"no"})",
-                   R"({"client_id":"me","type":"x","a":"\",\"client_id\":\"no"})"},
+             KeyValue{R"({"client_id":"other","type":"x"})", R"({"client_id":"me","type":"x"})"},
+             KeyValue{R"({"type":"x","client_id":"other"})", R"({"client_id":"me","type":"x"})"},
+             KeyValue{R"({"type":"x", "client_id" : {"client_id":["}",{}]} , "a":1})",
+                      R"({"client_id":"me","type":"x",  "a":1})"},
+             KeyValue{R"({"type":"x","client\u005fid":7})", R"({"client_id":"me","type":"x"})"},
+             KeyValue{R"({"type":"x","a":{"client_id":"stays"}})",
+                      R"({"client_id":"me","type":"x","a":{"client_id":"stays"}})"},
+             KeyValue{R"({"type":"x","a":"\",\"client_id\":\"no"})",
+                      R"({"client_id":"me","type":"x","a":"\",\"client_id\":\"no"})"},
          })
         CHECK(RelayMessage(said).with_client("me") == passed);
 }
 
 TEST_CASE("client_id_is_cut_out_towards_the_client") {
     for (const auto& [said, passed] : {
-             Texts{R"({"client_id":"c1","type":"offer","sdp":"x"})", R"({"type":"offer","sdp":"x"})"},
-             Texts{R"({"type":"offer","client_id":"c1","sdp":"x"})", R"({"type":"offer","sdp":"x"})"},
-             Texts{R"({"type":"offer","sdp":"x","client_id":"c1"})", R"({"type":"offer","sdp":"x"})"},
-             Texts{"{\"a\":[1,-2e5,true,null,\"]\\\"\"],\n\"cl\\u0069ent_id\" : \"c1\",\n\"type\":\"x\"}",
-                   "{\"a\":[1,-2e5,true,null,\"]\\\"\"],\n\n\"type\":\"x\"}"},
+             KeyValue{R"({"client_id":"c1","type":"offer","sdp":"x"})", R"({"type":"offer","sdp":"x"})"},
+             KeyValue{R"({"type":"offer","client_id":"c1","sdp":"x"})", R"({"type":"offer","sdp":"x"})"},
+             KeyValue{R"({"type":"offer","sdp":"x","client_id":"c1"})", R"({"type":"offer","sdp":"x"})"},
+             KeyValue{"{\"a\":[1,-2e5,true,null,\"]\\\"\"],\n\"cl\\u0069ent_id\" : \"c1\",\n\"type\":\"x\"}",
+                      "{\"a\":[1,-2e5,true,null,\"]\\\"\"],\n\n\"type\":\"x\"}"},
          }) {
         const RelayMessage message(said);
         CHECK(message.client() == "c1");

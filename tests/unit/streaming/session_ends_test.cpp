@@ -12,7 +12,7 @@ namespace {
 struct Signalled {
     explicit Signalled(std::string_view more = R"(,"joinable":true)") : made(gateway.active(more)) {}
 
-    bool told(Peer& peer, const std::string& text) {
+    bool told(StreamPeer& peer, const std::string& text) {
         return world.eventually([&] { return peer.socket->was_sent(text); });
     }
     bool told_both(const std::string& code) {
@@ -23,9 +23,9 @@ struct Signalled {
 
     SessionWorld world;
     Gateway gateway{world};
-    std::pair<SessionGrant, std::unique_ptr<Peer>> made;
+    std::pair<SessionGrant, std::unique_ptr<StreamPeer>> made;
     std::string id = made.first.session.id;
-    Peer client = gateway.connect_client(made.first);
+    StreamPeer client = gateway.connect_client(made.first);
 };
 
 }  // namespace
@@ -50,7 +50,7 @@ TEST_CASE("a session whose account is deleted tells its client so") {
     world.config.has_owner = [&](const SessionOwner&) { return has_owner; };
     Gateway gateway(world);
     auto [grant, instance] = gateway.active();
-    Peer client = gateway.connect_client(grant);
+    StreamPeer client = gateway.connect_client(grant);
     has_owner = false;
     gateway.service.end_ownerless();
     CHECK(world.eventually([&] { return client.socket->was_sent(R"("code":"deleted")"); }));

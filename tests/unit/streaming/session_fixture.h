@@ -60,13 +60,13 @@ class QuietSocket final : public WebSocket {
 };
 
 // An instance or a client. Hangs up at its end.
-class Peer {
+class StreamPeer {
   public:
-    explicit Peer(std::shared_ptr<WebSocketHandler> handler) : handler_(std::move(handler)) {
+    explicit StreamPeer(std::shared_ptr<WebSocketHandler> handler) : handler_(std::move(handler)) {
         handler_->on_open(socket);
     }
-    Peer(Peer&&) = default;
-    ~Peer() { hang_up(); }
+    StreamPeer(StreamPeer&&) = default;
+    ~StreamPeer() { hang_up(); }
     void say(std::string text) { handler_->on_message(false, std::move(text)); }
     void stream(bool active) {
         say(std::string(R"({"type":"ctl:stream","active":)") + (active ? "true}" : "false}"));
@@ -206,21 +206,21 @@ class Gateway {
         return service.get("", id).container_id;
     }
 
-    Peer connect_instance(const std::string& id) {
+    StreamPeer connect_instance(const std::string& id) {
         const std::string token = world_.mint.socket_token({id, SocketRole::master, ""}, std::nullopt);
-        Peer peer(service.socket(id, SocketRole::master, token));
+        StreamPeer peer(service.socket(id, SocketRole::master, token));
         peer.say(R"({"type":"ctl:register","session_id":")" + id + R"(","version":"1","codecs":["VP8"]})");
         return peer;
     }
-    Peer connect_client(const SessionGrant& grant) {
+    StreamPeer connect_client(const SessionGrant& grant) {
         const std::string token = grant.path.substr(grant.path.find("token=") + 6);
-        return Peer(service.socket(grant.session.id, SocketRole::slave, token));
+        return StreamPeer(service.socket(grant.session.id, SocketRole::slave, token));
     }
     // A session whose instance has registered.
-    std::pair<SessionGrant, std::unique_ptr<Peer>> active(std::string_view more = "") {
+    std::pair<SessionGrant, std::unique_ptr<StreamPeer>> active(std::string_view more = "") {
         SessionGrant grant = service.create("me", request(more));
         instance(grant.session.id);
-        auto peer = std::make_unique<Peer>(connect_instance(grant.session.id));
+        auto peer = std::make_unique<StreamPeer>(connect_instance(grant.session.id));
         REQUIRE(await(grant.session.id, SessionStatus::active));
         return {grant, std::move(peer)};
     }

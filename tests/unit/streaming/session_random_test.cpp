@@ -79,7 +79,7 @@ class Lottery {
 
   private:
     struct Peers {
-        std::optional<Peer> instance, client;
+        std::optional<StreamPeer> instance, client;
         std::optional<SessionGrant> grant;
     };
 
@@ -131,7 +131,7 @@ class Lottery {
                 return !stored || stored->status != created;
             });
     }
-    Peer& instance_of(const std::string& id) {
+    StreamPeer& instance_of(const std::string& id) {
         auto& instance = peers_[id].instance;
         if (!instance) throw Error(ErrorCode::not_found, "it is not connected");
         return *instance;

@@ -76,7 +76,7 @@ std::map<std::string, std::size_t> costs_among(std::size_t sessions) {
     costs["instance_changed"] = cost([&] { gateway.service.instance_changed("north", container); });
     costs["counts"] = cost([&] { gateway.service.counts(); });
     costs["connect"] =
-        cost([&, &again = instance] { again = std::make_unique<Peer>(gateway.connect_instance(id)); });
+        cost([&, &again = instance] { again = std::make_unique<StreamPeer>(gateway.connect_instance(id)); });
     costs["remove"] = cost([&] { gateway.service.remove("me", id, {}); });
     REQUIRE(gateway.await_gone(id));
     return costs;

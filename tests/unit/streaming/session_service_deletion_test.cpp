@@ -47,8 +47,8 @@ TEST_CASE("a deleted session is over when its instance is gone") {
     INFO(to_text(from) << (ephemeral ? ", ephemeral" : ""));
     const std::string id = gateway.create(ephemeral ? "" : R"(,"ephemeral":false)");
     const std::string container = gateway.instance(id);
-    std::unique_ptr<Peer> instance;
-    if (from == active) instance = std::make_unique<Peer>(gateway.connect_instance(id));
+    std::unique_ptr<StreamPeer> instance;
+    if (from == active) instance = std::make_unique<StreamPeer>(gateway.connect_instance(id));
     if (from == error) world.management.move(container, "error", "broken");
     REQUIRE(gateway.await(id, from));
     gateway.service.remove("me", id, {});
@@ -251,8 +251,8 @@ TEST_CASE("sessions made and deleted in every way at the same time leave nothing
             if (way == 0 || way == 2) gateway.service.remove("me", id, {.force = false, .sync = way == 2});
             if (way < 3) continue;
             while (gateway.service.get("", id).container_id.empty()) std::this_thread::yield();
-            Peer client = gateway.connect_client(grant);
-            Peer instance = gateway.connect_instance(id);
+            StreamPeer client = gateway.connect_client(grant);
+            StreamPeer instance = gateway.connect_instance(id);
             instance.stream(true);
             if (way == 3) world.management.vanish(gateway.service.get("", id).container_id);
             if (way == 4) instance.stream(false);

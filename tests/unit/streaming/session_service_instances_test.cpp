@@ -17,7 +17,7 @@ TEST_CASE("a launch that is refused puts the session into error with the reason"
     REQUIRE(gateway.await(grant.session.id, error));
     CHECK(gateway.message(grant.session.id) == "no node has room");
     CHECK(world.stored(grant.session.id));
-    Peer client = gateway.connect_client(grant);
+    StreamPeer client = gateway.connect_client(grant);
     CHECK(world.eventually([&] { return client.socket->was_sent("no node has room"); }));
 }
 
@@ -30,12 +30,12 @@ TEST_CASE("an instance that fails puts its session into error, one that register
     const SessionGrant grant = gateway.service.create("me", gateway.request(R"(,"joinable":true)"));
     const std::string id = grant.session.id;
     const std::string container = gateway.instance(id);
-    std::unique_ptr<Peer> instance;
+    std::unique_ptr<StreamPeer> instance;
     if (was_active || how == "reports") {
-        instance = std::make_unique<Peer>(gateway.connect_instance(id));
+        instance = std::make_unique<StreamPeer>(gateway.connect_instance(id));
         REQUIRE(gateway.await(id, active));
     }
-    Peer client = gateway.connect_client(grant);
+    StreamPeer client = gateway.connect_client(grant);
     if (how == "reports") instance->say(R"({"type":"ctl:status","status":"error","message":"out of order"})");
     if (how == "crashes") world.management.move(container, "error", "out of order");
     if (how == "ends with an error") world.management.move(container, "stopped", "out of order");
@@ -43,7 +43,7 @@ TEST_CASE("an instance that fails puts its session into error, one that register
     CHECK(gateway.message(id) == "out of order");
     CHECK(world.eventually([&] { return client.socket->was_sent("out of order"); }));
     if (how != "reports") world.management.move(container, "running");
-    Peer again = gateway.connect_instance(id);
+    StreamPeer again = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
     CHECK(gateway.message(id).empty());
 }
@@ -57,7 +57,7 @@ TEST_CASE("what was seen of an instance before it registered again counts no mor
     const std::string container = gateway.instance(id);
     world.management.move(container, "error", "out of order");
     REQUIRE(gateway.await(id, error));
-    std::optional<Peer> instance;
+    std::optional<StreamPeer> instance;
     world.management.on_look([&](const auto&) {
         if (looks++ > 0) return;
         world.management.move(container, "running");

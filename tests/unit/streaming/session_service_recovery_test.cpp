@@ -45,7 +45,7 @@ TEST_CASE("a session that was being launched gets the instance that was launched
     Gateway gateway(world);
     CHECK(gateway.instance(session.id) == "orphan");
     CHECK(world.management.launches().empty());
-    Peer instance = gateway.connect_instance(session.id);
+    StreamPeer instance = gateway.connect_instance(session.id);
     CHECK(gateway.await(session.id, active));
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("an active session survives the gateway") {
     session.joinable = false;
     put_with(world, session, "kept");
     Gateway gateway(world);
-    Peer instance = gateway.connect_instance(session.id);
+    StreamPeer instance = gateway.connect_instance(session.id);
     gateway.pass(10min);
     CHECK(gateway.status(session.id) == active);
     instance.stream(false);
@@ -159,9 +159,9 @@ TEST_CASE("a client that was let in before a restart may come after it, once") {
         if (came) gateway.connect_client(*grant);
     }
     Gateway gateway(world);
-    Peer instance = gateway.connect_instance(grant->session.id);
+    StreamPeer instance = gateway.connect_instance(grant->session.id);
     if (!came) {
-        Peer client = gateway.connect_client(*grant);
+        StreamPeer client = gateway.connect_client(*grant);
         CHECK(instance.socket->was_sent("ctl:client-joined"));
         CHECK(instance.socket->was_sent(R"("width":640)") == joins);
     }
@@ -188,7 +188,7 @@ TEST_CASE("a session in error survives the gateway and may recover") {
     put_with(world, session, "kept");
     Gateway gateway(world);
     CHECK(gateway.message(session.id) == "broken");
-    Peer instance = gateway.connect_instance(session.id);
+    StreamPeer instance = gateway.connect_instance(session.id);
     CHECK(gateway.await(session.id, active));
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("what happened while the region was away is seen when it answers") {
     SessionWorld world;
     Gateway gateway(world);
     std::vector<std::string> ids;
-    std::vector<std::unique_ptr<Peer>> instances;
+    std::vector<std::unique_ptr<StreamPeer>> instances;
     std::vector<std::string> containers;
     for (int i = 0; i < 4; ++i) {
         auto [grant, instance] = gateway.active(R"(,"joinable":true,"ephemeral":false)");
@@ -299,7 +299,7 @@ TEST_CASE("an instance that registers before its launch was answered is found by
     LaunchGate gate(world.management);
     const std::string id = gateway.create();
     gate.await();
-    Peer instance = gateway.connect_instance(id);
+    StreamPeer instance = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
     gate.open();
     CHECK(gateway.instance(id) == "instance-1");

@@ -31,7 +31,7 @@ TEST_CASE("a launch that found no room is the session's error, in the words of t
     REQUIRE(gateway.await(grant.session.id, error));
     CHECK(gateway.message(grant.session.id) == full);
     CHECK(gateway.service.get("", grant.session.id).container_id.empty());
-    Peer client = gateway.connect_client(grant);
+    StreamPeer client = gateway.connect_client(grant);
     CHECK(world.eventually([&] { return client.socket->was_sent(full); }));
 }
 
@@ -73,8 +73,8 @@ TEST_CASE("a session without a wish goes on to the next region when one has no r
     CHECK(gateway.service.get("", id).region == "south");
     CHECK(world.other.launches().back().user_data.at("streaming").at("metrics_labels").at("region") ==
           Json("south"));
-    Peer client = gateway.connect_client(grant);  // the address it was given stays good
-    Peer instance = gateway.connect_instance(id);
+    StreamPeer client = gateway.connect_client(grant);  // the address it was given stays good
+    StreamPeer instance = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
     CHECK(gateway.message(id).empty());
     CHECK(world.management.launches().size() == 1);
@@ -188,7 +188,7 @@ TEST_CASE("a gateway that was killed before it went on to the next region does s
         gateway.pass_a_second();
         return !second.launches().empty();
     }));
-    Peer instance = gateway.connect_instance(id);
+    StreamPeer instance = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
     CHECK(gateway.service.get("", id).region != before.region);
     CHECK(world.stored(id)->refusals.size() == 1);

@@ -80,7 +80,7 @@ TEST_CASE("a session becomes active when its instance registers, and stays so wh
     auto [grant, instance] = gateway.active();
     const std::string id = grant.session.id;
     instance->hang_up();
-    Peer again = gateway.connect_instance(id);
+    StreamPeer again = gateway.connect_instance(id);
     again.stream(true);
     CHECK(gateway.await_watched(id, true));
     CHECK(gateway.status(id) == active);
@@ -91,7 +91,7 @@ TEST_CASE("a session that is not joinable ends when its client left") {
     Gateway gateway(world);
     auto [grant, instance] = gateway.active();
     const std::string id = grant.session.id;
-    Peer client = gateway.connect_client(grant);
+    StreamPeer client = gateway.connect_client(grant);
     instance->stream(true);
     REQUIRE(gateway.await_watched(id, true));
     client.hang_up();  // signalling is over, media flows
@@ -124,7 +124,7 @@ TEST_CASE("who joins gets a way in of his own, and changes the screen") {
     Gateway gateway(world);
     auto [grant, instance] =
         gateway.active(R"(,"joinable":true,"screen":{"width":800,"height":600,"fps":30,"density":160})");
-    Peer first = gateway.connect_client(grant);
+    StreamPeer first = gateway.connect_client(grant);
     const SessionGrant join =
         gateway.service.join("me", grant.session.id, SessionJoin::from_json(joined(639, 359)));
     CHECK(join.path != grant.path);
@@ -132,7 +132,7 @@ TEST_CASE("who joins gets a way in of his own, and changes the screen") {
     CHECK(join.stun_servers.as_array().front().at("urls") == Json::parse(R"(["stun:stun.example:3478"])"));
     CHECK(world.stored(grant.session.id)->screen == join.session.screen);
     CHECK_FALSE(first.socket->is_closed());
-    Peer second = gateway.connect_client(join);
+    StreamPeer second = gateway.connect_client(join);
     CHECK(first.socket->is_closed());
     CHECK(instance->socket->was_sent(R"("width":640,"height":360,"density":160)"));
     CHECK(code_of([&] { gateway.connect_client(join); }) == ErrorCode::forbidden);

@@ -17,7 +17,7 @@ TEST_CASE("an instance that does not register in time is an error, and may still
     gateway.pass_as(created, id, 5min);
     REQUIRE(gateway.status(id) == error);
     CHECK(gateway.message(id) == "Container failed to start: it did not connect to the gateway within 5m");
-    Peer late = gateway.connect_instance(id);
+    StreamPeer late = gateway.connect_instance(id);
     CHECK(gateway.await(id, active));
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("an instance whose registration could not be stored is seen a second l
     REQUIRE(world.eventually([&] { return world.stored(id)->worker.empty(); }));
     const std::size_t commits = world.store.commits();
     world.store.fail_next();
-    Peer instance = gateway.connect_instance(id);
+    StreamPeer instance = gateway.connect_instance(id);
     REQUIRE(world.eventually([&] { return world.store.commits() > commits; }));
     CHECK(gateway.status(id) == created);
     gateway.service.tick();
@@ -79,8 +79,8 @@ TEST_CASE("a session without a client ends when its idle time is over, in any li
                                           std::string(from == created ? "4" : "6"));
     gateway.instance(id);
     if (from == error) world.management.move(gateway.instance(id), "error", "broken");
-    std::unique_ptr<Peer> instance;
-    if (from == active) instance = std::make_unique<Peer>(gateway.connect_instance(id));
+    std::unique_ptr<StreamPeer> instance;
+    if (from == active) instance = std::make_unique<StreamPeer>(gateway.connect_instance(id));
     REQUIRE(gateway.await(id, from));
     const auto idle = from == created ? 4min : 6min;
     gateway.pass_as(from, id, idle);
@@ -97,7 +97,7 @@ TEST_CASE("idle time begins when the instance is ready") {
     const std::string id = gateway.create(R"(,"joinable":true,"ephemeral":false,"idle_time_min":1)");
     gateway.instance(id);
     gateway.advance(50s);
-    Peer instance = gateway.connect_instance(id);
+    StreamPeer instance = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
     gateway.pass_as(active, id, 1min);
     REQUIRE(gateway.await(id, terminated));
@@ -109,7 +109,7 @@ TEST_CASE("idle time counts from the end of the stream, not of the signalling") 
     Gateway gateway(world);
     auto [grant, instance] = gateway.active(R"(,"joinable":true,"idle_time_min":1,"ephemeral":false)");
     const std::string id = grant.session.id;
-    Peer client = gateway.connect_client(grant);
+    StreamPeer client = gateway.connect_client(grant);
     instance->stream(true);
     REQUIRE(gateway.await_watched(id, true));
     client.hang_up();
@@ -139,7 +139,7 @@ TEST_CASE("an instance that was lost while it streamed is waited for two minutes
     pass(2min - 1s);
     REQUIRE(gateway.service.get("", id).client_connected);
     {
-        Peer again = gateway.connect_instance(id);  // a short loss
+        StreamPeer again = gateway.connect_instance(id);  // a short loss
         pass(10min);
         REQUIRE(gateway.service.get("", id).client_connected);
     }
@@ -260,10 +260,10 @@ TEST_CASE("a client that signals and never answers has five minutes from when th
     const SessionGrant grant = gateway.service.create("me", gateway.request(R"(,"ephemeral":false)"));
     const std::string id = grant.session.id;
     gateway.instance(id);
-    Peer client = gateway.connect_client(grant);
+    StreamPeer client = gateway.connect_client(grant);
     gateway.pass(20min);
     REQUIRE(gateway.status(id) == created);
-    Peer instance = gateway.connect_instance(id);
+    StreamPeer instance = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
     gateway.pass_as(active, id, 5min);
     REQUIRE(gateway.await(id, terminated));
@@ -275,7 +275,7 @@ TEST_CASE("a client that watches keeps its session while its signalling is open"
     SessionWorld world;
     Gateway gateway(world);
     auto [grant, instance] = gateway.active();
-    Peer client = gateway.connect_client(grant);
+    StreamPeer client = gateway.connect_client(grant);
     instance->stream(true);
     REQUIRE(gateway.await_watched(grant.session.id, true));
     gateway.pass(20min);
@@ -286,7 +286,7 @@ TEST_CASE("a client of a session that others may join can signal for as long as 
     SessionWorld world;
     Gateway gateway(world);
     auto [grant, instance] = gateway.active(R"(,"joinable":true,"idle_time_min":60)");
-    Peer client = gateway.connect_client(grant);
+    StreamPeer client = gateway.connect_client(grant);
     gateway.pass(20min);
     CHECK(gateway.status(grant.session.id) == active);
 }

@@ -61,7 +61,7 @@ TEST_CASE("sessions_of_a_region_are_launched_and_deleted_while_another_region_ha
 
     const std::string id = gateway.create(R"(,"region":"north")");
     const std::string instance = gateway.instance(id);
-    const Peer peer = gateway.connect_instance(id);
+    const StreamPeer peer = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, SessionStatus::active));
     gateway.service.tick();
     gateway.service.remove("", id, {.force = false, .sync = true});

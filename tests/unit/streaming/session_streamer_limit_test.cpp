@@ -38,7 +38,7 @@ TEST_CASE("an instance that runs without a streamer is an error after half a min
     gateway.pass_as(created, id, 30s);
     REQUIRE(gateway.status(id) == error);
     CHECK(gateway.message(id) == "no streamer in the instance connected within 30s");
-    Peer late = gateway.connect_instance(id);
+    StreamPeer late = gateway.connect_instance(id);
     CHECK(gateway.await(id, active));
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("a streamer that connects in time is no error later") {
     const std::string id = gateway.create(R"(,"joinable":true)");
     run_instance(world, gateway.instance(id));
     gateway.pass(29s);
-    Peer instance = gateway.connect_instance(id);
+    StreamPeer instance = gateway.connect_instance(id);
     REQUIRE(gateway.await(id, active));
     gateway.pass(1min);
     CHECK(gateway.status(id) == active);

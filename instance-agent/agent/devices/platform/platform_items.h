@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "instance-agent/agent/devices/platform/bitrate_limits.h"
+#include "instance-agent/shared/bitrate_limits.h"
 #include "libsvc/base/json.h"
 
 namespace svc::agent {

@@ -10,7 +10,7 @@
 namespace svc::agent {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_sensor(const std::string& text) {
     throw Error(ErrorCode::invalid_argument, text);
 }
 
@@ -19,14 +19,14 @@ SensorValues read_values(const Json& entry, const SensorType& type) {
     for (const std::string_view field : type.fields) {
         if (field.empty()) break;
         if (find_field(entry, field) == nullptr)
-            refuse("Missing field " + quoted(field) + " for sensor " + quoted(type.name));
+            refuse_sensor("Missing field " + quoted(field) + " for sensor " + quoted(type.name));
         values.push_back(require_number(entry, field, {-FLT_MAX, FLT_MAX}));
     }
     return values;
 }
 
 SensorReading read_entry(const Json& entry, const std::function<void(std::size_t)>& check_sensor) {
-    if (!entry.is_object()) refuse("Sensor data must be an object");
+    if (!entry.is_object()) refuse_sensor("Sensor data must be an object");
     const std::size_t sensor = sensor_index(require_text(entry, "type"));
     check_sensor(sensor);
     return {sensor, read_values(entry, sensor_types[sensor])};
@@ -37,14 +37,14 @@ SensorReading read_entry(const Json& entry, const std::function<void(std::size_t
 std::size_t sensor_index(const std::string& name) {
     const auto found = std::find_if(sensor_types.begin(), sensor_types.end(),
                                     [&](const SensorType& type) { return type.name == name; });
-    if (found == sensor_types.end()) refuse("Unknown sensor type " + quoted(name));
+    if (found == sensor_types.end()) refuse_sensor("Unknown sensor type " + quoted(name));
     return static_cast<std::size_t>(found - sensor_types.begin());
 }
 
 std::vector<SensorReading> read_sensor_updates(const Json& body,
                                                const std::function<void(std::size_t)>& check_sensor) {
-    if (!body.is_array()) refuse("Request body must be an array");
-    if (body.as_array().empty()) refuse("No sensor data provided");
+    if (!body.is_array()) refuse_sensor("Request body must be an array");
+    if (body.as_array().empty()) refuse_sensor("No sensor data provided");
     std::vector<SensorReading> readings;
     for (const Json& entry : body.as_array()) readings.push_back(read_entry(entry, check_sensor));
     return readings;

@@ -5,8 +5,7 @@
 namespace svc::streamer {
 namespace {
 
-constexpr unsigned sender_report = 200, receiver_report = 201, transport_feedback = 205,
-                   payload_feedback = 206;
+constexpr unsigned sender_report = 200, receiver_report = 201, transport_report = 205, payload_feedback = 206;
 constexpr unsigned nack_format = 1, pli_format = 1, sli_format = 2, fir_format = 4;
 constexpr std::size_t header_size = 4, block_size = 24, fir_entry_size = 8;
 constexpr double most_rtt = 60;  // what is longer is a clock that jumped
@@ -33,7 +32,7 @@ void RtcpMeter::heed(Bytes compound, std::uint32_t now) {
         const unsigned type = packet[1], count = packet[0] & 31U;
         if (type == sender_report && size >= 28) heed_blocks(packet.subspan(28), count, now);
         if (type == receiver_report) heed_blocks(packet.subspan(8), count, now);
-        if ((type == transport_feedback || type == payload_feedback) && size >= 12)
+        if ((type == transport_report || type == payload_feedback) && size >= 12)
             heed_feedback(packet, type, count);
         compound = compound.subspan(size);
     }
@@ -60,7 +59,7 @@ void RtcpMeter::heed_feedback(Bytes packet, unsigned type, unsigned format) {
         Stream* const stream = stream_of(streams, number(packet, fir ? 12 : 8));
         if (stream == nullptr) return;
         FeedbackCounts& counts = stream->counts;
-        if (type == transport_feedback && format == nack_format) ++counts.nacks;
+        if (type == transport_report && format == nack_format) ++counts.nacks;
         if (type == payload_feedback && format == pli_format) ++counts.plis;
         if (type == payload_feedback && format == sli_format) ++counts.slis;
         if (fir) ++counts.firs;

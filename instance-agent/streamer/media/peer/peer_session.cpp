@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "instance-agent/agent/devices/platform/bitrate_limits.h"
+#include "instance-agent/shared/bitrate_limits.h"
 #include "instance-agent/streamer/media/peer/path_stats.h"
 #include "instance-agent/streamer/media/peer/transport_end.h"
 #include "instance-agent/streamer/media/sound.h"

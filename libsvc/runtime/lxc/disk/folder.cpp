@@ -22,7 +22,7 @@ struct CloseFolder {
     void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-Error reading_error(const std::string& name) {
+Error folder_error(const std::string& name) {
     return system_error("cannot read " + quoted(name) + " of a layer", errno);
 }
 
@@ -30,20 +30,20 @@ Error reading_error(const std::string& name) {
 
 FileDescriptor open_folder_in(int folder, const std::string& name) {
     FileDescriptor opened(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!opened) throw reading_error(name);
+    if (!opened) throw folder_error(name);
     return opened;
 }
 
 std::vector<std::string> sorted_names(int folder) {
     FileDescriptor own = open_folder_in(folder, ".");  // its position is not shared with the caller's
     const std::unique_ptr<DIR, CloseFolder> stream(::fdopendir(own.get()));
-    if (!stream) throw reading_error(".");
+    if (!stream) throw folder_error(".");
     own.release();
     std::vector<std::string> names;
     for (;;) {
         errno = 0;
         const dirent* const entry = ::readdir(stream.get());
-        if (entry == nullptr && errno != 0) throw reading_error(".");
+        if (entry == nullptr && errno != 0) throw folder_error(".");
         if (entry == nullptr) break;
         std::string name = static_cast<const char*>(entry->d_name);
         if (name != "." && name != "..") names.push_back(std::move(name));
@@ -54,7 +54,7 @@ std::vector<std::string> sorted_names(int folder) {
 
 struct stat stat_in(int folder, const std::string& name) {
     struct stat info {};
-    if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) throw reading_error(name);
+    if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) throw folder_error(name);
     return info;
 }
 

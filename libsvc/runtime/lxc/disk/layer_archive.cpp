@@ -24,7 +24,7 @@ constexpr std::size_t most_at_once = std::size_t{1} << 20;
 constexpr std::uint32_t nobody = 65534;
 constexpr std::size_t max_attribute_bytes = 65536;  // the kernel's limit of a value and of all names
 
-Error reading_error(const std::string& path) {
+Error layer_error(const std::string& path) {
     return system_error("cannot export " + quoted(path), errno);
 }
 
@@ -41,7 +41,7 @@ std::vector<std::string> attribute_names(int file) {
 std::string attribute(int file, const std::string& name) {
     std::string value(max_attribute_bytes, '\0');
     const ssize_t size = ::fgetxattr(file, name.c_str(), value.data(), value.size());
-    if (size < 0) throw reading_error(name);
+    if (size < 0) throw layer_error(name);
     value.resize(static_cast<std::size_t>(size));
     return value;
 }
@@ -49,7 +49,7 @@ std::string attribute(int file, const std::string& name) {
 std::string link_text(int folder, const std::string& name) {
     std::array<char, 4097> text{};
     const ssize_t size = ::readlinkat(folder, name.c_str(), text.data(), text.size());
-    if (size < 0) throw reading_error(name);
+    if (size < 0) throw layer_error(name);
     return {text.data(), static_cast<std::size_t>(size)};
 }
 
@@ -114,7 +114,7 @@ void LayerArchive::enter(FileDescriptor folder, std::string path) {
     if (levels_.size() > max_tree_depth || path.size() > max_tree_path)
         throw Error(ErrorCode::internal, "folders of the layer are nested too deeply");
     struct stat info {};
-    if (::fstat(folder.get(), &info) != 0) throw reading_error(path);
+    if (::fstat(folder.get(), &info) != 0) throw layer_error(path);
     ArchiveEntry entry = describe(path, info);
     add_attributes(entry, folder.get());
     writer_.begin(entry);
@@ -149,7 +149,7 @@ void LayerArchive::add(const Level& level, const std::string& name) {
 void LayerArchive::add_file(int folder, const std::string& name, ArchiveEntry entry) {
     FileDescriptor file(
         ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (!file) throw reading_error(entry.path);
+    if (!file) throw layer_error(entry.path);
     // Beyond this no image can be: a file of holes could go on for years.
     constexpr std::uint64_t most = ArchiveLimits{}.max_bytes;
     if (entry.size > most || total_ > most - entry.size)
@@ -165,7 +165,7 @@ void LayerArchive::copy_block() {
     const std::size_t wanted = std::min<std::uint64_t>(block_.size(), left_);
     const ssize_t got = ::read(file_.get(), block_.data(), wanted);
     if (got < 0 && errno == EINTR) return;
-    if (got < 0) throw reading_error(levels_.back().path);
+    if (got < 0) throw layer_error(levels_.back().path);
     if (got == 0) throw Error(ErrorCode::internal, "a file of the layer is shorter than it was");
     writer_.write({block_.data(), static_cast<std::size_t>(got)});
     left_ -= static_cast<std::uint64_t>(got);

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view plain_layers = "redirect_dir=off,metacopy=off,index=off";
 constexpr std::size_t option_limit = 4095;  // one page, with its zero byte
 
-using Layers = std::vector<std::filesystem::path>;
+using Lower = std::vector<std::filesystem::path>;
 
 // Folders opened so that they have short names without ':' and ',' for the kernel.
 class ShortNames {
@@ -38,7 +38,7 @@ class ShortNames {
 
 // The kernel wants the uppermost first.
 template <class Name>
-std::string lower_option(const Layers& layers, Name&& name) {
+std::string lower_option(const Lower& layers, Name&& name) {
     std::vector<std::string> lower;
     for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) lower.push_back(name(*layer));
     return "lowerdir=" + join(lower, ":");
@@ -102,7 +102,7 @@ FileDescriptor detach_overlay(const std::filesystem::path& target) {
     return mount;
 }
 
-FileDescriptor mount_detached(const Layers& layers) {
+FileDescriptor mount_detached(const Lower& layers) {
     const FileDescriptor context(static_cast<int>(::syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC)));
     if (!context) return {};
     ShortNames names;
@@ -118,7 +118,7 @@ FileDescriptor mount_detached(const Layers& layers) {
     return tree;
 }
 
-FileDescriptor mount_aside(const Layers& layers, const std::filesystem::path& scratch) {
+FileDescriptor mount_aside(const Lower& layers, const std::filesystem::path& scratch) {
     ShortNames names;
     const std::string options =
         lower_option(layers, [&](const std::filesystem::path& path) { return names.add(path); });
@@ -132,7 +132,7 @@ FileDescriptor mount_aside(const Layers& layers, const std::filesystem::path& sc
     return tree;
 }
 
-FileDescriptor open_merged(const Layers& layers, const std::filesystem::path& scratch) {
+FileDescriptor open_merged(const Lower& layers, const std::filesystem::path& scratch) {
     FileDescriptor tree = mount_detached(layers);
     return tree ? std::move(tree) : mount_aside(layers, scratch);
 }

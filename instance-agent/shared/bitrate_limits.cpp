@@ -1,4 +1,4 @@
-#include "instance-agent/agent/devices/platform/bitrate_limits.h"
+#include "instance-agent/shared/bitrate_limits.h"
 
 #include <algorithm>
 #include <optional>
