@@ -101,25 +101,33 @@ struct InternHash<AppSetup> {
     std::size_t operator()(const AppSetup& app) const;
 };
 template <>
-struct InternHash<ReadinessCheck> {
-    std::size_t operator()(const ReadinessCheck& ready) const;
-};
-template <>
 struct InternHash<PackageRef> {
     std::size_t operator()(const PackageRef& package) const;
 };
 
+// What a guest is made of and what it needs: settled when its launch is accepted, the same at each of its
+// starts.
+struct GuestDescription : GuestImage {
+    Interned<std::string> app_id, app_name;  // "": a raw instance
+    int app_version = 0;
+    Interned<std::string> image_id;
+    int image_version = 0;
+    Interned<std::vector<std::string>> layers;   // names in the LayerStore, lowest first
+    Interned<std::vector<PackageRef>> packages;  // whose hooks run in it
+    Interned<AppSetup> app;
+    InstanceResources resources;
+    Interned<std::vector<std::string>> features;  // global, application's, launch's: merged, each once
+    Interned<std::vector<std::string>> node_selector;
+    bool needs_gpu_encoder = false;  // video encoder `gpu`: placed only where an encoder slot is free
+};
+
 // There may be a hundred thousand: what many have alike is interned.
-struct Instance {
+struct Instance : GuestDescription {
     InstanceId id;
     std::string name() const { return own_name.empty() ? "svc-" + id.str() : *own_name; }
     InstanceType type = InstanceType::regular;
     InstanceStatus status = InstanceStatus::created;
     Interned<std::string> node;
-    Interned<std::string> app_id;
-    int app_version = 0;
-    Interned<std::string> image_id;
-    int image_version = 0;
     Time created_at{};
     std::string address;
     Interned<std::string> public_address;
@@ -127,28 +135,16 @@ struct Instance {
     std::vector<std::string> stored_logs;
     Interned<std::string> error_message;
     Interned<InstanceConfig> config;
-    InstanceResources resources;
-    Interned<std::string> architecture;
     Interned<std::vector<std::string>> tags;
 
     // Not on the wire:
     Interned<std::string> own_name;  // asked for at launch; "": that of its id
     Interned<std::string> instance_type;
-    Interned<std::string> app_name;
-    Interned<std::vector<std::string>> layers;   // names in the LayerStore, lowest first
-    Interned<std::vector<PackageRef>> packages;  // whose hooks run in it
-    Interned<AppSetup> app;
-    Interned<std::vector<std::string>> features;  // global, application's, launch's: merged, without doubles
-    Interned<std::vector<std::string>> node_selector;
     Interned<std::string> gpu_type;    // of the GPUs it takes slots of; "": any
-    bool needs_gpu_encoder = false;    // video encoder `gpu`: placed only where an encoder slot is free
     bool prefers_gpu_encoder = false;  // `gpu-preferred`: takes an encoder slot if the node has one left
     int gpu_encoder_slots = 0;         // taken
     std::vector<int> gpus;             // ids of the node's GPUs given to it
     std::vector<std::string> notes;    // what the bootstrap has to say: see InstanceReport
-    Interned<std::string> init;
-    Interned<std::string> image_variant;  // see ImageMetadata
-    Interned<ReadinessCheck> ready;
     Interned<std::string> user_data;
     bool no_start = false;
     bool stop_requested = false;

@@ -22,13 +22,18 @@ using ApplicationId = Id<ApplicationTag>;
 enum class ApplicationStatus { error = -1, unknown = 0, initializing = 1, ready = 2, deleted = 3 };
 std::string_view to_text(ApplicationStatus status);
 
-struct ApplicationVersion {
+// The image version that an application version is made from.
+struct ParentImage : GuestImage {
+    std::string parent_image_id;
+    int parent_image_version = 0;
+    std::string parent_layer;  // "" when the version is a whole root file system (imported)
+};
+
+struct ApplicationVersion : ParentImage {
     int number = 0;
     ImageStatus status = ImageStatus::initializing;
     bool published = false;
     Time created_at{};
-    std::string parent_image_id;
-    int parent_image_version = 0;
     std::string error_message;
     // What the version was made from: the package's manifest with the PATCHes since applied. On the wire:
     // manifest_version, boot_activity, required_permissions, extra_data, video_encoder, watchdog, services,
@@ -40,11 +45,7 @@ struct ApplicationVersion {
     // Not on the wire:
     std::string package;  // fingerprint of the application package; "" for an imported version
     std::uint64_t package_size = 0;
-    std::string parent_layer;  // "" when `layer` is a whole root file system (imported)
-    std::string layer;         // "" until it is there
-    std::string architecture;
-    std::string init, image_variant;
-    ReadinessCheck ready;
+    std::string layer;               // "" until it is there
     std::string base_instance;       // id of the container that bootstraps it, chosen before that is created
     std::uint64_t layer_size = 0;    // bytes
     std::string export_fingerprint;  // SHA-256 and size of the exported archive, once it was made

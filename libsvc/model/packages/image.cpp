@@ -142,22 +142,22 @@ ImageMetadata ImageMetadata::parse(const Json& document) {
     metadata.creation_date = fields.require_int("creation_date");
     if (metadata.creation_date < 0) throw_invalid("creation_date", "must not be negative");
     metadata.properties = text_properties(fields);
-    metadata.variant = variant_property(metadata.properties);
+    metadata.image_variant = variant_property(metadata.properties);
     metadata.init = path_property(metadata.properties, "init");
-    metadata.ready.file = path_property(metadata.properties, "ready_file");
-    metadata.ready.command = command_property(metadata.properties, "ready_command");
-    metadata.ready.port = port_property(metadata.properties, "ready_port");
+    metadata.ready = ReadinessCheck{path_property(metadata.properties, "ready_file"),
+                                    command_property(metadata.properties, "ready_command"),
+                                    port_property(metadata.properties, "ready_port")};
     return metadata;
 }
 
 Json ImageMetadata::to_json() const {
     return Json::object({
-        {"architecture", architecture},
+        {"architecture", *architecture},
         {"creation_date", creation_date},
-        {"variant", variant},
-        {"init", init},
+        {"variant", *image_variant},
+        {"init", *init},
         {"ready",
-         Json::object({{"file", ready.file}, {"command", ready.command}, {"port", int{ready.port}}})},
+         Json::object({{"file", ready->file}, {"command", ready->command}, {"port", int{ready->port}}})},
         {"properties", properties},
     });
 }
@@ -167,12 +167,12 @@ ImageMetadata ImageMetadata::from_json(const Json& stored) {
     ImageMetadata metadata;
     metadata.architecture = fields.string("architecture").value_or("");
     metadata.creation_date = fields.integer("creation_date").value_or(0);
-    metadata.variant = fields.string("variant").value_or("");
+    metadata.image_variant = fields.string("variant").value_or("");
     metadata.init = fields.string("init").value_or("");
     if (const auto ready = fields.object("ready")) {
-        metadata.ready.file = ready->string("file").value_or("");
-        metadata.ready.command = ready->string("command").value_or("");
-        metadata.ready.port = static_cast<std::uint16_t>(ready->integer("port").value_or(0));
+        metadata.ready =
+            ReadinessCheck{ready->string("file").value_or(""), ready->string("command").value_or(""),
+                           static_cast<std::uint16_t>(ready->integer("port").value_or(0))};
     }
     if (const Json* properties = fields.raw("properties")) metadata.properties = *properties;
     return metadata;
@@ -187,7 +187,7 @@ ImageStatus Image::status() const {
 
 std::string Image::architecture() const {
     const ImageVersion* source = newest_active() != nullptr ? newest_active() : highest(*this);
-    return source == nullptr ? std::string() : source->metadata.architecture;
+    return source == nullptr ? std::string() : *source->metadata.architecture;
 }
 
 const ImageVersion* Image::version(int number) const {

@@ -9,6 +9,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/id.h"
 #include "libsvc/base/json.h"
+#include "libsvc/model/packages/guest_image.h"
 
 namespace svc {
 
@@ -27,22 +28,11 @@ enum class ImageStatus {
 };
 std::string_view to_text(ImageStatus status);
 
-// How the agent learns that the guest is up; from `properties` of metadata.yaml: ready_file, ready_command,
-// ready_port.
-struct ReadinessCheck {
-    std::string file;        // exists
-    std::string command;     // exits with 0 (run by /bin/sh -c)
-    std::uint16_t port = 0;  // accepts TCP connections on the instance's loopback
-    bool operator==(const ReadinessCheck&) const = default;
-};
-
 // metadata.yaml of an image package.
-struct ImageMetadata {
-    std::string architecture;  // "x86_64" or "aarch64"
+// `architecture` is a field of its own in the package, the rest of GuestImage are properties (`variant`,
+// `init`, `ready_file`, `ready_command`, `ready_port`).
+struct ImageMetadata : GuestImage {
     std::int64_t creation_date = 0;
-    std::string variant;  // properties.variant: "android", "aaos" or ""
-    std::string init;     // properties.init: path of the first program; "": /sbin/init
-    ReadinessCheck ready;
     Json properties;  // all of them
     static ImageMetadata parse(
         const Json& document);  // throws invalid_argument "architecture is required" ...

@@ -59,6 +59,7 @@ AppSetup setup_of(const Application& application, const ApplicationManifest& man
 
 BaseLaunch launch_of(const Application& application, const ApplicationVersion& version) {
     BaseLaunch launch;
+    static_cast<GuestImage&>(launch) = version;
     launch.id = InstanceId(version.base_instance);
     launch.app_id = application.id.str();
     launch.app_name = application.name;
@@ -66,17 +67,14 @@ BaseLaunch launch_of(const Application& application, const ApplicationVersion& v
     launch.image_id = version.parent_image_id;
     launch.image_version = version.parent_image_version;
     launch.layers = {version.parent_layer};
-    launch.packages = version.packages;
-    for (PackageRef& package : launch.packages) package.fetch = true;
+    std::vector<PackageRef> packages = version.packages;
+    for (PackageRef& package : packages) package.fetch = true;
+    launch.packages = std::move(packages);
     launch.app = setup_of(application, version.manifest);
     launch.resources = application.effective_resources();
     launch.node_selector = application.node_selector;
     launch.features = version.manifest.features;
     launch.needs_gpu_encoder = version.manifest.video_encoder == VideoEncoder::gpu;
-    launch.architecture = version.architecture;
-    launch.init = version.init;
-    launch.image_variant = version.image_variant;
-    launch.ready = version.ready;
     return launch;
 }
 

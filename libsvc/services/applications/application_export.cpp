@@ -37,9 +37,9 @@ Json properties_of(const Application& application, const ApplicationVersion& ver
     set("version", version.manifest.version);
     set("init", version.init);
     set("variant", version.image_variant);
-    set("ready_file", version.ready.file);
-    set("ready_command", version.ready.command);
-    if (version.ready.port != 0) set("ready_port", std::to_string(version.ready.port));
+    set("ready_file", version.ready->file);
+    set("ready_command", version.ready->command);
+    if (version.ready->port != 0) set("ready_port", std::to_string(version.ready->port));
     return properties;
 }
 
@@ -70,7 +70,7 @@ void forget_stale_exports(const Application& before, Application& application) {
 
 ExportRequest ApplicationService::Implementation::export_request(const Application& application,
                                                                  const ApplicationVersion& version) const {
-    const Json metadata = Json::object({{"architecture", version.architecture},
+    const Json metadata = Json::object({{"architecture", *version.architecture},
                                         {"creation_date", to_unix_seconds(version.created_at)},
                                         {"properties", properties_of(application, version)},
                                         {"application", exported(application, version).to_json()}});

@@ -77,11 +77,7 @@ class ApplicationService::Implementation {
     };
 
     // What a version stands on.
-    struct Foundation {
-        std::string image_id;
-        int image_version = 0;
-        std::string layer, architecture, init, image_variant;
-        ReadinessCheck ready;
+    struct Foundation : ParentImage {
         std::vector<PackageRef> addons;
         std::vector<std::string> abi_support;  // of the addons
         std::uint64_t root_bytes = 0;          // what the image holds; 0: it is gone

@@ -22,7 +22,7 @@ ImageMetadata metadata_of(const ImportedVersion& imported, const std::string& ar
     if (!metadata) throw Error(ErrorCode::invalid_argument, "metadata.yaml not found");
     if (metadata->architecture != architecture)
         throw Error(ErrorCode::invalid_argument, "application " + imported.version.name + " is for " +
-                                                     metadata->architecture + ", not for " + architecture);
+                                                     *metadata->architecture + ", not for " + architecture);
     return *metadata;
 }
 
@@ -35,10 +35,7 @@ ApplicationVersion imported_version(const ImportedVersion& imported, const Image
     version.packages = imported.version.packages;
     for (PackageRef& package : version.packages) package.fetch = false;
     version.layer = imported.archive.info.digest;
-    version.architecture = metadata.architecture;
-    version.init = metadata.init;
-    version.image_variant = metadata.variant;
-    version.ready = metadata.ready;
+    static_cast<GuestImage&>(version) = metadata;
     return version;
 }
 

@@ -88,7 +88,7 @@ void ApplicationService::Implementation::choose_abi(Application& application,
                                                     const ApplicationManifest& manifest,
                                                     const Foundation& foundation) const {
     const std::string& architecture =
-        foundation.architecture.empty() ? parts_.architecture : foundation.architecture;
+        foundation.architecture.empty() ? parts_.architecture : *foundation.architecture;
     const std::string wanted =
         manifest.abi.empty() ? parts_.config.text("application.default_abi") : manifest.abi;
     if (!wanted.empty() && !runs_abi(architecture, foundation.abi_support, wanted))
@@ -124,15 +124,7 @@ void ApplicationService::Implementation::add_addons(const Application& applicati
 
 ApplicationService::Implementation::Foundation ApplicationService::Implementation::foundation_of(
     const ApplicationVersion& version) {
-    Foundation foundation{version.parent_image_id,
-                          version.parent_image_version,
-                          version.parent_layer,
-                          version.architecture,
-                          version.init,
-                          version.image_variant,
-                          version.ready,
-                          {},
-                          {}};
+    Foundation foundation{version};
     for (const PackageRef* const addon : addons_of(version)) foundation.addons.push_back(*addon);
     return foundation;
 }
@@ -147,13 +139,7 @@ ApplicationService::Implementation::Foundation ApplicationService::Implementatio
     const ImageVersion* const version =
         image == images.end() || (*image)->deleting ? nullptr : (*image)->newest_active();
     if (version != nullptr) {
-        foundation = {application.parent_image_id,
-                      version->version,
-                      version->layer(),
-                      version->metadata.architecture,
-                      version->metadata.init,
-                      version->metadata.variant,
-                      version->metadata.ready,
+        foundation = {{{version->metadata}, application.parent_image_id, version->version, version->layer()},
                       {},
                       {},
                       version->root_size};
@@ -169,8 +155,8 @@ ApplicationService::Implementation::Foundation ApplicationService::Implementatio
 
 bool ApplicationService::Implementation::is_behind(const ApplicationVersion& version,
                                                    const Foundation& foundation) {
-    if (foundation.image_id != version.parent_image_id ||
-        foundation.image_version > version.parent_image_version)
+    if (foundation.parent_image_id != version.parent_image_id ||
+        foundation.parent_image_version > version.parent_image_version)
         return true;
     const auto used = addons_of(version);
     return !std::ranges::equal(used, foundation.addons, [](const PackageRef* one, const PackageRef& now) {
@@ -184,13 +170,7 @@ ApplicationVersion& ApplicationService::Implementation::add_version(Application&
     ApplicationVersion version;
     version.number = application.next_version++;
     version.created_at = parts_.clock.now();
-    version.parent_image_id = foundation.image_id;
-    version.parent_image_version = foundation.image_version;
-    version.parent_layer = foundation.layer;
-    version.architecture = foundation.architecture;
-    version.init = foundation.init;
-    version.image_variant = foundation.image_variant;
-    version.ready = foundation.ready;
+    static_cast<ParentImage&>(version) = foundation;
     version.packages = foundation.addons;
     version.manifest = std::move(manifest);
     application.pending_update = false;

@@ -51,20 +51,8 @@ enum class PathWord { containers, instances };
 std::string_view to_text(PathWord word);
 
 // What an application's bootstrap asks for: a temporary container in which a version is made (facts 6.1).
-struct BaseLaunch {
+struct BaseLaunch : GuestDescription {  // all packages with `fetch`
     InstanceId id;  // chosen and stored by the caller before, so that asking again finds the same container
-    std::string app_id, app_name;
-    int app_version = 0;
-    std::string image_id;
-    int image_version = 0;
-    std::vector<std::string> layers;
-    std::vector<PackageRef> packages;  // all with `fetch`
-    AppSetup app;
-    InstanceResources resources;
-    std::vector<std::string> node_selector, features;
-    bool needs_gpu_encoder = false;
-    std::string architecture, init, image_variant;
-    ReadinessCheck ready;
     std::string requestor;
 };
 

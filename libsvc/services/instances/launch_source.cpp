@@ -109,10 +109,7 @@ LaunchSource from_image(const InstanceCreate& request, const LaunchRecords& reco
     instance.image_id = image->id.str();
     instance.image_version = version.version;
     instance.layers = {version.layer()};
-    instance.architecture = version.metadata.architecture;
-    instance.init = version.metadata.init;
-    instance.image_variant = version.metadata.variant;
-    instance.ready = version.metadata.ready;
+    static_cast<GuestImage&>(instance) = version.metadata;
     instance.instance_type = request.instance_type;
     instance.resources = overlaid(*resources, request);
     instance.services = request.services;
@@ -165,10 +162,7 @@ LaunchSource from_application(const InstanceCreate& request, const LaunchRecords
     instance.image_version = version.parent_image_version;
     instance.layers = version.layers();
     instance.packages = all_there(version.packages);
-    instance.architecture = version.architecture;
-    instance.init = version.init;
-    instance.image_variant = version.image_variant;
-    instance.ready = version.ready;
+    static_cast<GuestImage&>(instance) = version;
     instance.instance_type = application->instance_type;
     instance.resources = overlaid(application->effective_resources(), request);
     instance.services = merged_services(version.manifest.services, request.services);

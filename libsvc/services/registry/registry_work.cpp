@@ -270,7 +270,7 @@ std::vector<int> RegistryWork::missing_there(Catalogue& catalogue, const Applica
     std::vector<int> missing;
     for (const int number : versions_to_publish(application)) {
         if (!std::binary_search(wanted.begin(), wanted.end(), number)) continue;
-        const auto& architecture = application.version(number)->architecture;
+        const std::string& architecture = application.version(number)->architecture;
         if (!catalogue.has(application.name, number, architecture)) missing.push_back(number);
     }
     return missing;

@@ -59,7 +59,7 @@ ApplicationVersion whole_version() {
     whole.architecture = "x86_64";
     whole.init = "/init";
     whole.image_variant = "aaos";
-    whole.ready = {"/run/ready", "true", 80};
+    whole.ready = ReadinessCheck{"/run/ready", "true", 80};
     whole.base_instance = "c5pvhr3fbn40000000c0";
     whole.layer_size = 7;
     whole.export_fingerprint = std::string(64, 'f');

@@ -137,14 +137,14 @@ TEST_CASE("metadata.yaml is read") {
     const ImageMetadata metadata = sample_metadata();
     CHECK(metadata.architecture == "x86_64");
     CHECK(metadata.creation_date == 1700000000);
-    CHECK(metadata.variant == "android");
+    CHECK(metadata.image_variant == "android");
     CHECK(metadata.init == "/sbin/start");
     CHECK(metadata.ready == ReadinessCheck{"/run/ready", "pgrep guest", 8080});
     CHECK(metadata.properties.at("release").as_string() == "12");
     const ImageMetadata least = ImageMetadata::parse(document("variant", "cloud"));
-    CHECK(least.variant.empty());
+    CHECK(least.image_variant.empty());
     CHECK(least.ready == ReadinessCheck{});
-    CHECK(ImageMetadata::parse(document("ready_port", 65535)).ready.port == 65535);
+    CHECK(ImageMetadata::parse(document("ready_port", 65535)).ready->port == 65535);
 }
 
 TEST_CASE("metadata.yaml that cannot be used says why") {

@@ -95,7 +95,7 @@ TEST_CASE("an export is an image with the same readiness check") {
     world.succeed(
         world.life->image_service.create({"again", std::nullopt}, world.upload(archive), "", "test"));
     const auto image = world.life->image_service.get("again");
-    CHECK(image->newest_active()->metadata.ready.file == "/run/ready");
+    CHECK(image->newest_active()->metadata.ready->file == "/run/ready");
     CHECK(image->architecture() == "x86_64");
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("an imported version is the one that was exported, and immutable") {
     CHECK(version.published);
     CHECK(version.manifest.version == "7");
     CHECK(version.layers() == std::vector<std::string>{sha256_hex(archive)});
-    CHECK(version.ready.file == "/run/ready");
+    CHECK(version.ready->file == "/run/ready");
     CHECK(version.packages.size() == 1);
     CHECK_FALSE(world.blobs.contains(sha256_hex(archive)));  // only the layer is needed from here on
     CHECK(code_of([&] { world.patch("candy", "{}"); }) == ErrorCode::forbidden);

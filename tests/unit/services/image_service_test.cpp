@@ -61,7 +61,7 @@ TEST_CASE_METHOD(ImageFixture, "an uploaded image becomes active, its package an
     CHECK(image->status() == ImageStatus::active);
     CHECK(image->architecture() == "x86_64");
     CHECK(image->versions[0].root_size > 0);
-    CHECK(image->versions[0].metadata.ready.file == "/run/ready");
+    CHECK(image->versions[0].metadata.ready->file == "/run/ready");
     CHECK(is_kept(fingerprint("base")));
 }
 

@@ -23,9 +23,10 @@ struct BaseFixture : LaunchFixture {
         launch.app_name = "candy";
         launch.image_id = image->id.str();
         launch.layers = {image->versions[0].layer()};
-        launch.packages = {package_of("candy", {"install", "post-stop"}, true)};
-        launch.packages[0].fetch = true;
-        launch.app.name = "candy";
+        PackageRef package = package_of("candy", {"install", "post-stop"}, true);
+        package.fetch = true;
+        launch.packages = {package};
+        launch.app.change([](AppSetup& app) { app.name = "candy"; });
         launch.resources = *instance_type_resources("a2.3");
         launch.architecture = "x86_64";
         launch.requestor = "test";

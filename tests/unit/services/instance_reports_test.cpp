@@ -63,7 +63,8 @@ struct ReportFixture : LaunchFixture {
         BaseLaunch launch;
         launch.id = InstanceId(ids.object_id());
         launch.app_id = "c5pvhr3fbn40000000c0";
-        launch.app_name = launch.app.name = "candy";
+        launch.app_name = "candy";
+        launch.app.change([](AppSetup& app) { app.name = "candy"; });
         launch.image_id = image->id.str();
         launch.layers = {image->versions[0].layer()};
         launch.resources = *instance_type_resources("a2.3");

@@ -34,7 +34,7 @@ struct LaunchFixture : ServiceFixture {
         made.layer = "candy-" + std::to_string(number);
         made.layer_size = 1000;
         made.architecture = "x86_64";
-        made.ready.file = "/run/ready";
+        made.ready = ReadinessCheck{"/run/ready", "", 0};
         if (!simulated.layers().contains(made.layer))
             simulated.layers().add(made.layer, blobs.path(image->versions[0].fingerprint), {});
         return made;

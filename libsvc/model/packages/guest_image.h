@@ -1,0 +1,32 @@
+#pragma once
+// How the guest of a root file system comes up. An image's metadata says it once; everything that is made of
+// the image (application versions, base containers, instances) carries the same struct on.
+#include <cstdint>
+#include <string>
+
+#include "libsvc/base/interned.h"
+
+namespace svc {
+
+// How the agent learns that the guest is up; from `properties` of metadata.yaml: ready_file, ready_command,
+// ready_port.
+struct ReadinessCheck {
+    std::string file;        // exists
+    std::string command;     // exits with 0 (run by /bin/sh -c)
+    std::uint16_t port = 0;  // accepts TCP connections on the instance's loopback
+    bool operator==(const ReadinessCheck&) const = default;
+};
+
+template <>
+struct InternHash<ReadinessCheck> {
+    std::size_t operator()(const ReadinessCheck& ready) const;
+};
+
+struct GuestImage {
+    Interned<std::string> architecture;   // "x86_64" or "aarch64"
+    Interned<std::string> init;           // path of the first program; "": /sbin/init
+    Interned<std::string> image_variant;  // "android", "aaos" or ""
+    Interned<ReadinessCheck> ready;
+};
+
+}  // namespace svc
