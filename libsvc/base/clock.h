@@ -1,5 +1,6 @@
 #pragma once
-// Time as the project sees it. Injected everywhere, so that tests turn the clock by hand and never sleep.
+// Wall-clock time for records, steady time for time-outs, and their text forms. A Clock is handed to whoever
+// needs the time, so that tests set it by hand and never sleep.
 #include <chrono>
 #include <stop_token>
 #include <string>
@@ -8,8 +9,8 @@
 namespace svc {
 
 using Duration = std::chrono::nanoseconds;
-using Time = std::chrono::sys_time<Duration>;                                     // UTC, for records
-using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Duration>;  // for timeouts
+using Time = std::chrono::sys_time<Duration>;                                     // UTC; nanoseconds
+using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Duration>;  // for time-outs
 
 // Thread-safe.
 class Clock {
@@ -19,7 +20,8 @@ class Clock {
     virtual SteadyTime steady_now() const = 0;
     // Blocks until `duration` has passed (true) or `stop` is requested (false).
     virtual bool wait(std::stop_token stop, Duration duration) = 0;
-    // The same until a moment: what happens between reading the clock and waiting makes no wait longer.
+    // The same until `end`. Time that passes between reading the clock and this call does not prolong the
+    // wait.
     virtual bool wait_until(std::stop_token stop, SteadyTime end);
 };
 
@@ -30,8 +32,8 @@ class SystemClock final : public Clock {
     bool wait(std::stop_token stop, Duration duration) override;
 };
 
-// The two wire forms of a time: RFC 3339 with nanoseconds ("2024-01-02T03:04:05.678901234Z"), and whole
-// seconds.
+// The two forms of a time in the API: RFC 3339 with nanoseconds ("2024-01-02T03:04:05.678901234Z"), and whole
+// seconds since 1970.
 std::string to_rfc3339(Time time);
 Time from_rfc3339(std::string_view text);  // throws invalid_argument
 std::int64_t to_unix_seconds(Time time);

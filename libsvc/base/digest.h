@@ -7,7 +7,7 @@
 
 namespace svc {
 
-// One thread.
+// A SHA-256 that is computed piece by piece. Not thread-safe.
 class Sha256 {
   public:
     Sha256();
@@ -15,7 +15,7 @@ class Sha256 {
     Sha256(Sha256&&) noexcept;
     Sha256& operator=(Sha256&&) noexcept;
     void update(std::string_view data);
-    std::string hex();  // ends the computation: 64 lower-case digits
+    std::string hex();  // 64 lower-case digits; ends the computation
 
   private:
     struct State;
@@ -24,16 +24,16 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view data);
 bool is_sha256_hex(std::string_view text) noexcept;
-// Keyed hashes (RFC 2104): 20 and 32 raw bytes.
+// Keyed hashes (RFC 2104). They return 20 and 32 raw bytes.
 std::string hmac_sha1(std::string_view key, std::string_view data);
 std::string hmac_sha256(std::string_view key, std::string_view data);
 std::string to_hex(std::string_view bytes);
 std::string base64_encode(std::string_view bytes);
 std::string base64_decode(std::string_view text);  // throws invalid_argument
-// The alphabet of URLs (RFC 4648 section 5), without padding.
+// Base64 with the alphabet of URLs (RFC 4648 section 5), without padding. Decoding accepts the canonical
+// encoding of a value only and throws invalid_argument for all else.
 std::string base64url_encode(std::string_view bytes);
-std::string base64url_decode(
-    std::string_view text);  // throws invalid_argument; the one form of each value alone
+std::string base64url_decode(std::string_view text);
 bool equal_constant_time(std::string_view a, std::string_view b) noexcept;
 std::string random_bytes(std::size_t count);
 

@@ -10,8 +10,8 @@ namespace svc {
 
 enum class ErrorCode {
     invalid_argument,     // the request is wrong in itself
-    unauthenticated,      // credentials beyond the certificate are missing
-    forbidden,            // who asks may not do this
+    unauthenticated,      // a credential besides the certificate is missing
+    forbidden,            // the caller may not do this
     not_found,            // the named object does not exist
     conflict,             // the name is taken, or a stored record changed meanwhile
     busy,                 // another operation holds the object
@@ -19,11 +19,12 @@ enum class ErrorCode {
     exhausted,            // no room: disk, address, port, queue, open files
     unavailable,          // a peer or service cannot be reached
     unsupported,          // this build, machine or runtime cannot do it
-    cancelled,            // somebody asked for the work to end
-    internal,             // our fault or the machine's
+    cancelled,            // the work was cancelled
+    internal,             // a fault of the service or of the machine
 };
 
-// Lower case, no full stop, names the object: "instance 'ab12' is not running". Never a path or a secret.
+// Messages are in lower case, without a full stop, and name the object: "instance 'ab12' is not running".
+// They never contain a path or a secret, as clients see them.
 class Error : public std::runtime_error {
   public:
     Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -33,7 +34,8 @@ class Error : public std::runtime_error {
     ErrorCode code_;
 };
 
-// "<what>: <strerror(error_number)>"; no room (disk, open files) becomes `exhausted`, the rest `internal`.
+// An Error with the text "<what>: <strerror(error_number)>". ENOSPC, EDQUOT, EMFILE and ENFILE give
+// `exhausted`, all others `internal`.
 Error system_error(std::string_view what, int error_number);
 
 // Runs `work`; an Error that leaves it gets "<context>: " in front of its message and keeps its code.

@@ -1,5 +1,5 @@
 #pragma once
-// A queue that holds no memory while it is empty: there are thousands of them, mostly idle.
+// A queue that holds no memory while it is empty, for connections: there are thousands, most of them idle.
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -29,7 +29,7 @@ class Fifo {
 
   private:
     static constexpr std::size_t kept_items = 64;
-    // A busy queue becomes empty all the time and keeps a little.
+    // A queue in use becomes empty again and again, so it keeps a small buffer.
     void shrink() {
         if (items_.capacity() > kept_items) return clear();
         items_.clear();

@@ -78,7 +78,7 @@ class TreeRemover {
     }
 
   private:
-    // Each level holds a descriptor, and whoever filled the tree chose its depth.
+    // Each level holds a descriptor, and a guest may have made the tree as deep as it likes.
     static constexpr int max_depth = 100;
 
     void remove_below(int directory, int depth) {
@@ -138,7 +138,7 @@ int FileDescriptor::release() noexcept {
 }
 
 void FileDescriptor::reset() noexcept {
-    const int saved = errno;  // closing on the way out must not hide why
+    const int saved = errno;  // close() must not replace the error
     if (fd_ >= 0) ::close(release());
     errno = saved;
 }

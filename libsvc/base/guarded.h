@@ -1,5 +1,5 @@
 #pragma once
-// A mutex that owns its value: touching it unlocked does not compile.
+// A mutex that owns its value: code that uses the value without the lock does not compile.
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>

@@ -1,5 +1,6 @@
 #pragma once
-// Identifiers. An ImageId is never taken for an InstanceId; new ones come from an IdSource alone.
+// Identifiers, a type for each noun, so that an ImageId cannot be passed as an InstanceId. Only an IdSource
+// makes new ones.
 #include <compare>
 #include <functional>
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace svc {
 
-// A typed piece of text. Holds whatever it was given; use `is_object_id` to check text from outside.
+// A text with the type of its noun. The constructor checks nothing; use `is_object_id` for text from clients.
 template <class Tag>
 class Id {
   public:

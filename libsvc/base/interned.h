@@ -1,5 +1,6 @@
 #pragma once
-// Values that many records hold alike, in memory once.
+// Immutable values that share their memory with equal ones. For fields that have the same value in many
+// records.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace svc {
 
-// Sorts values apart; equal ones must have equal numbers. Specialise it for a struct.
+// The hash of a value; equal values have equal hashes. Specialise it for a struct.
 template <class T>
 struct InternHash {
     std::size_t operator()(const T& value) const { return std::hash<T>()(value); }
@@ -38,7 +39,8 @@ concept is_list = requires {
     typename T::value_type;
 };
 
-// What a list in braces is of; nobody can name it where there is no such list.
+// The type of the items of a list. For other types: a private class, so that the constructor from a list in
+// braces cannot be called.
 template <class T>
 struct ItemOf {
     class type {  // NOLINT(readability-identifier-naming): traits of the standard say `type`
@@ -50,7 +52,7 @@ struct ItemOf<T> {
     using type = typename T::value_type;
 };
 
-// Keeps each value that anybody holds once. Thread-safe. Internal to Interned.
+// Stores each distinct value once and counts its holders. Thread-safe. Internal to Interned.
 template <class T>
 class InternPool {
   public:
@@ -79,7 +81,7 @@ class InternPool {
         while (holders > 1)
             if (node->holders.compare_exchange_weak(holders, holders - 1, std::memory_order_acq_rel)) return;
         Shard& shard = shard_of(node->hash);
-        std::unique_lock lock(shard.mutex);  // the last one: unless hold() was faster
+        std::unique_lock lock(shard.mutex);  // under the lock, as hold() may have added a holder meanwhile
         if (node->holders.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
         shard.nodes.erase(node);
         lock.unlock();
@@ -107,13 +109,14 @@ class InternPool {
         std::unordered_set<Node*, Hash, Equal> nodes;
     };
     static Shard& shard_of(std::size_t hash) {
-        static auto& shards = *new std::array<Shard, 16>;  // never ends: holders may be static, too
+        static auto& shards = *new std::array<Shard, 16>;  // never destroyed: static objects may hold values
         return shards[(hash >> 7U) % shards.size()];
     }
 };
 
-// An immutable value the size of a pointer; equal ones share their memory, T{} has none. To be used where
-// values repeat: making one looks it up. Thread-safe as a shared_ptr is. Reads like a `const T`.
+// An immutable value in the size of a pointer. Equal values share one object, T{} takes no memory. Use it
+// where values repeat: the constructor looks the value up in a table, under a lock. Thread-safe as a
+// shared_ptr is. Converts to `const T&`.
 template <class T>
 class Interned {
   public:
@@ -141,7 +144,7 @@ class Interned {
     const T* operator->() const { return &**this; }
     operator const T&() const { return **this; }
 
-    // Replaces it by a changed copy.
+    // Applies `apply` to a copy of the value and holds the result.
     template <class Change>
     void change(Change apply) {
         T copy = **this;

@@ -18,7 +18,7 @@
 
 namespace svc {
 
-// The door to the variant for the reader and the writers of this file.
+// Gives the reader and the writers of this file access to the variant.
 struct JsonAccess {
     static auto& value(Json& json) { return json.value_; }
     static const auto& value(const Json& json) { return json.value_; }
@@ -47,8 +47,8 @@ bool has_duplicates(const JsonMembers& members) {
     return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
 }
 
-// Of a number as RapidJSON lets it through. Nothing: it is too large for a double. RapidJSON's own exact
-// conversion reads beyond its tables for long numbers with an exponent.
+// Converts the text of a number that RapidJSON has accepted. Nothing: it is too large for a double.
+// RapidJSON's own exact conversion is not used: it reads beyond its tables for long numbers with an exponent.
 std::optional<Json> number_of(std::string_view text) {
     const char* const end = text.data() + text.size();
     if (text.find_first_of(".eE") == std::string_view::npos) {
@@ -70,7 +70,7 @@ std::optional<Json> number_of(std::string_view text) {
 class Builder {
   public:
     Json root;
-    const char* refusal = nullptr;  // why one of the functions below said no
+    const char* refusal = nullptr;  // why one of the functions below returned false
 
     // NOLINTBEGIN(readability-identifier-naming): RapidJSON calls them by these names
     bool Null() { return add(Json()); }
@@ -148,7 +148,7 @@ struct WriteVisitor {
         if (std::isfinite(value))
             writer.Double(value);
         else
-            writer.Null();  // JSON has no word for it
+            writer.Null();  // JSON has no form for infinity and NaN
     }
     void operator()(const std::string& value) const {
         writer.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
@@ -329,7 +329,7 @@ Json Json::parse(std::string_view text) {
         if (reason.ends_with('.')) reason.pop_back();
         fail(result.Offset(), reason);
     }
-    // RapidJSON takes a NUL for the end of the text.
+    // RapidJSON would treat a NUL as the end of the text.
     if (stream.Tell() != text.size()) fail(stream.Tell(), "text goes on after the value");
     return std::move(builder.root);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// JSON values and the typed field readers every codec uses. RapidJSON does the reading and writing
-// (iterative, so that a megabyte of '[' cannot overflow the stack; UTF-8 validated); its headers stay inside
-// json.cpp.
+// JSON values, and typed readers for the members of an object, which every codec uses. RapidJSON parses and
+// writes: iteratively, so that a megabyte of '[' cannot overflow the stack, and with a check of UTF-8. Only
+// json.cpp includes its headers. Values are not thread-safe.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,9 +17,9 @@ namespace svc {
 
 class Json;
 using JsonArray = std::vector<Json>;
-using JsonMembers = std::vector<std::pair<std::string, Json>>;  // in the order they were written
+using JsonMembers = std::vector<std::pair<std::string, Json>>;  // in the order of the text
 
-// Already rendered JSON text, written out as it is. Never made by parsing.
+// JSON text that is written out as it is. The parser never makes one.
 struct RawJson {
     std::string text;
     bool operator==(const RawJson&) const = default;

@@ -23,7 +23,8 @@ constexpr std::array<EnumName<Level>, 4> level_names{
 
 std::atomic<Level> current_level{Level::info};
 
-// Held shared while the listener runs, so that nobody runs it any more once `set_listener` has replaced it.
+// Held shared while the listener runs, so that the old listener does not run any more when `set_listener`
+// returns.
 std::shared_mutex listener_mutex;
 Listener listener;
 
@@ -48,7 +49,7 @@ std::unique_ptr<spdlog::logger> make_logger() {
     auto made = std::make_unique<spdlog::logger>("svc", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_formatter(std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%eZ %l %v",
                                                                     spdlog::pattern_time_type::utc));
-    made->set_level(spdlog::level::trace);  // our own level decides
+    made->set_level(spdlog::level::trace);  // set_level() decides, not spdlog
     return made;
 }
 
@@ -58,7 +59,7 @@ spdlog::logger& logger() {
     return *instance;
 }
 
-// Keeps one line one line: whatever a client sent, it cannot forge a second one.
+// Escapes line ends and control characters, so that text from a client cannot forge a log line.
 void append_escaped(std::string& line, std::string_view text, bool escape_quotes) {
     constexpr std::string_view digits = "0123456789abcdef";
     for (char c : text) {

@@ -1,6 +1,7 @@
 #pragma once
-// Structured log lines: a message and key=value fields, to stderr and to one optional listener (the events
-// socket). Thread-safe. Library layers below `operations` stay silent above debug. Never log a secret.
+// Structured log lines: a message and key=value fields. They go to stderr and to one optional listener, which
+// makes events of them. Thread-safe. Layers below `operations` log at the level `debug` only. Never log a
+// secret.
 #include <functional>
 #include <initializer_list>
 #include <string>

@@ -19,7 +19,7 @@ void append_digits(std::string& out, Number value) {
     out.append(buffer.data(), result.ptr);
 }
 
-// As the other exporters write bounds, whose text is a label's value: 100000, 1e+06.
+// Bounds as other exporters write them, since their text is the value of a label: 100000, 1e+06.
 constexpr double first_with_exponent = 1e6;
 
 // Backslash and line feed everywhere, quotes within label values alone.
@@ -178,7 +178,7 @@ void MetricsRegistry::append_series(std::string& out, std::string_view name, std
     out += '\n';
 }
 
-// Families and series are never removed and do not move: their addresses stay good without the lock.
+// Families and series are never removed and do not move: their addresses stay valid without the lock.
 std::vector<MetricsRegistry::Line> MetricsRegistry::lines() const {
     std::lock_guard lock(mutex_);
     std::vector<Line> lines;

@@ -1,7 +1,7 @@
 #pragma once
 // Counters, gauges and histograms with fixed label sets, and their export in the Prometheus text format.
-// Thread-safe; updating is a relaxed atomic. Keep references to series: looking one up by labels takes a
-// lock.
+// Thread-safe. An update is a relaxed atomic operation. Keep the reference to a series: to look it up by its
+// labels takes a lock.
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -52,7 +52,7 @@ class Histogram {
 std::string render_labels(const Labels& labels);
 void append_number(std::string& out, double value);  // the shortest text that reads back the same
 
-// One family written by hand, for values that live elsewhere. `labels` as render_labels() makes them.
+// Writes one family whose values the registry does not own. `labels` is the text that render_labels() makes.
 class MetricFamily {
   public:
     // Writes the family's # lines. `type`: "counter", "gauge", "untyped".
@@ -74,10 +74,9 @@ class MetricsRegistry {
                  std::string_view type = "gauge");
     Histogram& histogram(std::string_view name, std::string_view help, const std::vector<double>& bounds,
                          const Labels& labels = {});
-    // Text that is computed at each scrape, for values that live elsewhere (whole families, with their #
-    // lines).
+    // `collector` appends whole families, with their # lines, at each scrape. It runs on the scraping thread.
     void add_collector(std::function<void(std::string& out)> collector);
-    std::string render() const;  // the lock is held while series are listed, not while they are written
+    std::string render() const;  // holds the lock while it lists the series, not while it writes them
 
   private:
     struct Series;
@@ -100,7 +99,7 @@ class MetricsRegistry {
     mutable std::mutex mutex_;
     std::map<std::string, Family, std::less<>> families_;
     std::vector<std::function<void(std::string&)>> collectors_;
-    mutable std::atomic<std::size_t> last_size_{0};  // of what render() made
+    mutable std::atomic<std::size_t> last_size_{0};  // bytes of the last render()
 };
 
 }  // namespace svc

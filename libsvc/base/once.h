@@ -1,6 +1,6 @@
 #pragma once
-// A callback that several threads may call and that runs once: an end that is reached by an answer, by a
-// timeout or by a cancellation, whichever comes first.
+// A callback that several threads may call and that runs once: for an end that is reached by an answer, by a
+// time-out or by a cancellation, whichever comes first.
 #include <functional>
 #include <utility>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Named jobs at an interval, all on one thread.
+// Named jobs that run at an interval, all on one thread.
 #include <functional>
 #include <string>
 #include <thread>
@@ -11,8 +11,8 @@ namespace svc {
 
 struct PeriodicJob {
     std::string name;
-    std::function<Duration()> interval;  // asked before each wait, so configuration takes effect at once
-    std::function<void(std::stop_token)> run;  // what it throws is logged; the job stays
+    std::function<Duration()> interval;  // called before each wait, so that a new value is effective soon
+    std::function<void(std::stop_token)> run;  // an exception is logged; the job runs again
 };
 
 // Starts at construction, ends with the object. Jobs run one at a time.

@@ -1,14 +1,15 @@
 #pragma once
-// Files that may not be there. What is there and cannot be read, or looked at, throws: nobody may take it for
-// absent, and make or remove something because of that.
+// Files that may be absent. Both functions throw where a file exists and cannot be read, or the kernel cannot
+// tell: a caller that took such a file for absent might overwrite or remove data. Any thread.
 #include <filesystem>
 #include <optional>
 #include <string>
 
 namespace svc {
 
+// The content; nothing: the file does not exist.
 std::optional<std::string> read_if_there(const std::filesystem::path& path,
                                          std::size_t max_bytes = 16U << 20);
-bool is_there(const std::filesystem::path& path);  // whatever it is; a link is not followed
+bool is_there(const std::filesystem::path& path);  // a file of any type; a symbolic link is not followed
 
 }  // namespace svc

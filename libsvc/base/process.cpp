@@ -90,7 +90,7 @@ FileDescriptor make_input(std::string_view input) {
     return file;
 }
 
-// Nothing: there is no such process, or it went while we looked.
+// Nothing: there is no such process, or it ended meanwhile.
 std::optional<std::string> read_stat(pid_t pid) {
     const std::string path = "/proc/" + std::to_string(pid) + "/stat";
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -101,7 +101,7 @@ std::optional<std::string> read_stat(pid_t pid) {
     throw system_error("cannot look at a process", errno);
 }
 
-// What is written before the end counts; a grandchild that keeps the pipe open does not hold us up.
+// Reads what is written until the command ends; does not wait for a grandchild that keeps the pipe open.
 void collect(const Child& child, std::array<Drain, 2>& drains, steady_clock::time_point deadline,
              const std::vector<std::string>& arguments, milliseconds limit) {
     for (;;) {
@@ -114,14 +114,14 @@ void collect(const Child& child, std::array<Drain, 2>& drains, steady_clock::tim
         for (Drain& drain : drains) drain.read_available();
         if (ended) return;
         if (steady_clock::now() < deadline) continue;
-        ::kill(-child.pid(), SIGKILL);  // not reaped yet, so the number is still ours
+        ::kill(-child.pid(), SIGKILL);  // not reaped yet, so the pid is still the child's
         throw Error(ErrorCode::unavailable, "command " + program_name(arguments) + " did not end within " +
                                                 std::to_string(limit.count()) + " ms");
     }
 }
 
-// Nothing: there is no descriptor left to count them with. Counted one by one where the kernel does not tell
-// their number as the directory's size (before Linux 6.2).
+// The number of open descriptors. Nothing: there is no descriptor left to open the directory with. Kernels
+// before Linux 6.2 do not give the number as the size of the directory; there the entries are counted.
 std::optional<std::uint64_t> open_descriptors() {
     constexpr const char* directory = "/proc/self/fd";
     struct stat info {};
@@ -163,7 +163,7 @@ bool is_alive(const ProcessId& process) {
 
 FileDescriptor open_process(const ProcessId& process) {
     FileDescriptor pidfd = open_pid(process.pid);
-    // Checked after opening: from here on the descriptor cannot come to mean another process.
+    // Checked after opening: the descriptor means one process from here on.
     if (pidfd && !is_alive(process)) pidfd.reset();
     return pidfd;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Child processes, and naming a process so that a reused pid is never mistaken for ours.
+// Child processes, and names of processes that a reused pid cannot be mistaken for.
 #include <sys/types.h>
 
 #include <chrono>
@@ -11,48 +11,49 @@
 
 namespace svc {
 
-// A pid with the kernel's start time of it (clock ticks since boot).
+// A pid with the start time of its process (clock ticks since boot).
 struct ProcessId {
     pid_t pid = 0;
     std::uint64_t start_ticks = 0;
     bool operator==(const ProcessId&) const = default;
 };
-// These answer that a process is gone only when the kernel said so. Where it could not be asked (too many
-// open files, no memory, no access) they throw: nobody may be taken for dead because we could not look.
+// The next four say that a process has ended only when the kernel says so. They throw where the kernel could
+// not be asked (too many open files, no memory, no access), so that no live process is taken for an ended
+// one.
 std::optional<ProcessId> identify_process(pid_t pid);  // nothing: no such process, or a zombie
 bool is_alive(const ProcessId& process);
-// Owned pidfd that becomes readable when the process ends; empty when it is gone already.
+// A pidfd, which becomes readable when the process ends; empty when the process has ended.
 FileDescriptor open_process(const ProcessId& process);
 FileDescriptor open_pid(pid_t pid);  // the same without a start time to compare
 
 struct SpawnOptions {
     std::vector<std::string> arguments;            // [0] is the program, an absolute path
     std::vector<std::string> environment;          // "KEY=value"; nothing is inherited
-    std::vector<std::pair<int, int>> descriptors;  // {ours, theirs}; 0-2 are /dev/null unless named here
+    std::vector<std::pair<int, int>> descriptors;  // {parent's, child's}; 0 to 2 are /dev/null unless named
     bool new_session = false;                      // setsid() before exec
-    std::string directory;                         // to start in; "": ours
+    std::string directory;                         // working directory; "": the parent's
 };
-// The soft limit of open files that programs get which are started from now on: for a process that has raised
-// its own. Without it they inherit ours.
+// Sets the soft limit of open files of children that are started from now on. For a process that has raised
+// its own limit; without a call children inherit that.
 void set_file_limit_of_children(std::uint64_t files);
 
-// How many files this process may open still.
+// How many more files this process may open.
 std::uint64_t free_descriptors();
 
 struct ExitStatus {
     int code = 0;    // exit code, or 128 + signal
-    int signal = 0;  // 0: exited by itself
+    int signal = 0;  // 0: it exited without a signal
 };
 
-// A running child. Not thread-safe. The destructor kills and reaps it unless it has ended or was released.
+// A child process. Not thread-safe. The destructor kills and reaps it unless it has ended.
 class Child {
   public:
-    explicit Child(const SpawnOptions& options);  // vfork-like spawn, safe in a threaded process
+    explicit Child(const SpawnOptions& options);  // safe in a process with threads; see spawn.h
     ~Child();
     Child(Child&& other) noexcept;
     Child& operator=(Child&&) = delete;
     pid_t pid() const noexcept { return pid_; }
-    int pidfd() const noexcept { return pidfd_.get(); }  // readable when ended
+    int pidfd() const noexcept { return pidfd_.get(); }  // readable when the child has ended
     ExitStatus wait();
     std::optional<ExitStatus> wait_for(std::chrono::milliseconds limit);
     void kill(int signal) const;
@@ -68,7 +69,7 @@ struct CommandResult {
     std::string output;  // standard output, at most 1 MiB
     std::string errors;  // standard error, at most 64 KiB
 };
-// Runs to the end; throws Error `unavailable` on timeout after killing the child's group.
+// Runs a command until it ends. On a time-out kills the command's process group and throws unavailable.
 CommandResult run_command(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
                           std::string_view input = "");
 

@@ -1,5 +1,6 @@
 #pragma once
-// An undo stack for work in steps: what was added runs in reverse order unless `dismiss` was called.
+// A stack of undo functions for work in steps: the destructor runs them in reverse order unless dismiss() was
+// called.
 #include <functional>
 #include <string>
 #include <vector>

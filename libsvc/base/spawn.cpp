@@ -19,7 +19,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-// The sanitizer's own clone() takes the child for one with memory of its own, and ends us.
+// clone() of the address sanitizer assumes that the child has memory of its own, and aborts the process.
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...);  // NOLINT(bugprone-reserved-identifier)
 #define SVC_CLONE __clone
 #endif
@@ -37,7 +37,7 @@ std::atomic<std::uint64_t> file_limit_of_children{0};
 struct Mapping {
     int ours;
     int theirs;
-    int copy;  // where the child parks it, clear of all targets
+    int copy;  // number of the child's temporary copy, above all targets
 };
 
 // Made by the parent: the child shares its memory and must not allocate.
@@ -47,7 +47,7 @@ struct Plan {
     std::vector<Mapping> mappings;  // ordered by `theirs`
     bool new_session = false;
     const char* directory = nullptr;
-    std::uint64_t file_limit = 0;  // 0: ours
+    std::uint64_t file_limit = 0;  // 0: the parent's
     int error = 0;                 // written by the child
 };
 
@@ -175,7 +175,8 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
     int clone_error = 0;
     {
         const SignalBlock block;
-        // CLONE_VFORK: we continue when the child has left our memory by exec or exit.
+        // CLONE_VFORK: the parent continues when the child has called exec or exit and no longer uses its
+        // memory.
         spawned.pid =
             SVC_CLONE(run_child, stack.top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &pidfd);
         clone_error = errno;

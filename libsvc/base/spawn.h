@@ -10,10 +10,13 @@ namespace svc {
 struct SpawnedProcess {
     pid_t pid = -1;
     FileDescriptor pidfd;
-    int exec_error = 0;  // errno of what failed in the child, which then has ended and is to be reaped
+    int exec_error =
+        0;  // errno of the call that failed in the child; the child has ended and is to be reaped
 };
 
-// The child has default signal handlers, an empty signal mask and the named descriptors only. Any thread.
+// Starts a child that shares the parent's memory until exec (clone with CLONE_VM and CLONE_VFORK), which is
+// safe in a process with threads and does not copy page tables. The child has default signal handlers, an
+// empty signal mask and only the descriptors that are named. Any thread.
 SpawnedProcess spawn_process(const SpawnOptions& options);
 
 }  // namespace svc

@@ -104,7 +104,7 @@ std::string percent_encode(std::string_view text) {
 
 namespace {
 
-// Bytes of the character that `text` begins with; 0: it is none that can be shown.
+// The length in bytes of the first character of `text`; 0: it cannot be shown.
 std::size_t printable_length(std::string_view text) {
     const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
     const unsigned first = byte(0);

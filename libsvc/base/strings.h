@@ -14,8 +14,8 @@ bool iequals(std::string_view a, std::string_view b) noexcept;                  
 std::string percent_decode(std::string_view text, bool plus_is_space = false);  // throws invalid_argument
 std::string percent_encode(std::string_view text);                              // keeps unreserved characters
 
-// 'text' with control characters and what is no UTF-8 shown as \xNN, at most 128 characters. An object and
-// not a function, so that a call with a std::string never means std::quoted.
+// 'text' for messages: control characters and invalid UTF-8 are shown as \xNN, at most 128 characters. An
+// object and not a function, so that a call with a std::string never selects std::quoted.
 struct Quoted {
     std::string operator()(std::string_view text) const;
 };

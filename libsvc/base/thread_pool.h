@@ -10,7 +10,7 @@
 
 namespace svc {
 
-// Thread-safe. The destructor runs what is queued, then joins.
+// Thread-safe. The destructor runs the queued jobs, then joins the threads.
 class ThreadPool {
   public:
     using Job = std::function<void()>;
@@ -21,7 +21,7 @@ class ThreadPool {
 
     // False when the queue is full or the pool is stopping. A job that throws is logged.
     [[nodiscard]] bool post(Job job);
-    // No new jobs; runs the queued ones, joins. Idempotent.
+    // Refuses new jobs, runs the queued ones, joins the threads. May be called again.
     void stop();
     std::size_t queued() const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Things to be done later, any number of them on one thread.
+// Calls that are due later, any number of them on one thread.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace svc {
 
-// Thread-safe. Calls run one at a time on the timer's thread and must be quick; what they throw is logged.
-// The destructor drops what is pending and waits for the call that runs.
+// Thread-safe. Calls run one at a time on the timer's thread and must be quick; an exception is logged. The
+// destructor drops the pending calls and waits for the one that runs.
 class Timer {
   public:
     using Ticket = std::uint64_t;  // never 0
@@ -25,7 +25,7 @@ class Timer {
     Timer& operator=(const Timer&) = delete;
 
     Ticket after(Duration delay, std::function<void()> call);
-    void cancel(Ticket ticket);  // unknown ones are ignored; does not wait for a call that runs already
+    void cancel(Ticket ticket);  // ignores unknown tickets; does not wait for a call that runs already
     std::size_t pending() const;
 
   private:
@@ -39,8 +39,8 @@ class Timer {
     std::map<Key, std::function<void()>> calls_;
     std::map<Ticket, SteadyTime> deadlines_;
     Ticket last_ticket_ = 0;
-    std::stop_source round_;  // ends the present wait: something earlier was added
-    std::jthread thread_;     // last: starts when all else is there
+    std::stop_source round_;  // ends the present wait when an earlier call is added
+    std::jthread thread_;     // last: uses all above
 };
 
 }  // namespace svc

@@ -25,7 +25,7 @@ constexpr std::uint64_t progress_step = 4U << 20;
     throw Error(ErrorCode::invalid_argument, message);
 }
 
-// The sum in a tar header, over its 512 bytes with the sum itself taken for spaces.
+// The checksum of a tar header: the sum of its 512 bytes with the checksum field read as spaces.
 bool is_tar_header(std::string_view block) {
     if (block.size() < 512) return false;
     constexpr std::size_t field = 148;
@@ -95,7 +95,7 @@ class Unpacker {
         options_.progress(reported_, reader_.file_size());
     }
 
-    // Counted before anything is written, and for what is skipped as well: that is decompressed too.
+    // Counted before anything is written, and for skipped entries as well, as these are decompressed too.
     void count_bytes(const ArchiveEntry& entry) {
         const std::uint64_t limit = options_.limits.max_bytes;
         if (entry.size > limit || total_bytes_ > limit - entry.size)
@@ -104,7 +104,7 @@ class Unpacker {
         reader_.check_expansion(total_bytes_, options_.limits.expansion);
     }
 
-    // The path below the subtree: "" for the subtree itself, nothing for what lies elsewhere.
+    // The path below the subtree: "" for the subtree itself, nothing for an entry outside of it.
     std::optional<std::string> path_in_tree(const std::string& path) const {
         if (path == options_.subtree) return "";
         if (!path.starts_with(options_.subtree + "/")) return std::nullopt;
@@ -162,7 +162,7 @@ class Unpacker {
             write_block(file.get(), *block, entry);
             end = std::max<std::uint64_t>(end, block->offset + block->bytes.size());
         }
-        // A hole at the end is in no block.
+        // A hole at the end of a file has no block.
         if (end < entry.size && ::ftruncate(file.get(), static_cast<off_t>(entry.size)) != 0)
             throw system_error("cannot unpack " + quoted(entry.path), errno);
         result_.bytes += entry.size;
@@ -271,7 +271,7 @@ std::optional<std::string> read_archive_member(const std::filesystem::path& arch
             if (content) refuse("entry " + quoted(entry.path) + " appears twice");
             content = read_member(reader, entry, max_size);
         }
-        // Looking at the next header means unpacking what is left of this entry.
+        // To read the next header, libarchive decompresses the rest of this entry.
         const std::uint64_t unread = is_member(entry.path, name) ? 0 : entry.size;
         if (unread > search_limit || reader.bytes_unpacked() > search_limit - unread) break;
     }

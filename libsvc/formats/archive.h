@@ -1,5 +1,7 @@
 #pragma once
 // Reading and safely unpacking tar archives (gzip, bzip2, xz, zstd or plain); libarchive does the decoding.
+// For image packages and exported application versions. Any thread; functions block while they read the
+// archive.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -15,10 +17,11 @@ enum class Compression { none, gzip, bzip2, xz, zstd, unknown };
 Compression detect_compression(const std::filesystem::path& file);
 std::string_view to_text(Compression compression);
 
-// What an archive may unpack to is bounded by its own size too: zeros compress a million times.
+// How many bytes an archive may unpack to, by its own size: zeros compress to a millionth, and a small upload
+// must not fill the disk.
 struct ExpansionLimit {
-    std::uint64_t always = std::uint64_t{1} << 30;  // so many bytes are fine however small the archive is
-    std::uint64_t max_times = 1000;                 // its own size
+    std::uint64_t always = std::uint64_t{1} << 30;  // bytes that are allowed for every archive
+    std::uint64_t max_times = 1000;                 // times the size of the archive that are allowed
 };
 
 struct ArchiveLimits {

@@ -75,7 +75,7 @@ ArchiveReader::ArchiveReader(const std::filesystem::path& file, ArchiveFormat fo
     file_size_ = static_cast<std::uint64_t>(info.st_size);
     archive* const reader = archive_.get();
     if (reader == nullptr) throw Error(ErrorCode::internal, "cannot start reading an archive");
-    // Named one by one: every other format is one more parser that hostile bytes could reach.
+    // Only these formats: every other one is one more parser that hostile bytes could reach.
     if (format == ArchiveFormat::zip) {
         archive_read_support_format_zip_seekable(reader);
     } else {
@@ -116,7 +116,7 @@ std::optional<ArchiveBlock> ArchiveReader::next_block() {
     la_int64_t offset = 0;
     const int result = archive_read_data_block(archive_.get(), &bytes, &size, &offset);
     if (result == ARCHIVE_EOF) return std::nullopt;
-    if (result != ARCHIVE_OK) throw_malformed();  // a warning is about a wrong checksum
+    if (result != ARCHIVE_OK) throw_malformed();  // ARCHIVE_WARN: a wrong checksum
     if (offset < 0)
         throw Error(ErrorCode::invalid_argument, "archive is malformed: a block lies before its file");
     return ArchiveBlock{{static_cast<const char*>(bytes), size}, static_cast<std::uint64_t>(offset)};

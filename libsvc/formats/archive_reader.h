@@ -1,6 +1,6 @@
 #pragma once
-// A tar archive read from front to back: what libarchive tells about each entry, as plain values. Used by
-// archive.cpp and package.cpp.
+// Reads a tar or zip archive from front to back, one entry after the other, as plain values. Used by
+// archive.cpp, package.cpp and package_unpack.cpp.
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -17,7 +17,7 @@ struct archive_entry;
 
 namespace svc {
 
-// One run of a file's bytes; what lies between two runs is zeros. Valid until the next call to the reader.
+// One run of a file's bytes; the bytes between two runs are zeros. Valid until the next call to the reader.
 struct ArchiveBlock {
     std::string_view bytes;
     std::uint64_t offset = 0;
@@ -25,7 +25,8 @@ struct ArchiveBlock {
 
 enum class ArchiveFormat { tar, zip };
 
-// One thread. Everything throws invalid_argument "archive is malformed: ..." where the bytes are at fault.
+// Not thread-safe. All members throw invalid_argument "archive is malformed: ..." where the bytes are at
+// fault.
 class ArchiveReader {
   public:
     explicit ArchiveReader(const std::filesystem::path& file, ArchiveFormat format = ArchiveFormat::tar);
@@ -33,7 +34,7 @@ class ArchiveReader {
     ArchiveReader(const ArchiveReader&) = delete;
     ArchiveReader& operator=(const ArchiveReader&) = delete;
 
-    // False at the end. Skips what was not read of the entry before.
+    // Goes to the next entry, skipping the unread rest of the one before. False at the end of the archive.
     bool next(ArchiveEntry& entry);
     std::optional<ArchiveBlock> next_block();  // of the current file
 

@@ -37,7 +37,7 @@ unsigned type_of(const ArchiveEntry& entry) {
                 "cannot write the archive: " + quoted(entry.path) + " is of no known kind");
 }
 
-// Owners by number alone: names of this machine mean nothing elsewhere.
+// Owners as numbers only: user names of this machine have no meaning in the archive.
 EntryPointer convert(const ArchiveEntry& from) {
     EntryPointer entry(archive_entry_new());
     if (!entry) throw Error(ErrorCode::internal, "cannot write the archive: out of memory");
@@ -77,8 +77,7 @@ ArchiveWriter::ArchiveWriter() : archive_(archive_write_new()) {
     check(archive_write_open(writer, this, nullptr, write, nullptr));
 }
 
-// One that was left in the middle must not fill up its archive. What compresses is given back by the closing
-// alone.
+// An archive that was not finished is not completed here; closing libarchive's writer frees the compressor.
 ArchiveWriter::~ArchiveWriter() {
     if (finished_) return;
     archive_write_fail(archive_.get());
@@ -91,7 +90,7 @@ long ArchiveWriter::append(archive*, void* self, const void* bytes, std::size_t 
 }
 
 void ArchiveWriter::check(int result) const {
-    // A warning is about a name that is not UTF-8: it is stored as it is.
+    // ARCHIVE_WARN: a name that is not UTF-8. It is stored without a change.
     if (result >= ARCHIVE_WARN) return;
     const char* const text = archive_error_string(archive_.get());
     throw Error(ErrorCode::internal,
@@ -121,7 +120,7 @@ void ArchiveWriter::finish() {
 std::string ArchiveWriter::take(std::size_t at_most) {
     std::string bytes = made_.substr(taken_, at_most);
     taken_ += bytes.size();
-    if (taken_ * 2 >= made_.size()) {  // so that it neither grows nor is moved for each byte taken
+    if (taken_ * 2 >= made_.size()) {  // rarely, so that the rest is not moved for each byte taken
         made_.erase(0, taken_);
         taken_ = 0;
     }

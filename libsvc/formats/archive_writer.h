@@ -1,5 +1,6 @@
 #pragma once
-// Makes a gzip tarball in memory, piece by piece; libarchive does the encoding.
+// Makes a gzip tarball in memory, piece by piece; libarchive does the encoding. The caller takes the bytes
+// while they are made, so memory use is constant.
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -11,8 +12,8 @@ struct archive;
 
 namespace svc {
 
-// The same entries give the same bytes. Long and strange names, large files and extended attributes are kept
-// (pax headers). One thread at a time. Throws internal "cannot write the archive: ...".
+// The same entries give the same bytes. Pax headers keep names of any length and bytes, large files and
+// extended attributes. One thread at a time. Throws internal "cannot write the archive: ...".
 class ArchiveWriter {
   public:
     ArchiveWriter();
@@ -20,10 +21,10 @@ class ArchiveWriter {
     ArchiveWriter(const ArchiveWriter&) = delete;
     ArchiveWriter& operator=(const ArchiveWriter&) = delete;
 
-    // A file's `size` bytes follow with write().
+    // The `size` bytes of a file follow with write().
     void begin(const ArchiveEntry& entry);
     void write(std::string_view bytes);
-    void finish();  // no entry follows
+    void finish();  // after the last entry
 
     std::size_t ready() const noexcept { return made_.size() - taken_; }
     std::string take(std::size_t at_most);  // of the bytes made so far

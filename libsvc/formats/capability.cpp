@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t capability_max_id = 65535;
 
-// Root 0 where the value names none.
+// The user that the value names as root; 0 where it names none.
 std::optional<vfs_ns_cap_data> parse(const std::string& value) {
     vfs_ns_cap_data data{};
     if (value.size() != XATTR_CAPS_SZ_2 && value.size() != XATTR_CAPS_SZ_3) return std::nullopt;

@@ -25,7 +25,7 @@ bool is_printable(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Reads a line from its front.
+// Reads a line from front to back.
 class Reader {
   public:
     Reader(std::string_view line, const LineLimits& limits) : rest_(line), limits_(limits) {}
@@ -58,7 +58,7 @@ class Reader {
         }
     }
 
-    // Up to one of `ends`; a backslash takes their meaning from what follows it.
+    // The text up to one of `ends`. A character after a backslash is no end.
     std::string word(std::string_view ends, std::size_t limit) {
         std::string text;
         while (!rest_.empty() && ends.find(rest_.front()) == std::string_view::npos) {

@@ -1,5 +1,6 @@
 #pragma once
-// Samples as lines of text: `measurement,tag=value,... field=number,... time`. Pure; for input from anybody.
+// Samples in the line protocol of InfluxDB: `measurement,tag=value,... field=number,... time`. Parses
+// untrusted input. Functions are pure; objects are not thread-safe.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,34 +14,34 @@ namespace svc {
 struct LineSample {
     std::string measurement;
     std::vector<std::pair<std::string, std::string>> tags;  // by name
-    std::vector<std::pair<std::string, double>> fields;     // truth values as 0 and 1; texts are left out
-    std::optional<std::int64_t> time;                       // in whatever unit the sender has
+    std::vector<std::pair<std::string, double>> fields;     // booleans as 0 and 1; texts are left out
+    std::optional<std::int64_t> time;                       // the unit is the sender's
 };
 
-// Longer ones are refused.
+// A line beyond a limit is refused.
 struct LineLimits {
     std::size_t line = 4096;  // bytes
     std::size_t tags = 16;
     std::size_t all_tags = 512;  // bytes of their names and values
     std::size_t fields = 64;
-    std::size_t name = 64;    // bytes of a measurement's, tag's or field's name
+    std::size_t name = 64;    // bytes of the name of a measurement, tag or field
     std::size_t value = 128;  // bytes of a tag's value
 };
 
-// Throws invalid_argument that says what is wrong, without the line. A name has letters, digits and `_`, as
-// metrics have; a tag's value is printable ASCII.
+// Throws invalid_argument with the reason, without the line. A name has letters, digits and `_`; the value of
+// a tag is printable ASCII.
 LineSample parse_line(std::string_view line, const LineLimits& limits = {});
 
-// Makes one line. One thread.
+// Makes one line.
 class LineWriter {
   public:
-    explicit LineWriter(std::string_view measurement);  // a name, like those of tags and fields
-    // Tags before fields. Empty values are left out, for a line cannot have them; what is not printable ASCII
-    // becomes '_', and what is beyond 128 bytes is cut off.
+    explicit LineWriter(std::string_view measurement);  // letters, digits and `_`, as all names
+    // Tags come before fields. An empty value is left out, as a line cannot have one; bytes that are not
+    // printable ASCII become '_'; a value is cut at 128 bytes.
     LineWriter& tag(std::string_view name, std::string_view value);
     LineWriter& field(std::string_view name, std::uint64_t value);
-    LineWriter& field(std::string_view name, double value);  // left out when it is not finite
-    // The line, without its end. Throws invalid_argument when it has no field.
+    LineWriter& field(std::string_view name, double value);  // left out when `value` is not finite
+    // The line without a line end. Throws invalid_argument when it has no field.
     std::string finish(std::int64_t nanoseconds) const;
 
   private:

@@ -7,7 +7,7 @@
 namespace svc {
 namespace {
 
-constexpr double no_place = 1e9;  // beyond all limits
+constexpr double no_place = 1e9;  // refused by every `limit`
 
 // "4807.038": digits and at most one point.
 std::optional<double> parse_magnitude(std::string_view text) {

@@ -20,7 +20,7 @@ namespace svc {
 namespace {
 
 constexpr std::string_view manifest_name = "manifest.yaml";
-// What a small archive can name without holding anything.
+// Limits of names: a small archive can have millions of empty entries with long names.
 constexpr std::size_t max_path_bytes = 4096;
 constexpr std::size_t package_max_depth = 64;
 constexpr std::size_t max_names_bytes = std::size_t{16} << 20;
@@ -36,7 +36,7 @@ bool is_zip(const std::filesystem::path& file) {
     if (::pread(source.get(), start.data(), start.size(), 0) != static_cast<ssize_t>(start.size()))
         return false;
     const std::string_view magic(start.data(), start.size());
-    return magic == "PK\3\4"sv || magic == "PK\5\6"sv;  // the second: of no entry
+    return magic == "PK\3\4"sv || magic == "PK\5\6"sv;  // PK\5\6: a zip archive without entries
 }
 
 PackageFormat package_format_of(const std::filesystem::path& file) {
@@ -138,7 +138,7 @@ class Lister {
         listed.size = entry.size;
         if (manifest) listing_.manifest.assign(static_cast<std::size_t>(entry.size), '\0');
         if (manifest) listing_.has_manifest = true;
-        // To the end, so that what is truncated or corrupt is found.
+        // Reads to the end, so that a truncated or corrupt file is found.
         while (const auto block = reader_.next_block()) {
             check_stop();
             if (block->offset + block->bytes.size() > entry.size)
@@ -149,7 +149,7 @@ class Lister {
         }
     }
 
-    // With all entries known: an archive may name a directory after what lies in it.
+    // After the last entry, as an archive may list a directory after the files in it.
     void check_tree() {
         std::unordered_map<std::string_view, PackageEntryKind> known;
         known.reserve(listing_.entries.size());
@@ -179,7 +179,7 @@ class Lister {
     ArchiveReader reader_;
     PackageListing listing_;
     std::size_t names_bytes_ = 0;
-    std::vector<std::pair<std::string, std::string>> hard_links_;  // name, what it is another name of
+    std::vector<std::pair<std::string, std::string>> hard_links_;  // name, target
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// Application and addon packages: bzip2 tarballs or zip archives of a manifest, hooks and files. Read, never
-// unpacked here.
+// Lists application and addon packages: bzip2 tarballs or zip archives of a manifest, hooks and files
+// (docs/management.md, "Packages and manifests"). package_unpack.h unpacks them.
 #include <cstdint>
 #include <filesystem>
 #include <stop_token>
@@ -19,7 +19,7 @@ struct PackageEntry {
     std::string path;  // "hooks/pre-start": without "./", "//" or a slash at the end
     PackageEntryKind kind = PackageEntryKind::file;
     unsigned mode = 0;       // permission bits with setuid, setgid and sticky
-    std::uint64_t size = 0;  // of a file
+    std::uint64_t size = 0;  // bytes of a file
 };
 
 struct PackageListing {
@@ -39,11 +39,11 @@ struct PackageLimits {
     ExpansionLimit expansion = {};
 };
 
-// Reads the whole archive, so a truncated one is found. Throws invalid_argument: "package is not a bzip2
-// tarball" (by content, whatever its name), broken bytes, more entries or bytes than the limits, an absolute
+// Reads the whole archive, so that a truncated one is refused. Throws invalid_argument: "package is not a
+// bzip2 tarball" (by content, not by name), broken bytes, more entries or bytes than the limits, an absolute
 // name or "..", one name twice, a device, fifo or socket, a link (of either kind) that leads out of the
 // package, an entry beneath something that is not a directory, a manifest larger than the limit. A listing
-// without manifest.yaml is fine here: the caller decides. Throws cancelled when stopped. Constant memory
+// without manifest.yaml is allowed here: the caller decides. Throws cancelled when stopped. Constant memory
 // besides the listing.
 PackageListing list_package(const std::filesystem::path& package, const PackageLimits& limits = {},
                             std::stop_token stop = {});

@@ -54,7 +54,7 @@ class PackageUnpacker {
         if (stop_.stop_requested()) throw Error(ErrorCode::cancelled, "unpacking was cancelled");
     }
 
-    // Always open to their owner, who is to run and to clean up what is inside.
+    // The owner may always read and enter directories, since the agent runs hooks in them and removes them.
     static FileAttributes attributes_of(const ArchiveEntry& entry) {
         FileAttributes attributes;
         attributes.mode = (entry.mode & 01777U) | (entry.kind == EntryKind::directory ? 0700U : 0400U);

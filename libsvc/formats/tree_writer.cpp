@@ -18,7 +18,7 @@ namespace svc {
 
 namespace {
 
-// What the records of the directories may take: a small archive can name a million of long names.
+// Bytes of the recorded directories: a small archive can have a million directories with long names.
 constexpr std::size_t max_remembered_bytes = std::size_t{256} << 20;
 
 [[noreturn]] void refuse(const std::string& path, std::string_view reason) {
@@ -66,7 +66,8 @@ FileDescriptor TreeWriter::open_beneath(const std::string& path, int flags) cons
     const char* const name = path.empty() ? "." : path.c_str();
     for (;;) {
         FileDescriptor file(static_cast<int>(syscall(SYS_openat2, target_.get(), name, &how, sizeof how)));
-        if (file || (errno != EAGAIN && errno != EINTR)) return file;  // EAGAIN: a rename elsewhere raced
+        if (file || (errno != EAGAIN && errno != EINTR))
+            return file;  // EAGAIN: a rename somewhere on the machine interfered
     }
 }
 
@@ -89,7 +90,7 @@ TreeWriter::Place TreeWriter::place_of(const std::string& path) {
     return {cached_.get(), name_of(path)};
 }
 
-// False: it was there already.
+// False: the directory exists already.
 bool TreeWriter::make_one_directory(int parent, const char* name, const std::string& path) {
     if (::mkdirat(parent, name, 0700) == 0) return true;
     if (errno != EEXIST) throw_errno(path);
@@ -136,7 +137,7 @@ FileDescriptor TreeWriter::create_file(const std::string& path) {
     }));
 }
 
-// The owner first: changing it clears setuid bits and capabilities.
+// Sets the owner first: a change of owner clears setuid bits and capabilities.
 void TreeWriter::finish_file(const std::string& path, int file, const FileAttributes& attributes) {
     if (keep_owners_ && ::fchown(file, attributes.uid, attributes.gid) != 0) throw_errno(path);
     if (::fchmod(file, attributes.mode) != 0) throw_errno(path);
@@ -147,7 +148,7 @@ void TreeWriter::finish_file(const std::string& path, int file, const FileAttrib
 void TreeWriter::set_extended(const std::string& path, int file, const FileAttributes& attributes) {
     for (const auto& [name, value] : attributes.extended) {
         if (::fsetxattr(file, name.c_str(), value.data(), value.size(), 0) == 0) continue;
-        // A file system without them, or one that caps their size, must not make an image unusable.
+        // A file system without extended attributes, or with a low limit, must not make an image unusable.
         const bool dispensable =
             name.starts_with("user.") && (errno == ENOTSUP || errno == ENOSPC || errno == E2BIG);
         const bool not_ours = !keep_owners_ && errno == EPERM;
@@ -171,7 +172,7 @@ void TreeWriter::make_symbolic_link(const std::string& path, const std::string& 
 void TreeWriter::make_fifo(const std::string& path, const FileAttributes& attributes) {
     const Place place = place_of(path);
     create_or_replace(path, place, [](const Place& at) { return ::mkfifoat(at.parent, at.name, 0600); });
-    // Reading and writing, because opening one end alone would block.
+    // Opened for reading and writing: to open one end of a fifo would block.
     const FileDescriptor fifo(
         ::openat(place.parent, place.name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!fifo) throw_errno(path);
@@ -199,8 +200,8 @@ void TreeWriter::finish_directory(const Directory& directory) {
 }
 
 void TreeWriter::finish() {
-    // Children come before their parents, whose mode may lock us out; of two records of one directory the
-    // later stays.
+    // Children before their parents, as the mode of a parent may deny access; of two descriptions of one
+    // directory the later counts.
     std::stable_sort(directories_.begin(), directories_.end(),
                      [](const Directory& a, const Directory& b) { return a.path > b.path; });
     for (std::size_t i = 0; i < directories_.size(); ++i)

@@ -1,5 +1,6 @@
 #pragma once
-// Creates files beneath one directory, from names nobody vouches for. Used by archive.cpp.
+// Creates files beneath one directory from names that may be hostile. Used by archive.cpp and
+// package_unpack.cpp.
 #include <sys/types.h>
 
 #include <ctime>
@@ -18,15 +19,15 @@ struct FileAttributes {
     uid_t uid = 0;
     gid_t gid = 0;
     std::optional<timespec> modified;
-    std::vector<std::pair<std::string, std::string>> extended;  // name, value: set as they are
+    std::vector<std::pair<std::string, std::string>> extended;  // name, value; set without a change
 };
 
 // Paths are relative to the target, without ".", ".." or empty parts; "" is the target itself. The kernel
-// resolves each beneath the target and through no link. A later file replaces an earlier one, never a
-// directory. One thread.
+// resolves each path beneath the target and follows no link. A later file replaces an earlier one, but never
+// a directory. Not thread-safe. Throws invalid_argument naming the path, or the error of the disk.
 class TreeWriter {
   public:
-    // `keep_owners`: whether owners are set at all. Directories nobody described belong to `owner`.
+    // `keep_owners` false: owners are not set. A directory that no entry describes belongs to `owner`.
     TreeWriter(const std::filesystem::path& target, bool keep_owners, uid_t owner);
 
     void make_directory(const std::string& path, FileAttributes attributes);
@@ -36,12 +37,12 @@ class TreeWriter {
                             const FileAttributes& attributes);
     void make_fifo(const std::string& path, const FileAttributes& attributes);
     void make_hard_link(const std::string& path, const std::string& source);
-    // Sets what was put off until nothing is created in the directories any more, and syncs.
+    // After the last entry: sets owners, modes and times of the directories, and syncs the file system.
     void finish();
 
   private:
     struct Place {
-        int parent;  // of this object: valid until the next call
+        int parent;  // owned by the TreeWriter: valid until the next call
         const char* name;
     };
     struct Directory {
@@ -55,16 +56,16 @@ class TreeWriter {
     void remember(const std::string& path, FileAttributes attributes);
     void finish_directory(const Directory& directory);
     void set_extended(const std::string& path, int file, const FileAttributes& attributes);
-    // Runs `create`; where something is in the way already, removes that and runs it again.
+    // Runs `create`; where a file has the name already, removes it and runs `create` again.
     template <class Create>
     int create_or_replace(const std::string& path, const Place& place, Create&& create);
 
     FileDescriptor target_;
     bool keep_owners_;
     FileAttributes undescribed_;
-    std::string cached_path_;  // the parent of the last entry: archives list a directory's files in a row
+    std::string cached_path_;  // parent of the last entry: the next entry is mostly in the same directory
     FileDescriptor cached_;
-    std::vector<Directory> directories_;  // in the order they were described: the last word counts
+    std::vector<Directory> directories_;  // in the order of the archive; the last description of one counts
     std::size_t remembered_bytes_ = 0;
 };
 

@@ -1,10 +1,11 @@
 #pragma once
+// The locale in which libarchive reads names.
 #include <locale.h>
 
 namespace svc {
 
-// Names in archives are UTF-8 whatever the process was started with; libarchive asks the thread's locale, so
-// this sets it for the thread that makes the object, until that thread destroys it.
+// While it lives, the locale of the thread that made it has UTF-8 names: names in archives are UTF-8 in any
+// environment, and libarchive uses the thread's locale. The same thread must destroy it.
 class Utf8Locale {
   public:
     Utf8Locale() : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)), before_(uselocale(nullptr)) {

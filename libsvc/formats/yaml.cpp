@@ -86,7 +86,7 @@ std::optional<Json> float_scalar(std::string_view text) {
     return Json(value);
 }
 
-// The core schema of YAML 1.2: "yes", "on" and "012" are no booleans and no octal number here.
+// The core schema of YAML 1.2, where "yes" and "on" are no booleans and "012" is no octal number.
 Json plain_scalar(std::string_view text) {
     if (is_one_of(text, {"", "~", "null", "Null", "NULL"})) return {};
     if (is_one_of(text, {"true", "True", "TRUE"})) return true;
@@ -96,8 +96,7 @@ Json plain_scalar(std::string_view text) {
     return text;
 }
 
-// Receives yaml-cpp's events. Building from events and not from its node tree keeps aliases and depth in our
-// hands.
+// Receives yaml-cpp's events. With events instead of a node tree, this class can limit aliases and depth.
 class Builder final : public YAML::EventHandler {
   public:
     Json root;
@@ -138,7 +137,7 @@ class Builder final : public YAML::EventHandler {
         bool is_map;
         JsonArray items;
         JsonMembers members;
-        std::optional<std::string> key;  // of the member whose value comes next
+        std::optional<std::string> key;  // key of the member whose value comes next
         std::set<std::string> keys;
     };
 
@@ -177,7 +176,7 @@ class Builder final : public YAML::EventHandler {
     std::vector<Level> open_;
 };
 
-// Text that some reader of YAML 1.1 or 1.2 would take for something else.
+// Whether a reader of YAML 1.1 or 1.2 would read the plain text as another type than text.
 bool needs_quotes(const std::string& text) {
     return !plain_scalar(text).is_string() ||
            is_one_of(to_lower(text), {"y", "n", "yes", "no", "on", "off"}) ||
@@ -186,7 +185,7 @@ bool needs_quotes(const std::string& text) {
 
 void emit(YAML::Emitter& out, const Json& value) {
     if (value.is_object()) {
-        if (value.as_object().empty()) out << YAML::Flow;  // "{}" on the line of its key
+        if (value.as_object().empty()) out << YAML::Flow;  // "{}" on the line of the key
         out << YAML::BeginMap;
         for (const auto& [key, member] : value.as_object()) {
             out << YAML::Key;
@@ -210,7 +209,7 @@ void emit(YAML::Emitter& out, const Json& value) {
     } else if (value.is_number() || value.is_bool()) {
         out << value.dump();
     } else {
-        emit(out, Json::parse(value.dump()));  // text rendered before
+        emit(out, Json::parse(value.dump()));  // RawJson
     }
 }
 

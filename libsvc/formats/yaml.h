@@ -1,5 +1,5 @@
 #pragma once
-// YAML to and from JSON values; yaml-cpp does the work.
+// YAML to and from JSON values. Only yaml.cpp includes yaml-cpp. Pure functions.
 #include <span>
 #include <string>
 #include <string_view>

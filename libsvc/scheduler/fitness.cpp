@@ -7,7 +7,8 @@ namespace svc {
 
 namespace {
 
-// How much is missing; 0 when it fits. What is not asked for is never missing, even on an overcommitted node.
+// How much is missing; 0 when the request fits. An amount of 0 is never missing, even on an overcommitted
+// node.
 double missing(double need, double total, double used, double tolerance = 0) {
     if (need == 0) return 0;
     const double over = used + need - total;
@@ -64,7 +65,7 @@ bool has_gpu_type(const PlacementRequest& request, const NodeCapacity& node) {
            std::find(node.gpu_types.begin(), node.gpu_types.end(), request.gpu_type) != node.gpu_types.end();
 }
 
-// NaN, wherever it came from, does not compare equal to 0 and so never fits.
+// NaN does not compare equal to 0, so a request or node with NaN never fits.
 bool fits(const PlacementRequest& request, const NodeCapacity& node) {
     return accepts(request, node) && missing_cpus(request, node) == 0 && missing_memory(request, node) == 0 &&
            missing_disk(request, node) == 0 && missing_gpu_slots(request, node) == 0 &&

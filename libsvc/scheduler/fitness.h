@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: whether a node can take a request, and how good a choice it is.
+// Internal to this folder: whether a node can take a request, and how good a choice it is. Pure functions.
 #include <cstdint>
 
 #include "libsvc/scheduler/scheduler.h"
@@ -18,19 +18,20 @@ const std::string* missing_tag(const PlacementRequest& request, const NodeCapaci
 bool has_gpu_type(const PlacementRequest& request, const NodeCapacity& node);
 bool fits(const PlacementRequest& request, const NodeCapacity& node);
 
-// Sums of free shares in billionths: rounding errors alone make no difference between nodes, and what is
-// taken from two nodes of the same size leaves them in the same order.
+// Sums of free shares in billionths. Rounding errors make no difference between nodes, and the same request
+// taken from two nodes of one size leaves them in the same order.
 using Shares = std::int64_t;
 Shares free_shares(const NodeCapacity& node);      // of cpus, memory and disk
-Shares free_gpu_shares(const NodeCapacity& node);  // to be added when GPU slots are asked for
-// What a node of this size has less when it takes the request.
+Shares free_gpu_shares(const NodeCapacity& node);  // added when the request needs GPU slots
+// The shares that the request takes on a node of this size.
 Shares taken_shares(const PlacementRequest& request, const Amounts& total);
 
-// The best node so far. Equal ones are told apart by their instances, then by name.
+// Finds the best node of those that are offered. Of equal ones it takes the one with fewer instances, then
+// the first by name. Not thread-safe.
 class BestNode {
   public:
     explicit BestNode(Strategy strategy) : strategy_(strategy) {}
-    // `left`: the shares that are left free on it.
+    // `left`: the shares that stay free on the candidate.
     void offer(const NodeCapacity& candidate, Shares left) {
         const Shares rank = strategy_ == Strategy::spread ? left : -left;
         if (node_ != nullptr && !precedes(candidate, rank)) return;

@@ -7,8 +7,8 @@
 
 namespace svc {
 
-// Where all have the same size, taking a request from any of them leaves the same shares less: so the order
-// before is the order after. GPU slots count only where they are asked for: that is another order.
+// Nodes of one size lose the same shares when they take a request, so the order before is the order after.
+// GPU slots count only where a request needs them; that is a second order.
 struct NodeTable::Size {
     Size(Strategy strategy, const Amounts& its_total)
         : total(its_total), ranked(strategy), ranked_with_gpu(strategy) {}
@@ -47,7 +47,7 @@ NodeTable::Size& NodeTable::size_of(const Amounts& total) {
     return *size;
 }
 
-// One that takes nothing is in no order.
+// A node that takes no instances is in no order.
 void NodeTable::list(std::uint32_t index) {
     const NodeCapacity& node = nodes_[index];
     if (!node.online || !node.schedulable) return;
@@ -100,7 +100,7 @@ std::variant<Placement, NoPlacement> NodeTable::place(const PlacementRequest& re
         best.offer(*node, free - taken_shares(request, size->total));
     }
     if (best.node() != nullptr) return Placement{best.node()->name};
-    return svc::place(request, nodes_, strategy_);  // says what is short on which node
+    return svc::place(request, nodes_, strategy_);  // finds out what each node is short of
 }
 
 }  // namespace svc

@@ -1,5 +1,6 @@
 #pragma once
-// The nodes, kept in the order in which a strategy takes them: a placement does not look at every node.
+// The nodes, kept in the order in which a strategy takes them, so that a placement does not look at every
+// node.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -24,8 +25,8 @@ struct NodeUsage {
     std::uint64_t free_ports = 0;
 };
 
-// One thread. Answers what place() would for the same nodes. Which nodes there are, and their sizes, stay as
-// they were given.
+// Not thread-safe. Gives the same answers as place() of scheduler.h for the same nodes. The set of nodes and
+// their sizes do not change; make a new table when they do.
 class NodeTable {
   public:
     NodeTable(Strategy strategy, std::vector<NodeCapacity> nodes);  // of different names
@@ -34,7 +35,7 @@ class NodeTable {
     NodeTable& operator=(NodeTable&&) noexcept;
 
     std::variant<Placement, NoPlacement> place(const PlacementRequest& request) const;
-    void set_usage(std::string_view node, const NodeUsage& usage);  // of an unknown one: nothing
+    void set_usage(std::string_view node, const NodeUsage& usage);  // ignores an unknown node
     std::span<const NodeCapacity> nodes() const { return nodes_; }  // ordered by name
     Strategy strategy() const { return strategy_; }
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t max_places = 32;
 
-// fits() has the last word: an amount that is free but for a rounding error must not be passed over.
+// Tolerant, since fits() decides: a node whose free amount is only a rounding error short must not be
+// skipped.
 bool may_be_free(double need, double most_free) {
     constexpr double slack = 2 * cpu_tolerance;
     return need == 0 || need <= most_free + slack;
@@ -27,7 +28,7 @@ bool RankedNodes::precedes(const Place& a, const Place& b) const {
     return a.node < b.node;
 }
 
-// The first block that does not end before it; else the last one.
+// The first block whose last node does not come before `place`; else the last block.
 RankedNodes::Blocks::iterator RankedNodes::block_for(const Place& place) {
     const auto found = std::partition_point(blocks_.begin(), blocks_.end(), [&](const Block& block) {
         return precedes(block.places.back(), place);

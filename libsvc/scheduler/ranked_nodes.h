@@ -8,8 +8,9 @@
 
 namespace svc {
 
-// One thread. Nodes are named by their index. In blocks, each of which knows the most that any of its nodes
-// has free: what is full is passed over a block at a time, and a change moves a few dozen entries.
+// Not thread-safe. A node is an index into the caller's nodes. The order is stored in blocks; each block
+// knows the most that any of its nodes has free, so that full nodes are skipped a block at a time and a
+// change moves a few dozen entries.
 class RankedNodes {
   public:
     explicit RankedNodes(Strategy strategy) : sign_(strategy == Strategy::spread ? -1 : 1) {}
@@ -19,10 +20,10 @@ class RankedNodes {
         std::uint64_t instances = 0;
         std::uint32_t node = 0;
     };
-    // `nodes` as the indexes mean it, in the order of their names. `place`: as the node was added.
+    // `nodes`: what the indexes refer to, ordered by name. remove() gets the `place` that add() got.
     void add(const Place& place, std::span<const NodeCapacity> nodes);
     void remove(const Place& place, std::span<const NodeCapacity> nodes);
-    // The first that fits; null pointer: none.
+    // The first node that fits; null pointer: none.
     const NodeCapacity* first_fit(const PlacementRequest& request, std::span<const NodeCapacity> nodes) const;
 
   private:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t max_named_nodes = 10;
 
-// "2GB" for 1.2 GB: a shortage is rounded up, so that what it names would have been enough.
+// "2GB" for 1.2 GB: rounded up, so that the amount in the message would be enough.
 std::string rounded_up_size(double bytes) {
     constexpr std::array<std::string_view, 7> units{"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     std::size_t unit = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Placement: pure functions over what nodes have and what is reserved on them (facts: Scheduling).
+// Placement of instances on nodes: pure functions over what nodes have and what is reserved on them
+// (docs/management.md, "Placement").
 #include <cstdint>
 #include <map>
 #include <span>
@@ -24,7 +25,7 @@ struct NodeCapacity {
     std::string name;
     std::string architecture;
     std::vector<std::string> tags;
-    std::vector<std::string> gpu_types;  // of the GPUs its slots are of
+    std::vector<std::string> gpu_types;  // types of its GPUs
     bool online = true;
     bool schedulable = true;
     Amounts total;  // cpus and memory already multiplied by the allocation rates
@@ -39,14 +40,14 @@ struct PlacementRequest {
     std::uint64_t ports = 0;
     std::string architecture;           // "": any
     std::vector<std::string> selector;  // all must be among the node's tags
-    std::string node;                   // "": any; else this one alone
-    std::string gpu_type;               // of the slots it needs; "": any
+    std::string node;                   // "": any; else only this one
+    std::string gpu_type;               // type of the GPU whose slots it needs; "": any
 };
 
 struct Placement {
     std::string node;
 };
-// Why nobody fits: the text of the failed operation, each node with what was short on it.
+// Why no node fits: the text of the failed operation, with what each node is short of.
 struct NoPlacement {
     std::string
         reason;  // "No suitable node to satisfy container requirement available (node0: memory short by 2GB)"
@@ -55,9 +56,9 @@ struct NoPlacement {
 std::variant<Placement, NoPlacement> place(const PlacementRequest& request,
                                            std::span<const NodeCapacity> nodes, Strategy strategy);
 
-// One node's answer, empty when it fits: "memory short by 2GB".
+// What the node is short of: "memory short by 2GB"; empty when the request fits.
 std::string shortage(const PlacementRequest& request, const NodeCapacity& node);
-// Mean free share after placing, 0..1.
+// The mean free share after the placement, 0 to 1.
 double score(const PlacementRequest& request, const NodeCapacity& node);
 
 }  // namespace svc

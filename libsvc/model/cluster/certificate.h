@@ -1,5 +1,6 @@
 #pragma once
-// Trusted client certificates and join tokens (specification: Certificate, Authentication; facts 14).
+// Trusted client certificates and join tokens (specification: Certificate, Authentication;
+// docs/trust.md). Plain values.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@ struct Certificate {
     std::string pem;
     std::string common_name;
     Time not_before{}, not_after{};
-    bool is_authority = false;  // trusts certificates it has signed
+    bool is_authority = false;  // certificates that it has signed are trusted too
     Time added_at{};
 };
 
@@ -24,7 +25,7 @@ Certificate certificate_from_store(const Json& stored);
 
 // Body of POST /1.0/certificates. `trust-password` and `trust_password` are the same.
 struct CertificateRequest {
-    std::string certificate;  // base64 of the DER, or PEM text; "": the one the client presents
+    std::string certificate;  // base64 of the DER, or PEM text; "": the one of the TLS connection
     std::string trust_password;
     std::string join_token;  // extension: instead of the password
     static CertificateRequest from_json(const Json& body);
@@ -33,7 +34,7 @@ struct CertificateRequest {
 // A one-use invitation (extension). Only the hash of its secret is kept.
 struct JoinToken {
     std::string id;
-    std::string name;         // who it is for; free text
+    std::string name;         // for whom it is; free text
     std::string secret_hash;  // SHA-256 of the secret
     Time created_at{}, expires_at{};
 };

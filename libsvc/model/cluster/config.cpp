@@ -11,7 +11,7 @@ namespace svc {
 
 namespace {
 
-constexpr std::size_t max_value = 16384;  // of one item
+constexpr std::size_t max_value = 16384;  // bytes of one value
 
 using enum ConfigType;
 

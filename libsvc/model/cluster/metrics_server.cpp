@@ -50,7 +50,7 @@ MetricsServer MetricsServer::parse(std::string_view field, std::string_view text
         server.raw = true;
         rest.remove_suffix(raw_flag.size());
     }
-    // A host may be called influxdb: then nothing but a port follows.
+    // "influxdb:8086" is a host of that name with its port, not the prefix.
     if (rest.starts_with(scheme) && rest.find(':', scheme.size()) != std::string_view::npos)
         rest.remove_prefix(scheme.size());
     const std::size_t colon = rest.rfind(':');

@@ -123,7 +123,7 @@ Json to_json(const Node& node, const std::vector<GpuAllocation>& allocations) {
         {"gpu_encoder_slots", node.gpu_encoder_slots},
         {"tags", JsonArray(node.tags.begin(), node.tags.end())},
         {"unscheduable",
-         node.unschedulable},  // the specification's spelling; the corrected one is sent besides
+         node.unschedulable},  // the specification's spelling; the correct one is sent as well
         {"unschedulable", node.unschedulable},
     });
     if (!node.architecture.empty()) result.set("architecture", node.architecture);

@@ -1,5 +1,5 @@
 #pragma once
-// Worker nodes (specification: Worker nodes; facts 2).
+// Worker nodes (specification: Worker nodes; docs/management.md, "Nodes").
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,9 +46,9 @@ struct Node {
     NodeStatus status = NodeStatus::online;
     bool is_master = true;
     std::uint64_t disk_size = 0;  // bytes
-    int gpu_slots = 0;            // of all its GPUs, or a bare number where none was detected
+    int gpu_slots = 0;            // of all its GPUs; a plain number where no GPU was detected
     int gpu_encoder_slots = 0;
-    bool gpu_slots_set = false;  // the two are a user's choice, not what gpu.type stands for
+    bool gpu_slots_set = false;  // a user chose the two; else they follow from gpu.type
     std::vector<Gpu> gpus;
     std::vector<std::string> tags;
     bool unschedulable = false;
@@ -61,7 +61,7 @@ struct Node {
     Json details;                      // extension
 };
 
-// What one instance holds of one GPU: `allocations` of the record.
+// Slots of one GPU that one instance holds: an entry of `allocations` of the record.
 struct GpuAllocation {
     std::string instance;
     int gpu = 0;
@@ -73,7 +73,8 @@ Json node_to_store(const Node& node);
 Node node_from_store(const Json& stored);
 std::string etag_text(const Node& node);  // the fields of PATCH
 
-// Body of PATCH (specification: Node update field; facts 2.4). Everything checked for type and range.
+// Body of PATCH (specification: Node update field). from_json checks types and ranges and throws
+// invalid_argument.
 struct NodePatch {
     std::optional<std::string> public_address;
     std::optional<int> cpus;  // 0: all
@@ -90,7 +91,7 @@ struct NodePatch {
     static NodePatch from_json(const Json& body);
 };
 
-// Body of POST (facts 2.2), checked as far as no other object is needed.
+// Body of POST. from_json checks all that needs no other object, and throws invalid_argument.
 struct NodeCreate {
     std::string name, address, public_address, trust_password, trust_token;
     std::uint32_t bridge_mtu = 1500;

@@ -1,4 +1,4 @@
-// What clients ask of nodes.
+// Requests about nodes: decoding and checks.
 #include <arpa/inet.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ bool is_number(std::string_view text) {
 bool is_host(const std::string& host) {
     if (is_ip(AF_INET, host) || is_ip(AF_INET6, host)) return true;
     const auto labels = split(host, '.');
-    // "1.2.3" is a mistyped address and no name.
+    // "1.2.3" is a mistyped address, not a name.
     return host.size() <= 253 && !labels.empty() && !is_number(labels.back()) &&
            std::all_of(labels.begin(), labels.end(), is_label);
 }
@@ -167,7 +167,7 @@ void read_capacity(const JsonFields& fields, NodeCreate& request) {
         read_rate(fields, "cpu_allocation_rate", true).value_or(request.cpu_allocation_rate);
     request.memory_allocation_rate =
         read_rate(fields, "memory_allocation_rate", true).value_or(request.memory_allocation_rate);
-    // 0 is the default by GPU type here; none at all is set by PATCH.
+    // In POST, 0 means the default of the GPU type; PATCH can set 0 slots.
     if (const auto slots = read_count(fields, "gpu_slots"); slots.value_or(0) > 0) request.gpu_slots = slots;
     if (const auto slots = read_count(fields, "gpu_encoder_slots"); slots.value_or(0) > 0)
         request.gpu_encoder_slots = slots;

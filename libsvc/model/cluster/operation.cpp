@@ -123,7 +123,7 @@ Json operation_to_store(const Operation& operation) {
         {"updated_at", to_rfc3339(operation.updated_at)},
         {"status_code", static_cast<int>(operation.status)},
         {"resources", resources_to_json(operation)},
-        {"metadata", without_secrets(operation.metadata)},  // secrets stay in memory
+        {"metadata", without_secrets(operation.metadata)},  // secrets are not stored
         {"may_cancel", operation.may_cancel},
         {"err", operation.err},
         {"requestor", operation.requestor},

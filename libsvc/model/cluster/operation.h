@@ -1,5 +1,6 @@
 #pragma once
-// The record of a background operation (specification: Operation record; facts 1.6, 1.7).
+// The record of a background operation (specification: Operation record; docs/management.md,
+// "Operations"; docs/operations.md).
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,7 +34,7 @@ std::string_view to_text(OperationClass value);
 struct Operation {
     OperationId id;
     OperationClass cls = OperationClass::task;
-    std::string kind;         // "instance.launch": whose work it is; not on the wire
+    std::string kind;         // "instance.launch": selects the handler; not in the API
     std::string description;  // "Creating container"
     Time created_at{}, updated_at{};
     OperationStatus status = OperationStatus::running;
@@ -41,11 +42,11 @@ struct Operation {
     Json metadata;
     bool may_cancel = false;
     std::string err;
-    std::string requestor;        // "uid=0", or the certificate's fingerprint: who asked
-    Json arguments;               // what the work needs to be done again; not on the wire
-    bool cancels_holders = true;  // whom it waits for is cancelled, also after a restart; not on the wire
+    std::string requestor;        // the client: "uid=0", or its certificate's fingerprint
+    Json arguments;               // input of the handler, also after a restart; not in the API
+    bool cancels_holders = true;  // cancels the operations it waits for, also after a restart; not in the API
     std::vector<std::string>
-        claims;  // "instances/<id>": nobody else works on these meanwhile; not on the wire
+        claims;  // "instances/<id>": no other operation works on these meanwhile; not in the API
 };
 
 // `with_secrets` false: leaves metadata.fds out, for everybody but the creator.

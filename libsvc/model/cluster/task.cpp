@@ -18,7 +18,8 @@ std::string_view task_status(const Instance& instance) {
             return instance.stop_requested ? "shutdown" : "started";
         case InstanceStatus::running:
             return instance.stop_requested ? "shutdown" : "running";
-        // A base instance is made to prepare an application and is done once it has stopped well.
+        // A base instance bootstraps an application; its task is completed when it has stopped without an
+        // error.
         case InstanceStatus::stopped:
             return instance.type == InstanceType::base ? "completed" : "stopped";
         case InstanceStatus::deleted:

@@ -1,5 +1,5 @@
 #pragma once
-// Tasks: a read-only view of what is being done for an instance (specification: Task; facts 1.5).
+// Tasks: a read-only view of instances (specification: Task; docs/management.md, "Tasks").
 #include <string>
 
 #include "libsvc/base/json.h"
@@ -7,7 +7,7 @@
 
 namespace svc {
 
-// {"id","status","object_id","object_type":"container"}; nothing for a record whose deletion has ended.
+// {"id","status","object_id","object_type":"container"}; null for a record without a task.
 Json task_of(const Instance& instance);
 
 }  // namespace svc

@@ -1,4 +1,4 @@
-// What service and agent tell each other: the session file and the status report.
+// JSON forms of the session file (service to agent) and of the status report (agent to service).
 #include <array>
 #include <limits>
 
@@ -167,7 +167,7 @@ Json AgentSession::to_json() const {
         {"boot_timeout_seconds", boot_timeout_seconds},
         {"packages", packages_to_json(packages)},
         {"app", app.to_json()},
-        {"features", to_array(features)},  // the launch's own are among them
+        {"features", to_array(features)},  // contain those of the launch
         {"security_updates", security_updates},
         {"apt_mirror", apt_mirror},
         {"network_proxy", network_proxy},

@@ -1,25 +1,25 @@
 #pragma once
-// How much of what guests and failures say goes into records: never so much that one could not be changed any
-// more.
+// Limits of the texts that guests and failures put into records, so that no record outgrows what the store
+// takes.
 #include <cstddef>
 #include <string>
 #include <vector>
 
 namespace svc {
 
-inline constexpr std::size_t max_error_bytes = 4096;  // of why something failed, whoever says so
-inline constexpr std::size_t max_note_bytes = 512;
+inline constexpr std::size_t max_error_bytes = 4096;  // of an error message, whoever wrote it
+inline constexpr std::size_t max_note_bytes = 512;    // one note of a bootstrap
 inline constexpr std::size_t max_notes_bytes = 8192;  // all notes of a record together
 inline constexpr std::size_t max_notes = 100;
-// What the record of an instance may grow by after its launch: notes and an error, both of which JSON may
-// make six times as long, address, node ports, GPUs, logs.
+// Bytes by which the record of an instance may grow after its launch: notes and an error message (JSON
+// escapes may make them six times as long), address, node ports, GPUs, names of logs.
 inline constexpr std::size_t room_to_grow = std::size_t{192} << 10;
 
-// At most `limit` bytes of UTF-8: what is longer loses its end, and says so and how long it was.
+// Cuts `text` to at most `limit` bytes of UTF-8. A cut text ends with a mark that says how long it was.
 std::string clipped(std::string text, std::size_t limit);
 
-// `notes` and what is new in `more`, each cut to its limit, as far as there is room; a last note says that
-// there was no more. Of what has been joined already nothing is left to do.
+// `notes` and those of `more` that are new, each cut to its limit, as long as there is room; a last note says
+// that some were left out. Joining the same notes again changes nothing.
 std::vector<std::string> joined_notes(const std::vector<std::string>& notes,
                                       const std::vector<std::string>& more);
 

@@ -29,7 +29,7 @@ constexpr std::array<EnumName<InstanceType>, 3> type_names{
 struct Move {
     InstanceStatus from, to;
 };
-// Nothing leaves `deleted`: the record goes away. What failed or ended may be started again.
+// `deleted` is final: the record is removed. A failed or stopped instance may be started again.
 constexpr std::array<Move, 20> moves{
     {{created, prepared}, {prepared, started}, {stopped, started}, {error, started},   {started, running},
      {started, stopped},  {running, stopped},  {unknown, error},   {created, error},   {prepared, error},
@@ -116,7 +116,7 @@ std::string_view to_text(InstanceType type) {
     return enum_text<InstanceType>(type_names, type);
 }
 
-// The node port of a request is ignored: the service alone chooses it.
+// A node port in a request is ignored: the service chooses it.
 ServiceEntry ServiceEntry::from_json(const JsonFields& fields) {
     ServiceEntry entry;
     entry.name = fields.string("name").value_or("");

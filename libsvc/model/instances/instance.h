@@ -1,5 +1,6 @@
 #pragma once
-// Instances, called containers on the older paths (specification: Container; facts 1.3, 7).
+// Instances, called containers on the older paths (specification: Container;
+// docs/management.md, "Instances").
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,7 +32,7 @@ enum class InstanceStatus {
 };
 std::string_view to_text(InstanceStatus status);
 std::optional<InstanceStatus> parse_instance_status(std::string_view text);
-bool may_move(InstanceStatus from, InstanceStatus to);  // the state machine of facts 7.1 as a table
+bool may_move(InstanceStatus from, InstanceStatus to);  // the table in docs/management.md
 
 enum class InstanceType { unknown, regular, base };
 std::string_view to_text(InstanceType type);
@@ -57,11 +58,11 @@ struct InstanceConfig {
     std::string platform, boot_package, boot_activity, metrics_server, features;
     bool disable_watchdog = false;
     bool devmode = false;
-    bool delete_protected = false;  // nothing deletes it until this is taken off
+    bool delete_protected = false;  // no deletion, forced or not, while this is set
     bool operator==(const InstanceConfig&) const = default;
 };
 
-// What is reserved for an instance. 0: nothing (of gpu_slots: -1 is "not set").
+// What is reserved for an instance. 0: nothing.
 struct InstanceResources {
     int cpus = 0;
     std::uint64_t memory = 0;  // bytes
@@ -70,14 +71,15 @@ struct InstanceResources {
     Json to_json() const;  // {"cpus":2,"memory":"3GB","disk-size":"3GB","gpu-slots":0}, zeros left out
 };
 
-// What applies where nobody names a type.
+// The type of launches and applications that name none.
 constexpr std::string_view default_instance_type = "a2.3";
 
 // "a2.3" -> 2 CPUs, 3GB, 3GB, 0 GPU slots. Nothing for an unknown name.
 std::optional<InstanceResources> instance_type_resources(std::string_view name);
 std::vector<std::string> instance_type_names();
 
-// What the agent needs to know of the application (facts 5.2, 6.1, 6.5). Empty name: a raw instance.
+// What the agent needs of the application's manifest (docs/management.md, "Packages and manifests"). Empty
+// name: the instance is launched from an image.
 struct AppSetup {
     std::string name;
     std::string boot_package, boot_activity;
@@ -113,7 +115,7 @@ struct GuestDescription : GuestImage {
     Interned<std::string> image_id;
     int image_version = 0;
     Interned<std::vector<std::string>> layers;   // names in the LayerStore, lowest first
-    Interned<std::vector<PackageRef>> packages;  // whose hooks run in it
+    Interned<std::vector<PackageRef>> packages;  // in the order in which their hooks run
     Interned<AppSetup> app;
     InstanceResources resources;
     Interned<std::vector<std::string>> features;  // global, application's, launch's: merged, each once
@@ -121,7 +123,7 @@ struct GuestDescription : GuestImage {
     bool needs_gpu_encoder = false;  // video encoder `gpu`: placed only where an encoder slot is free
 };
 
-// There may be a hundred thousand: what many have alike is interned.
+// There may be a hundred thousand in memory; fields that are equal in many records are interned.
 struct Instance : GuestDescription {
     InstanceId id;
     std::string name() const { return own_name.empty() ? "svc-" + id.str() : *own_name; }
@@ -137,44 +139,45 @@ struct Instance : GuestDescription {
     Interned<InstanceConfig> config;
     Interned<std::vector<std::string>> tags;
 
-    // Not on the wire:
-    Interned<std::string> own_name;  // asked for at launch; "": that of its id
+    // Not in the API:
+    Interned<std::string> own_name;  // given at launch; "": the name follows from the id
     Interned<std::string> instance_type;
     Interned<std::string> gpu_type;    // of the GPUs it takes slots of; "": any
-    bool prefers_gpu_encoder = false;  // `gpu-preferred`: takes an encoder slot if the node has one left
-    int gpu_encoder_slots = 0;         // taken
-    std::vector<int> gpus;             // ids of the node's GPUs given to it
-    std::vector<std::string> notes;    // what the bootstrap has to say: see InstanceReport
+    bool prefers_gpu_encoder = false;  // `gpu-preferred`: takes an encoder slot where the node has a free one
+    int gpu_encoder_slots = 0;         // reserved
+    std::vector<int> gpus;             // ids of the node's GPUs reserved for it
+    std::vector<std::string> notes;    // of the bootstrap: see InstanceReport
     Interned<std::string> user_data;
     bool no_start = false;
     bool stop_requested = false;
-    // Other than `unknown`: its container cannot be read, which is why `status` is `error`. It has this
-    // again, and holds what is reserved for that, as soon as the container can be read.
+    // Other than `unknown`: the container cannot be read (docs/runtime.md), so `status` is `error`. The
+    // instance keeps its reservations and gets this status back as soon as the container can be read.
     InstanceStatus status_when_readable = InstanceStatus::unknown;
-    bool end_hooks_due = false;  // its guest was running: what comes after the guest is still to be run
-    Interned<std::string> wanted_node;  // asked for in the request
+    bool end_hooks_due = false;         // the guest ran; the hooks that come after it have not run yet
+    Interned<std::string> wanted_node;  // named in the launch; "": any
     Time start_requested_at{};          // boot time counts from here
     Time stopped_at{};
     std::string task_id;
     std::string launch_operation;
 };
 
-// The id in the name that an instance has where none was asked for; "": it is no such name.
+// The id in a name of the form "svc-<id>"; "": `name` has another form.
 std::string_view instance_id_in(std::string_view name);
 
 Json to_json(const Instance& instance);  // the record of the API
 Json instance_to_store(const Instance& instance);
 Instance instance_from_store(const Json& stored);
 
-// Body of POST /1.0/containers and /1.0/instances (specification: Launch payload; facts 7.2). `from_json`
-// checks all that needs no other object: types, ranges, names, exactly one of app_id and image_id.
+// Body of POST /1.0/containers and /1.0/instances (specification: Launch payload;
+// docs/management.md, "Launch"). from_json checks all that needs no other object: types, ranges, names,
+// exactly one of app_id and image_id; throws invalid_argument.
 struct InstanceCreate {
-    std::string name;  // "": that of its id
+    std::string name;  // "": it follows from the id
     std::string app_id;
     std::optional<int> app_version;
     std::string image_id;
     std::optional<int> image_version;
-    std::string instance_type;  // of an image; "": the resources say all, the rest is the default type's
+    std::string instance_type;  // with image_id; "": default_instance_type, overridden by the resources
     std::string user_data;
     std::string node;
     std::vector<ServiceEntry> services;
@@ -187,26 +190,26 @@ struct InstanceCreate {
     static InstanceCreate from_json(const Json& body);
 };
 
-// Body of PATCH from a trusted client (facts 4.3): one of them.
+// Body of PATCH from a trusted client; exactly one of the two.
 struct InstancePatch {
     std::optional<std::string> desired_status;
     std::optional<bool> delete_protected;
     static InstancePatch from_json(const Json& body);
 };
 
-// Internal report of the agent (facts 4.3).
+// Report of the agent: the same PATCH with the instance's token (docs/management.md, "Reports of the agent").
 struct InstanceReport {
     std::optional<std::string> status;  // "running", "error", "stopped"
     int error_code = 0;  // 0 none, 1 general, 2 hook, 3 application install, 4 watchdog, 5 timeout, 6
                          // network, 7 guest crashed
     std::string error_message;
     std::vector<std::string>
-        notes;  // extension: what went otherwise than usual, for the application version's record
+        notes;  // extension: deviations that are no failure, for the record of the application version
     static InstanceReport from_json(const Json& body);
     Json to_json() const;
 };
 
-// Body of POST .../exec (facts 3.1).
+// Body of POST .../exec (docs/management.md, "Exec").
 struct ExecRequest {
     std::vector<std::string> command;
     std::vector<std::pair<std::string, std::string>> environment;
@@ -215,14 +218,14 @@ struct ExecRequest {
     static ExecRequest from_json(const Json& body);
 };
 
-// What the service puts into each instance as /var/lib/svc-agent/session.json (mode 0600) and the agent
-// reads.
+// The content of /var/lib/svc-agent/session.json (mode 0600), which the service puts into each instance for
+// the agent.
 struct AgentSession {
     std::string instance_id;
     std::string instance_type;              // "regular" or "base"
     std::string service_socket;             // path inside the instance; "" when TLS is used
     std::vector<std::string> service_urls;  // https://...
-    // Of the URLs' hosts: the agent looks up no name.
+    // Host of a URL -> its address: the agent does not resolve names.
     std::map<std::string, std::string> service_addresses;
     std::string service_fingerprint;
     std::string token;
@@ -232,13 +235,13 @@ struct AgentSession {
     int boot_timeout_seconds = 900;
     std::vector<PackageRef> packages;
     AppSetup app;
-    std::vector<std::string> features;  // global, application's, launch's: merged, without doubles
+    std::vector<std::string> features;  // global, application's, launch's, without duplicates
     bool security_updates =
-        false;               // of a base instance: install them first, where the guest has a package manager
-    std::string apt_mirror;  // "": the guest's own
+        false;                  // a base instance installs them first, where the guest has a package manager
+    std::string apt_mirror;     // "": the guest's own
     std::string network_proxy;  // http_proxy and https_proxy of hooks and updates; "": none
     std::string gpu_type;       // "none", "nvidia", "intel", "amd"
-    std::vector<int> gpus;      // ids of those the instance may use
+    std::vector<int> gpus;      // ids of the GPUs that the instance may use
     Json to_json() const;
     static AgentSession from_json(const Json& value);
 };

@@ -1,4 +1,4 @@
-// What clients ask of instances: launch and exec.
+// Requests about instances: launch, PATCH and exec.
 #include <algorithm>
 #include <array>
 #include <initializer_list>
@@ -33,7 +33,7 @@ std::string text_without_nul(const JsonFields& fields, std::string_view key) {
     return value;
 }
 
-// config.security.delete_protected; its last two words may be one key.
+// config.security.delete_protected, or the key "security.delete_protected" of config.
 std::optional<bool> read_protection(const JsonFields& config) {
     if (const auto value = config.boolean("security.delete_protected")) return value;
     const auto security = config.object("security");
@@ -65,13 +65,13 @@ void refuse_with(const JsonFields& fields, std::string_view key, std::string_vie
     throw_invalid(fields.path_of(key), "cannot be given together with " + std::string(other));
 }
 
-// Where a launch may say the same thing.
+// A member of a launch. A value may be given in several places.
 struct Place {
     const JsonFields& fields;
     std::string_view key;
 };
 
-// What the places say that are filled in: all of them the same.
+// The value of the places that are filled in. Throws invalid_argument where two differ.
 template <class Read>
 auto agreed(std::initializer_list<Place> places, Read read) {
     decltype(read(places.begin()->fields, "")) result;
@@ -87,8 +87,7 @@ auto agreed(std::initializer_list<Place> places, Read read) {
     return result;
 }
 
-// The specification's name of a field leads over its alias, and what stands within `resources` must agree
-// with it.
+// The specification's name of a field wins over its alias; a value in `resources` must be equal to it.
 void read_resources(const JsonFields& fields, InstanceCreate& request) {
     const Json none = Json::object();
     const JsonFields inner = fields.object("resources").value_or(JsonFields(none));

@@ -8,7 +8,7 @@ namespace svc {
 
 namespace {
 
-// 1: one `layer`. 2: `layers`, and what application instances are made with.
+// Schema 1: one `layer`. Schema 2: `layers`, and the fields of application instances.
 constexpr int instance_schema = 2;
 
 bool is_default(const Json& value) {
@@ -19,7 +19,7 @@ bool is_default(const Json& value) {
     return value.is_null() || (value.is_integer() && value == Json(0));
 }
 
-// Most of most records is what reading makes of nothing: left out, it costs neither disk nor time.
+// Fields that have their default are left out of the stored record: most fields of most records do.
 Json without_defaults(JsonMembers members) {
     std::erase_if(members, [](const auto& member) { return is_default(member.second); });
     return Json::object(std::move(members));
@@ -71,7 +71,7 @@ Json packages_to_store(const std::vector<PackageRef>& packages) {
     return result;
 }
 
-// What is absent in an older record has its default.
+// A field that an older record lacks has its default.
 std::string text(const JsonFields& fields, std::string_view key) {
     return fields.string(key).value_or("");
 }
@@ -212,7 +212,7 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.launch_operation = text(fields, "launch_operation");
 }
 
-// What callers see.
+// The fields that the API shows.
 Json shown_members(const Instance& instance) {
     return without_defaults({
         {"node", *instance.node},
@@ -281,7 +281,7 @@ Json instance_to_store(const Instance& instance) {
     return record;
 }
 
-// Texts of guests are cut here as well: earlier versions of the service kept them whole.
+// Texts of guests are cut here as well: earlier versions of the service stored them without a limit.
 Instance instance_from_store(const Json& stored) {
     const JsonFields fields(stored);
     Instance instance;

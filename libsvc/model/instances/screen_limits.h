@@ -1,6 +1,6 @@
 #pragma once
-// How large the display of a streaming session may be (facts 3.3): 3840x2160, lying or standing. The gateway
-// refuses what is larger; the streamer takes what comes nearest to it.
+// How large the display of a streaming session may be: 3840x2160 or 2160x3840 (docs/streaming.md, "Clients
+// and joins"). The gateway refuses larger sizes; the streamer uses the nearest size that is allowed.
 #include <algorithm>
 
 namespace svc {

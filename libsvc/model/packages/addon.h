@@ -1,5 +1,6 @@
 #pragma once
-// Addons and their versions (specification: Addon; facts 5.5).
+// Addons and their versions (specification: Addon; docs/management.md, "Packages and manifests").
+// Values; not thread-safe.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ struct AddonVersion {
     std::uint64_t size = 0;
     Time created_at{};
     bool deleting = false;
-    // Not on the wire:
+    // Not in the API:
     std::vector<std::string> hooks;
     std::vector<std::string> abi_support;
     int hook_timeout_seconds = 300;
@@ -27,7 +28,7 @@ struct AddonVersion {
 struct Addon {
     std::string name;                    // its identity
     std::vector<AddonVersion> versions;  // ascending
-    int next_version = 0;                // never reused
+    int next_version = 0;                // numbers are never used again
     bool deleting = false;
     Time created_at{};
 
@@ -41,7 +42,7 @@ Json to_json(const Addon& addon,
              const std::vector<std::string>& used_by);  // the API's record; used_by null when empty
 Json addon_to_store(const Addon& addon);
 Addon addon_from_store(const Json& stored);
-std::string etag_text(const Addon& addon);  // what the ETag is the SHA-256 of (facts 9.3)
+std::string etag_text(const Addon& addon);  // the ETag is its SHA-256: docs/management.md, "ETags"
 
 // X-SVC-Request of POST.
 struct AddonRequest {

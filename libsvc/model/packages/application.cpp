@@ -25,7 +25,7 @@ std::string_view effective_type(const Application& application) {
                                              : std::string_view(application.instance_type);
 }
 
-// Which version of each addon it was made with.
+// The addons of a version, with the version of each that was used.
 Json addons_json(const std::vector<PackageRef>& packages) {
     JsonArray addons;
     for (const PackageRef& package : packages)
@@ -34,7 +34,7 @@ Json addons_json(const std::vector<PackageRef>& packages) {
     return Json::array(std::move(addons));
 }
 
-// Extensions: left out when there is nothing to say.
+// Extensions: left out when empty.
 void add_extensions(Json& record, const ApplicationVersion& version) {
     const ApplicationManifest& manifest = version.manifest;
     if (!manifest.services.empty()) record.set("services", rules::services_json(manifest.services));

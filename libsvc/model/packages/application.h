@@ -1,5 +1,6 @@
 #pragma once
-// Applications and their versions (specification: Application, Application version; facts 1.1, 1.2, 5, 6).
+// Applications and their versions (specification: Application, Application version; docs/applications.md,
+// docs/management.md). Values; not thread-safe.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,20 +36,20 @@ struct ApplicationVersion : ParentImage {
     bool published = false;
     Time created_at{};
     std::string error_message;
-    // What the version was made from: the package's manifest with the PATCHes since applied. On the wire:
+    // The package's manifest with all PATCHes since. The API shows of it:
     // manifest_version, boot_activity, required_permissions, extra_data, video_encoder, watchdog, services,
     // features, hooks, bootstrap.
     ApplicationManifest manifest;
-    // Addons, then the application itself; without `fetch`. On the wire: addons (name, version).
+    // Addons, then the application itself; `fetch` is false. The API shows the addons (name, version).
     std::vector<PackageRef> packages;
-    std::vector<std::string> notes;  // extension: what the bootstrap had to say
-    // Not on the wire:
+    std::vector<std::string> notes;  // extension: deviations during the bootstrap
+    // Not in the API:
     std::string package;  // fingerprint of the application package; "" for an imported version
     std::uint64_t package_size = 0;
-    std::string layer;               // "" until it is there
-    std::string base_instance;       // id of the container that bootstraps it, chosen before that is created
+    std::string layer;          // "" until the bootstrap or the import has made it
+    std::string base_instance;  // id of the container that bootstraps it, chosen before the container is made
     std::uint64_t layer_size = 0;    // bytes
-    std::string export_fingerprint;  // SHA-256 and size of the exported archive, once it was made
+    std::string export_fingerprint;  // SHA-256 and size of the exported archive; "" before the first export
     std::uint64_t export_size = 0;
 
     std::vector<std::string> layers() const;  // lowest first
@@ -58,18 +59,18 @@ struct Application {
     ApplicationId id;
     std::string name;
     std::vector<ApplicationVersion> versions;  // ascending
-    int next_version = 0;                      // never reused
+    int next_version = 0;                      // numbers are never used again
     Time created_at{};
     bool immutable = false;  // comes from a registry
     bool deleting = false;
     bool inhibit_auto_updates = false;
-    bool pending_update = false;  // something it depends on changed while it could not be updated
+    bool pending_update = false;  // its image or an addon changed during a bootstrap: check again after it
     // Changed by PATCH without a version:
-    std::string image;  // name or id as asked for
+    std::string image;  // name or id as the client gave it
     std::string parent_image_id;
     std::string instance_type;
     std::vector<std::string> tags;
-    std::vector<std::string> addons;  // its own, without those of application.addons
+    std::vector<std::string> addons;  // without those of the configuration key application.addons
     ResourceOverrides resources;
     std::vector<std::string> node_selector;
     std::string abi;
@@ -88,7 +89,7 @@ Json application_to_store(const Application& application);
 Application application_from_store(const Json& stored);
 std::string etag_text(const Application& application);
 
-// JSON PATCH of an application (facts 5.2, 6.3). Both spellings (- and _) of each key.
+// Body of PATCH of an application (docs/applications.md, "Updates"). Keys may be spelled with - or _.
 struct ApplicationPatch {
     // Without a version:
     std::optional<std::string> image, instance_type;
@@ -103,7 +104,7 @@ struct ApplicationPatch {
     std::optional<VideoEncoder> video_encoder;
 
     bool empty() const;  // an empty body asks for pending updates
-    // The manifest with the fields of the second group put in. Unchanged when they hold what it has.
+    // `manifest` with the fields of the second group replaced.
     ApplicationManifest applied_to(ApplicationManifest manifest) const;
     static ApplicationPatch from_json(const Json& body);  // throws invalid_argument naming the key
 };
@@ -113,8 +114,7 @@ struct VersionPatch {
     static VersionPatch from_json(const Json& body);
 };
 
-// What travels with an exported version so that another service can import it: `application` in
-// metadata.yaml.
+// The key `application` in metadata.yaml of an exported version: what another service needs to import it.
 struct ExportedVersion {
     std::string name;
     ApplicationManifest manifest;

@@ -1,4 +1,4 @@
-// What clients ask of applications, and what travels between services.
+// Requests about applications, and the exported version.
 #include <limits>
 
 #include "libsvc/base/error.h"

@@ -1,4 +1,4 @@
-// Applications as the store keeps them.
+// The stored form of an application.
 #include <algorithm>
 #include <array>
 

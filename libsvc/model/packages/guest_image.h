@@ -8,8 +8,8 @@
 
 namespace svc {
 
-// How the agent learns that the guest is up; from `properties` of metadata.yaml: ready_file, ready_command,
-// ready_port.
+// How the agent finds out that the guest is up: all checks that are set must pass. From `properties` of
+// metadata.yaml: ready_file, ready_command, ready_port.
 struct ReadinessCheck {
     std::string file;        // exists
     std::string command;     // exits with 0 (run by /bin/sh -c)

@@ -68,7 +68,8 @@ std::uint16_t port_property(const Json& properties, const std::string& key) {
     return port;
 }
 
-// Packages of ordinary distributions have a `variant` too ("default", "cloud"): only ours mean something.
+// Images of distributions have a `variant` too ("default", "cloud"); only "android" and "aaos" have a meaning
+// here.
 std::string variant_property(const Json& properties) {
     std::string variant = property(properties, "variant");
     return variant == "android" || variant == "aaos" ? variant : std::string();

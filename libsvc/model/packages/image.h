@@ -1,5 +1,6 @@
 #pragma once
-// Base images and their versions (specification: Image; facts 1.2, 5.6).
+// Base images and their versions (specification: Image; docs/management.md, "Images and addons"). Values; not
+// thread-safe.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ std::string_view to_text(ImageStatus status);
 // `init`, `ready_file`, `ready_command`, `ready_port`).
 struct ImageMetadata : GuestImage {
     std::int64_t creation_date = 0;
-    Json properties;  // all of them
+    Json properties;  // the whole map
     static ImageMetadata parse(
         const Json& document);  // throws invalid_argument "architecture is required" ...
     Json to_json() const;
@@ -60,10 +61,10 @@ struct Image {
     bool immutable = false;
     bool is_default = false;
     bool deleting = false;
-    int next_version = 0;  // never reused after a deletion
+    int next_version = 0;  // numbers are never used again
     Time created_at{};
 
-    ImageStatus status() const;        // active as soon as any version is; else that of the highest
+    ImageStatus status() const;        // active as soon as one version is; else that of the highest
     std::string architecture() const;  // of the newest active version, else the highest
     const ImageVersion* version(int number) const;  // null pointer: none
     ImageVersion* version(int number);
@@ -84,7 +85,7 @@ struct ImageRequest {
 // The JSON form of PATCH.
 struct ImagePatch {
     std::optional<bool> is_default;
-    bool force_sync = false;  // fetch what the image server has
+    bool force_sync = false;  // fetch the newest version from the image server
     static ImagePatch from_json(const Json& body);
 };
 

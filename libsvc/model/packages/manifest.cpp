@@ -52,7 +52,7 @@ std::string read_hook_timeout(const JsonFields& fields) {
     return timeout;
 }
 
-// A list of strings that has passed its check.
+// A list of strings, after its check.
 template <class Check>
 Strings read_list(const JsonFields& fields, std::string_view key, Check check) {
     Strings items = fields.strings(key).value_or(Strings());
@@ -101,7 +101,7 @@ ResourceOverrides read_resources(const JsonFields& fields) {
     const Json* const value = fields.raw("resources");
     if (value == nullptr) return {};
     ResourceOverrides resources = ResourceOverrides::from_json(*value);
-    // Records print -1 for "not set"; a manifest simply leaves the key out.
+    // A record prints -1 for "not set"; a manifest leaves the key out.
     if (const auto slots = JsonFields(*value, "resources").integer("gpu-slots|gpu_slots");
         slots && *slots < 0)
         rules::refuse("resources.gpu-slots", std::to_string(*slots), "is below 0");

@@ -1,5 +1,6 @@
 #pragma once
-// manifest.yaml of application and addon packages (specification: Manifest YAML keys; facts 5.2, 5.5).
+// manifest.yaml of application and addon packages (specification: Manifest YAML keys;
+// docs/management.md, "Packages and manifests"). Values; not thread-safe.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -23,7 +24,7 @@ struct Watchdog {
     Json to_json() const;    // allowed-packages null when empty
 };
 
-// `resources` of a manifest, a PATCH or a record: only what was given overrides the instance type.
+// `resources` of a manifest, a PATCH or a record. A field that is set overrides the instance type's.
 struct ResourceOverrides {
     std::optional<int> cpus;
     std::optional<std::uint64_t> memory;  // bytes
@@ -33,10 +34,10 @@ struct ResourceOverrides {
     bool operator==(const ResourceOverrides&) const = default;
     // Sizes as text ("3GB") or bytes; keys with - or _. Throws invalid_argument naming key, value and rule.
     static ResourceOverrides from_json(const Json& value);
-    // Of the API's record: `gpu-slots` -1 when not set, cpus, memory, disk-size left out when not set.
+    // The form of the API's record: `gpu-slots` is -1 when not set; others are left out when not set.
     Json to_json() const;
     InstanceResources over(InstanceResources base) const;
-    // With the given fields of a PATCH put in; one without any unsets all.
+    // With the fields of `patch` replaced. A patch without any field unsets all.
     ResourceOverrides changed_by(const ResourceOverrides& patch) const;
 };
 
@@ -82,14 +83,14 @@ struct ApplicationManifest {
     std::vector<std::string> node_selector;
     std::string abi;
 
-    // From the YAML document (read with manifest_text_keys()). Every key of facts 5.2 checked for type, range
-    // and pattern; the error names key, value and rule: "manifest is malformed: argument
-    // watchdog.allowed-packages[1] is invalid: 'x y' is not a package name". A document that is no map:
-    // "manifest is malformed". Unknown keys are ignored; their names are added to `ignored` when it is given.
+    // From the YAML document (read with manifest_text_keys()). Checks type, range and pattern of every key;
+    // the error names key, value and rule: "manifest is malformed: argument watchdog.allowed-packages[1] is
+    // invalid: 'x y' is not a package name". A document that is no map: "manifest is malformed". Unknown keys
+    // are ignored; their names are added to `ignored` when it is given.
     static ApplicationManifest parse(const Json& document, std::vector<std::string>* ignored = nullptr);
-    // The way back: keys of the manifest download (facts 5.2), in that order, others after them where set.
+    // The document of the manifest download: the keys of the specification in its order, then the others that
+    // are set. It loses nothing, so the store keeps this form too.
     Json to_document() const;
-    // In the store: to_document() keeps everything.
     int hook_timeout_seconds() const;
 };
 

@@ -1,4 +1,4 @@
-// The values inside manifests that requests and records have too.
+// Values that manifests, requests and records have in common.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -34,7 +34,7 @@ void check_allowed_packages(const std::string& path, const std::vector<std::stri
     }
 }
 
-// An empty text leaves it to the instance type.
+// An empty text: the instance type's value.
 std::optional<std::uint64_t> read_amount(const JsonFields& fields, std::string_view key) {
     const Json* const value = fields.raw(key);
     if (value != nullptr && *value == Json("")) return std::nullopt;
@@ -75,7 +75,7 @@ ResourceOverrides ResourceOverrides::from_json(const Json& value) {
     resources.memory = read_amount(fields, "memory");
     resources.disk = read_amount(fields, "disk-size|disk_size");
     resources.gpu_slots = read_count(fields, "gpu-slots|gpu_slots", -1);
-    if (resources.gpu_slots == -1) resources.gpu_slots.reset();  // what records print when it is not set
+    if (resources.gpu_slots == -1) resources.gpu_slots.reset();  // how records print "not set"
     resources.gpu_type = fields.string("gpu-type|gpu_type").value_or("");
     if (!resources.gpu_type.empty() &&
         std::find(gpu_types.begin(), gpu_types.end(), resources.gpu_type) == gpu_types.end())

@@ -13,7 +13,7 @@ namespace svc::rules {
 namespace {
 
 constexpr std::size_t max_version_characters = 50;
-constexpr unsigned max_owner_id = 65535;  // an instance has no others
+constexpr unsigned max_owner_id = 65535;  // an instance has 65536 ids
 
 std::size_t count_characters(std::string_view utf8) {
     return static_cast<std::size_t>(std::count_if(
@@ -25,7 +25,7 @@ bool is_path_component(std::string_view text) {
            !has_control_characters(text);
 }
 
-// A number, or the name of a user or group that the guest resolves.
+// An id, or the name of a user or group, which the guest resolves.
 bool is_owner(std::string_view text) {
     unsigned number = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -37,8 +37,8 @@ bool is_owner(std::string_view text) {
     });
 }
 
-// The directory of the package itself: its name, in /data/app also with a suffix ("com.foo.candy-1"). Before
-// the boot package is known (it may be read from the APK), that of any package.
+// Whether `name` is the directory of the boot package: its name, in /data/app also with a suffix
+// ("com.foo.candy-1"). While the boot package is not known (it may be in the APK), any package's directory.
 bool is_package_directory(std::string_view directory, std::string_view boot_package, bool may_have_suffix) {
     const std::size_t dash = may_have_suffix ? directory.find('-') : std::string_view::npos;
     const std::string_view package = directory.substr(0, dash);

@@ -1,7 +1,7 @@
 #pragma once
-// The rules that manifests and PATCH requests of applications share (facts 5.2). All throw invalid_argument
-// naming key, value and rule: "argument watchdog.allowed-packages[1] is invalid: 'x y' is not a package
-// name".
+// The rules that manifests and PATCH requests of applications share (docs/management.md,
+// "Packages and manifests"). All throw invalid_argument naming key, value and rule: "argument
+// watchdog.allowed-packages[1] is invalid: 'x y' is not a package name".
 #include <map>
 #include <optional>
 #include <string>

@@ -1,5 +1,6 @@
 #pragma once
-// Which packages an instance is made with, and what the agent is told about them (facts 4.2, 5.5).
+// The packages of an instance, as the session file tells them to the agent (docs/agent.md, "Packages" and
+// "Hooks").
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,12 +16,11 @@ struct PackageRef {
     bool is_application = false;  // else an addon
     std::string name;
     int version = 0;
-    std::string fingerprint;         // of its package: the id of its artifact
-    std::uint64_t size = 0;          // bytes of the package
+    std::string fingerprint;  // SHA-256 of the package; the agent fetches it as the artifact of this id
+    std::uint64_t size = 0;   // bytes of the package
     std::vector<std::string> hooks;  // names of the hooks it has
     int hook_timeout_seconds = 300;
-    bool fetch =
-        false;  // the agent downloads and unpacks it first; else its files are in the instance already
+    bool fetch = false;  // true: the agent downloads and unpacks it first; false: a layer has its files
 
     bool has_hook(std::string_view hook) const;
     Json to_json() const;
@@ -28,10 +28,11 @@ struct PackageRef {
     bool operator==(const PackageRef&) const = default;
 };
 
-// The same packages in an instance that has their files.
+// The same packages with `fetch` false: for an instance whose layers have their files.
 std::vector<PackageRef> all_there(std::vector<PackageRef> packages);
 
-// What a phase of an instance runs. `base`: the instance bootstraps an application.
+// Which phases of the agent an instance needs (docs/agent.md). `base`: the instance bootstraps an
+// application.
 bool boots_with_agent(const std::vector<PackageRef>& packages,
                       bool base);  // anything to fetch, or a hook before the guest
 bool ends_with_hooks(const std::vector<PackageRef>& packages,

@@ -1,5 +1,5 @@
 #pragma once
-// Service accounts of the stream gateway (facts 6.1).
+// Accounts of the stream gateway (docs/svc-gateway.md, "Accounts and tokens").
 #include <string>
 #include <string_view>
 
@@ -12,8 +12,8 @@ struct Account {
     std::string name;  // [a-z0-9][a-z0-9-]{0,62}
     Time created_at{};
     Time expires_at{};
-    bool admin = false;        // sees everybody's sessions, and makes them for others
-    std::string token_digest;  // SHA-256 of its one valid token, hex; never on the wire
+    bool admin = false;        // sees the sessions of all accounts, and makes sessions for others
+    std::string token_digest;  // SHA-256 of its one valid token, hex; never in an answer
 };
 
 Json to_json(const Account& account);  // {name, created_at, expires_at, admin}

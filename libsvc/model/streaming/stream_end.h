@@ -1,5 +1,5 @@
 #pragma once
-// Why a client's stream is over: a code for programs and words for people (docs/streaming.md, "How a stream
+// Why a client's stream ended: a code for programs and a text for people (docs/streaming.md, "How a stream
 // ends").
 #include <string>
 #include <string_view>
@@ -18,21 +18,21 @@ inline constexpr std::string_view stopped = "stopped";                    // the
 inline constexpr std::string_view instance_deleted = "instance_deleted";  // at the management service
 inline constexpr std::string_view failed = "failed";                      // the instance
 inline constexpr std::string_view gateway_stopping = "gateway_stopping";
-inline constexpr std::string_view not_ready = "not_ready";  // the instance, for so many messages
+inline constexpr std::string_view not_ready = "not_ready";  // more messages than wait for an instance
 inline constexpr std::string_view not_read = "not_read";    // the client leaves its messages unread
-inline constexpr std::string_view refused = "refused";      // what the client said
+inline constexpr std::string_view refused = "refused";      // a message of the client
 inline constexpr std::string_view connection_failed = "connection_failed";
 inline constexpr std::string_view ended = "ended";  // the session, for another reason
 }  // namespace end_code
 
 struct StreamEnd {
-    // A reason alone is a session's that ended.
+    // Without a code: the session ended.
     StreamEnd(std::string message, std::string_view code = end_code::ended)
         : message(std::move(message)), code(code) {}
     StreamEnd(const char* message, std::string_view code = end_code::ended)
         : StreamEnd(std::string(message), code) {}
 
-    Json error() const;  // as it is said on the signalling socket: {"type":"error","code","message"}
+    Json error() const;  // the message of the signalling socket: {"type":"error","code","message"}
 
     std::string message, code;
 };

@@ -21,7 +21,7 @@ constexpr std::array<EnumName<SessionStatus>, 5> status_names{{{created, "create
                                                                {terminating, "terminating"},
                                                                {terminated, "terminated"}}};
 
-// `terminating` to `error`: the instance was not deleted in time.
+// `terminating` to `error`: the deletion of the instance timed out.
 constexpr std::array<std::pair<SessionStatus, SessionStatus>, 10> moves{{{created, active},
                                                                          {created, error},
                                                                          {created, terminating},

@@ -1,5 +1,6 @@
 #pragma once
-// Streaming sessions of the gateway (specification: Stream gateway routes; facts 3.3, 3.4).
+// Streaming sessions of the gateway (specification: Stream gateway routes; docs/streaming.md). Values; not
+// thread-safe.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,7 +16,7 @@ namespace svc {
 enum class SessionStatus { created, active, error, terminating, terminated };
 std::string_view to_text(SessionStatus status);
 std::optional<SessionStatus> parse_session_status(std::string_view text);
-bool may_move(SessionStatus from, SessionStatus to);  // facts 3.4 as a table
+bool may_move(SessionStatus from, SessionStatus to);  // docs/streaming.md, "States of a session"
 
 // Pixels, dots per inch, frames per second.
 struct Screen {
@@ -26,17 +27,17 @@ struct Screen {
     bool operator==(const Screen&) const = default;
 };
 
-// What a join says of the screen: the rest stays as it is. The frame rate is the session's.
+// `screen` of a join: fields that are not set stay as they are. The frame rate cannot be changed.
 struct ScreenPatch {
     std::optional<int> width, height, density;
     static ScreenPatch from_json(const JsonFields& fields);  // checks as Screen's; throws invalid_argument
     Screen applied_to(Screen screen) const;
 };
 
-// A client that was let in and has not come yet.
+// A client that has a token and has not connected yet.
 struct ExpectedClient {
-    std::string id;  // in its token
-    Time until{};    // of its token
+    std::string id;  // the client id in the token
+    Time until{};    // expiry of the token
     std::optional<Screen> screen;
 };
 
@@ -61,20 +62,19 @@ struct StreamSession {
     std::string status_message;
     Time created_at{};
     Time changed_at{};              // of status
-    Time client_left_at{};          // since when nobody watches; created_at until the first client came
-    bool client_connected = false;  // media flows: what the instance said last
+    Time client_left_at{};          // since when no client watches; created_at until the first client came
+    bool client_connected = false;  // media flows, as the instance reported last
     bool had_client = false;
 
-    // Of the gateway's work, not on the wire:
-    std::optional<ExpectedClient> expected;  // the newest: another gateway process lets it in, too
-    std::string worker;   // which service object may launch and delete its instance; "": none has begun
-    Time worker_until{};  // others may take the work over after that
-    std::string launch_operation;         // at its region; "" without an instance
-    bool any_region = false;              // the caller named none
+    // State of the gateway's work, not in the API:
+    std::optional<ExpectedClient> expected;  // the newest; its token is valid after a restart of the gateway
+    std::string worker;            // the service object that launches and deletes its instance; "": none yet
+    Time worker_until{};           // another service object may take over after that
+    std::string launch_operation;  // at its region; "" without an instance
+    bool any_region = false;       // the caller named no region
     std::vector<RegionRefusal> refusals;  // of earlier regions; each is asked once
-    bool removal_due =
-        false;               // its instance is to be deleted, also when that took too long and it is in error
-    bool forgotten = false;  // deleted by force: shown to nobody, kept until its instance is known to be gone
+    bool removal_due = false;             // its instance is to be deleted, also while the session is in error
+    bool forgotten = false;               // deleted by force: not shown, kept until its instance is gone
 };
 
 Json to_json(const StreamSession& session);  // the record of the API
@@ -91,7 +91,7 @@ struct SessionCreate {
     bool ephemeral = true;
     Json extra_data;
     Screen screen;
-    std::string account;  // name of the one it is for; "": who asks
+    std::string account;  // name of the account it is for; "": the caller's
     static SessionCreate from_json(const Json& body);
 };
 

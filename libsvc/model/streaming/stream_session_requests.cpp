@@ -1,4 +1,4 @@
-// What clients ask of streaming sessions, and how it is checked.
+// Requests about streaming sessions: decoding and checks.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -35,7 +35,7 @@ std::optional<int> length(const JsonFields& fields, std::string_view key) {
     throw_invalid(name, quoted(text) + " " + std::string(rule));
 }
 
-// "": not given.
+// An empty text: not given.
 std::string text_of(const std::map<std::string, std::string>& query, const std::string& name) {
     const auto found = query.find(name);
     return found == query.end() ? std::string() : found->second;

@@ -8,7 +8,7 @@ namespace {
 
 Json envelope(std::string_view type, std::string_view status, int status_code, std::string_view operation,
               const Json& metadata) {
-    // The operation, error_code and error of a success are always there, and always empty.
+    // A success always has operation, error_code and error; they are empty.
     return Json::object({{"type", type},
                          {"status", status},
                          {"status_code", status_code},
@@ -71,15 +71,15 @@ std::string error_body(int status, std::string_view message) {
 
 const std::vector<std::string>& api_extensions() {
     static const std::vector<std::string> names{
-        // Of the specification:
+        // Names of the specification:
         "application_watchdog_settings", "application_resource_customization",
         "application_services_configuration", "application_manifest_version", "application_gpu_encoder",
         "application_partial_updates", "application_image_export", "application_manifest_download",
-        // Known to clients of the family:
+        // Names that clients of the family know:
         "addon_restore_hook", "addon_backup_hook", "container_logs", "container_exec", "registry",
         "application_hooks", "zip_archive_support", "bulk_delete.applications", "bulk_delete.containers",
         "bulk_delete.instances", "metrics_api_endpoint",
-        // Our own: docs/api-changes.md says what each of them is.
+        // Names of this service. docs/api-changes.md explains all of them.
         "operation_history", "operation_requestor", "node_runtime", "desired_status", "list_filters",
         "list_paging", "event_since", "join_tokens", "image_import", "application_notes", "openapi",
         "launch_resources", "instance_names", "instance_delete_protection"};

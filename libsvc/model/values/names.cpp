@@ -14,8 +14,8 @@ namespace svc {
 
 namespace {
 
-// Written out by hand: std::regex recurses per character, and these names come from outside. ASCII only,
-// whatever the locale says.
+// No std::regex: it recurses for each character, and these names come from clients. ASCII only, in any
+// locale.
 bool is_lower(char c) {
     return c >= 'a' && c <= 'z';
 }
@@ -52,14 +52,15 @@ bool is_control(char c) {
     throw Error(ErrorCode::invalid_argument, std::string(field) + " is required");
 }
 
-// Letters, digits and hyphens within: what a host may be called.
+// Letters, digits and inner hyphens, as in host names.
 void check_label(std::string_view field, std::string_view name) {
     const auto allowed = [](char c) { return is_letter(c) || is_digit(c) || c == '-'; };
     if (!std::all_of(name.begin(), name.end(), allowed) || name.front() == '-' || name.back() == '-')
         throw_invalid(field, "only letters, digits and - are allowed, - neither first nor last");
 }
 
-// What the names of images, applications and addons have in common: they stand in URL paths and beside ids.
+// The rule that names of images, applications and addons share: they stand in URL paths, where an id may
+// stand.
 void check_name(std::string_view field, std::string_view name, std::string_view punctuation,
                 std::string_view rule) {
     if (name.empty()) throw_required(field);
@@ -68,7 +69,7 @@ void check_name(std::string_view field, std::string_view name, std::string_view 
         return is_letter(c) || is_digit(c) || punctuation.find(c) != std::string_view::npos;
     };
     if (!std::all_of(name.begin(), name.end(), allowed)) throw_invalid(field, rule);
-    // A segment of a URL path: clients and proxies resolve these two away.
+    // Clients and proxies remove these two segments from a URL path.
     if (name == "." || name == "..") throw_invalid(field, "must not be . or ..");
     if (is_object_id(name)) throw_invalid(field, "must not look like an id");
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Which names objects may have; every name from outside passes here. All throw invalid_argument naming
+// Which names objects may have. Every name from a client is checked here. All throw invalid_argument naming
 // `field`.
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers in what clients ask.
+// Numbers in requests.
 #include <optional>
 #include <string_view>
 
@@ -7,7 +7,7 @@
 
 namespace svc {
 
-// Nothing when the field is not there; throws invalid_argument naming it when it is out of [lowest, highest].
+// Nothing when the field is absent; throws invalid_argument naming it when it is out of [lowest, highest].
 std::optional<int> bounded(const JsonFields& fields, std::string_view key, int lowest, int highest);
 
 }  // namespace svc
