@@ -1,5 +1,6 @@
 #pragma once
-// The seam to what runs containers: liblxc on this machine, a simulation, later a cluster.
+// The seam to what runs containers, with the implementations lxc (this machine) and simulated; a cluster will
+// be the third. docs/runtime.md; tests/contract/runtime_contract.h is what every implementation must do.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -25,14 +26,14 @@ struct PlacedFile {
     unsigned mode = 0644;
 };
 
-// One forwarded block of ports: node_port .. node_port+count-1 on the node to port .. port+count-1 inside.
+// A forwarded block of ports: node_port to node_port+count-1 of the node lead to port to port+count-1 inside.
 struct PortForward {
     std::uint16_t port = 0;
     std::uint16_t node_port = 0;
     std::uint16_t count = 1;
     bool tcp = false;
     bool udp = false;
-    bool exposed = false;  // forwarded from the public address, else from the private one
+    bool exposed = false;  // forwarded from the node's public address; else from its private one
     bool operator==(const PortForward&) const = default;
 };
 
@@ -49,15 +50,14 @@ struct ContainerSpec {
     std::vector<PlacedFile> files;
     std::string init;       // "": /sbin/init
     bool run_agent = true;  // start svc-agent after init and keep it running
-    // svc-agent is the first program of the container ("svc-agent --boot -- <init>"): it runs what must come
-    // before the guest and then becomes `init`. The agent of run_agent is started beside it as ever.
+    // svc-agent is the first program of the container ("svc-agent --boot -- <init>"): it runs the hooks that
+    // come before the guest and then executes `init`. The agent of run_agent is started as well.
     bool boot_by_agent = false;
-    bool pin_cpus = false;  // `cpus` as whole cores of its own choice (cpuset) instead of a share of time
+    bool pin_cpus = false;  // the runtime gives it whole cores (cpuset) instead of a share of CPU time
 };
 
-// `unreadable`: it is there, and what is known of it cannot be read now, so it may run or not. It is refused
-// everything but remove() and logs(), which is why nobody may take it for gone; the runtime looks again by
-// itself.
+// `unreadable`: the container exists, but its records cannot be read at present, so it is not known whether
+// it runs. All calls but remove() and logs() throw unavailable; the runtime retries by itself.
 enum class ContainerState { created, running, stopped, unreadable };
 
 struct ContainerInfo {
@@ -65,11 +65,11 @@ struct ContainerInfo {
     ContainerState state = ContainerState::created;
     std::optional<Time> started_at;
     pid_t init_pid = 0;       // on this machine; 0 when not running
-    std::string agent_state;  // "running", "restarting", "" when none is wanted
-    std::string fault;        // of an unreadable one: why
+    std::string agent_state;  // "running", "restarting"; "": the container has no agent
+    std::string fault;        // why it is unreadable
 };
 
-// What a runtime says about its one node.
+// The node of a runtime.
 struct Capacity {
     std::string runtime;  // "lxc", "simulated"
     std::uint32_t cpus = 0;
@@ -83,7 +83,7 @@ struct Capacity {
     std::uint32_t bridge_mtu = 1500;
     std::string storage_pool;
     bool disk_limit_enforced = false;
-    Json details;  // anything else worth showing: cgroup layout, kernel, missing features
+    Json details;  // for the node's record: cgroup layout, kernel, missing features
 };
 
 struct ExecSpec {
@@ -93,8 +93,9 @@ struct ExecSpec {
     unsigned width = 80, height = 24;
 };
 
-// A command that runs inside a container. The descriptors are ours: non-blocking, read or write them until
-// EOF, close `input` for end of input. Not thread-safe, but kill(), resize() may come from another thread.
+// A command that runs inside a container. The object owns the descriptors, which do not block: the caller
+// reads or writes them until EOF and calls close_input() for the end of input. Not thread-safe, except kill()
+// and resize().
 class ExecProcess {
   public:
     virtual ~ExecProcess() = default;  // kills the command if it still runs; leaves no process behind
@@ -103,11 +104,11 @@ class ExecProcess {
     virtual int errors() const = 0;  // -1 with a terminal
     virtual void close_input() = 0;
     virtual int ended() const = 0;  // becomes readable when the command has ended
-    // After `ended`: the exit code, 128 + signal, 126/127 not executable/not found, 129 when the container
+    // After ended(): the exit code; 128 + signal; 126: not executable; 127: not found; 129: the container
     // stopped.
     virtual int exit_code() = 0;
-    // The command never ran: not found (exit code 127) or not executable (126), which its own status could be
-    // as well.
+    // True: the command was not found (exit code 127) or not executable (126). A command may also return
+    // these codes itself; then this is false.
     virtual bool exec_failed() const { return false; }
     virtual void kill(int signal) = 0;
     virtual void resize(unsigned width, unsigned height) = 0;
@@ -116,21 +117,20 @@ class ExecProcess {
 struct RuntimeEvent {
     enum class Kind { stopped, agent_died } kind = Kind::stopped;
     std::string id;
-    bool clean = true;   // stopped: the guest shut down by itself with success
+    bool clean = true;   // of `stopped`: the guest shut down by itself without an error
     std::string reason;  // "init exited with status 1", "init was killed by signal 9 (out of memory)"
 };
 
 struct LogFile {
     std::string name;  // "console.log"
     std::filesystem::path path;
-    // Opened for reading already where the guest may change what `path` leads to: then nobody opens that
-    // again.
+    // Set where the guest could replace what `path` leads to: the opened file, to be read instead of `path`.
     std::shared_ptr<const FileDescriptor> file = nullptr;
 };
 
-// Thread-safe. Every call can be repeated: creating what exists alike, starting the running, stopping the
-// stopped and removing the absent succeed. Errors: not_found for an unknown container where that matters,
-// unavailable for an unreadable one, exhausted, internal, unsupported.
+// Thread-safe; calls block. Every call can be repeated: to create a container that exists with the same
+// specification, to start a running one, to stop a stopped one and to remove an absent one succeed. Errors:
+// not_found for an unknown container, unavailable for an unreadable one, exhausted, internal, unsupported.
 class Runtime {
   public:
     virtual ~Runtime() = default;
@@ -139,64 +139,67 @@ class Runtime {
     virtual void create(const ContainerSpec& spec) = 0;
     // Returns when init runs. Throws when it cannot be started, or ended at once.
     virtual void start(std::string_view id) = 0;
-    // Asks init to shut down, kills everything after `grace` (0: at once). Returns when nothing of it runs,
-    // its mounts, device and rules are gone.
+    // Asks init to shut down and kills all processes after `grace` (0: at once). Returns when the processes,
+    // mounts, devices and rules of the container are gone.
     virtual void stop(std::string_view id, Duration grace) = 0;
     // Runs `command` (absolute path first) as the only program of a stopped container, with its files,
-    // network, limits and binds, and returns the exit code (128 + signal when killed) when nothing of it runs
-    // any more: for hooks that come after the guest. What an interrupted call left running is killed first.
-    // Killed after `limit` or when stop is requested: throws unavailable
-    // "<command> timed out" or cancelled. Tells the listener of on_event() nothing.
+    // network, limits and binds, and returns the exit code (128 + signal when killed) when no process of the
+    // container is left: for hooks that come after the guest. First kills the command of an interrupted call.
+    // Kills the command after `limit` and throws unavailable "<command> timed out"; when `stop` is requested,
+    // throws cancelled. The listener of on_event() is not called.
     virtual int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                          std::stop_token stop) = 0;
     virtual void remove(std::string_view id) = 0;  // stops it first; leaves no file, mount, device or rule
     virtual std::optional<ContainerInfo> inspect(std::string_view id) = 0;
     virtual std::vector<ContainerInfo> list() = 0;
-    virtual std::vector<ContainerUsage> usage() = 0;  // of those that run, by id; waits for none of them
+    virtual std::vector<ContainerUsage>
+    usage() = 0;  // of the running containers, ordered by id; waits for no other call
     virtual std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) = 0;
-    virtual std::vector<LogFile> logs(std::string_view id) = 0;  // what there is to read
+    virtual std::vector<LogFile> logs(std::string_view id) = 0;  // those that exist and are not empty
     virtual Capacity capacity() = 0;
-    // One listener: told of containers that end without having been asked to. Called from a thread of the
-    // runtime.
+    // Sets the one listener. It is called when a container ends that nobody has stopped or removed, on a
+    // thread of the runtime.
     virtual void on_event(std::function<void(const RuntimeEvent&)> listener) = 0;
 };
 
-// Bytes of an archive as they are made.
+// An archive that is made while it is read. One thread at a time.
 class ArchiveStream {
   public:
     virtual ~ArchiveStream() = default;
-    virtual std::string read(std::size_t at_most) = 0;  // "" at the end; throws what broke it
+    virtual std::string read(
+        std::size_t at_most) = 0;  // "" at the end; throws where the archive cannot be made
 };
 
-// What stands at the top of an exported archive.
+// What an exported archive contains.
 struct ExportRequest {
     std::vector<std::string> layers;  // lowest first
     std::string metadata;             // text of metadata.yaml
 };
 
-// Read-only layers that containers are made of: one unpacked root file system per image version.
-// Thread-safe, repeatable like Runtime.
+// Read-only layers that containers are made of: the unpacked root file systems of image versions, and the
+// changes that bootstraps have made on top of them. Thread-safe; calls block and can be repeated, like those
+// of Runtime.
 class LayerStore {
   public:
     virtual ~LayerStore() = default;
     struct Progress {
         std::function<void(std::uint64_t bytes, std::uint64_t total)> report;  // may be empty
-        std::stop_token stop;  // then throws cancelled, leaving nothing
+        std::stop_token stop;  // when requested, add() throws cancelled and leaves nothing
     };
-    // Unpacks the `rootfs` of a package. Visible under `name` only when complete and synced.
+    // Unpacks the `rootfs` of a package. The layer appears under `name` when it is complete and synced.
     // Throws invalid_argument for a hostile or broken archive, exhausted for a full disk.
     virtual void add(std::string_view name, const std::filesystem::path& package,
                      const Progress& progress) = 0;
-    virtual void remove(std::string_view name) = 0;  // absent is fine; in use by a container: throws busy
-    // Makes what a stopped container changed into the layer `name`, over that container's own layers: moved,
-    // not copied. Left out: files that its specification placed, and `leave_out` (paths from the root, with
-    // what is below). The container has an empty disk afterwards. Repeatable, also after a crash in the
-    // middle. Throws not_found, busy for a running one.
+    virtual void remove(std::string_view name) = 0;  // throws busy while a container uses it
+    // Makes the changes of a stopped container the layer `name`, to be used on top of the container's own
+    // layers. They are moved, not copied; the container has an empty disk afterwards. Left out: files that
+    // its specification placed, and `leave_out` (absolute paths, with all below them). Can be repeated after
+    // a crash at any moment. Throws not_found, busy for a running one.
     virtual void capture(std::string_view name, std::string_view container,
                          const std::vector<std::string>& leave_out) = 0;
-    // A gzip tarball of metadata.yaml and rootfs/ as a container of these layers would see it: merged, owners
-    // shifted back, the same bytes each time. Constant memory; leaves nothing behind whenever it ends. The
-    // layers must stay meanwhile: claims them.
+    // A gzip tarball of metadata.yaml and rootfs/ as a container of these layers would see it: merged, with
+    // the owners of the guest, the same bytes each time. Constant memory, no temporary files. The layers
+    // cannot be removed while the stream exists.
     virtual std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) = 0;
     virtual bool contains(std::string_view name) = 0;
     virtual std::uint64_t size(std::string_view name) = 0;  // bytes of its files

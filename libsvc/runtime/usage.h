@@ -1,5 +1,5 @@
 #pragma once
-// What a running container uses. Values that this machine cannot tell are absent.
+// What a running container uses. A value that this machine cannot measure is absent. Plain values.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,7 +20,7 @@ struct NetworkUsage {
     TrafficCount received, sent;
 };
 
-// Counters begin at the container's start.
+// Counters start at 0 with each start of the container.
 struct ContainerUsage {
     std::string id;
     std::optional<double> cpu_user_seconds, cpu_system_seconds;

@@ -1,5 +1,5 @@
 #pragma once
-// Where things lie below the runtime's state directory.
+// The paths below the runtime's state directory (docs/runtime.md, "On disk"). Pure.
 #include <filesystem>
 #include <string>
 #include <string_view>

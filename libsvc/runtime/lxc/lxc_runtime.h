@@ -1,35 +1,28 @@
 #pragma once
-// The embedded runtime: unprivileged LXC containers on this machine. See docs/runtime.md.
-#include <cstdint>
-#include <filesystem>
+// The embedded runtime: unprivileged LXC containers on this machine (docs/runtime.md). The daemon never calls
+// liblxc; the helper program svc-lxc does.
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "libsvc/base/clock.h"
+#include "libsvc/runtime/lxc/containers/adoption.h"
+#include "libsvc/runtime/lxc/containers/container_runs.h"
+#include "libsvc/runtime/lxc/containers/container_table.h"
+#include "libsvc/runtime/lxc/containers/once_commands.h"
+#include "libsvc/runtime/lxc/host/host.h"
+#include "libsvc/runtime/lxc/options.h"
+#include "libsvc/runtime/lxc/usage/disk_usage.h"
 #include "libsvc/runtime/runtime.h"
 
 namespace svc {
 
-struct LxcOptions {
-    std::filesystem::path state_dir;          // "<state>/lxc", absolute
-    std::string bridge = "svcbr0";            // at most 15 characters; one per daemon
-    std::string subnet = "192.168.100.1/20";  // the bridge's own address and prefix
-    std::uint32_t bridge_mtu = 1500;
-    std::filesystem::path agent;             // svc-agent on the host; empty: none is bound or started
-    std::filesystem::path helper;            // the svc-lxc program
-    std::filesystem::path agent_socket_dir;  // holds server.unix; empty: not bound
-    std::uint32_t id_base = 0;               // first host id of all containers; 0: found out
-    std::uint32_t id_count = 65536;
-    std::string address;             // of private services; empty: of the default route's interface
-    std::string public_address;      // of exposed services; empty: same as `address`
-    std::uint32_t processes = 4096;  // limit of a container whose specification names none
-};
-
-// Thread-safe. The constructor makes the bridge and the rules, adopts the containers that are there and
-// sweeps what a crash left half made; it makes the calling process a child subreaper, so that it can reap the
+// Thread-safe. The constructor makes the bridge and the rules, adopts the containers that exist and removes
+// what a crash left unfinished; it makes the calling process a child subreaper, so that it can reap the
 // containers' monitors. The destructor leaves the containers running.
 //
 // `agent` is copied into the state directory and bound at /var/lib/svc-agent/bin/svc-agent;
@@ -39,11 +32,10 @@ struct LxcOptions {
 class LxcRuntime final : public Runtime {
   public:
     LxcRuntime(LxcOptions options, const Clock& clock);
-    ~LxcRuntime() override;
     LxcRuntime(const LxcRuntime&) = delete;
     LxcRuntime& operator=(const LxcRuntime&) = delete;
 
-    LayerStore& layers();  // lives as long as the runtime
+    LayerStore& layers() { return host_.layers(); }  // owned by the runtime
     // Removes the bridge, the rules and the empty control groups. Throws busy while a container exists.
     void tear_down();
 
@@ -58,12 +50,24 @@ class LxcRuntime final : public Runtime {
     std::vector<ContainerUsage> usage() override;
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override;
     std::vector<LogFile> logs(std::string_view id) override;
-    Capacity capacity() override;
+    Capacity capacity() override { return host_.capacity(); }
     void on_event(std::function<void(const RuntimeEvent&)> listener) override;
 
   private:
-    class Engine;
-    std::unique_ptr<Engine> engine_;
+    using DeviceCounters = std::map<std::string, NetworkUsage, std::less<>>;
+
+    void capture(const std::string& layer, const std::string& id, const std::vector<std::string>& leave_out);
+    // Both with the container locked.
+    void replace_spec(lxc::Container& container, const ContainerSpec& spec);
+    ContainerInfo describe(const std::string& id, const lxc::Container& container) const;
+    ContainerUsage usage_of(const std::string& id, lxc::Container& container, const DeviceCounters& devices);
+
+    lxc::Host host_;
+    lxc::ContainerTable containers_;
+    lxc::DiskUsage disk_usage_;
+    lxc::ContainerRuns runs_;  // has a thread that uses all above
+    lxc::OnceCommands once_commands_;
+    lxc::Adoption adoption_;  // last: has a thread that uses all above
 };
 
 }  // namespace svc

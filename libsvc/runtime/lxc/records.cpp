@@ -130,7 +130,7 @@ RunRecord run_record_from_json(const Json& json) {
     return run;
 }
 
-Ending describe_ending(std::optional<int> lxc_status, std::uint64_t oom_kills) {
+ExitCause describe_exit(std::optional<int> lxc_status, std::uint64_t oom_kills) {
     if (!lxc_status) return {false, "the monitor of the container was killed"};
     const std::string_view memory = oom_kills > 0 ? " (out of memory)" : "";
     const int number = (*lxc_status >> 8) & 0xff;
@@ -138,12 +138,12 @@ Ending describe_ending(std::optional<int> lxc_status, std::uint64_t oom_kills) {
     if ((*lxc_status & 0x7f) == 0)
         return {number == 0, fmt::format("init exited with status {}{}", number, number == 0 ? "" : memory),
                 true};
-    // What reboot() does to the init of a pid namespace; a restart never gets here.
+    // reboot() kills the init of a pid namespace with SIGINT for a shutdown; a restart keeps the monitor.
     if (number == SIGINT) return {true, "the guest shut down", true};
     return {false, fmt::format("init was killed by {}{}", signal_text(number), memory), true};
 }
 
-// liblxc answers 1 for its own failures: neither an exit nor a signal.
+// liblxc returns 1 for its own failures, which is neither an exit code << 8 nor a signal.
 bool has_run(int lxc_status) {
     return lxc_status >= 0 && ((lxc_status & 0x7f) == 0 || lxc_status >> 8 != 0);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What the runtime remembers of a container between two lives of the daemon: spec.json and run.json.
+// What the runtime keeps on disk of a container so that the next daemon finds it: spec.json and run.json.
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace svc::lxc {
 
-// Placed files are not kept: they lie in the container, and may hold secrets.
+// spec.json. The content of placed files is not stored: it may hold secrets, and the container has the files.
 struct StoredSpec {
     ContainerSpec spec;
     std::uint32_t project = 0;             // of the disk quota; 0: none
@@ -18,30 +18,30 @@ struct StoredSpec {
 };
 Json to_json(const StoredSpec& stored);
 StoredSpec stored_spec_from_json(const Json& json);
-bool same_container(const ContainerSpec& a, const ContainerSpec& b);  // but for the files
+bool same_container(const ContainerSpec& a, const ContainerSpec& b);  // compares all but the placed files
 
-// Pids with start times, so that a reused number is never mistaken for ours.
+// run.json: the processes of a run. Pids have start times, so that a reused pid is never mistaken for theirs.
 struct RunRecord {
     ProcessId monitor, init, agent;
     std::optional<Time> started_at;
-    bool stopped = false;  // it has ended; the pids are old
-    bool once = false;     // of run_once(), written before it begins: never a guest that runs on
+    bool stopped = false;  // the run is over; the pids are old
+    bool once = false;     // of run_once(): a later daemon ends it instead of adopting it
 };
 Json to_json(const RunRecord& run);
 RunRecord run_record_from_json(const Json& json);
 
-// How a container ended, from what the monitor left: nothing when it was killed itself.
-struct Ending {
+// Why a container ended. `lxc_status` is what its monitor wrote (exit code << 8, or signal << 8 | 0x7f; -1
+// when init never ran); nothing: the monitor itself was killed.
+struct ExitCause {
     bool clean = false;
     std::string reason;
     bool init_ran = false;
 };
-// `lxc_status`: exit code << 8, or signal << 8 | 0x7f; -1 when init never ran.
-Ending describe_ending(std::optional<int> lxc_status, std::uint64_t oom_kills);
-bool has_run(int lxc_status);      // else liblxc failed before it
+ExitCause describe_exit(std::optional<int> lxc_status, std::uint64_t oom_kills);
+bool has_run(int lxc_status);      // false: liblxc failed before init was started
 int exit_code_of(int lxc_status);  // 128 + signal when killed
 
-// The first complaint in a log of liblxc, without its decoration; empty without one.
+// The text of the first error line in a log of liblxc; empty without one.
 std::string first_lxc_error(std::string_view log);
 
 }  // namespace svc::lxc

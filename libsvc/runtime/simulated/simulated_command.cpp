@@ -32,7 +32,7 @@ void set(const FileDescriptor& event) {
     eventfd_write(event.get(), 1);
 }
 
-// Two ends of a stream, both non-blocking.
+// The two ends of a stream; neither blocks.
 std::pair<FileDescriptor, FileDescriptor> make_stream() {
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
@@ -46,7 +46,7 @@ FileDescriptor duplicate(const FileDescriptor& descriptor) {
     return copy;
 }
 
-// The near end of a simulated command.
+// The caller's end of a simulated command.
 class SimulatedProcess final : public ExecProcess {
   public:
     SimulatedProcess(std::shared_ptr<SimulatedCommand> command, FileDescriptor input, FileDescriptor output,

@@ -1,6 +1,5 @@
 #pragma once
-// The commands a simulated container knows: echo, cat, true, false, sleep. A thread of this process answers
-// each.
+// Commands in simulated containers: echo, cat, true, false, sleep. Each runs on a thread of this process.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -13,7 +12,7 @@
 
 namespace svc {
 
-// One running command and the far ends of its streams. Thread-safe.
+// A running command and its ends of the streams. Thread-safe.
 class SimulatedCommand {
   public:
     SimulatedCommand(Clock& clock, ExecSpec spec, FileDescriptor input, FileDescriptor output,
@@ -21,9 +20,8 @@ class SimulatedCommand {
     ~SimulatedCommand();  // ends the command
     int ended() const { return ended_.get(); }
     int exit_code() const { return exit_code_; }
-    bool unknown() const { return unknown_; }  // there is no such command
-    void end(
-        int exit_code);  // as a signal or the stop of the container would: the command's own code is lost
+    bool unknown() const { return unknown_; }  // the simulation has no such command
+    void end(int exit_code);  // ends it as a signal or the stop of the container would, with this code
 
   private:
     void run();
@@ -45,7 +43,8 @@ class SimulatedCommand {
     std::jthread thread_;
 };
 
-// Makes the streams and starts the command; `started` is for the container, which ends it when it stops.
+// Makes the streams and starts the command. Sets `started`, with which the container ends the command when it
+// stops.
 std::unique_ptr<ExecProcess> start_simulated_command(Clock& clock, const ExecSpec& spec,
                                                      std::weak_ptr<SimulatedCommand>& started);
 

@@ -26,7 +26,8 @@ SimulatedJournal::SimulatedJournal(std::filesystem::path file) : file_(std::move
     if (!file_.empty()) open_ = open_journal(file_);
 }
 
-// What a killed process left of its last line does not count, and goes: the next line begins a line.
+// Ignores and removes the incomplete last line of a process that was killed, so that the next line starts a
+// line.
 void SimulatedJournal::read(const Take& take) {
     if (file_.empty()) return;
     const std::string text = read_file(file_, std::numeric_limits<std::size_t>::max());

@@ -1,5 +1,6 @@
 #pragma once
-// Internal to this folder: what is known of the containers, in one file that changes are appended to.
+// Internal to this folder: a file of keys and values to which changes are appended. It keeps the simulated
+// containers across a restart.
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -11,18 +12,18 @@
 
 namespace svc {
 
-// For one thread at a time. Not synced: after a crash of the machine the containers are gone anyway. Keys
-// have no space, values no line end; the last line of a key counts, one without a value says it is gone.
+// One thread at a time. Not synced: a crash of the machine ends the simulated containers anyway. Keys have no
+// space, values no line end. The last line of a key counts; a line without a value removes the key.
 class SimulatedJournal {
   public:
-    explicit SimulatedJournal(std::filesystem::path file);  // "": nothing is kept
+    explicit SimulatedJournal(std::filesystem::path file);  // "": all calls do nothing
 
     using Take = std::function<void(const std::string& key, std::optional<std::string_view> value)>;
     void read(const Take& take);  // every line, in order
     void put(std::string_view key, std::string_view value);
     void remove(std::string_view key);
 
-    bool is_long(std::size_t keys) const;  // most lines count no more
+    bool is_long(std::size_t keys) const;  // most lines are outdated: time for replace()
     class Copy {
       public:
         void put(std::string_view key, std::string_view value);

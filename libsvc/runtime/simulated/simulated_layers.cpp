@@ -19,7 +19,7 @@ void throw_if_stopped(const LayerStore::Progress& progress) {
     if (progress.stop.stop_requested()) throw Error(ErrorCode::cancelled, "unpacking was cancelled");
 }
 
-// Reads the whole package, so that a truncated one is found.
+// Reads the whole package, so that a truncated one is refused.
 void check_package(const std::filesystem::path& package) {
     bool searched_all = false;
     const auto metadata = read_archive_member(package, "metadata.yaml", max_metadata_bytes,

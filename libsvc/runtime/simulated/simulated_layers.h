@@ -1,5 +1,5 @@
 #pragma once
-// Layers without files: packages are read to their end and measured, not unpacked.
+// A LayerStore without files: packages are read to their end and measured, not unpacked.
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -14,22 +14,21 @@ namespace svc {
 // Thread-safe. Keeps name and size of each layer, as one small file each when `directory` is not empty.
 class SimulatedLayers final : public LayerStore {
   public:
-    // `check_idle` throws where a container is unknown or runs.
+    // `check_idle` throws when a container is unknown or runs. `changed_bytes`: see capture().
     SimulatedLayers(std::filesystem::path directory, std::uint64_t changed_bytes,
                     std::function<void(std::string_view container)> check_idle);
     void add(std::string_view name, const std::filesystem::path& package, const Progress& progress) override;
     void remove(std::string_view name) override;
-    // What the container changed is `changed_bytes` of nothing.
+    // Adds a layer with the size `changed_bytes`.
     void capture(std::string_view name, std::string_view container,
                  const std::vector<std::string>& leave_out) override;
-    // The layers' names as a file. Not to outlive this object.
+    // The archive has the names of the layers in a file. Must not outlive this object.
     std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) override;
     bool contains(std::string_view name) override;
     std::uint64_t size(std::string_view name) override;
     std::vector<std::string> list() override;
 
-    void hold(
-        const std::vector<std::string>& names);  // a container uses them; throws not_found for an unknown one
+    void hold(const std::vector<std::string>& names);  // for a container that uses them; throws not_found
     void drop(const std::vector<std::string>& names);
 
   private:

@@ -1,22 +1,12 @@
 #include "libsvc/runtime/simulated/simulated_runtime.h"
 
 #include <algorithm>
-#include <array>
-#include <list>
-#include <map>
-#include <mutex>
 #include <random>
 #include <utility>
 
-#include "libsvc/base/enum_table.h"
 #include "libsvc/base/error.h"
-#include "libsvc/base/interned.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/base/timer.h"
-#include "libsvc/runtime/simulated/simulated_command.h"
-#include "libsvc/runtime/simulated/simulated_journal.h"
-#include "libsvc/runtime/simulated/simulated_layers.h"
 #include "libsvc/runtime/simulated/simulated_usage.h"
 
 namespace svc {
@@ -24,58 +14,6 @@ namespace svc {
 namespace {
 
 constexpr int container_stopped_code = 129;
-
-constexpr std::array<EnumName<ContainerState>, 3> state_names{{{ContainerState::created, "created"},
-                                                               {ContainerState::running, "running"},
-                                                               {ContainerState::stopped, "stopped"}}};
-
-using Layers = Interned<std::vector<std::string>>;
-
-// A running guest does not run again: `generation` tells a late timer that its start is over.
-struct Container {
-    ContainerState state = ContainerState::created;
-    std::optional<Time> started_at;
-    std::uint64_t generation = 0;
-    Layers layers;
-    SimulatedLimits limits;
-    std::list<std::weak_ptr<SimulatedCommand>> commands;
-};
-
-Json to_json(const Container& container) {
-    JsonArray layers(container.layers.begin(), container.layers.end());
-    Json json = Json::object({{"state", enum_text<ContainerState>(state_names, container.state)},
-                              {"layers", Json::array(std::move(layers))},
-                              {"cpus", container.limits.cpus},
-                              {"memory", container.limits.memory_bytes},
-                              {"disk", container.limits.disk_bytes},
-                              {"processes", container.limits.processes}});
-    if (container.started_at) json.set("started_at", to_rfc3339(*container.started_at));
-    return json;
-}
-
-Container container_from_json(const Json& json) {
-    const JsonFields fields(json);
-    Container container;
-    container.state = enum_value<ContainerState>(state_names, fields.require_string("state"))
-                          .value_or(ContainerState::stopped);
-    container.layers = fields.strings("layers").value_or(std::vector<std::string>());
-    const auto count = [&](std::string_view key) {
-        return static_cast<std::uint64_t>(std::max<std::int64_t>(0, fields.integer(key).value_or(0)));
-    };
-    container.limits = {fields.number("cpus").value_or(0), count("memory"), count("disk"),
-                        static_cast<std::uint32_t>(count("processes"))};
-    if (const auto started = fields.string("started_at")) container.started_at = from_rfc3339(*started);
-    return container;
-}
-
-ContainerInfo to_info(const std::string& id, const Container& container) {
-    ContainerInfo info;
-    info.id = id;
-    info.state = container.state;
-    info.started_at = container.started_at;
-    if (container.state == ContainerState::running) info.agent_state = "running";
-    return info;
-}
 
 std::filesystem::path below(const std::filesystem::path& directory, std::string_view name) {
     return directory.empty() ? directory : directory / name;
@@ -88,308 +26,244 @@ std::filesystem::path journal_in(const std::filesystem::path& directory) {
 
 }  // namespace
 
-class SimulatedRuntime::Implementation {
-  public:
-    Implementation(Clock& clock, SimulatedOptions options)
-        : clock_(clock),
-          options_(std::move(options)),
-          layers_(below(options_.state_dir, "layers"), options_.changed_bytes,
-                  [this](std::string_view id) { require_idle(id); }),
-          journal_(journal_in(options_.state_dir)),
-          timer_(clock, "simulated") {
-        load();
-    }
-
-    ~Implementation() { stopping_.request_stop(); }
-
-    void create(const ContainerSpec& spec) {
-        layers_.hold(spec.layers);
-        std::unique_lock lock(mutex_);
-        Container& container = containers_[spec.id];
-        const bool running = container.state == ContainerState::running;
-        container.limits = {spec.cpus, spec.memory_bytes, spec.disk_bytes, spec.processes};
-        const Layers added = spec.layers;
-        const Layers dropped = running ? added : std::exchange(container.layers, added);
-        save(spec.id, container);
-        lock.unlock();
-        layers_.drop(dropped);
-    }
-
-    void start(std::string_view id) {
-        std::unique_lock lock(mutex_);
-        Container& container = require(id);
-        if (container.state == ContainerState::running) return;
-        if (fails_to_start()) {
-            write_log(std::string(id), "the simulated init was told to fail\n");
-            throw Error(ErrorCode::internal, "simulated failure to start");
-        }
-        container.state = ContainerState::running;
-        container.started_at = clock_.now();
-        const std::uint64_t generation = ++container.generation;
-        save(id, container);
-        lock.unlock();
-        report_later(std::string(id), generation);
-    }
-
-    void stop(std::string_view id) {
-        {
-            std::lock_guard lock(mutex_);
-            if (require(id).state != ContainerState::running) return;
-        }
-        if (options_.stop_delay > Duration::zero()) clock_.wait(stopping_.get_token(), options_.stop_delay);
-        end_container(id);
-    }
-
-    int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
-                 std::stop_token stop) {
-        if (command.empty()) throw Error(ErrorCode::invalid_argument, "command is required");
-        require_idle(id);
-        if (stop.stop_requested()) throw Error(ErrorCode::cancelled, join(command, " ") + " was cancelled");
-        const std::string name = std::filesystem::path(command[0]).filename();
-        if (name == "true") return 0;
-        if (name == "false") return 1;
-        if (name == "sleep") return sleep_once(command, limit, stop);
-        return options_.run_once ? options_.run_once(id, command) : 0;
-    }
-
-    void remove(std::string_view id) {
-        end_container(id);
-        std::unique_lock lock(mutex_);
-        const auto found = containers_.find(id);
-        if (found == containers_.end()) return;
-        const auto layers = std::move(found->second.layers);
-        containers_.erase(found);
-        forget_files(std::string(id));
-        lock.unlock();
-        layers_.drop(layers);
-    }
-
-    std::optional<ContainerInfo> inspect(std::string_view id) {
-        std::lock_guard lock(mutex_);
-        const auto found = containers_.find(id);
-        if (found == containers_.end()) return std::nullopt;
-        return to_info(found->first, found->second);
-    }
-
-    std::vector<ContainerInfo> list() {
-        std::lock_guard lock(mutex_);
-        std::vector<ContainerInfo> all;
-        all.reserve(containers_.size());
-        for (const auto& [id, container] : containers_) all.push_back(to_info(id, container));
-        return all;
-    }
-
-    std::vector<ContainerUsage> usage() {
-        const Time now = clock_.now();
-        std::lock_guard lock(mutex_);
-        std::vector<ContainerUsage> all;
-        all.reserve(containers_.size());
-        for (const auto& [id, container] : containers_)
-            if (container.state == ContainerState::running)
-                all.push_back(
-                    simulated_usage(id, container.limits, now - container.started_at.value_or(now)));
-        return all;
-    }
-
-    std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) {
-        std::lock_guard lock(mutex_);
-        Container& container = require(id);
-        if (container.state != ContainerState::running)
-            throw Error(ErrorCode::invalid_argument, "container " + quoted(id) + " is not running");
-        container.commands.remove_if([](const auto& command) { return command.expired(); });
-        return start_simulated_command(clock_, spec, container.commands.emplace_back());
-    }
-
-    std::vector<LogFile> logs(std::string_view id) {
-        const auto file = log_file(std::string(id));
-        if (file.empty() || !std::filesystem::exists(file)) return {};
-        return {{"console.log", file}};
-    }
-
-    Capacity capacity() const {
-        Capacity capacity;
-        capacity.runtime = "simulated";
-        capacity.cpus = options_.cpus;
-        capacity.memory_bytes = options_.memory_bytes;
-        capacity.disk_bytes = options_.disk_bytes;
-        capacity.architecture = "x86_64";
-        capacity.address = capacity.public_address = "127.0.0.1";
-        capacity.bridge = "none";
-        capacity.subnet = options_.subnet;
-        capacity.storage_pool = "none";
-        capacity.details = Json::object({{"simulated", true}});
-        return capacity;
-    }
-
-    void on_event(std::function<void(const RuntimeEvent&)> listener) {
-        std::lock_guard lock(listener_mutex_);
-        listener_ = std::move(listener);
-    }
-
-    SimulatedLayers& layers() { return layers_; }
-
-    void end(std::string_view id, bool clean, std::string reason) {
-        if (!end_container(id)) return;
-        if (!clean) write_log(std::string(id), reason + "\n");
-        std::lock_guard lock(listener_mutex_);
-        if (listener_) listener_({RuntimeEvent::Kind::stopped, std::string(id), clean, std::move(reason)});
-    }
-
-  private:
-    Container& require(std::string_view id) {
-        const auto found = containers_.find(id);
-        if (found == containers_.end())
-            throw Error(ErrorCode::not_found, "container " + quoted(id) + " not found");
-        return found->second;
-    }
-
-    void require_idle(std::string_view id) {
-        std::lock_guard lock(mutex_);
-        if (require(id).state == ContainerState::running)
-            throw Error(ErrorCode::busy, "container " + quoted(id) + " is running");
-    }
-
-    int sleep_once(const std::vector<std::string>& command, Duration limit, const std::stop_token& stop) {
-        std::stop_source ended;
-        const std::stop_callback by_caller(stop, [&] { ended.request_stop(); });
-        const std::stop_callback by_runtime(stopping_.get_token(), [&] { ended.request_stop(); });
-        const Duration wanted = parse_duration(command.size() < 2 ? "0s" : command[1] + "s");
-        if (!clock_.wait(ended.get_token(), std::min(wanted, limit)))
-            throw Error(ErrorCode::cancelled, join(command, " ") + " was cancelled");
-        if (wanted > limit) throw Error(ErrorCode::unavailable, join(command, " ") + " timed out");
-        return 0;
-    }
-
-    bool fails_to_start() {
-        return std::uniform_real_distribution<double>(0, 1)(random_) < options_.fail_start_share;
-    }
-
-    void report_later(std::string id, std::uint64_t generation) {
-        if (!options_.report_running) return;
-        timer_.after(options_.start_delay, [this, id = std::move(id), generation] {
-            const bool still_up = [&] {
-                std::lock_guard lock(mutex_);
-                const auto found = containers_.find(id);
-                return found != containers_.end() && found->second.state == ContainerState::running &&
-                       found->second.generation == generation;
-            }();
-            if (still_up) options_.report_running(id);
-        });
-    }
-
-    // False when it does not run.
-    bool end_container(std::string_view id) {
-        std::list<std::weak_ptr<SimulatedCommand>> commands;
-        {
-            std::lock_guard lock(mutex_);
-            const auto found = containers_.find(id);
-            if (found == containers_.end() || found->second.state != ContainerState::running) return false;
-            found->second.state = ContainerState::stopped;
-            found->second.started_at.reset();
-            commands.swap(found->second.commands);
-            save(id, found->second);
-        }
-        for (const auto& command : commands)
-            if (const auto running = command.lock()) running->end(container_stopped_code);
-        return true;
-    }
-
-    std::filesystem::path log_file(const std::string& id) const {
-        return below(below(options_.state_dir, "logs"), id.empty() ? id : id + ".log");
-    }
-
-    void save(std::string_view id, const Container& container) {
-        if (options_.state_dir.empty()) return;
-        journal_.put(id, to_json(container).dump());
-        if (!journal_.is_long(containers_.size())) return;
-        SimulatedJournal::Copy copy;
-        for (const auto& [each, its] : containers_) copy.put(each, to_json(its).dump());
-        journal_.replace(copy);
-    }
-
-    void write_log(const std::string& id, std::string_view text) const {
-        if (!options_.state_dir.empty()) write_file_atomically(log_file(id), text);
-    }
-
-    void forget_files(const std::string& id) {
-        journal_.remove(id);
-        if (!options_.state_dir.empty()) std::filesystem::remove(log_file(id));
-    }
-
-    void load() {
-        journal_.read([this](const std::string& id, std::optional<std::string_view> stored) {
-            if (!stored) return void(containers_.erase(id));
-            try {
-                containers_.insert_or_assign(id, container_from_json(Json::parse(*stored)));
-            } catch (const Error& e) {  // cut off, with the power of the machine or the process
-                log::warning("simulated container cannot be read", {{"container", id}, {"error", e.what()}});
-            }
-        });
-        for (const auto& [id, container] : containers_) {
-            layers_.hold(container.layers);
-            if (container.state == ContainerState::running) report_later(id, container.generation);
-        }
-    }
-
-    Clock& clock_;
-    const SimulatedOptions options_;
-    SimulatedLayers layers_;
-    SimulatedJournal journal_;
-    std::mutex mutex_;
-    std::map<std::string, Container, std::less<>> containers_;
-    std::mt19937_64 random_;  // always the same seed: runs repeat
-    std::mutex listener_mutex_;
-    std::function<void(const RuntimeEvent&)> listener_;
-    std::stop_source stopping_;
-    Timer timer_;  // last: its calls use all of the above
-};
-
 SimulatedRuntime::SimulatedRuntime(Clock& clock, SimulatedOptions options)
-    : implementation_(std::make_unique<Implementation>(clock, std::move(options))) {}
-SimulatedRuntime::~SimulatedRuntime() = default;
+    : clock_(clock),
+      options_(std::move(options)),
+      layers_(below(options_.state_dir, "layers"), options_.changed_bytes,
+              [this](std::string_view id) { require_idle(id); }),
+      journal_(journal_in(options_.state_dir)),
+      timer_(clock, "simulated") {
+    load();
+}
+
+SimulatedRuntime::~SimulatedRuntime() {
+    stopping_.request_stop();
+}
 
 void SimulatedRuntime::create(const ContainerSpec& spec) {
-    implementation_->create(spec);
+    layers_.hold(spec.layers);
+    std::unique_lock lock(mutex_);
+    SimulatedContainer& container = containers_[spec.id];
+    const bool running = container.state == ContainerState::running;
+    container.limits = {spec.cpus, spec.memory_bytes, spec.disk_bytes, spec.processes};
+    const Interned<std::vector<std::string>> added = spec.layers;
+    const Interned<std::vector<std::string>> dropped =
+        running ? added : std::exchange(container.layers, added);
+    save(spec.id, container);
+    lock.unlock();
+    layers_.drop(dropped);
 }
+
 void SimulatedRuntime::start(std::string_view id) {
-    implementation_->start(id);
+    std::unique_lock lock(mutex_);
+    SimulatedContainer& container = require(id);
+    if (container.state == ContainerState::running) return;
+    if (fails_to_start()) {
+        write_log(std::string(id), "the simulated init was told to fail\n");
+        throw Error(ErrorCode::internal, "simulated failure to start");
+    }
+    container.state = ContainerState::running;
+    container.started_at = clock_.now();
+    const std::uint64_t generation = ++container.generation;
+    save(id, container);
+    lock.unlock();
+    report_later(std::string(id), generation);
 }
+
 void SimulatedRuntime::stop(std::string_view id, Duration) {
-    implementation_->stop(id);
+    {
+        std::lock_guard lock(mutex_);
+        if (require(id).state != ContainerState::running) return;
+    }
+    if (options_.stop_delay > Duration::zero()) clock_.wait(stopping_.get_token(), options_.stop_delay);
+    end_container(id);
 }
+
 int SimulatedRuntime::run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                                std::stop_token stop) {
-    return implementation_->run_once(id, command, limit, std::move(stop));
+    if (command.empty()) throw Error(ErrorCode::invalid_argument, "command is required");
+    require_idle(id);
+    if (stop.stop_requested()) throw Error(ErrorCode::cancelled, join(command, " ") + " was cancelled");
+    const std::string name = std::filesystem::path(command[0]).filename();
+    if (name == "true") return 0;
+    if (name == "false") return 1;
+    if (name == "sleep") return sleep_once(command, limit, stop);
+    return options_.run_once ? options_.run_once(id, command) : 0;
 }
+
 void SimulatedRuntime::remove(std::string_view id) {
-    implementation_->remove(id);
+    end_container(id);
+    std::unique_lock lock(mutex_);
+    const auto found = containers_.find(id);
+    if (found == containers_.end()) return;
+    const auto layers = std::move(found->second.layers);
+    containers_.erase(found);
+    forget_files(std::string(id));
+    lock.unlock();
+    layers_.drop(layers);
 }
+
 std::optional<ContainerInfo> SimulatedRuntime::inspect(std::string_view id) {
-    return implementation_->inspect(id);
+    std::lock_guard lock(mutex_);
+    const auto found = containers_.find(id);
+    if (found == containers_.end()) return std::nullopt;
+    return to_info(found->first, found->second);
 }
+
 std::vector<ContainerInfo> SimulatedRuntime::list() {
-    return implementation_->list();
+    std::lock_guard lock(mutex_);
+    std::vector<ContainerInfo> all;
+    all.reserve(containers_.size());
+    for (const auto& [id, container] : containers_) all.push_back(to_info(id, container));
+    return all;
 }
+
 std::vector<ContainerUsage> SimulatedRuntime::usage() {
-    return implementation_->usage();
+    const Time now = clock_.now();
+    std::lock_guard lock(mutex_);
+    std::vector<ContainerUsage> all;
+    all.reserve(containers_.size());
+    for (const auto& [id, container] : containers_)
+        if (container.state == ContainerState::running)
+            all.push_back(simulated_usage(id, container.limits, now - container.started_at.value_or(now)));
+    return all;
 }
+
 std::unique_ptr<ExecProcess> SimulatedRuntime::exec(std::string_view id, const ExecSpec& spec) {
-    return implementation_->exec(id, spec);
+    std::lock_guard lock(mutex_);
+    SimulatedContainer& container = require(id);
+    if (container.state != ContainerState::running)
+        throw Error(ErrorCode::invalid_argument, "container " + quoted(id) + " is not running");
+    container.commands.remove_if([](const auto& command) { return command.expired(); });
+    return start_simulated_command(clock_, spec, container.commands.emplace_back());
 }
+
 std::vector<LogFile> SimulatedRuntime::logs(std::string_view id) {
-    return implementation_->logs(id);
+    const auto file = log_file(std::string(id));
+    if (file.empty() || !std::filesystem::exists(file)) return {};
+    return {{"console.log", file}};
 }
+
 Capacity SimulatedRuntime::capacity() {
-    return implementation_->capacity();
+    Capacity capacity;
+    capacity.runtime = "simulated";
+    capacity.cpus = options_.cpus;
+    capacity.memory_bytes = options_.memory_bytes;
+    capacity.disk_bytes = options_.disk_bytes;
+    capacity.architecture = "x86_64";
+    capacity.address = capacity.public_address = "127.0.0.1";
+    capacity.bridge = "none";
+    capacity.subnet = options_.subnet;
+    capacity.storage_pool = "none";
+    capacity.details = Json::object({{"simulated", true}});
+    return capacity;
 }
+
 void SimulatedRuntime::on_event(std::function<void(const RuntimeEvent&)> listener) {
-    implementation_->on_event(std::move(listener));
+    std::lock_guard lock(listener_mutex_);
+    listener_ = std::move(listener);
 }
-LayerStore& SimulatedRuntime::layers() {
-    return implementation_->layers();
-}
+
 void SimulatedRuntime::end(std::string_view id, bool clean, std::string reason) {
-    implementation_->end(id, clean, std::move(reason));
+    if (!end_container(id)) return;
+    if (!clean) write_log(std::string(id), reason + "\n");
+    std::lock_guard lock(listener_mutex_);
+    if (listener_) listener_({RuntimeEvent::Kind::stopped, std::string(id), clean, std::move(reason)});
+}
+
+SimulatedContainer& SimulatedRuntime::require(std::string_view id) {
+    const auto found = containers_.find(id);
+    if (found == containers_.end())
+        throw Error(ErrorCode::not_found, "container " + quoted(id) + " not found");
+    return found->second;
+}
+
+void SimulatedRuntime::require_idle(std::string_view id) {
+    std::lock_guard lock(mutex_);
+    if (require(id).state == ContainerState::running)
+        throw Error(ErrorCode::busy, "container " + quoted(id) + " is running");
+}
+
+int SimulatedRuntime::sleep_once(const std::vector<std::string>& command, Duration limit,
+                                 const std::stop_token& stop) {
+    std::stop_source ended;
+    const std::stop_callback by_caller(stop, [&] { ended.request_stop(); });
+    const std::stop_callback by_runtime(stopping_.get_token(), [&] { ended.request_stop(); });
+    const Duration wanted = parse_duration(command.size() < 2 ? "0s" : command[1] + "s");
+    if (!clock_.wait(ended.get_token(), std::min(wanted, limit)))
+        throw Error(ErrorCode::cancelled, join(command, " ") + " was cancelled");
+    if (wanted > limit) throw Error(ErrorCode::unavailable, join(command, " ") + " timed out");
+    return 0;
+}
+
+bool SimulatedRuntime::fails_to_start() {
+    return std::uniform_real_distribution<double>(0, 1)(random_) < options_.fail_start_share;
+}
+
+void SimulatedRuntime::report_later(std::string id, std::uint64_t generation) {
+    if (!options_.report_running) return;
+    timer_.after(options_.start_delay, [this, id = std::move(id), generation] {
+        const bool still_up = [&] {
+            std::lock_guard lock(mutex_);
+            const auto found = containers_.find(id);
+            return found != containers_.end() && found->second.state == ContainerState::running &&
+                   found->second.generation == generation;
+        }();
+        if (still_up) options_.report_running(id);
+    });
+}
+
+bool SimulatedRuntime::end_container(std::string_view id) {
+    std::list<std::weak_ptr<SimulatedCommand>> commands;
+    {
+        std::lock_guard lock(mutex_);
+        const auto found = containers_.find(id);
+        if (found == containers_.end() || found->second.state != ContainerState::running) return false;
+        found->second.state = ContainerState::stopped;
+        found->second.started_at.reset();
+        commands.swap(found->second.commands);
+        save(id, found->second);
+    }
+    for (const auto& command : commands)
+        if (const auto running = command.lock()) running->end(container_stopped_code);
+    return true;
+}
+
+std::filesystem::path SimulatedRuntime::log_file(const std::string& id) const {
+    return below(below(options_.state_dir, "logs"), id.empty() ? id : id + ".log");
+}
+
+void SimulatedRuntime::save(std::string_view id, const SimulatedContainer& container) {
+    if (options_.state_dir.empty()) return;
+    journal_.put(id, to_json(container).dump());
+    if (!journal_.is_long(containers_.size())) return;
+    SimulatedJournal::Copy copy;
+    for (const auto& [each, its] : containers_) copy.put(each, to_json(its).dump());
+    journal_.replace(copy);
+}
+
+void SimulatedRuntime::write_log(const std::string& id, std::string_view text) const {
+    if (!options_.state_dir.empty()) write_file_atomically(log_file(id), text);
+}
+
+void SimulatedRuntime::forget_files(const std::string& id) {
+    journal_.remove(id);
+    if (!options_.state_dir.empty()) std::filesystem::remove(log_file(id));
+}
+
+void SimulatedRuntime::load() {
+    journal_.read([this](const std::string& id, std::optional<std::string_view> stored) {
+        if (!stored) return void(containers_.erase(id));
+        try {
+            containers_.insert_or_assign(id, simulated_container_from_json(Json::parse(*stored)));
+        } catch (const Error& e) {  // an incomplete line
+            log::warning("simulated container cannot be read", {{"container", id}, {"error", e.what()}});
+        }
+    });
+    for (const auto& [id, container] : containers_) {
+        layers_.hold(container.layers);
+        if (container.state == ContainerState::running) report_later(id, container.generation);
+    }
 }
 
 }  // namespace svc

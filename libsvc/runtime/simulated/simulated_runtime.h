@@ -1,12 +1,23 @@
 #pragma once
-// A runtime without containers: the same state machine with settable delays and failures, for scale tests and
-// for trying the API without root. It says what it is in capacity().
-#include <atomic>
+// A runtime without containers: the same states with delays and failures that can be set, for scale tests and
+// for trying the API without root. capacity() shows that it is simulated.
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "libsvc/base/clock.h"
+#include "libsvc/base/timer.h"
 #include "libsvc/runtime/runtime.h"
+#include "libsvc/runtime/simulated/simulated_container.h"
+#include "libsvc/runtime/simulated/simulated_journal.h"
+#include "libsvc/runtime/simulated/simulated_layers.h"
 
 namespace svc {
 
@@ -18,18 +29,17 @@ struct SimulatedOptions {
     std::uint64_t memory_bytes = std::uint64_t{1} << 40;
     std::uint64_t disk_bytes = std::uint64_t{1} << 50;
     std::string subnet = "10.0.0.1/8";
-    std::uint64_t changed_bytes = std::uint64_t{1} << 20;  // what a capture finds changed
+    std::uint64_t changed_bytes = std::uint64_t{1} << 20;  // size of a captured layer
     std::filesystem::path
         state_dir;  // layers (names alone) and containers known after a restart; "": memory only
     // Called when a simulated guest is up, in place of the agent's report (instance id). From a thread of the
     // runtime.
     std::function<void(std::string_view id)> report_running;
-    // What run_once() answers for programs that the simulation does not know itself; empty: they succeed.
+    // The result of run_once() for programs that the simulation does not know; empty: 0.
     std::function<int(std::string_view id, const std::vector<std::string>& command)> run_once;
 };
 
-// Thread-safe. exec supports a handful of commands answered by a thread of this process: `echo`, `cat`,
-// `true`, `false`, `sleep`.
+// Thread-safe. exec() knows `echo`, `cat`, `true`, `false` and `sleep`, each on a thread of this process.
 class SimulatedRuntime final : public Runtime {
   public:
     SimulatedRuntime(Clock& clock, SimulatedOptions options);
@@ -43,7 +53,7 @@ class SimulatedRuntime final : public Runtime {
     void remove(std::string_view id) override;
     std::optional<ContainerInfo> inspect(std::string_view id) override;
     std::vector<ContainerInfo> list() override;
-    // Made of what the records say: limits as given, counters that grow with the time since the start.
+    // Invented values: the limits of the specification, counters that grow with the time since the start.
     std::vector<ContainerUsage> usage() override;
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override;
     std::vector<LogFile> logs(std::string_view id) override;
@@ -51,13 +61,36 @@ class SimulatedRuntime final : public Runtime {
     void on_event(std::function<void(const RuntimeEvent&)> listener) override;
 
     // The layers of images: packages are checked and measured, not unpacked.
-    LayerStore& layers();
-    // For tests: the container ends as if its init had.
+    LayerStore& layers() { return layers_; }
+    // For tests: ends the container as if its init had exited.
     void end(std::string_view id, bool clean, std::string reason);
 
   private:
-    class Implementation;
-    std::unique_ptr<Implementation> implementation_;
+    // The following with `mutex_` locked.
+    SimulatedContainer& require(std::string_view id);  // throws not_found
+    bool fails_to_start();
+    void save(std::string_view id, const SimulatedContainer& container);
+    void forget_files(const std::string& id);
+
+    void require_idle(std::string_view id);  // throws not_found, busy
+    int sleep_once(const std::vector<std::string>& command, Duration limit, const std::stop_token& stop);
+    void report_later(std::string id, std::uint64_t generation);
+    bool end_container(std::string_view id);  // false: it does not run
+    std::filesystem::path log_file(const std::string& id) const;
+    void write_log(const std::string& id, std::string_view text) const;
+    void load();
+
+    Clock& clock_;
+    const SimulatedOptions options_;
+    SimulatedLayers layers_;
+    SimulatedJournal journal_;
+    std::mutex mutex_;  // guards journal_, containers_ and random_
+    std::map<std::string, SimulatedContainer, std::less<>> containers_;
+    std::mt19937_64 random_;  // the default seed, so that runs repeat
+    std::mutex listener_mutex_;
+    std::function<void(const RuntimeEvent&)> listener_;
+    std::stop_source stopping_;
+    Timer timer_;  // last: its calls use all of the above
 };
 
 }  // namespace svc

@@ -75,17 +75,17 @@ TEST_CASE("the exit code of a command that ran alone is told from the status of 
 }
 
 TEST_CASE("the end of a container is described from init's status") {
-    CHECK(describe_ending(0, 0).clean);
-    CHECK(describe_ending(0, 5).reason == "init exited with status 0");
-    CHECK(describe_ending(3 << 8, 0).reason == "init exited with status 3");
-    CHECK_FALSE(describe_ending(3 << 8, 0).clean);
-    CHECK(describe_ending(137 << 8, 1).reason == "init exited with status 137 (out of memory)");
-    CHECK(describe_ending((2 << 8) | 0x7f, 0).clean);
-    CHECK(describe_ending((9 << 8) | 0x7f, 2).reason ==
+    CHECK(describe_exit(0, 0).clean);
+    CHECK(describe_exit(0, 5).reason == "init exited with status 0");
+    CHECK(describe_exit(3 << 8, 0).reason == "init exited with status 3");
+    CHECK_FALSE(describe_exit(3 << 8, 0).clean);
+    CHECK(describe_exit(137 << 8, 1).reason == "init exited with status 137 (out of memory)");
+    CHECK(describe_exit((2 << 8) | 0x7f, 0).clean);
+    CHECK(describe_exit((9 << 8) | 0x7f, 2).reason ==
           "init was killed by signal 9 (SIGKILL) (out of memory)");
-    CHECK(describe_ending((40 << 8) | 0x7f, 0).reason == "init was killed by signal 40");
-    CHECK(describe_ending(-1, 0).reason == "init could not be started");
-    CHECK(describe_ending(std::nullopt, 0).reason == "the monitor of the container was killed");
+    CHECK(describe_exit((40 << 8) | 0x7f, 0).reason == "init was killed by signal 40");
+    CHECK(describe_exit(-1, 0).reason == "init could not be started");
+    CHECK(describe_exit(std::nullopt, 0).reason == "the monitor of the container was killed");
 }
 
 TEST_CASE("the first error of a log of liblxc is the reason") {

@@ -33,14 +33,14 @@ std::string mount_field(const std::filesystem::path& path) {
     return field;
 }
 
-// Without the hooks that other packages add there (lxcfs): they need another PATH than liblxc has from us.
+// Leaves out the hooks that other packages add there (lxcfs): they need another PATH than the daemon gives
+// liblxc.
 std::string base_lines(const ConfigContext& context) {
     if (!context.common_config.empty())
         return fmt::format(
             "lxc.include = {}\nlxc.include = {}\nlxc.mount.auto =\nlxc.hook.mount =\nlxc.hook.post-stop =\n",
             context.common_config.native(), context.user_namespace_config.native());
-    // As the distributions' files have it for a user namespace: every capability, but only over what is its
-    // own.
+    // As in the distributions' files for a user namespace: every capability, within the namespace.
     return "lxc.pty.max = 1024\nlxc.tty.max = 4\n"
            "lxc.mount.entry = /sys/fs/fuse/connections sys/fs/fuse/connections none bind,optional 0 0\n";
 }
@@ -55,7 +55,7 @@ std::string network_lines(const ContainerSpec& spec, const ConfigContext& contex
         device_name(context.layout, spec.id), spec.address, context.prefix_length, context.gateway);
 }
 
-// The agent is the first program and becomes the init it is given.
+// The agent is the first program; it gets the init as arguments and executes it later.
 std::string init_command(const ContainerSpec& spec, const ConfigContext& context) {
     std::string init = spec.init.empty() ? "/sbin/init" : spec.init;
     if (!spec.boot_by_agent) return init;
@@ -76,7 +76,7 @@ std::string mount_lines(const ConfigContext& context) {
     return lines;
 }
 
-// The counter goes away with the group, so liblxc's hook saves it just before.
+// The kernel removes the counter with the group, so a hook of liblxc copies it before.
 std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context,
                          const std::vector<unsigned>& cores) {
     const std::string group = cgroup_name(context, spec.id);
@@ -99,8 +99,7 @@ HaltSignals halt_signals(std::string_view init_target) {
         slash == std::string_view::npos ? init_target : init_target.substr(slash + 1);
     if (program == "systemd") return {"SIGRTMIN+3", {SIGRTMIN + 3}};
     if (program == "busybox") return {"SIGUSR2", {SIGUSR2}};
-    // SysV's init listens to the first, small ones of a few lines to the second; pid 1 ignores what it has no
-    // handler for.
+    // SysV's init reacts to the first, minimal inits to the second; pid 1 ignores signals without a handler.
     return {"SIGPWR", {SIGPWR, SIGTERM}};
 }
 

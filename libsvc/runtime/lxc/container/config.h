@@ -1,5 +1,5 @@
 #pragma once
-// A container's specification as liblxc configuration text. Pure.
+// A container's specification as text of liblxc's configuration. Pure functions.
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@ namespace svc::lxc {
 constexpr std::string_view agent_path = "var/lib/svc-agent/bin/svc-agent";
 constexpr std::string_view socket_dir_path = "var/lib/svc-agent/host";
 
-// What the configuration depends on besides the specification.
+// Facts about this machine and daemon that the configuration depends on.
 struct ConfigContext {
     Layout layout;
     CgroupLayout cgroups;
@@ -29,15 +29,15 @@ struct ConfigContext {
     std::filesystem::path agent;             // empty: not bound
     std::filesystem::path agent_socket_dir;  // empty: not bound
     std::filesystem::path
-        common_config;  // the distribution's common.conf and userns.conf; empty: our own lines
+        common_config;  // the distribution's common.conf and userns.conf; empty: lines of config.cpp instead
     std::filesystem::path user_namespace_config;
     bool apparmor = false;
     std::uint32_t default_processes = 4096;
 };
 
-// How an init is asked to shut down; told by the program that /sbin/init leads to.
+// The signals that ask an init to shut down. They depend on the program that /sbin/init leads to.
 struct HaltSignals {
-    std::string name;  // for liblxc's own lxc-stop
+    std::string name;  // for liblxc's lxc-stop
     std::vector<int> numbers;
 };
 HaltSignals halt_signals(std::string_view init_target);
@@ -46,13 +46,13 @@ std::string cgroup_name(const ConfigContext& context, std::string_view id);  // 
 std::string monitor_cgroup_name(const ConfigContext& context,
                                 std::string_view id);  // "svc-svcbr0/<id>.monitor"
 std::string device_name(const Layout& layout,
-                        std::string_view id);  // of the host's end: 15 characters, per daemon
-std::string hardware_address(
-    std::string_view ipv4);  // follows the address, so that nobody's ARP entry goes stale
+                        std::string_view id);  // of the host's end; 15 characters; differs between daemons
+std::string hardware_address(std::string_view ipv4);  // derived from the address, so that ARP entries of an
+                                                      // address that is used again stay right
 
-// `cores`: what the container is pinned to; empty: a share of time.
-// Throws invalid_argument for a value that cannot stand on one line of the configuration, unsupported for a
-// container that boots by an agent that is not there.
+// `cores`: the cores that the container is pinned to; empty: it has a share of CPU time. Throws
+// invalid_argument for a value that cannot stand on one line of the configuration, unsupported for a
+// container with boot_by_agent where the daemon has no agent.
 std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt,
                        const std::vector<unsigned>& cores = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which cores the pinned containers of this daemon have.
+// The cores that the pinned containers of this daemon have.
 #include <map>
 #include <string>
 #include <vector>
@@ -13,10 +13,10 @@ class CorePins {
   public:
     explicit CorePins(std::vector<unsigned> cores) : cores_(std::move(cores)) {}
 
-    // Whole cores for `cpus` of them, those that the fewest containers have; what `id` had before is given
-    // back. All of them when there are no more.
+    // Chooses whole cores, those that the fewest containers have; `cpus` is rounded up. All cores when there
+    // are not more. Releases the cores that `id` had before.
     std::vector<unsigned> choose(const std::string& id, double cpus);
-    void remember(const std::string& id, std::vector<unsigned> cores);  // of a container that runs already
+    void remember(const std::string& id, std::vector<unsigned> cores);  // of a container that was adopted
     void release(const std::string& id);
 
   private:
@@ -24,6 +24,6 @@ class CorePins {
     Guarded<std::map<std::string, std::vector<unsigned>>> pinned_;
 };
 
-std::vector<unsigned> usable_cores();  // that this process may run on
+std::vector<unsigned> usable_cores();  // the cores that this process may run on
 
 }  // namespace svc::lxc

@@ -25,7 +25,8 @@ constexpr std::array<Source, 4> sources{{{"system.log", "var/lib/svc-agent/logs/
 
 FileDescriptor open_beneath(int root, const char* path) {
     open_how how{};
-    how.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;  // a pipe must not hold us
+    how.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+                O_CLOEXEC;  // O_NONBLOCK: opening a pipe must not block
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
     return FileDescriptor(static_cast<int>(::syscall(SYS_openat2, root, path, &how, sizeof how)));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Logs that lie in what a container has written.
+// Logs that the guest has written into the container's disk.
 #include <filesystem>
 #include <vector>
 
@@ -7,9 +7,9 @@
 
 namespace svc::lxc {
 
-// Those that are there and not empty, below `upper`, the container's writable layer. Two sources may have the
-// same name: they belong after each other. What is in there is the guest's: a link or a mount anywhere on the
-// way makes a log absent. They come opened, so that nothing put in their place later is ever read.
+// The logs below `upper` (the container's writable layer) that exist and are not empty. Two may have the same
+// name: parts of one log, in order. The guest controls these files: a log with a link or a mount on its path
+// counts as absent, and the files are returned opened, so that a file that replaces one later is never read.
 std::vector<LogFile> guest_logs(const std::filesystem::path& upper);
 
 }  // namespace svc::lxc

@@ -19,13 +19,13 @@ namespace {
 
 constexpr int most_attempts = 100'000;
 
-// Links of any kind, absolute ones too, stay below `root`; magic ones of /proc are refused.
+// Links, absolute ones too, are resolved below `root`; magic links of /proc are refused.
 FileDescriptor open_inside(int root, const std::string& path, int flags, unsigned mode = 0) {
     open_how how{};
     how.flags = static_cast<std::uint64_t>(flags) | O_CLOEXEC;
     how.mode = mode;
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-    // The kernel asks to repeat a ".." (of a link) that met a rename or a mount anywhere on the machine.
+    // EAGAIN: a ".." of a link was resolved during a rename or a mount somewhere on the machine.
     for (int attempts = 0;; ++attempts) {
         FileDescriptor file(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
         if (file || errno != EAGAIN || attempts == most_attempts) return file;
@@ -58,7 +58,7 @@ FileDescriptor open_folder(int root, const PlacedFile& file, const std::filesyst
         current = open_inside(root, walked.native(), (made ? O_RDONLY : O_PATH) | O_DIRECTORY);
         if (!current) throw placing_error(file, errno);
         if (made && ::fchmod(current.get(), 0755) != 0)
-            throw placing_error(file, errno);  // whatever the umask
+            throw placing_error(file, errno);  // fchmod(): independent of the umask
     }
     return current;
 }

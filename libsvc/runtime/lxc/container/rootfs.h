@@ -1,5 +1,5 @@
 #pragma once
-// What the runtime does inside a container's mounted root file system: placing files, finding init.
+// Work inside the mounted root file system of a container that does not run: placing files, finding init.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace svc::lxc {
 
-// Writes a file below `root`, replacing what is there; names are resolved by the kernel as if `root` was "/".
-// Missing folders are made. Everything made belongs to `owner`. Only while no container runs on it. Returns
-// where it lies, links in the way resolved: an absolute path inside `root`.
+// Writes or replaces a file below `root`; the kernel resolves its path as if `root` were "/". Makes missing
+// folders. The file and the new folders belong to `owner`. Returns the path with links resolved: absolute,
+// inside `root`.
 std::string place_file(const std::filesystem::path& root, const PlacedFile& file, std::uint32_t owner);
 
-// Checks that `init` (its first word) can be executed; returns where its links lead, a path inside `root`.
-// Throws invalid_argument "image has no init: ...".
+// Checks that the first word of `init` is an executable file; returns its path inside `root` with links
+// resolved. Throws invalid_argument "image has no init: ...".
 std::string find_init(const std::filesystem::path& root, const std::string& init);
 
 }  // namespace svc::lxc

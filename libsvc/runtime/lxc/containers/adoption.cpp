@@ -1,16 +1,14 @@
-// Taking over the containers that an earlier daemon has left. What cannot be read stays as it is, however
-// long that takes: its disk may be all there is of it.
-#include <fmt/format.h>
+#include "libsvc/runtime/lxc/containers/adoption.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/runtime/lxc/engine.h"
 
-namespace svc {
-
-using lxc::RunRecord;
+namespace svc::lxc {
 
 namespace {
 
@@ -23,50 +21,48 @@ Duration pause_after(unsigned attempts) {
 
 }  // namespace
 
-void check_readable(const std::string& id, const LxcContainer& container) {
-    if (container.fault.empty()) return;
-    throw Error(ErrorCode::unavailable,
-                fmt::format("container '{}' cannot be read: {}", id, container.fault));
-}
+Adoption::Adoption(Host& host, ContainerTable& containers, ContainerRuns& runs)
+    : host_(host), containers_(containers), runs_(runs), retries_(timer_clock_, "lxc-adoptions") {}
 
-void LxcRuntime::Engine::adopt_all() {
+void Adoption::adopt_all() {
     std::vector<std::string> ids;
     for (const auto& entry : std::filesystem::directory_iterator(host_.layout().containers()))
         ids.push_back(entry.path().filename().native());
     for (const std::string& id : ids) adopt(id);
-    std::map<std::string, lxc::ForwardedContainer> forwarded;
-    const auto adopted = containers_.with([](const auto& containers) { return containers; });
+    std::map<std::string, ForwardedContainer> forwarded;
+    const auto adopted = containers_.all();
     for (const auto& [id, container] : adopted)
-        if (supervisor_.find(id)) forwarded[id] = host_.forwarded(container->stored.spec);
+        if (runs_.supervisor().find(id)) forwarded[id] = host_.forwarded(container->stored.spec);
     host_.network().rebuild(std::move(forwarded));
-    for (const auto& [id, container] : adopted)  // not before: the rules above would leave it out
+    // After rebuild(), which would remove the rules of a container that is adopted meanwhile.
+    for (const auto& [id, container] : adopted)
         if (!container->fault.empty()) adopt_later(id, container);
 }
 
-void LxcRuntime::Engine::adopt(const std::string& id) {
-    const ContainerPtr container = find_or_add(id);
-    const Lock turn(container->turn);
+void Adoption::adopt(const std::string& id) {
+    const ContainerPtr container = containers_.find_or_add(id);
+    const ContainerLock lock(container->mutex);
     try_adopting(id, *container);
-    if (!container->exists) drop(id, container);
+    if (!container->exists) containers_.erase(id, container);
 }
 
-void LxcRuntime::Engine::adopt_later(const std::string& id, const ContainerPtr& container) {
-    adoptions_.after(pause_after(container->attempts++), [this, id, container] {
-        const Lock turn(container->turn);
+void Adoption::adopt_later(const std::string& id, const ContainerPtr& container) {
+    retries_.after(pause_after(container->attempts++), [this, id, container] {
+        const ContainerLock lock(container->mutex);
         if (container->fault.empty()) return;  // removed meanwhile
         try_adopting(id, *container);
         if (!container->fault.empty()) return adopt_later(id, container);
         log::info("container can be read again", {{"container", id}});
-        if (supervisor_.find(id)) host_.forward_ports(container->stored.spec);
+        if (runs_.supervisor().find(id)) host_.forward_ports(container->stored.spec);
     });
 }
 
-// Without spec.json, at the start, it was never finished or is removed by half. Of one that could not be read
-// before, its absence means nothing.
-void LxcRuntime::Engine::try_adopting(const std::string& id, LxcContainer& container) {
+// At start-up, a folder without spec.json is a leftover: the container was never finished, or is half
+// removed. Where spec.json could not be read before, its absence proves nothing.
+void Adoption::try_adopting(const std::string& id, Container& container) {
     try {
         auto stored = host_.read_spec(id);
-        if (!stored && container.fault.empty()) return sweep(id);
+        if (!stored && container.fault.empty()) return remove_leftover(id);
         if (!stored) throw Error(ErrorCode::internal, "spec.json is missing");
         adopt_readable(id, container, std::move(*stored));
         clear_fault(container);
@@ -75,9 +71,9 @@ void LxcRuntime::Engine::try_adopting(const std::string& id, LxcContainer& conta
     }
 }
 
-void LxcRuntime::Engine::sweep(const std::string& id) {
+void Adoption::remove_leftover(const std::string& id) {
     try {
-        lxc::StoredSpec leftover;
+        StoredSpec leftover;
         leftover.spec.id = id;
         host_.clean_up(id);
         host_.remove_files(leftover);
@@ -86,42 +82,39 @@ void LxcRuntime::Engine::sweep(const std::string& id) {
     }
 }
 
-// What may fail comes before anything is changed or ended.
-void LxcRuntime::Engine::adopt_readable(const std::string& id, LxcContainer& container,
-                                        lxc::StoredSpec stored) {
+// All that may fail comes before anything is changed or ended.
+void Adoption::adopt_readable(const std::string& id, Container& container, StoredSpec stored) {
     const auto known = host_.read_run(id);
-    const auto run = find_running(id);
-    const bool guest = run && !run->once;
-    if (guest) check_descriptors(id);
-    std::optional<lxc::Supervisor::Released> left;
-    if (run && run->once) left = released(*run);
-    if (!run && known && !known->stopped) left = released(*known);
+    const auto run = runs_.find_run(id);
+    const bool guest_runs = run && !run->once;
+    if (guest_runs) check_descriptors(id);
+    std::optional<RunHandles> unfinished;
+    if (run && run->once) unfinished = open_run(*run);
+    if (!run && known && !known->stopped) unfinished = open_run(*known);
     container.stored = std::move(stored);
-    container.started = guest || (known && known->started_at);
-    if (guest)
-        follow_adopted(id, container, *run);
-    else if (left)
-        end(id, *left, {}, Duration::zero());
+    container.started = guest_runs || (known && known->started_at);
+    if (guest_runs)
+        follow(id, container, *run);
+    else if (unfinished)
+        runs_.container_end().end(id, *unfinished, {}, Duration::zero());
     else
         host_.clean_up(id);
     host_.layers().claim_known(container.stored.spec.layers);
     container.exists = true;
 }
 
-// Its monitor tells what run.json could not be told.
-void LxcRuntime::Engine::follow_adopted(const std::string& id, const LxcContainer& container,
-                                        const RunRecord& run) {
+// A run.json that cannot be written is no reason to give the container up: its monitor knows the pids.
+void Adoption::follow(const std::string& id, const Container& container, const RunRecord& run) {
     host_.remember_cores(id);
     try {
         host_.write_run(id, run);
     } catch (const Error& e) {
         log::warning("run.json of a container cannot be written", {{"container", id}, {"error", e.what()}});
     }
-    supervisor_.follow(id, run, wants_agent(container));
+    runs_.follow(id, container, run);
 }
 
-void LxcRuntime::Engine::set_fault(const std::string& id, LxcContainer& container,
-                                   const std::string& reason) {
+void Adoption::set_fault(const std::string& id, Container& container, const std::string& reason) {
     if (container.fault != reason)
         log::error("container cannot be read and is left as it is", {{"container", id}, {"error", reason}});
     if (container.fault.empty()) host_.layers().claim_all();
@@ -130,21 +123,19 @@ void LxcRuntime::Engine::set_fault(const std::string& id, LxcContainer& containe
     container.exists = true;
 }
 
-void LxcRuntime::Engine::clear_fault(LxcContainer& container) {
+void Adoption::clear_fault(Container& container) {
     if (!std::exchange(container.fault, {}).empty()) host_.layers().release_all();
 }
 
-// Somebody wants it to go. Whatever of it can be found ends.
-FileDescriptor LxcRuntime::Engine::kill_unreadable(const std::string& id) {
+void Adoption::kill(const std::string& id) {
     try {
-        if (const auto run = find_running(id))
-            return end(id, released(*run), {}, Duration::zero()), FileDescriptor();
+        if (const auto run = runs_.find_run(id))
+            return runs_.container_end().end(id, open_run(*run), {}, Duration::zero());
     } catch (const Error& e) {
         log::warning("container is ended by its control group alone",
                      {{"container", id}, {"error", e.what()}});
     }
     host_.clean_up(id);
-    return {};
 }
 
-}  // namespace svc
+}  // namespace svc::lxc

@@ -23,8 +23,8 @@ namespace svc::lxc {
 
 namespace {
 
-// "opaque" and whiteouts stay: they say what of the layers below is gone. The rest refers to files of those
-// layers, or counts links, and is either of no use in a lower layer or an invitation to find the wrong file.
+// "opaque" and whiteouts stay: they hide files of the layers below. The other marks refer to files of those
+// layers, or count links; in a lower layer they are useless or lead to a wrong file.
 constexpr std::array<const char*, 5> stale_marks = {"trusted.overlay.origin", "trusted.overlay.impure",
                                                     "trusted.overlay.uuid", "trusted.overlay.nlink",
                                                     "trusted.overlay.upper"};
@@ -35,11 +35,11 @@ void remove_marks(int fd) {
             throw system_error("cannot clear a mark of a captured file", errno);
 }
 
-// Links, whiteouts and the like keep the number, because they cannot be opened: they take no space of it to
-// speak of, and a number that is still in use is not chosen for another container.
+// Links and whiteouts keep the number, because they cannot be opened. They take little space, and
+// choose_project() does not choose a number that is in use.
 void clear_project(int fd) {
     fsxattr attributes{};
-    if (::ioctl(fd, FS_IOC_FSGETXATTR, &attributes) != 0) return;  // a file system without quotas
+    if (::ioctl(fd, FS_IOC_FSGETXATTR, &attributes) != 0) return;  // the file system has no quotas
     if (attributes.fsx_projid == 0 && (attributes.fsx_xflags & FS_XFLAG_PROJINHERIT) == 0) return;
     attributes.fsx_projid = 0;
     attributes.fsx_xflags &= ~static_cast<decltype(attributes.fsx_xflags)>(FS_XFLAG_PROJINHERIT);
@@ -47,7 +47,7 @@ void clear_project(int fd) {
         throw system_error("cannot clear the disk quota of a captured file", errno);
 }
 
-// Cleans what was captured, and counts it.
+// Removes the marks of a captured tree and counts its bytes.
 class Cleaner {
   public:
     void clean(int folder, std::size_t depth, std::size_t path_bytes) {
@@ -73,7 +73,7 @@ class Cleaner {
         remove_marks(file.get());
         clear_project(file.get());
         if (info.st_nlink > 1 && !linked_.insert(info.st_ino).second) return;
-        // A file of holes is as large as what it takes.
+        // The allocated blocks count, not the length: a file may have holes.
         constexpr std::uint64_t block = 4096;
         const auto taken = std::max(block, static_cast<std::uint64_t>(info.st_blocks) * 512);
         bytes_ += std::min(static_cast<std::uint64_t>(info.st_size), taken);
@@ -117,7 +117,7 @@ std::filesystem::path Capture::take(const std::vector<std::string>& left_out) co
         rename_folder(upper_, rootfs);
     }
     for (const std::string& path : left_out) remove_inside(rootfs, path);
-    sync_file_system(rootfs);  // the blocks of what was written last are known only then
+    sync_file_system(rootfs);  // before counting: only then the blocks of recent writes are allocated
     Cleaner cleaner;
     cleaner.clean(open_file(rootfs, O_RDONLY | O_DIRECTORY).get(), 0, std::string_view("rootfs/").size());
     write_file_atomically(capture_ / "layer.json", cleaner.record().dump());

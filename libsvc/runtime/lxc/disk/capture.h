@@ -1,5 +1,5 @@
 #pragma once
-// Makes a container's writable folder into the content of a layer, by moving it.
+// Moves the writable folder of a container to where it becomes a layer.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -9,30 +9,29 @@
 
 namespace svc::lxc {
 
-// For a container that does not run and is not mounted. One thread at a time. The steps, each repeatable:
+// For a container that does not run and is not mounted. One thread at a time. Each step can be repeated:
 //
-//   1. `upper` is renamed to `capture/rootfs`. From here on the container has no `upper`, and this is how the
-//   state is
-//      told: `capture/rootfs` is there (in the middle) or not (done, or never begun). Both are never there at
-//      once.
-//   2. What is to be left out is removed from it, and so are marks that mean nothing or the wrong thing in a
-//   lower
-//      layer: the overlay's own references and the number of the disk quota. Its bytes are counted.
-//   3. `layer.json` is written beside it; everything is synced.
-//   4. The owner of the layers renames `capture` to the layer's place and syncs that. The layer is there,
-//   whole.
-//   5. The container gets an empty `upper`.
+// 1. `upper` is renamed to `capture/rootfs`. Where `capture/rootfs` exists, a capture is under way; `upper`
+// and
+//    `capture/rootfs` never exist at once.
+// 2. Files to be left out are removed, and marks that have no or a wrong meaning in a lower layer: references
+// of
+//    the overlay and the number of the disk quota. The bytes are counted.
+// 3. `layer.json` is written beside it; all is synced.
+// 4. The owner of the layers renames `capture` to the place of the layer and syncs that. The layer is
+// complete.
+// 5. The container gets an empty `upper`.
 //
-// Killed after 1, 2 or 3: take() again goes on, with whatever layer name, and a container that is started
-// instead gets its folder back by put_back(). What step 2 removed by then does not come back; placed files
-// are placed again when the container is created again. Killed after 4: the layer exists, and whoever starts
-// or captures makes the `upper`.
+// After a crash behind 1, 2 or 3, take() continues, also for a layer with another name. A container that is
+// started instead gets its folder back by put_back(), without the files that step 2 has removed; placed files
+// are placed again when the container is created again. After a crash behind 4 the layer exists, and the next
+// start or capture makes the `upper`.
 class Capture {
   public:
     Capture(const Layout& layout, const std::string& id);
 
     bool begun() const;
-    void put_back() const;  // undoes step 1; nothing begun is fine
+    void put_back() const;  // undoes step 1; does nothing when no capture is under way
     // Steps 1 to 3. Paths are absolute inside the container; links in them are not followed. Throws
     // invalid_argument for a tree nested too deeply. Returns the folder to be published.
     std::filesystem::path take(const std::vector<std::string>& left_out) const;

@@ -35,7 +35,7 @@ FileDescriptor open_folder_in(int folder, const std::string& name) {
 }
 
 std::vector<std::string> sorted_names(int folder) {
-    FileDescriptor own = open_folder_in(folder, ".");  // its position is not shared with the caller's
+    FileDescriptor own = open_folder_in(folder, ".");  // a new open file: the caller's keeps its position
     const std::unique_ptr<DIR, CloseFolder> stream(::fdopendir(own.get()));
     if (!stream) throw folder_error(".");
     own.release();

@@ -78,7 +78,7 @@ LayerArchive::LayerArchive(FileDescriptor tree, Ids ids, const std::string& meta
     entry.kind = EntryKind::file;
     entry.size = metadata.size();
     entry.mode = 0644;
-    entry.modified = timespec{0, 0};  // the same each time
+    entry.modified = timespec{0, 0};  // so that the archive has the same bytes each time
     writer_.begin(entry);
     writer_.write(metadata);
     enter(open_folder_in(tree.get(), "."), "rootfs");
@@ -125,7 +125,7 @@ void LayerArchive::enter(FileDescriptor folder, std::string path) {
     levels_.push_back(std::move(level));
 }
 
-// What a container may not have, an archive of it does not hold: an overlay's own whiteouts and device nodes.
+// Device nodes, which a container may not have, and whiteouts of the overlay are left out.
 void LayerArchive::add(const Level& level, const std::string& name) {
     const int folder = level.folder.get();
     const struct stat info = stat_in(folder, name);
@@ -150,7 +150,7 @@ void LayerArchive::add_file(int folder, const std::string& name, ArchiveEntry en
     FileDescriptor file(
         ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (!file) throw layer_error(entry.path);
-    // Beyond this no image can be: a file of holes could go on for years.
+    // No image may be larger; without a limit a sparse file could keep this busy for years.
     constexpr std::uint64_t most = ArchiveLimits{}.max_bytes;
     if (entry.size > most || total_ > most - entry.size)
         throw Error(ErrorCode::exhausted, "layers hold more than " + std::to_string(most) + " bytes");
@@ -184,7 +184,7 @@ ArchiveEntry LayerArchive::describe(const std::string& path, const struct stat& 
     return entry;
 }
 
-// As the container sees it: who is not of its range is nobody.
+// The id as the container sees it; an id outside of its range is nobody's.
 std::int64_t LayerArchive::inside(std::uint32_t id) const {
     return id >= ids_.base && id - ids_.base < ids_.count ? id - ids_.base : nobody;
 }

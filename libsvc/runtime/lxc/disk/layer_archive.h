@@ -1,5 +1,5 @@
 #pragma once
-// Layers as one archive, made while it is read.
+// A tree of merged layers as an archive that is made while it is read.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,15 +16,16 @@ struct stat;
 
 namespace svc::lxc {
 
-// metadata.yaml, then the tree in order of its names; owners in the ids of the container. Left out: device
-// nodes, sockets, extended attributes but `user.*` and `security.capability`. Holds one block of a file, the
-// names of the folders on the way, and the names of files with several. One thread at a time.
+// The archive has metadata.yaml, then the tree in order of names, with owners as ids of the container. Left
+// out: device nodes, sockets, extended attributes except `user.*` and `security.capability`. Holds in memory
+// one block of a file, the names in the folders above it, and the first name of each file with several. One
+// thread at a time.
 class LayerArchive final : public ArchiveStream {
   public:
     struct Ids {
         std::uint32_t base = 0, count = 0;
     };
-    // `released` is called when the stream has gone.
+    // The destructor calls `released`.
     LayerArchive(FileDescriptor tree, Ids ids, const std::string& metadata, std::function<void()> released);
     ~LayerArchive() override;
     LayerArchive(const LayerArchive&) = delete;

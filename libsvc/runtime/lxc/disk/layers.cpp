@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view temporary_prefix = ".tmp-";
 
-// Names become folders, and parts of mount options where ':' and ',' have a meaning.
+// Names become folders and parts of mount options, where ':' and ',' have a meaning.
 void check_name(std::string_view name) {
     const bool clean = std::all_of(name.begin(), name.end(), [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
@@ -64,7 +64,7 @@ void Layers::add(std::string_view name, const std::filesystem::path& package, co
     const UnpackResult result = unpack_archive(package, rootfs, options);
     const Json record = Json::object({{"schema", 1}, {"bytes", result.bytes}, {"entries", result.entries}});
     write_file_atomically(unpacked / "layer.json", record.dump());
-    publish(name, unpacked);  // or somebody else was faster with the same
+    publish(name, unpacked);  // false: another call has added the same layer
 }
 
 bool Layers::publish(std::string_view name, const std::filesystem::path& folder) {

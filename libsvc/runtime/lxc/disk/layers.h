@@ -1,6 +1,6 @@
 #pragma once
-// Read-only layers as folders: layers/<name>/{rootfs, layer.json}, owners shifted into the containers' id
-// range.
+// The LayerStore of lxc: folders layers/<name>/{rootfs, layer.json}, with owners shifted into the id range of
+// the containers.
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -16,9 +16,10 @@
 
 namespace svc::lxc {
 
+// Thread-safe.
 class Layers final : public LayerStore {
   public:
-    // Removes what an interrupted add(), remove() or export left.
+    // Removes what an interrupted add(), remove() or export has left.
     Layers(Layout layout, std::uint32_t id_base, std::uint32_t id_count);
 
     void add(std::string_view name, const std::filesystem::path& package, const Progress& progress) override;
@@ -30,25 +31,25 @@ class Layers final : public LayerStore {
     std::uint64_t size(std::string_view name) override;
     std::vector<std::string> list() override;
 
-    // What capture() calls, as it is the containers' owner who knows them. To be set before the first call.
+    // capture() calls this function, since the runtime knows the containers. Set it before the first call.
     using CaptureCall = std::function<void(const std::string& layer, const std::string& container,
                                            const std::vector<std::string>&)>;
     void set_capture(CaptureCall call) { capture_ = std::move(call); }
     // Makes a finished folder a layer by renaming it. Throws conflict where the name is taken.
     void publish_captured(std::string_view name, const std::filesystem::path& folder);
 
-    // A container's claim on its layers: they cannot be removed until released. Throws not_found, claiming
-    // none.
+    // Claims layers for a container: they cannot be removed until they are released. Throws not_found, and
+    // claims none, when one is missing.
     void claim(const std::vector<std::string>& names);
     void claim_known(
-        const std::vector<std::string>& names);  // of an adopted container: also when one is missing
+        const std::vector<std::string>& names);  // for an adopted container: claims a missing one too
     void release(const std::vector<std::string>& names);
-    // Of a container whose layers are not known: none can be removed meanwhile.
+    // For a container whose layers are not known: no layer can be removed until release_all().
     void claim_all() { ++claims_on_all_; }
     void release_all() { --claims_on_all_; }
 
   private:
-    bool publish(std::string_view name, const std::filesystem::path& folder);  // false: the name is taken
+    bool publish(std::string_view name, const std::filesystem::path& folder);  // false: a layer has the name
     FileDescriptor open_tree(const std::vector<std::string>& names) const;
 
     Layout layout_;

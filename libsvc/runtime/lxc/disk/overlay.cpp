@@ -17,14 +17,14 @@ namespace svc::lxc {
 
 namespace {
 
-// What a layer holds must mean the same as a lower layer of another overlay as it did when it was written: no
-// references to other layers by handle or by name, whatever the kernel's defaults are.
+// The files of a layer must have the same meaning in every overlay that uses it. So an overlay stores no
+// references to other layers, neither by handle nor by name, whatever the kernel's defaults are.
 constexpr std::string_view plain_layers = "redirect_dir=off,metacopy=off,index=off";
 constexpr std::size_t option_limit = 4095;  // one page, with its zero byte
 
 using Lower = std::vector<std::filesystem::path>;
 
-// Folders opened so that they have short names without ':' and ',' for the kernel.
+// Opened folders, which the kernel accepts under short names without ':' and ','.
 class ShortNames {
   public:
     std::string add(const std::filesystem::path& path) {
@@ -36,7 +36,7 @@ class ShortNames {
     std::vector<FileDescriptor> folders_;
 };
 
-// The kernel wants the uppermost first.
+// The kernel expects the uppermost layer first.
 template <class Name>
 std::string lower_option(const Lower& layers, Name&& name) {
     std::vector<std::string> lower;
@@ -90,7 +90,7 @@ void unmount_overlay(const std::filesystem::path& target) {
     for (int attempt = 0; is_mount_point(target); ++attempt) {
         if (::umount2(target.c_str(), UMOUNT_NOFOLLOW | (attempt < attempts ? 0 : MNT_DETACH)) == 0) continue;
         if (errno != EBUSY) throw system_error("cannot unmount the container's root file system", errno);
-        ::poll(nullptr, 0, 5);  // somebody still looks at it: nothing tells us when they stop
+        ::poll(nullptr, 0, 5);  // still in use; the kernel does not notify when that ends
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Overlay mounts of layers, on the host: with a writable folder for a container, or read-only and out of
-// sight.
+// Overlay mounts of layers on the host: with a writable folder for a container, or read-only without a path.
+// Any thread; functions throw Error.
 #include <filesystem>
 #include <vector>
 
@@ -14,20 +14,20 @@ struct Overlay {
 };
 
 bool is_mount_point(const std::filesystem::path& path);
-void mount_overlay(const Overlay& overlay);  // mounted already: fine
-// Waits a little for the last users; then detaches it, to go when they do.
+void mount_overlay(const Overlay& overlay);  // does nothing when it is mounted already
+// Waits a short time for the last users, then detaches the mount: the kernel unmounts it when they have gone.
 void unmount_overlay(const std::filesystem::path& target);
-// Takes it out of sight at once. What takes its time, writing all that the file system below has in memory,
-// is left to whoever closes the descriptor. Empty: nothing is mounted there.
+// Removes the mount from the tree at once. The slow part (the kernel writes all data of the file system
+// below) happens when the caller closes the descriptor. Empty: nothing is mounted there.
 FileDescriptor detach_overlay(const std::filesystem::path& target);
 
-// The layers (lowest first) as one read-only tree that no path leads to: it goes away with the descriptor,
-// however this process ends. `scratch`: an empty folder of the caller's, used where the kernel cannot mount
-// without a place; a mount left there (this process was killed in between) can be detached and the folder
-// removed.
+// The layers (lowest first) as one read-only tree without a path: it is unmounted when the descriptor is
+// closed, also when this process is killed. `scratch`: an empty folder of the caller, used where the kernel
+// cannot mount without a path; where the process is killed meanwhile, the caller detaches the mount and
+// removes the folder later.
 FileDescriptor open_merged(const std::vector<std::filesystem::path>& layers,
                            const std::filesystem::path& scratch);
-// The two ways it does so.
+// The two ways in which open_merged() does it.
 FileDescriptor mount_detached(const std::vector<std::filesystem::path>& layers);  // empty: not on this kernel
 FileDescriptor mount_aside(const std::vector<std::filesystem::path>& layers,
                            const std::filesystem::path& scratch);

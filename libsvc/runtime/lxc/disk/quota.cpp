@@ -19,10 +19,10 @@ namespace svc::lxc {
 
 namespace {
 
-constexpr std::uint32_t first_project = 0x53000000;  // clear of the small numbers people hand out
+constexpr std::uint32_t first_project = 0x53000000;  // far from the small numbers that administrators use
 constexpr std::uint32_t project_mask = 0x00ffffff;
 
-// Without the device's name, unlike quotactl(2): whatever file system the folder lies on.
+// quotactl_fd(2): for the file system of a folder, without the name of its device.
 long quota_call(int fd, unsigned command, std::uint32_t id, void* argument) {
     return ::syscall(SYS_quotactl_fd, fd, QCMD(command, PRJQUOTA), id, argument);
 }

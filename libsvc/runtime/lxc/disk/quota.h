@@ -8,19 +8,22 @@
 
 namespace svc::lxc {
 
-// Thread-safe: keeps no state but what it found out at construction.
+// Thread-safe: the state is set in the constructor and does not change.
 class Quota {
   public:
     explicit Quota(std::filesystem::path directory);
     bool enforced() const { return enforced_; }
-    const std::string& reason() const { return reason_; }  // why not, for the node record
+    const std::string& reason() const {
+        return reason_;
+    }  // why limits are not enforced, for the node's record
 
-    // A number that nothing on the file system uses, the same for the same name where possible.
+    // A project number that no file uses; the same for the same name where possible.
     std::uint32_t choose_project(std::string_view name) const;
-    // Puts empty `folders` and all that will be made in them under the project and limits it.
+    // Puts the empty `folders`, and all that will be made in them, into the project and sets its limit.
     void limit(std::uint32_t project, const std::vector<std::filesystem::path>& folders,
                std::uint64_t bytes) const;
-    std::optional<std::uint64_t> used(std::uint32_t project) const;  // bytes; nothing where nobody counts
+    std::optional<std::uint64_t> used(
+        std::uint32_t project) const;           // bytes; nothing: the file system does not count
     void release(std::uint32_t project) const;  // after the folders are gone; does not throw
 
   private:

@@ -1,5 +1,5 @@
-// svc-lxc agent: enters a container and leaves svc-agent behind as a child of its init, which reaps it like
-// any other orphan; no process outside has to.
+// svc-lxc agent: starts svc-agent in a container as a child of the container's init, which reaps it like any
+// other orphan.
 #include <fcntl.h>
 #include <lxc/attach_options.h>
 #include <sys/socket.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* agent_program = "/var/lib/svc-agent/bin/svc-agent";
 
-// Its output goes to the container's console, whose log liblxc keeps bounded.
+// The agent's output goes to the container's console; liblxc limits the size of that log.
 void use_console() {
     int console = ::open("/dev/console", O_WRONLY | O_NOCTTY | O_CLOEXEC);
     if (console < 0) console = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -33,7 +33,7 @@ void use_console() {
     use_console();
     if (::chdir("/") != 0) ::_exit(126);
     const char ready = 0;
-    if (::write(report, &ready, 1) != 1) ::_exit(126);  // tells our pid: the socket passes credentials
+    if (::write(report, &ready, 1) != 1) ::_exit(126);  // the credentials that the socket passes have the pid
     char* const arguments[] = {const_cast<char*>(agent_program), nullptr};
     const char* const environment[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                                        "HOME=/root", "USER=root", "LANG=C.UTF-8", nullptr};
@@ -66,7 +66,7 @@ pid_t receive_pid(int socket) {
     ucred sender{};
     std::memcpy(&sender, CMSG_DATA(first), sizeof sender);
     if (::recv(socket, &byte, 1, 0) == 1)
-        return 0;  // a second byte: execve() failed; else the socket closed with it
+        return 0;  // a second byte: execve() failed; the socket is closed when it succeeds
     return sender.pid;
 }
 

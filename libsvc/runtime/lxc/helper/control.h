@@ -1,6 +1,6 @@
 #pragma once
-// The helper's end of the control socket, and other small things its verbs share. No libstdc++ containers
-// here: the program lives on as each container's monitor and should stay small.
+// The helper's end of the control socket, and functions that its verbs share. No containers of the C++
+// library here: the program stays in memory as the monitor of each container and should be small.
 #include <lxc/lxccontainer.h>
 
 #include "libsvc/runtime/lxc/helper/protocol.h"
@@ -19,13 +19,14 @@ struct ProcessStat {
     unsigned flags = 0;
     unsigned long long start_ticks = 0;
 };
-ProcessStat read_stat(pid_t pid);  // state X: there is none; ?: nobody could look
-bool is_ending(pid_t pid);         // has ended, or is in the middle of it
+ProcessStat read_stat(pid_t pid);  // state X: no such process; ?: it could not be read
+bool is_ending(pid_t pid);         // has ended, or is exiting
 
-// Taken by `start` and `agent` as long as they work: a daemon that comes after one that died waits for them.
+// `start` and `agent` hold this lock while they work: a daemon that replaces a killed one waits for it.
 int lock_container(const char* path, const char* name);
 void replace_file(const char* file, const char* text);
-// "PID TICKS" of the agent, in the container's folder. Reading gives 0 unless that very process runs.
+// The file with "PID TICKS" of the agent in the container's folder. Reading gives 0 unless exactly that
+// process runs.
 pid_t read_agent_file(const char* file);
 void write_agent_file(const char* file, pid_t pid);
 
@@ -35,8 +36,8 @@ int run_once(lxc_container* container, const char* exit_file, char** command, in
 int enter_agent(lxc_container* container, bool agent);
 int exec_command(lxc_container* container, unsigned root_id, const char* terminal_size);
 
-// Starts svc-agent inside as a child of the container's init, unless the one noted in its file runs. Returns
-// its pid here, 0 on failure.
+// Starts svc-agent inside as a child of the container's init, unless the agent in the file runs. Returns its
+// pid on the host; 0 on failure.
 pid_t attach_agent(lxc_container* container);
 
 }  // namespace svc::lxc

@@ -1,5 +1,5 @@
-// svc-lxc exec: runs one command inside, hands its pidfd (and terminal) to the daemon, and reports how it
-// ended.
+// svc-lxc exec: runs one command inside a container, passes its pidfd (and terminal) to the daemon, and
+// reports its exit status.
 #include <fcntl.h>
 #include <lxc/attach_options.h>
 #include <poll.h>
@@ -28,10 +28,10 @@ struct Command {
     char** arguments = nullptr;
     char** environment = nullptr;
     bool terminal = false;
-    int report = -1;  // the errno of execve() goes here; it closes when the command runs
+    int report = -1;  // gets the errno of execve(); closed when the command runs
 };
 
-// At most `limit` zero-terminated strings, as an argument vector into the same memory.
+// An argument vector of at most `limit` zero-terminated strings, which stay where they are in memory.
 char** take_strings(char*& text, const char* end, std::size_t limit) {
     std::size_t count = 0;
     for (const char* at = text; at < end && count < limit; at += std::strlen(at) + 1) ++count;
@@ -70,7 +70,7 @@ int run_command(void* payload) {
     ::_exit(error == ENOENT || error == ENOTDIR ? 127 : 126);
 }
 
-// A terminal of the container's own devpts, so that its name is right inside; else one of the host's.
+// Opens a terminal of the container's devpts, so that it has a name inside; else one of the host's devpts.
 int open_terminal(lxc_container* container) {
     const int devpts = container->devpts_fd(container);
     if (devpts < 0) return ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -89,7 +89,7 @@ bool use_terminal(int terminal, unsigned root_id, const char* size) {
     std::sscanf(size, "%hux%hu", &width, &height);
     const winsize window{height, width, 0, 0};
     ::ioctl(terminal, TIOCSWINSZ, &window);
-    const int owned = ::fchown(inner, root_id, root_id + 5);  // group tty of every distribution
+    const int owned = ::fchown(inner, root_id, root_id + 5);  // 5: group tty in every distribution
     for (int fd = 0; fd <= 2; ++fd) ::dup2(inner, fd);
     ::close(inner);
     return owned == 0;
@@ -103,7 +103,7 @@ int wait_for_exec(int report) {
     return error;
 }
 
-// Ends when the command does; kills it when the daemon or its user goes away.
+// Waits for the command. Kills it when the daemon ends or closes the socket.
 void wait_for_end(int command) {
     pollfd entries[2] = {{command, POLLIN, 0}, {control_fd, POLLIN, 0}};
     for (;;) {
@@ -124,7 +124,7 @@ int report_end(pid_t pid, pid_t init) {
     return send_message(message) ? 0 : 1;
 }
 
-// Returns the pid of the command, 0 after having said why not.
+// Returns the pid of the command; 0 after it has reported the failure.
 pid_t enter(lxc_container* container, Command& command, int* exec_error) {
     int report[2];
     if (::pipe2(report, O_CLOEXEC) != 0) return send_failure("cannot make a pipe"), 0;

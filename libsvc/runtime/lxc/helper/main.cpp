@@ -1,5 +1,5 @@
-// svc-lxc VERB PATH NAME ...: everything that needs liblxc, in a process of its own. Used by the runtime
-// alone: descriptor 3 is its control socket.
+// svc-lxc VERB PATH NAME ...: all that needs liblxc, in a process of its own. Only the runtime starts it:
+// descriptor 3 is the control socket.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ int main(int count, char** arguments) {
     using namespace svc::lxc;
     if (count == 2 && is(arguments[1], "version")) return std::puts(lxc_get_version()) < 0 ? 1 : 0;
     if (count < 4) return usage();
-    ::umask(022);  // of whatever runs in the container; the daemon's own is stricter
+    ::umask(022);  // for programs in the container; the daemon's umask is stricter
     ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
     ::fcntl(command_fd, F_SETFD, FD_CLOEXEC);
     const char* verb = arguments[1];
@@ -37,7 +37,8 @@ int main(int count, char** arguments) {
     const bool once = is(verb, "once") && count >= 6;
     const bool locks = starts || once || is(verb, "agent");
     const int lock = locks ? lock_container(arguments[2], arguments[3]) : -1;
-    // A daemon that was killed before we began: the next one waits for our lock, and may not have seen it.
+    // The daemon may have been killed before this process took the lock; then a new daemon has not waited for
+    // it.
     if (is_readable(control_fd, 0) || (locks && lock < 0)) return send_failure("not wanted any more"), 1;
     lxc_container* container = lxc_container_new(arguments[3], arguments[2]);
     if (container == nullptr) return send_failure("cannot load the container"), 1;

@@ -1,4 +1,4 @@
-// svc-lxc start: the container's monitor is a fork of this process and stays behind as its keeper.
+// svc-lxc start: forks the container's monitor, which stays when this process ends.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,17 +10,18 @@ namespace svc::lxc {
 
 namespace {
 
-// In the foreground, unlike lxc-start: so the status of init comes back to us and can be recorded.
+// Runs the container in the foreground, unlike lxc-start: so this process gets the status of init and writes
+// it.
 [[noreturn]] void be_monitor(lxc_container* container, const char* exit_file, char** command, int lock) {
     ::setsid();
     use_null_stdio();
     ::close(control_fd);
-    ::close(lock);  // held on by our parent
+    ::close(lock);  // the parent holds it
     if (::chdir("/") != 0) ::_exit(1);
     container->want_daemonize(container, false);
     container->want_close_all_fds(container, true);
     const bool started = container->start(container, 0, command);
-    // liblxc's status of init: exit code << 8, or signal << 8 | 0x7f; -1 when it never ran.
+    // liblxc's status of init: exit code << 8, or signal << 8 | 0x7f; -1 when init never ran.
     char line[32];
     std::snprintf(line, sizeof line, "%d\n",
                   started || container->error_num != 0 ? container->error_num : -1);
@@ -28,8 +29,8 @@ namespace {
     ::_exit(0);
 }
 
-// The monitor answers on its socket only once init has been executed. A millisecond at a time until the
-// socket is there; liblxc's own wait sleeps for whole seconds.
+// The monitor answers on its socket only after init has been executed. Polls every millisecond until the
+// socket exists: liblxc's own wait sleeps for whole seconds.
 pid_t wait_for_init(lxc_container* container, int monitor) {
     for (;;) {
         const pid_t init = container->init_pid(container);
@@ -53,16 +54,16 @@ int start_container(lxc_container* container, const char* exit_file, bool agent,
         return send_failure("init was not started"), 1;
     }
     if (agent) message.agent_pid = attach_agent(container);
-    // An init that fails at once needs a moment to do so: entering it has given it one.
+    // An init that fails at once has ended by now: entering the container took long enough.
     if (is_readable(monitor, message.agent_pid > 0 ? 0 : 5) || is_ending(message.init_pid)) {
         ::waitpid(message.monitor_pid, nullptr, 0);
         return send_failure("init ended at once"), 1;
     }
-    // Without a daemon to tell, the container stays: the next daemon finds it by its socket.
+    // Where the daemon has ended, the container stays: the next daemon finds it by its socket.
     return send_message(message) ? 0 : 1;
 }
 
-// A command may have ended before anyone could look: its status tells how, in the file of the monitor.
+// The command may have ended already; then its exit status is in the file that the monitor writes.
 int run_once(lxc_container* container, const char* exit_file, char** command, int lock) {
     HelperMessage message;
     message.event = HelperEvent::running;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> needed = {"cpu", "memory", "pids"};
 constexpr std::chrono::milliseconds kill_limit{10'000};
-constexpr std::size_t most_members = 64U << 20;  // bytes of a list of them
+constexpr std::size_t most_members = 64U << 20;  // bytes of a list of members
 constexpr std::uint64_t cpu_period = 100'000;    // microseconds
 
 std::vector<std::string> words(std::string_view text) {
@@ -39,8 +39,8 @@ void add_v1(CgroupLayout& layout, const std::string& mount, const std::string& o
         if (option != "rw" && option != "ro" && !option.starts_with("name=")) layout.v1[option] = mount;
 }
 
-// Depth first, so that each directory is empty of others when its turn comes. What is gone is fine; what
-// cannot be looked at is not taken for gone.
+// Depth first, so that a directory has no others in it when it is visited. Skips groups that are removed
+// meanwhile; throws for one that cannot be read.
 void for_each_group(const std::filesystem::path& top,
                     const std::function<void(const std::filesystem::path&)>& visit) {
     std::error_code failure;
@@ -53,8 +53,9 @@ void for_each_group(const std::filesystem::path& top,
     visit(top);
 }
 
-// A guest may make its groups so. The domain above lists their processes; they themselves list none, and to
-// read it there fails. None becomes a domain again, so it is not too late to ask after that.
+// Whether the group is threaded. A guest may make its groups so; then the domain above lists their processes,
+// and reading the list of the group fails. A threaded group never becomes a domain again, so asking after the
+// failure is safe.
 bool is_threaded(const std::filesystem::path& group) {
     std::string type;
     std::ifstream(group / "cgroup.type") >> type;
@@ -79,8 +80,8 @@ std::vector<pid_t> members(const std::filesystem::path& group) {
     return processes;
 }
 
-// A group can be removed only once its members are gone, not when they are told to go. One descriptor at a
-// time: a guest has more processes than we may have open files.
+// Waits until the members of a group have ended, as a group with members cannot be removed. Opens one member
+// at a time: a guest may have more processes than this process may have open files.
 void kill_members(const std::filesystem::path& group) {
     const auto deadline = deadline_after(kill_limit);
     for (auto left = members(group); !left.empty(); left = members(group)) {

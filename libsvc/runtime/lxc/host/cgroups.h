@@ -1,6 +1,6 @@
 #pragma once
-// Control groups as this machine has them: version 1, 2, or both (hybrid). Detection and choice of keys are
-// pure.
+// Control groups of this machine: version 1, 2, or both (hybrid). Functions of texts and layouts are pure,
+// except detect_cgroup_layout(), kill_group() and remove_group().
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -21,7 +21,7 @@ struct CgroupLayout {
 };
 
 struct Limits {
-    double cpus = 0;  // 0: none, in each
+    double cpus = 0;  // in all fields, 0: no limit
     std::uint64_t memory_bytes = 0;
     std::uint32_t processes = 0;
     std::vector<unsigned> cores = {};  // instead of `cpus`
@@ -32,7 +32,7 @@ struct Limits {
 CgroupLayout parse_cgroup_layout(std::string_view mountinfo, std::string_view v2_controllers);
 CgroupLayout detect_cgroup_layout();
 
-// Lines of liblxc configuration. A limit whose controller the machine lacks is left out: see
+// Lines of liblxc configuration. Leaves out limits whose controller the machine lacks; see
 // missing_controllers().
 std::string limit_lines(const CgroupLayout& layout, const Limits& limits);
 std::vector<std::string> missing_controllers(const CgroupLayout& layout);
@@ -43,7 +43,8 @@ std::uint64_t parse_oom_kills(std::string_view text);
 bool can_pin(const CgroupLayout& layout);
 std::vector<unsigned> parse_cores(std::string_view text);  // "0-2,5"; empty for anything else
 
-// Kills what is left in `group` and beneath, and removes it from every hierarchy. Absent is fine.
+// Kills the processes in `group` and beneath it; removes the group from every hierarchy. Both do nothing when
+// it does not exist.
 void kill_group(const CgroupLayout& layout, std::string_view group);
 void remove_group(const CgroupLayout& layout, std::string_view group);
 

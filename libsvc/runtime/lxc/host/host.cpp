@@ -33,8 +33,8 @@ namespace {
 
 constexpr std::size_t most_unmounts = 64;  // each holds a descriptor
 
-// Whole or not there for whoever looks, but not synced: for what a power failure makes pointless, as nothing
-// runs after it.
+// Replaces a file by renaming, without syncing: readers see the old or the new content, and after a power
+// failure, when nothing runs, the content does not matter.
 void replace_file(const std::filesystem::path& path, std::string_view content) {
     const std::filesystem::path temporary = path.native() + ".new";
     write_all(open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600).get(), content);
@@ -96,12 +96,13 @@ void Host::make(StoredSpec& stored) {
     make_folder(at.rootfs(spec.id), 0711, 0);
     make_upper(stored);
     place_files(stored);
-    lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
+    lxc_config(spec, context_,
+               halt_signals(""));  // throws here for what could not be configured at the start
     write_file_atomically(at.spec(spec.id), to_json(stored).dump());
     undo.dismiss();
 }
 
-// The kernel keeps state of one writable folder in `work`: a new one goes with a new one.
+// `work` is made anew with `upper`: the kernel keeps state of the writable folder in it.
 void Host::make_upper(const StoredSpec& stored) {
     const std::filesystem::path upper = layout().upper(stored.spec.id);
     const std::filesystem::path work = layout().work(stored.spec.id);
@@ -111,7 +112,7 @@ void Host::make_upper(const StoredSpec& stored) {
     if (stored.project != 0) quota_.limit(stored.project, {upper, work}, stored.spec.disk_bytes);
 }
 
-// After a capture that was interrupted, or that could not give the container its empty disk any more.
+// Completes the disk after a capture that was interrupted, or that could not make the empty `upper`.
 void Host::complete_disk(const StoredSpec& stored) {
     const std::string& id = stored.spec.id;
     Capture(layout(), id).put_back();
@@ -124,7 +125,8 @@ void Host::make_again(StoredSpec& stored) {
     if (stored.project != 0)
         quota_.limit(stored.project, {layout().upper(spec.id), layout().work(spec.id)}, spec.disk_bytes);
     place_files(stored);
-    lxc_config(spec, context_, halt_signals(""));  // refuses what cannot be configured now, not at the start
+    lxc_config(spec, context_,
+               halt_signals(""));  // throws here for what could not be configured at the start
     write_file_atomically(layout().spec(spec.id), to_json(stored).dump());
 }
 
@@ -149,7 +151,7 @@ void Host::place_files(StoredSpec& stored) {
     for (const PlacedFile& file : spec.files) place(file);
 }
 
-// What the runtime itself puts into a container's disk is nothing that the guest has changed.
+// Files that the runtime puts into a container's disk are no changes of the guest and are left out.
 void Host::capture(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out) {
     const std::string& id = stored.spec.id;
     clean_up(id);
@@ -206,23 +208,24 @@ void Host::forward_ports(const ContainerSpec& spec) {
 }
 
 void Host::clean_up(const std::string& id) {
-    take_away(id);
+    remove_run(id);
     remove_link(device_name(layout(), id));
     unmount_overlay(layout().rootfs(id));
 }
 
 FileDescriptor Host::clean_up_dead(const std::string& id) {
-    take_away(id);
-    detach_link(context_.bridge, device_name(layout(), id));  // its address may be given to another now
+    remove_run(id);
+    detach_link(context_.bridge,
+                device_name(layout(), id));  // so that its address may be given to another container
     return detach_overlay(layout().rootfs(id));
 }
 
 void Host::unmount_later(FileDescriptor mount) {
     const auto shared = std::make_shared<FileDescriptor>(std::move(mount));
-    if (!unmounts_.post([shared] { shared->reset(); })) shared->reset();  // too many wait already
+    if (!unmounts_.post([shared] { shared->reset(); })) shared->reset();  // the queue is full: unmounts here
 }
 
-void Host::take_away(const std::string& id) {
+void Host::remove_run(const std::string& id) {
     network_.remove(id);
     const std::string group = cgroup_name(context_, id);
     const std::string monitor = monitor_cgroup_name(context_, id);
@@ -235,7 +238,7 @@ void Host::take_away(const std::string& id) {
 
 void Host::remove_files(const StoredSpec& stored) {
     const std::string& id = stored.spec.id;
-    // First: from here on it is a leftover, should we be interrupted.
+    // First: if the daemon is interrupted after this, the folder is a leftover.
     if (::unlink(layout().spec(id).c_str()) != 0 && errno != ENOENT && errno != EISDIR)
         throw system_error(fmt::format("cannot remove container '{}'", id), errno);
     unmount_overlay(layout().rootfs(id));
@@ -254,7 +257,7 @@ std::optional<StoredSpec> Host::read_spec(const std::string& id) const {
     return stored;
 }
 
-// Half a file is what a power failure leaves, after which nothing runs.
+// A damaged run.json counts as none: only a power failure damages it, and nothing runs after one.
 std::optional<RunRecord> Host::read_run(const std::string& id) const {
     const auto text = read_if_there(layout().run(id));
     if (!text) return std::nullopt;
@@ -283,7 +286,7 @@ void Host::wait_for_helpers(const std::string& id) const {
     while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         if (std::chrono::steady_clock::now() > deadline)
             throw Error(ErrorCode::busy, fmt::format("container '{}' is being started", id));
-        ::poll(nullptr, 0, 5);  // a lock tells nobody when it is free, unless one waits without end
+        ::poll(nullptr, 0, 5);  // flock() can only wait without a limit of time
     }
 }
 
@@ -299,25 +302,26 @@ std::optional<int> Host::read_exit_status(const std::string& id) const {
     return status;
 }
 
-Ending Host::read_ending(const std::string& id) const {
-    return describe_ending(read_exit_status(id), parse_oom_kills(read_or_empty(layout().oom_file(id))));
+ExitCause Host::read_exit_cause(const std::string& id) const {
+    return describe_exit(read_exit_status(id), parse_oom_kills(read_or_empty(layout().oom_file(id))));
 }
 
 std::string Host::start_failure(const std::string& id) const {
-    const Ending ending = read_ending(id);
+    const ExitCause cause = read_exit_cause(id);
     std::string log;
     try {
         log = first_lxc_error(read_file(layout().lxc_log(id)));
     } catch (const Error&) {
         log.clear();
     }
-    if (log.empty()) return ending.reason;
-    // liblxc may complain only of a socket that broke off because init had ended.
-    return ending.init_ran ? ending.reason + " (" + log + ")" : log;
+    if (log.empty()) return cause.reason;
+    // liblxc's log may have only the error of a socket that was closed because init had ended.
+    return cause.init_ran ? cause.reason + " (" + log + ")" : log;
 }
 
 bool Host::monitor_may_run(const std::string& id) const {
-    // liblxc's abstract socket; beyond the length of a socket's name it uses another we do not guess.
+    // The abstract socket of the monitor. Where the name is too long for a socket, liblxc uses a hash: not
+    // checked.
     const std::string name = fmt::format("@{}/{}/command", layout().containers().native(), id);
     if (name.size() > 100) return true;
     return read_file("/proc/net/unix", 64U << 20).find(name + "\n") != std::string::npos;
@@ -367,7 +371,8 @@ Capacity Host::capacity() const {
 void Host::tear_down() {
     network_.tear_down();
     remove_group(context_.cgroups, context_.cgroup_prefix);
-    // liblxc keeps its locks in a copy of our path; what others use as well is not empty and stays.
+    // liblxc keeps its locks under a copy of the path; folders that others use as well are not empty and
+    // stay.
     std::filesystem::path folder = layout().lxc_lock("").parent_path();
     while (folder != "/run/lxc/lock" && ::rmdir(folder.c_str()) == 0) folder = folder.parent_path();
 }

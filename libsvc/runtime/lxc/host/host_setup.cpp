@@ -35,7 +35,7 @@ void check_path(std::string_view what, const std::filesystem::path& path, std::s
                                 quoted(path.native()), allowed));
 }
 
-std::string read_or_empty(const std::filesystem::path& path) {
+std::string text_or_empty(const std::filesystem::path& path) {
     try {
         return read_file(path);
     } catch (const Error&) {
@@ -43,13 +43,13 @@ std::string read_or_empty(const std::filesystem::path& path) {
     }
 }
 
-// Mapped roots are strangers here: they must be able to pass, though not to look.
+// Roots of containers are other users on the host: they need search permission, not read permission.
 void make_passable(const std::filesystem::path& path) {
     make_directories(path, 0711);
     if (::chmod(path.c_str(), 0711) != 0) throw system_error("cannot set the mode of a folder", errno);
 }
 
-// The mapped root walks these folders itself, when it mounts what lies in them.
+// The root of a container passes these folders when it mounts what is in them.
 void check_passable(std::string_view what, const std::filesystem::path& path) {
     for (std::filesystem::path folder = path.parent_path(); folder != "/"; folder = folder.parent_path()) {
         struct stat info {};
@@ -60,7 +60,7 @@ void check_passable(std::string_view what, const std::filesystem::path& path) {
     }
 }
 
-// A copy where containers can reach it, wherever the program itself is; running ones keep the file they have.
+// Copies the program to where containers can reach it. Running containers keep the file they have mounted.
 void install_agent(const std::filesystem::path& agent, const std::filesystem::path& target) {
     struct stat theirs {
     }, ours{};
@@ -91,18 +91,18 @@ std::uint32_t settle_id_base(const LxcOptions& options, const Layout& layout) {
     if (base != 0) return base;
     base = options.id_base != 0
                ? options.id_base
-               : choose_id_base(read_or_empty("/etc/subuid"), read_or_empty("/etc/subgid"), options.id_count);
+               : choose_id_base(text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid"), options.id_count);
     write_file_atomically(layout.id_base(), std::to_string(base) + "\n");
     return base;
 }
 
 bool apparmor_is_usable() {
-    return read_or_empty("/sys/module/apparmor/parameters/enabled").starts_with('Y') &&
+    return text_or_empty("/sys/module/apparmor/parameters/enabled").starts_with('Y') &&
            ::access("/sbin/apparmor_parser", X_OK) == 0;
 }
 
 bool has_binder() {
-    return read_or_empty("/proc/filesystems").find("\tbinder\n") != std::string::npos ||
+    return text_or_empty("/proc/filesystems").find("\tbinder\n") != std::string::npos ||
            ::access("/dev/binder", F_OK) == 0;
 }
 

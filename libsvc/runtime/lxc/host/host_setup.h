@@ -1,14 +1,15 @@
 #pragma once
-// Start-up of the runtime: checks its options and finds out how this machine is.
+// Start-up of the runtime: checks of its options, and facts about this machine.
 #include "libsvc/base/json.h"
 #include "libsvc/runtime/lxc/container/config.h"
-#include "libsvc/runtime/lxc/lxc_runtime.h"
+#include "libsvc/runtime/lxc/options.h"
 
 namespace svc::lxc {
 
-// Throws invalid_argument for paths that could not stand in mount options or configuration.
+// Throws invalid_argument for paths that cannot stand in mount options or liblxc's configuration.
 LxcOptions checked(LxcOptions options);
-// Makes the state directory; settles the id range, once for all: layers are shifted into it.
+// Makes the state directory. Chooses the id range at the first start and stores it: layers have owners in
+// that range.
 ConfigContext make_context(const LxcOptions& options);
 // For the node record: kernel, liblxc, control groups, what is missing.
 Json machine_details(const LxcOptions& options, const ConfigContext& context);

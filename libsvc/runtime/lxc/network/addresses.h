@@ -1,5 +1,6 @@
 #pragma once
-// IPv4 arithmetic, and which addresses this machine has.
+// IPv4 arithmetic, the addresses of this machine, and the choice of the id range. Functions of texts are
+// pure.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,8 +34,8 @@ std::vector<InterfaceAddress> interface_addresses();
 // one.
 std::string default_interface(std::string_view route_table);
 
-// The first range of `count` ids that /etc/subuid and /etc/subgid give to root in common; when root has none,
-// one that they give to nobody, 100000 or above.
+// The first range of `count` ids that both /etc/subuid and /etc/subgid give to root; when root has none, a
+// range from 100000 on that they give to no user.
 std::uint32_t choose_id_base(std::string_view subuid, std::string_view subgid, std::uint32_t count);
 
 }  // namespace svc::lxc

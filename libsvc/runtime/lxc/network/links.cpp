@@ -50,7 +50,7 @@ sockaddr ipv4_sockaddr(std::uint32_t address) {
     return result;
 }
 
-// Without one of its own the bridge takes the lowest of its members' and changes it as they come and go.
+// Without a hardware address of its own a bridge has the lowest one of its members and changes it with them.
 void set_hardware_address(int socket, const std::string& name, std::uint32_t address) {
     ifreq request = request_for(name);
     const unsigned char bytes[6] = {0x02,

@@ -1,5 +1,6 @@
 #pragma once
-// Network interfaces of the host: the bridge, and what is left of a container's device. Ioctls and rtnetlink.
+// Network interfaces of the host: the bridge, and the host's end of a container's device. By ioctl and
+// rtnetlink. Any thread; functions throw Error with the reason.
 #include <cstdint>
 #include <string>
 
@@ -9,11 +10,13 @@ namespace svc::lxc {
 
 bool link_exists(const std::string& name);
 bool is_bridge(const std::string& name);
-// Makes what is missing: the bridge with a fixed hardware address, its IPv4 address, its MTU; sets it up.
+// Makes the bridge with a fixed hardware address, sets its IPv4 address and MTU, and sets it up. Changes only
+// what differs.
 void ensure_bridge(const std::string& name, const Subnet& subnet, unsigned mtu);
-void remove_bridge(const std::string& name);  // absent is fine
-// Out of its bridge, which forgets what was behind it. One that is gone, or in no bridge, is fine.
+// Removing or detaching does nothing when the interface does not exist.
+void remove_bridge(const std::string& name);
+// Takes the interface out of its bridge, which then forgets the hardware addresses behind it.
 void detach_link(const std::string& bridge, const std::string& name);
-void remove_link(const std::string& name);  // absent is fine
+void remove_link(const std::string& name);
 
 }  // namespace svc::lxc

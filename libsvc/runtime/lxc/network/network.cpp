@@ -51,7 +51,8 @@ void check_address(const std::string& address) {
                     fmt::format("address {} is not an IPv4 address", quoted(address)));
 }
 
-// Without it packets from the bridge go nowhere. Left on: others may rely on it by the time we end.
+// Without forwarding, packets from the bridge are dropped. tear_down() leaves it on, as other programs may
+// rely on it.
 void enable_forwarding() {
     std::ofstream("/proc/sys/net/ipv4/ip_forward") << "1\n";
 }
@@ -70,7 +71,7 @@ Network::Network(const NetworkOptions& options) : subnet_(parse_subnet(options.s
     check_address(rules_.address);
     check_address(public_address_);
     rules_.public_addresses = {public_address_};
-    // A public address that some router translates for us arrives here as the private one.
+    // Where a router translates the public address, packets arrive here for the private one.
     if (!is_local(public_address_) && public_address_ != rules_.address)
         rules_.public_addresses.push_back(rules_.address);
     enable_forwarding();
@@ -116,7 +117,7 @@ void Network::tear_down() {
     remove_bridge(rules_.bridge);
 }
 
-// A context of its own each time: kept ones hold on to their cache of the kernel's rules.
+// A new context for each call: a context keeps a cache of the kernel's rules.
 void Network::run(const std::string& commands) {
     const std::unique_ptr<nft_ctx, decltype(&::nft_ctx_free)> context(::nft_ctx_new(NFT_CTX_DEFAULT),
                                                                       ::nft_ctx_free);

@@ -15,7 +15,7 @@ namespace svc::lxc {
 struct NetworkOptions {
     std::string bridge, subnet;
     unsigned mtu = 1500;
-    std::string address, public_address;  // empty: found out
+    std::string address, public_address;  // empty: of the default route's interface; same as `address`
 };
 
 // Thread-safe.
@@ -28,8 +28,8 @@ class Network {
 
     // Sets the ports of container `id`, in one transaction; replaces those it had.
     void add(const std::string& id, const ForwardedContainer& container);
-    void remove(const std::string& id);  // absent is fine
-    // The first call, with what already runs: the whole table anew, without a moment in between.
+    void remove(const std::string& id);  // does nothing when `id` has no ports
+    // The first call, with the containers that run: replaces the whole table in one transaction.
     void rebuild(std::map<std::string, ForwardedContainer> containers);
     void tear_down();
 
@@ -38,7 +38,7 @@ class Network {
     const std::string& public_address() const { return public_address_; }
 
   private:
-    struct Tables {  // libnftables is not thread-safe: its use and the record of what it did go together
+    struct Tables {  // locked while libnftables runs, which is not thread-safe
         std::map<std::string, ForwardedContainer> containers;
     };
     static void run(const std::string& commands);

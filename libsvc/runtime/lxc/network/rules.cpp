@@ -76,8 +76,8 @@ std::string table_text(const RuleContext& context, const std::vector<ForwardedCo
             destinations + "    }\n";
     text += "    chain output {\n        type nat hook output priority -100; policy accept;\n" +
             destinations + "    }\n";
-    // The second masquerade is for one container that reaches another through a node port: its answer must
-    // come back through us to be translated.
+    // The second masquerade is for a container that reaches another one through a node port: the answer must
+    // come back through this machine to be translated.
     text += fmt::format(
         "    chain postrouting {{\n        type nat hook postrouting priority srcnat; policy accept;\n"
         "        ip saddr {0} ip daddr != {0} oifname != \"{1}\" masquerade\n"
@@ -91,7 +91,7 @@ std::string table_text(const RuleContext& context, const std::vector<ForwardedCo
 
 std::string remove_table_text(const RuleContext& context) {
     return fmt::format("add table inet {0}\ndelete table inet {0}\n",
-                       context.table);  // added first: it must exist
+                       context.table);  // `add` first: `delete` fails for a table that does not exist
 }
 
 std::string add_text(const RuleContext& context, const ForwardedContainer& container) {

@@ -1,6 +1,6 @@
 #pragma once
-// Address translation as nftables text. Pure. One table per daemon, named after its bridge; node ports are
-// elements of its maps.
+// Address translation as nftables text. Pure functions. Each daemon has one table, named after its bridge;
+// node ports are elements of its maps.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +13,8 @@ struct RuleContext {
     std::string table;                          // "svc_svcbr0"
     std::string bridge;                         // "svcbr0"
     std::string network;                        // "192.168.96.0/20"
-    std::string address;                        // private services answer here
-    std::vector<std::string> public_addresses;  // exposed ones here
+    std::string address;                        // of private services
+    std::vector<std::string> public_addresses;  // of exposed services
 };
 
 struct ForwardedContainer {
@@ -26,7 +26,7 @@ std::string table_name(std::string_view bridge);
 // Replaces the whole table, in one transaction.
 std::string table_text(const RuleContext& context, const std::vector<ForwardedContainer>& containers);
 std::string remove_table_text(const RuleContext& context);
-// One transaction for all ports of a container; empty when there is none.
+// One transaction for all ports of a container; empty when it has none.
 std::string add_text(const RuleContext& context, const ForwardedContainer& container);
 std::string remove_text(const RuleContext& context, const ForwardedContainer& container);
 

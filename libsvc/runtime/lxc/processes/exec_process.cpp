@@ -29,7 +29,7 @@ struct Pipe {
     FileDescriptor read, write;
 };
 
-// Owned by the container's root, so that it may open /dev/stdout and the like anew.
+// Gives the pipe to the container's root, so that the command may open /dev/stdout and the like.
 Pipe make_pipe(std::uint32_t owner) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw system_error("cannot make a pipe", errno);
@@ -42,7 +42,7 @@ void set_nonblocking(const FileDescriptor& fd) {
     ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
 }
 
-// Not on the helper's command line: there everybody could read it.
+// Passed in a memory file, as every user could read the helper's command line.
 FileDescriptor describe_command(const ExecSpec& spec) {
     std::map<std::string, std::string> environment = {
         {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
@@ -101,14 +101,14 @@ class LxcExec final : public ExecProcess {
     ~LxcExec() override {
         LxcExec::kill(SIGKILL);
         helper_->close_socket();
-        // It ends as soon as it has reaped the command; what still runs then is killed with the object.
+        // The helper ends as soon as it has reaped the command; its destructor kills it if it has not ended.
         try {
             helper_->child().wait_for(end_limit);
         } catch (const Error&) {
-            exit_code_ = 128 + SIGKILL;  // somebody else reaped it
+            exit_code_ = 128 + SIGKILL;  // another thread reaped it
         }
         helper_.reset();
-        reap(command_.get());  // ours if the helper went first
+        reap(command_.get());  // a child of this process if the helper ended first
     }
 
     int input() const override { return terminal_ ? output_.get() : input_.get(); }
@@ -121,7 +121,7 @@ class LxcExec final : public ExecProcess {
     int exit_code() override {
         if (exit_code_) return *exit_code_;
         const auto reply = helper_->receive(start_limit);
-        // A helper that died took the command's status with it.
+        // A helper that was killed cannot report the status of the command.
         if (!reply || reply->message.event != HelperEvent::ended)
             exit_code_ = 128 + SIGKILL;
         else

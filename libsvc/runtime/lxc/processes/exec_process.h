@@ -1,5 +1,6 @@
 #pragma once
-// A command inside a container: our ends of its pipes or terminal, and the helper that waits for it.
+// A command inside a container: the daemon's ends of its pipes or terminal, and the helper process that waits
+// for it.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -11,10 +12,11 @@ namespace svc::lxc {
 struct ExecContext {
     std::filesystem::path helper, containers;
     std::string id;
-    std::uint32_t root_id = 0;  // the container's root, on the host
+    std::uint32_t root_id = 0;  // host id of the container's root
 };
 
-// Returns when the command runs, or could not be executed. Throws conflict when the container does not run.
+// Returns when the command runs, or when it could not be executed (ExecProcess::exec_failed()). Throws
+// conflict when the container does not run.
 std::unique_ptr<ExecProcess> run_exec(const ExecContext& context, const ExecSpec& spec);
 
 }  // namespace svc::lxc

@@ -41,8 +41,8 @@ HelperProcess::HelperProcess(const std::filesystem::path& program, std::vector<s
     SpawnOptions options;
     options.arguments = std::move(arguments);
     options.arguments.insert(options.arguments.begin(), program.native());
-    // Without newuidmap in reach liblxc writes the id maps itself, as root may: faster, and /etc/subuid is
-    // not needed.
+    // With a PATH without newuidmap, liblxc writes the id maps itself, as root may: this is faster and needs
+    // no entry in /etc/subuid.
     options.environment = {"PATH=/usr/sbin:/sbin"};
     options.descriptors = std::move(descriptors);
     options.descriptors.emplace_back(theirs.get(), control_fd);

@@ -1,5 +1,5 @@
 #pragma once
-// The runtime's end of svc-lxc: spawns it, receives its messages.
+// Starts the helper program svc-lxc and receives its messages.
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -25,7 +25,7 @@ class HelperProcess {
                   std::vector<std::pair<int, int>> descriptors = {});
 
     int socket() const noexcept { return socket_.get(); }  // readable: a message, or the helper's end
-    // Nothing: it ended without a word, or took longer than `limit`.
+    // Nothing: the helper ended without a message, or took longer than `limit`.
     std::optional<HelperReply> receive(std::chrono::milliseconds limit);
     void close_socket() { socket_.reset(); }  // `exec`: kills the command
     Child& child() { return *child_; }

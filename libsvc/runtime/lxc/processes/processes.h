@@ -1,5 +1,5 @@
 #pragma once
-// Ending processes by pidfd, and waiting until they are gone.
+// Signals to processes by pidfd, and waiting for their end. Any thread.
 #include <sys/types.h>
 
 #include <chrono>
@@ -12,9 +12,10 @@ namespace svc::lxc {
 bool poll_until(int fd, std::chrono::steady_clock::time_point deadline);
 std::chrono::steady_clock::time_point deadline_after(std::chrono::milliseconds limit);
 
-// Reaps a process if it is a child of ours that has ended; we inherit monitors as their subreaper.
+// Reaps a process if it is a child of this process that has ended. Monitors become children, as this process
+// is a subreaper.
 void reap(int pidfd);
-// True when the process has ended within `limit`; reaps it.
+// True when the process has ended within `limit`; then it is reaped.
 bool wait_for_end(int pidfd, std::chrono::milliseconds limit);
 void send_signal(int pidfd, int signal);
 bool has_ended(int pidfd);

@@ -52,17 +52,17 @@ void Supervisor::follow(const std::string& id, const RunRecord& run, bool want_a
     });
 }
 
-std::optional<Supervisor::Released> Supervisor::forget(const std::string& id) {
-    return followed_.with([&](Map& map) -> std::optional<Released> {
+std::optional<RunHandles> Supervisor::forget(const std::string& id) {
+    return followed_.with([&](Map& map) -> std::optional<RunHandles> {
         const auto found = map.find(id);
         if (found == map.end()) return std::nullopt;
         Followed& followed = found->second;
         if (!followed.monitor) followed.monitor = open_process(followed.run.monitor);
         if (!followed.init) followed.init = open_process(followed.run.init);
         cancel_all(followed);
-        Released released{followed.run, std::move(followed.monitor), std::move(followed.init)};
+        RunHandles handles{followed.run, std::move(followed.monitor), std::move(followed.init)};
         map.erase(found);
-        return released;
+        return handles;
     });
 }
 
@@ -118,8 +118,8 @@ void Supervisor::watch_monitor_again(const std::string& id) {
     });
 }
 
-// The init, as a restart of the guest gives it a new one under the same monitor, and the agent. What cannot
-// be opened now is asked for again, as is one that is gone.
+// Watches the init (a restart of the guest gives the container a new one under the same monitor) and the
+// agent. A process that has ended, or cannot be opened now, is looked up again later.
 void Supervisor::watch_inside(const std::string& id, Followed& followed) {
     const auto call = [this, id] { inside_ended(id); };
     followed.agent_since = std::chrono::steady_clock::now();
@@ -231,7 +231,7 @@ bool Supervisor::take_answer(const std::string& id, Followed& followed, HelperPr
     return true;
 }
 
-// Told once, then each time it has become rare.
+// Logs the first failure, and later ones when retries have become rare.
 void Supervisor::enter_failed(const std::string& id, Followed& followed, std::string_view reason) {
     const bool rare = backoff(followed.failures) == last_delay;
     if (followed.failures <= 1 || rare)

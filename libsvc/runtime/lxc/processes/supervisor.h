@@ -1,5 +1,5 @@
 #pragma once
-// Follows running containers: notices their end, keeps their agents alive.
+// Follows running containers: notices their end and restarts their agents.
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,34 +12,35 @@
 
 namespace svc::lxc {
 
+// The processes of one run, for whoever ends it. A pidfd is empty when the process had ended before it could
+// be opened.
+struct RunHandles {
+    RunRecord run;
+    FileDescriptor monitor, init;
+};
+
 // Thread-safe.
 class Supervisor {
   public:
     struct Callbacks {
-        // On the supervisor's thread: the monitor of `id` is gone. False: not now, ask again shortly; so it
-        // is when it throws.
+        // Called on the supervisor's thread when the monitor of `id` has ended. Returns false, or throws, to
+        // be called again after 20 ms.
         std::function<bool(const std::string& id)> ended;
-        // A pid of `id` changed: to be remembered. False, or an exception: not now.
+        // The same when a pid of `id` has changed, for run.json.
         std::function<bool(const std::string& id)> changed;
     };
     Supervisor(std::filesystem::path helper, std::filesystem::path containers, Callbacks callbacks);
 
-    // An agent that is wanted and does not run is started. What cannot be looked at, or started, for the
-    // moment is tried again, later and later: a process is never taken for gone because of that.
+    // Starts the agent where it is wanted and does not run. A process that cannot be opened or started now is
+    // retried after 100 ms, then later and later up to 30 s; it does not count as ended meanwhile.
     void follow(const std::string& id, const RunRecord& run, bool want_agent);
-    // What is left to whoever ends the container; the pidfds are empty when the process had ended before
-    // follow().
-    struct Released {
-        RunRecord run;
-        FileDescriptor monitor, init;
-    };
-    // Nothing when `id` was not followed. No callback for it begins afterwards. Throws, and goes on
-    // following, when a process cannot be opened.
-    std::optional<Released> forget(const std::string& id);
+    // Stops following. Nothing: `id` was not followed. No callback for `id` begins afterwards. Throws, and
+    // continues to follow, when a process cannot be opened.
+    std::optional<RunHandles> forget(const std::string& id);
     std::optional<RunRecord> find(const std::string& id) const;
     std::string agent_state(const std::string& id) const;
-    // Asks a running container's monitor for its pids; nothing when it does not run. Throws when there is no
-    // answer.
+    // Asks the monitor of a container for the pids. Nothing: the container does not run. Throws unavailable
+    // when there is no answer.
     std::optional<RunRecord> query(const std::string& id) const;
 
   private:
@@ -50,20 +51,20 @@ class Supervisor {
         FileDescriptor monitor, init, agent;  // pidfds
         Ticket monitor_watch = 0, init_watch = 0, agent_watch = 0, helper_watch = 0, retry = 0;
         std::unique_ptr<HelperProcess> helper;  // starts the agent, or asks for the new init
-        unsigned failures = 0;                  // of the agent
-        unsigned blind = 0;                     // how often the monitor could not be opened
+        unsigned failures = 0;                  // to start the agent, in a row
+        unsigned blind = 0;                     // failures to open the monitor, in a row
         std::chrono::steady_clock::time_point agent_since;
     };
     using Map = std::map<std::string, Followed, std::less<>>;
 
-    // The following run with the map locked.
+    // With the map locked:
     void watch_monitor(const std::string& id, Followed& followed);
     void watch_inside(const std::string& id, Followed& followed);
     void enter_later(const std::string& id, Followed& followed);
     void cancel_all(Followed& followed);
     bool take_answer(const std::string& id, Followed& followed, HelperProcess& helper);
     void enter_failed(const std::string& id, Followed& followed, std::string_view reason);
-    // The following on the watcher's thread.
+    // On the watcher's thread:
     void watch_monitor_again(const std::string& id);
     void monitor_ended(const std::string& id);
     void inside_ended(const std::string& id);
@@ -74,7 +75,7 @@ class Supervisor {
     std::filesystem::path helper_, containers_;
     Callbacks callbacks_;
     Guarded<Map> followed_;
-    Watcher watcher_;  // last: its thread ends before the rest goes
+    Watcher watcher_;  // last: its thread uses all above
 };
 
 }  // namespace svc::lxc

@@ -78,7 +78,7 @@ void Watcher::cancel(Ticket ticket) {
 
 void Watcher::wake() {
     const std::uint64_t one = 1;
-    if (::write(wakeup_.get(), &one, sizeof one) < 0) return;  // full: it is awake
+    if (::write(wakeup_.get(), &one, sizeof one) < 0) return;  // EAGAIN: the thread is awake
 }
 
 int Watcher::next_timeout() {

@@ -1,5 +1,5 @@
 #pragma once
-// One thread that waits for descriptors and delays, and calls back.
+// One thread that waits for descriptors and delays, and runs callbacks.
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -12,8 +12,9 @@
 
 namespace svc::lxc {
 
-// Thread-safe. Calls run one at a time on the watcher's thread, outside of its lock; what they throw is
-// logged. They may watch, delay and cancel. The destructor waits for the call that runs and drops the rest.
+// Thread-safe. Callbacks run one at a time on the watcher's thread, without its lock; an exception is logged.
+// They may call watch(), after() and cancel(). The destructor waits for the callback that runs and drops the
+// others.
 class Watcher {
   public:
     using Ticket = std::uint64_t;  // never 0
@@ -24,10 +25,11 @@ class Watcher {
     Watcher(const Watcher&) = delete;
     Watcher& operator=(const Watcher&) = delete;
 
-    // Once, when `fd` is readable or hung up. It stays the caller's, open until called or cancelled.
+    // Calls once, when `fd` is readable or hung up. The caller owns `fd` and keeps it open until the call or
+    // cancel().
     Ticket watch(int fd, Call call);
     Ticket after(std::chrono::milliseconds delay, Call call);
-    void cancel(Ticket ticket);  // unknown ones are ignored; a call that runs already is not waited for
+    void cancel(Ticket ticket);  // ignores unknown tickets; does not wait for a callback that runs already
 
   private:
     using Instant = std::chrono::steady_clock::time_point;

@@ -16,11 +16,11 @@ namespace {
 namespace fs = std::filesystem;
 using Count = std::optional<std::uint64_t>;
 
-// Version 1 says "no limit" with the largest number of whole pages.
+// Version 1 shows "no limit" as the largest number of whole pages.
 constexpr std::uint64_t v1_no_limit = std::uint64_t{1} << 62U;
 constexpr double nanoseconds = 1e9, microseconds = 1e6;
 
-// Small and many at each scrape: neither sized nor thrown about.
+// The files are small and read at each scrape, so this function neither asks for the size nor throws.
 std::string read_small(const fs::path& path) {
     const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd) return "";
@@ -29,7 +29,7 @@ std::string read_small(const fs::path& path) {
     return size > 0 ? std::string(block.data(), static_cast<std::size_t>(size)) : "";
 }
 
-// Nothing for anything but a number: "max" is one of these.
+// Nothing for any other text, such as "max".
 Count parse_count(std::string_view text) {
     text = trim(text);
     std::uint64_t value = 0;
@@ -59,7 +59,7 @@ std::optional<double> seconds(Count count, double unit) {
     return static_cast<double>(*count) / unit;
 }
 
-// Where the group lies for a controller of version 1; empty: not mounted.
+// The folder of the group for a controller of version 1; empty: not mounted.
 fs::path v1_group(const CgroupLayout& layout, std::string_view controller, std::string_view group) {
     const auto found = layout.v1.find(controller);
     return found == layout.v1.end() ? fs::path() : found->second / group;
@@ -72,7 +72,8 @@ void read_cpu(const CgroupLayout& layout, std::string_view group, ContainerUsage
         return;
     }
     if (layout.v2.empty()) return;
-    const std::string text = read_small(layout.v2 / group / "cpu.stat");  // there without the controller, too
+    const std::string text =
+        read_small(layout.v2 / group / "cpu.stat");  // exists without the controller, too
     usage.cpu_user_seconds = seconds(keyed(text, "user_usec"), microseconds);
     usage.cpu_system_seconds = seconds(keyed(text, "system_usec"), microseconds);
 }

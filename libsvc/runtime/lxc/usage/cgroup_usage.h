@@ -1,6 +1,6 @@
 #pragma once
-// What a container's control group says of its use: version 1, 2 or both. Reads files below the layout's
-// mounts.
+// Usage of a container from its control groups: version 1, 2 or both. Any thread; reads files below the
+// mounts of the layout.
 #include <string_view>
 
 #include "libsvc/runtime/lxc/host/cgroups.h"
@@ -8,8 +8,8 @@
 
 namespace svc::lxc {
 
-// Fills in CPU time, memory and processes; what is not there stays absent. Does not throw for a group that
-// goes.
+// Fills in CPU time, memory and processes. A value that the group lacks stays absent; so do all when the
+// group is removed meanwhile.
 void read_group_usage(const CgroupLayout& layout, std::string_view group, ContainerUsage& usage);
 
 }  // namespace svc::lxc

@@ -22,7 +22,7 @@ struct CloseDirectory {
     void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-// Each directory is opened in its parent, never by a path that the guest could lead elsewhere.
+// Opens each directory relative to its parent, never by a path, as the guest could replace a part of a path.
 class Walk {
   public:
     Walk(dev_t device, std::uint64_t entries) : device_(device), entries_left_(entries) {}
@@ -46,7 +46,7 @@ class Walk {
         struct stat info {};
         if (::fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return true;  // gone meanwhile
         if (info.st_dev != device_) return true;
-        // A file of several names is met once for each.
+        // A file with several names is found once for each name.
         const auto blocks = static_cast<std::uint64_t>(info.st_blocks) * block_bytes;
         bytes_ += S_ISDIR(info.st_mode) || info.st_nlink == 0 ? blocks : blocks / info.st_nlink;
         if (!S_ISDIR(info.st_mode)) return true;

@@ -1,5 +1,6 @@
 #pragma once
-// How much disk the writable layers of containers take, where no quota counts it: found by walking, seldom.
+// How much disk the writable layers of containers take, where no quota counts it: measured by walking the
+// trees, with a limit of time for each scrape.
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -12,13 +13,13 @@
 namespace svc::lxc {
 
 struct DiskUsageLimits {
-    Duration keep = std::chrono::minutes(1);           // a result is good for so long
-    Duration budget = std::chrono::milliseconds(100);  // of one round of walks
+    Duration keep = std::chrono::minutes(1);           // age up to which a result is used again
+    Duration budget = std::chrono::milliseconds(100);  // time for all walks of one round
     std::uint64_t entries = 200'000;                   // a larger tree is not measured
 };
 
-// Bytes that the files below `folder` take. Follows no link and does not leave the file system; a guest may
-// change the tree meanwhile. Nothing when it is not there, too large or too deep.
+// Bytes that the files below `folder` take. Follows no link and does not leave the file system; the guest may
+// change the tree meanwhile. Nothing: the folder does not exist, or the tree is too large or too deep.
 std::optional<std::uint64_t> measure_tree(const std::filesystem::path& folder, std::uint64_t max_entries);
 
 // Thread-safe.
@@ -26,10 +27,10 @@ class DiskUsage {
   public:
     explicit DiskUsage(const Clock& clock, DiskUsageLimits limits = {}) : clock_(clock), limits_(limits) {}
 
-    // A round begins; trees measured in it share its budget. Where that ends, the next round goes on, so ask
-    // in the order of ids. What is not asked for in two rounds is forgotten.
+    // Begins a round. Its walks share the budget; where that ends, the next round continues, so call bytes()
+    // in the order of ids. A container that is not asked for in two rounds is forgotten.
     void begin_round();
-    // The newest result, which is old when the budget is spent; nothing when there is none.
+    // The newest result; an older one when the budget is spent. Nothing: there is none.
     std::optional<std::uint64_t> bytes(const std::string& id, const std::filesystem::path& folder);
 
   private:
@@ -42,8 +43,8 @@ class DiskUsage {
         std::map<std::string, Result> results;
         std::uint64_t round = 0;
         SteadyTime round_began{};
-        std::string from;   // the first id whose turn it is
-        std::string spent;  // the first one that the budget did not reach
+        std::string from;   // the first id to be measured in this round
+        std::string spent;  // the first id that the budget did not reach
     };
     bool is_due(State& state, const std::string& id, const Result& result) const;
 

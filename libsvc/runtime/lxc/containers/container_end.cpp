@@ -1,0 +1,77 @@
+#include "libsvc/runtime/lxc/containers/container_end.h"
+
+#include <signal.h>
+
+#include <array>
+#include <chrono>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/runtime/lxc/processes/processes.h"
+
+namespace svc::lxc {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds process_kill_limit{10'000};
+constexpr milliseconds reboot_limit{1'000};
+
+}  // namespace
+
+RunHandles open_run(const RunRecord& run) {
+    return {run, open_process(run.monitor), open_process(run.init)};
+}
+
+void ContainerEnd::end(const std::string& id, const RunHandles& run, const HaltSignals& halt,
+                       Duration grace) {
+    const int monitor = run.monitor.get();
+    const int init = run.init.get();
+    for (const int signal : halt.numbers) send_signal(init, signal);
+    bool gone = !halt.numbers.empty() && wait_for_end(monitor, std::chrono::ceil<milliseconds>(grace));
+    if (!gone) {
+        send_signal(init, SIGKILL);
+        gone = wait_for_end(monitor, reboot_limit);
+    }
+    if (!gone) {
+        // A guest that was just restarting has another init than the recorded one.
+        kill_present_init(id);
+        gone = wait_for_end(monitor, process_kill_limit);
+    }
+    if (!gone) {
+        send_signal(monitor, SIGKILL);
+        wait_for_end(monitor, process_kill_limit);
+    }
+    // Without its monitor the init is a child of this process now.
+    send_signal(init, SIGKILL);
+    wait_for_end(init, process_kill_limit);
+    record_stop(id, run.run);
+}
+
+FileDescriptor ContainerEnd::kill(const std::string& id, const RunHandles& run) {
+    if (host_.monitor_cleans_up()) return end(id, run, {}, Duration::zero()), FileDescriptor();
+    const std::array<int, 2> processes = {run.monitor.get(), run.init.get()};
+    for (const int process : processes) send_signal(process, SIGKILL);
+    bool gone = true;
+    for (const int process : processes) gone = wait_for_end(process, process_kill_limit) && gone;
+    if (gone) return host_.clean_up_dead(id);
+    return host_.clean_up(id), FileDescriptor();
+}
+
+void ContainerEnd::kill_present_init(const std::string& id) const {
+    try {
+        if (const auto now = supervisor_.query(id)) send_signal(open_process(now->init).get(), SIGKILL);
+    } catch (const Error& e) {
+        log::debug("monitor of a container does not tell the pid of init",
+                   {{"container", id}, {"error", e.what()}});
+    }
+}
+
+void ContainerEnd::record_stop(const std::string& id, RunRecord run) {
+    host_.clean_up(id);
+    run.stopped = true;
+    host_.write_run(id, run);
+}
+
+}  // namespace svc::lxc

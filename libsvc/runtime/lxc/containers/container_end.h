@@ -1,0 +1,38 @@
+#pragma once
+// Ends the processes of one container and removes what it used on the host: mounts, devices, groups, rules.
+// Its folder stays.
+#include <string>
+
+#include "libsvc/base/file.h"
+#include "libsvc/runtime/lxc/host/host.h"
+#include "libsvc/runtime/lxc/processes/supervisor.h"
+
+namespace svc::lxc {
+
+// The pidfds of a recorded run; empty where a process is gone. Throws where the kernel cannot be asked.
+RunHandles open_run(const RunRecord& run);
+
+// Any thread, with the container locked. Blocks until the processes are gone: at most the grace time and
+// about half a minute.
+class ContainerEnd {
+  public:
+    ContainerEnd(Host& host, const Supervisor& supervisor) : host_(host), supervisor_(supervisor) {}
+
+    // Sends the halt signals, waits for `grace`, kills, cleans up, and records that the run is over. Without
+    // halt signals: kills at once.
+    void end(const std::string& id, const RunHandles& run, const HaltSignals& halt, Duration grace);
+    // For a container that is being removed: kills monitor and init together and leaves to the kernel what
+    // the monitor would do first, step by step. Returns the root file system to be unmounted later (empty:
+    // done).
+    FileDescriptor kill(const std::string& id, const RunHandles& run);
+    // What end() does when no process is left.
+    void record_stop(const std::string& id, RunRecord run);
+
+  private:
+    void kill_present_init(const std::string& id) const;
+
+    Host& host_;
+    const Supervisor& supervisor_;
+};
+
+}  // namespace svc::lxc

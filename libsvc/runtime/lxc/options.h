@@ -1,0 +1,24 @@
+#pragma once
+// What the lxc runtime is told at start-up. docs/svcd.md explains the keys.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace svc {
+
+struct LxcOptions {
+    std::filesystem::path state_dir;          // "<state>/lxc", absolute
+    std::string bridge = "svcbr0";            // at most 15 characters; one per daemon
+    std::string subnet = "192.168.100.1/20";  // the bridge's own address and prefix
+    std::uint32_t bridge_mtu = 1500;          // bytes
+    std::filesystem::path agent;              // svc-agent on the host; empty: none is bound or started
+    std::filesystem::path helper;             // the svc-lxc program
+    std::filesystem::path agent_socket_dir;   // holds server.unix; empty: not bound
+    std::uint32_t id_base = 0;                // first host id of all containers; 0: chosen by the runtime
+    std::uint32_t id_count = 65536;           // ids per container
+    std::string address;                      // of private services; empty: of the default route's interface
+    std::string public_address;               // of exposed services; empty: same as `address`
+    std::uint32_t processes = 4096;           // limit of a container whose specification names none
+};
+
+}  // namespace svc
