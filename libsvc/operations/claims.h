@@ -1,5 +1,6 @@
 #pragma once
-// Who may work on what: a queue per claim, whose first holds it.
+// Claims of operations: names of what their work changes ("instances/<id>"). Each claim has a queue of
+// operations, and the first operation of the queue holds the claim.
 #include <deque>
 #include <map>
 #include <mutex>
@@ -9,21 +10,21 @@
 
 namespace svc {
 
-// Thread-safe. Claimants are named by their operation's id. One that is first in all of its queues may work;
-// since all queues are joined in one step, two can never wait for each other.
+// Thread-safe. `id` is an operation's id. An operation that is first in all of its queues may start; since it
+// joins all queues in one step, two operations never wait for each other.
 class Claims {
   public:
     enum class IfHeld { refuse, queue };
 
-    // Joins the queue of each claim and returns who is ahead. `refuse` throws busy "<work> already in
-    // progress" instead, with what the present holder gave as `work`.
+    // Joins the queue of each claim and returns the operations ahead. With `refuse` it throws busy "<work>
+    // already in progress" when a claim is held, with the `work` of its holder.
     std::vector<std::string> enter(const std::string& id, const std::string& work,
                                    std::vector<std::string> claims, IfHeld if_held);
-    // The claimant is ready to work. True: it may start now; false: a later leave() will name it.
+    // The operation is ready to start. True: it may start now; false: a later leave() returns it.
     bool ready(const std::string& id);
-    // Gives all claims of `id` back (none is fine). Returns who may start now, each of them once.
+    // Gives all claims of `id` back (none is fine). Returns the operations that may start now, each once.
     std::vector<std::string> leave(const std::string& id);
-    std::vector<std::string> behind(const std::string& id) const;  // who waits for what `id` has
+    std::vector<std::string> behind(const std::string& id) const;  // those that wait for claims of `id`
     bool held(std::string_view claim) const;
 
   private:

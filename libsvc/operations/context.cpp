@@ -1,31 +1,69 @@
 #include "libsvc/operations/context.h"
 
+#include <chrono>
+#include <utility>
+
+#include "libsvc/operations/job.h"
+
 namespace svc {
 
-JobCompletion::~JobCompletion() {
-    job_->complete([]() -> OperationResult {
-        throw Error(ErrorCode::internal, "the work was given up without a result");
-    });
+namespace {
+
+constexpr Duration progress_interval = std::chrono::seconds(1);  // between two events of one operation
+
+Json merged(Json metadata, const Json& more) {
+    if (!metadata.is_object() || !more.is_object()) return more;
+    for (const auto& [key, value] : more.as_object()) metadata.set(key, value);
+    return metadata;
 }
 
-void JobCompletion::succeed(std::function<OperationResult()> last) {
-    job_->complete(std::move(last));
+}  // namespace
+
+OperationCompletion::OperationCompletion(std::shared_ptr<Job> job) : job_(std::move(job)) {}
+
+OperationCompletion::~OperationCompletion() {
+    fail(Error(ErrorCode::internal, "the work was given up without a result"));
 }
 
-void JobCompletion::fail(const Error& error) {
-    job_->complete([error]() -> OperationResult { throw Error(error); });
+void OperationCompletion::succeed(LastStep last) {
+    job_->work.complete(std::move(last));
 }
 
-JobContext::JobContext(Engine::Implementation& engine, std::shared_ptr<Job> job)
-    : engine_(engine), job_(std::move(job)), record_(job_->record()) {}
-
-void JobContext::progress(const Json& metadata) {
-    engine_.progress(*job_, metadata);
+void OperationCompletion::fail(const Error& error) {
+    job_->work.complete([error]() -> OperationResult { throw Error(error); });
 }
 
-std::shared_ptr<OperationCompletion> JobContext::detach(std::function<void()> on_stop) {
-    job_->detach(std::move(on_stop));
-    return std::make_shared<JobCompletion>(job_);
+OperationContext::OperationContext(EventBus& events, Clock& clock, std::shared_ptr<Job> job)
+    : events_(events), clock_(clock), job_(std::move(job)), record_(job_->record()) {}
+
+std::stop_token OperationContext::stop() const {
+    return job_->work.stop_token();
+}
+
+bool OperationContext::cancel_requested() const {
+    return job_->cancel_requested;
+}
+
+bool OperationContext::resumed() const {
+    return job_->resumed;
+}
+
+void OperationContext::progress(const Json& metadata) {
+    std::lock_guard order(job_->order);
+    if (job_->phase != Phase::running) return;
+    Operation record = *job_->record();
+    record.metadata = merged(std::move(record.metadata), metadata);
+    record.updated_at = clock_.now();
+    job_->set_record(std::make_shared<const Operation>(record));
+    const SteadyTime now = clock_.steady_now();
+    if (job_->last_progress_event && now - *job_->last_progress_event < progress_interval) return;
+    job_->last_progress_event = now;
+    events_.publish(EventType::operation, to_json(record));
+}
+
+std::shared_ptr<OperationCompletion> OperationContext::detach(std::function<void()> on_stop) {
+    job_->work.detach(std::move(on_stop));
+    return std::make_shared<OperationCompletion>(job_);
 }
 
 }  // namespace svc

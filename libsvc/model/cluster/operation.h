@@ -2,6 +2,7 @@
 // The record of a background operation (specification: Operation record; docs/management.md,
 // "Operations"; docs/operations.md).
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,9 @@ struct Operation {
     std::vector<std::string>
         claims;  // "instances/<id>": no other operation works on these meanwhile; not in the API
 };
+
+// The record as it was at one moment; shared, never changed.
+using OperationPtr = std::shared_ptr<const Operation>;
 
 // `with_secrets` false: leaves metadata.fds out, for everybody but the creator.
 Json to_json(const Operation& operation, bool with_secrets = false);

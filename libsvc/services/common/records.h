@@ -114,7 +114,7 @@ struct RecordTraits<ConfigRecord> {
 };
 using ConfigRecords = Collection<ConfigRecord>;
 
-// What a started operation is for its client: the record to answer 202 with.
-using Started = std::shared_ptr<const Operation>;
+// The old name of OperationPtr, the record that a request is answered with.
+using Started = OperationPtr;
 
 }  // namespace svc
