@@ -10,7 +10,7 @@
 #include "libsvc/base/presence.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/yaml.h"
-#include "server/process/line_of_key.h"
+#include "libsvc/formats/yaml_line.h"
 #include "server/process/setting_values.h"
 
 namespace svc::process {
@@ -33,7 +33,7 @@ const Key* find_key(const std::vector<Key>& keys, std::string_view name) {
 void apply_member(const CommandLine& line, std::string_view text, const std::string& name,
                   const Json& value) {
     const auto refuse = [&](std::string_view path, std::string_view message) {
-        throw_at(line.config, line_of_key(text, path), message);
+        throw_at(line.config, yaml_line(text, path), message);
     };
     const Key* key = find_key(line.keys, name);
     if (!key) return refuse(name, "unknown key " + quoted(name));

@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 
 #include "server/gateway/settings.h"
-#include "server/process/line_of_key.h"
 #include "tests/support/options_file.h"
 
 namespace svc::gateway {
@@ -148,21 +147,6 @@ TEST_CASE_METHOD(Setup, "gateway_values_out_of_range_are_refused") {
         INFO(line);
         CHECK_FALSE(refusal(std::string(line) + "\n").empty());
     }
-}
-
-TEST_CASE("the_line_of_a_key_is_found_also_in_lists") {
-    using process::line_of_key;
-    const char* const text =
-        "a: 1\nb:\n  c: 2\n\n  list:\n  - x: 1\n    y: 2\n  - x: 3\n    y: 4\nd: {e: 5}\nx: 6\n";
-    CHECK(line_of_key(text, "a") == 1);
-    CHECK(line_of_key(text, "b.c") == 3);
-    CHECK(line_of_key(text, "b.list") == 5);
-    CHECK(line_of_key(text, "b.list[0].y") == 7);
-    CHECK(line_of_key(text, "b.list[1]") == 8);
-    CHECK(line_of_key(text, "b.list[1].y") == 9);
-    CHECK(line_of_key(text, "d.e") == 10);
-    CHECK(line_of_key(text, "x") == 11);
-    CHECK(line_of_key(text, "z") == 0);
 }
 
 TEST_CASE("every_setting_of_the_gateway_is_documented_once") {

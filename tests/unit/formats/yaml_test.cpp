@@ -3,9 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/error.h"
+#include "libsvc/formats/yaml_line.h"
 
 using svc::Json;
 using svc::parse_yaml;
+using svc::yaml_line;
 
 namespace {
 
@@ -106,4 +108,22 @@ TEST_CASE("written YAML reads back as the same value") {
           "a:\n  b:\n    - 1\n    - x\n  c: {}\nd: null\n");
     for (const char* scalar : {"1", "\"text\"", "null", "[]", "{}"})
         CHECK(parse_yaml(svc::to_yaml(Json::parse(scalar))) == Json::parse(scalar));
+}
+
+TEST_CASE("the line of a value is found by its path, in lists and in flow style, too") {
+    const char* const text =
+        "a: 1\nb:\n  c: 2\n\n  list:\n  - x: 1\n    y: 2\n  - x: 3\n    y: 4\nd: {e: 5}\nx: 6\n";
+    CHECK(yaml_line(text, "a") == 1);
+    CHECK(yaml_line(text, "b.c") == 3);
+    CHECK(yaml_line(text, "b.list") == 5);
+    CHECK(yaml_line(text, "b.list[0].y") == 7);
+    CHECK(yaml_line(text, "b.list[1]") == 8);
+    CHECK(yaml_line(text, "b.list[1].y") == 9);
+    CHECK(yaml_line(text, "d.e") == 10);
+    CHECK(yaml_line(text, "x") == 11);
+    CHECK(yaml_line(text, "z") == 0);
+    CHECK(yaml_line("a:\n- b: 1\n- {c: 2,\n   d: 3}\n", "a[1].d") == 4);
+    CHECK(yaml_line("a:\n  b: 1\n", "a.absent") == 1);
+    CHECK(yaml_line("a:\n- 1\n", "a[7]") == 1);
+    CHECK(yaml_line("a: [\n", "a") == 0);
 }
