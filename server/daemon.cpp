@@ -207,7 +207,7 @@ Daemon::Parts::Parts(Options given)
           return certificate_service.trusts(certificate.der);
       }),
       hypervisor_metrics(*runtime.runtime, instance_service, application_service),
-      services{options,
+      services{{options.max_body, {options.event_queue_bytes, options.event_queue_messages}},
                authenticator,
                hypervisor_metrics,
                events,

@@ -73,7 +73,7 @@ def build(text):
 
 def as_cpp(text):
     pieces = [text[i:i + 8000] for i in range(0, len(text), 8000)]
-    lines = ['#include "server/openapi_document.h"', "", "namespace svc::server {", "",
+    lines = ['#include "server/routes/openapi_document.h"', "", "namespace svc::server {", "",
              "std::string openapi_document() {", "    std::string text;"]
     lines += ['    text += R"openapi(' + piece + ')openapi";' for piece in pieces]
     lines += ["    return text;", "}", "", "}  // namespace svc::server", ""]

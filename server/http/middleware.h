@@ -9,8 +9,8 @@
 #include "libsvc/net/http/router.h"
 #include "libsvc/net/server/server.h"
 #include "server/http/authenticate.h"
+#include "server/http/http_metrics.h"
 #include "server/http/pacer.h"
-#include "server/metrics/http_metrics.h"
 
 namespace svc::server {
 

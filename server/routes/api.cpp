@@ -14,7 +14,7 @@ std::vector<Route> api_routes(const Services& services) {
         std::vector<Route> routes = table(services);
         std::move(routes.begin(), routes.end(), std::back_inserter(all));
     }
-    for (Route& route : all) route.max_body = services.options.max_body;
+    for (Route& route : all) route.max_body = services.limits.max_body;
     return all;
 }
 

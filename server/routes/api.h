@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "libsvc/net/http/router.h"
-#include "server/services.h"
+#include "server/routes/services.h"
 
 namespace svc::server {
 

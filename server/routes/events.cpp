@@ -35,8 +35,7 @@ Response follow_events(const Services& services, const Request& request) {
     std::set<EventType> types = wanted_types(request);
     const auto since = wanted_past(request);
     if (!request.wants_websocket()) throw Error(ErrorCode::invalid_argument, "websocket upgrade is required");
-    return event_stream(services.events, std::move(types),
-                        {services.options.event_queue_bytes, services.options.event_queue_messages}, since);
+    return event_stream(services.events, std::move(types), services.limits.events, since);
 }
 
 }  // namespace

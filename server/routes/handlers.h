@@ -1,7 +1,7 @@
 #pragma once
 // How tables of routes name their handlers: plain functions of the services and the request.
 #include "libsvc/net/http/router.h"
-#include "server/services.h"
+#include "server/routes/services.h"
 
 namespace svc::server {
 

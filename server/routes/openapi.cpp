@@ -1,5 +1,5 @@
 // The description of the API, made from docs/api.yaml when the program was built.
-#include "server/openapi_document.h"
+#include "server/routes/openapi_document.h"
 #include "server/routes/routes.h"
 
 namespace svc::server {

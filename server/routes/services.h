@@ -1,5 +1,5 @@
 #pragma once
-// What routes and jobs may use, as one value of references.
+// What the handlers of routes (and the periodic jobs) use: references to the services, as one value.
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@
 #include "libsvc/services/trust/agent_tokens.h"
 #include "libsvc/services/trust/certificate_service.h"
 #include "server/http/authenticate.h"
-#include "server/options.h"
+#include "server/http/event_stream.h"
 
 namespace svc::server {
 
@@ -32,9 +32,14 @@ struct ServerIdentity {
     std::vector<std::string> addresses;  // https://...
 };
 
+struct RouteLimits {
+    std::uint64_t max_body = 0;  // bytes of a body that is read into memory
+    EventQueueLimits events;     // of each client of GET /1.0/events
+};
+
 // Copies refer to the same objects, which the daemon owns and which outlive every route.
 struct Services {
-    const Options& options;
+    RouteLimits limits;
     const Authenticator& authenticator;
     const HypervisorMetrics& hypervisor;
     EventBus& events;
