@@ -17,7 +17,7 @@ std::string method_label(Method method) {
     return to_lower(to_text(method));
 }
 
-// Between the server and the handler of a connection.
+// Counts a WebSocket, and hands its messages on to its handler.
 class CountedSocket final : public WebSocketHandler {
   public:
     CountedSocket(HttpMetrics& metrics, std::shared_ptr<WebSocketHandler> socket, std::string label)
@@ -89,13 +89,13 @@ void HttpMetrics::announce(std::string_view handler, Method method) {
     series(handler, method);
 }
 
-void HttpMetrics::count(std::string_view handler, Method method, const Done& done) {
+void HttpMetrics::count(std::string_view handler, Method method, const ServedRequest& served) {
     Series& values = series(handler, method);
-    values.duration.observe(std::chrono::duration<double>(done.duration).count());
-    values.request_size.observe(static_cast<double>(done.received));
-    values.response_size.observe(static_cast<double>(done.sent));
+    values.duration.observe(std::chrono::duration<double>(served.duration).count());
+    values.request_size.observe(static_cast<double>(served.received));
+    values.response_size.observe(static_cast<double>(served.sent));
     Labels with_code = labels(handler, method);
-    with_code.emplace_back("code", std::to_string(done.status));
+    with_code.emplace_back("code", std::to_string(served.status));
     registry_.counter("stream_gateway_http_requests_total", "requests served", with_code).add();
 }
 

@@ -1,7 +1,6 @@
 #pragma once
-// stream_gateway_http_*: what was asked, how long it took, how much it was. Labels: handler (of the
-// specification's route table), host, method, and code in the counter.
-#include <chrono>
+// The metrics stream_gateway_http_*: number, duration and sizes of requests. Labels: handler (as the
+// specification names its routes), host, method, and code in the counter.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,29 +8,23 @@
 #include <string_view>
 
 #include "libsvc/base/metrics.h"
-#include "libsvc/net/http/router.h"
+#include "libsvc/net/server/routed_service.h"
 #include "libsvc/net/websocket/websocket.h"
 
 namespace svc::gateway {
 
-// Thread-safe. Label values come from the route table, the methods and our statuses: a closed set. A
-// WebSocket counts when it ends.
+// Thread-safe. The values of labels come from the tables of routes, the methods and our statuses: a closed
+// set. A WebSocket counts when it ends; `received` are the bytes of its messages then.
 class HttpMetrics {
   public:
     HttpMetrics(MetricsRegistry& registry, std::string host);
 
-    struct Done {
-        int status = 0;
-        std::uint64_t received = 0;  // bytes of the request's body; of a WebSocket: of its messages
-        std::uint64_t sent = 0;      // bytes of the response's body
-        std::chrono::nanoseconds duration{};
-    };
-    // Makes the series of a route, with zeros, before anybody asks for it.
+    // Makes the series of a route, with zeros, before its first request.
     void announce(std::string_view handler, Method method);
     void begin() { in_flight_.add(1); }
     void end() { in_flight_.add(-1); }
-    void count(std::string_view handler, Method method, const Done& done);
-    // Counts the connection that `handler` serves when it ends.
+    void count(std::string_view handler, Method method, const ServedRequest& served);
+    // Counts the WebSocket, which a request to `handler` becomes, when it ends.
     std::shared_ptr<WebSocketHandler> counted(std::shared_ptr<WebSocketHandler> socket,
                                               std::string_view handler);
 

@@ -1,10 +1,9 @@
 #pragma once
-// What surrounds every request: id, log scope, access rule, limits, CORS, metrics, faults.
+// svc-gateway's HTTP service: the API and the page, and on a listener of their own the metrics.
 #include <atomic>
 
 #include "libsvc/base/id.h"
-#include "libsvc/net/http/router.h"
-#include "libsvc/net/server/server.h"
+#include "libsvc/net/server/routed_service.h"
 #include "server/gateway/authenticate.h"
 #include "server/gateway/cors.h"
 #include "server/gateway/http_metrics.h"
@@ -21,27 +20,23 @@ struct MiddlewareParts {
     const std::atomic<Phase>& phase;
 };
 
-// The API and the page, and on a listener of their own the metrics. Thread-safe.
-class Middleware final : public HttpService {
+// Thread-safe. What `parts` refers to outlives it.
+class Middleware final : public RoutedService {
   public:
     Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> metrics);
-    RequestPlan plan(Request& request) override;
-    Response fault(const Request* request, const std::exception& error) override;
-    void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
-              std::chrono::nanoseconds duration) override;
+
+  protected:
+    std::string new_id() override { return parts_.ids.object_id(); }
+    const Route* unlisted_route(const Request& request, bool path_known) override;
+    void begin(const Request& request) override;
+    void check(const Request& request) override;
+    Response reply_to(const std::exception& error) override;
+    void decorate(const Request& request, Response& response) override;
+    void end(const Request& request, const ServedRequest& served) override;
 
   private:
-    const Router& router(const Request& request) const;
-    // Throws not_found, unavailable and what the access rule throws.
-    Router::Match find(const Request& request) const;
-    std::string_view label(const Request& request) const;
-    RequestPlan accepted(const Route& route);
-    Response run(const Handler& handler, Request& request);
-    Response finished(const Request& request, Response response);
-
     MiddlewareParts parts_;
-    Router api_;
-    Router metrics_;
+    const Route preflight_;  // OPTIONS of any path: a browser asks what pages of other origins may do
 };
 
 }  // namespace svc::gateway

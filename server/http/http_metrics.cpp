@@ -68,13 +68,13 @@ void HttpMetrics::begin(const Request& request, std::string_view label) {
     series(request.peer->transport, label, request.method).in_flight.add(1);
 }
 
-void HttpMetrics::end(const Request& request, std::string_view label, const Done& done) {
+void HttpMetrics::end(const Request& request, std::string_view label, const ServedRequest& served) {
     Series& values = series(request.peer->transport, label, request.method);
     values.in_flight.add(-1);
     values.total.add();
-    values.duration.observe(std::chrono::duration<double>(done.duration).count());
-    values.request_size.observe(static_cast<double>(done.received));
-    values.response_size.observe(static_cast<double>(done.sent));
+    values.duration.observe(std::chrono::duration<double>(served.duration).count());
+    values.request_size.observe(static_cast<double>(served.received));
+    values.response_size.observe(static_cast<double>(served.sent));
 }
 
 }  // namespace svc::server

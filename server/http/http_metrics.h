@@ -1,7 +1,6 @@
 #pragma once
-// svc_http_*: what was asked, how long it took, how much it was. Labels: handler
+// The metrics svc_http_*: number, duration and sizes of requests. Labels: handler
 // (<transport>_<object>_<METHOD>), host, method.
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
@@ -10,26 +9,21 @@
 #include <unordered_map>
 
 #include "libsvc/base/metrics.h"
-#include "libsvc/net/http/request.h"
+#include "libsvc/net/server/routed_service.h"
 
 namespace svc::server {
 
-// Thread-safe. A WebSocket counts once, up to its upgrade. Label values come from the route table, the
-// transports and the methods: a closed set.
+// Thread-safe. A WebSocket counts once, up to its upgrade. The values of labels come from the tables of
+// routes, the transports and the methods: a closed set.
 class HttpMetrics {
   public:
     HttpMetrics(MetricsRegistry& registry, std::string host);
 
-    struct Done {
-        std::uint64_t received = 0;  // bytes of the request's body
-        std::uint64_t sent = 0;      // bytes of the response's body
-        std::chrono::nanoseconds duration{};
-    };
-    // Makes the series of a route, with zeros, before anybody asks for it. Before the first request; `label`
-    // must stay where it is: later it is known by its address, without a lock.
+    // Makes the series of a route, with zeros. Before the first request. `label` must stay where it is:
+    // requests find the series by its address, without a lock.
     void announce(Transport transport, std::string_view label, Method method);
     void begin(const Request& request, std::string_view label);
-    void end(const Request& request, std::string_view label, const Done& done);
+    void end(const Request& request, std::string_view label, const ServedRequest& served);
 
   private:
     struct Series {

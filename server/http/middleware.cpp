@@ -1,30 +1,12 @@
 #include "server/http/middleware.h"
 
 #include "libsvc/base/error.h"
-#include "libsvc/base/log.h"
 #include "server/http/query.h"
-#include "server/http/refusal.h"
 #include "server/http/response.h"
 
 namespace svc::server {
 
 namespace {
-
-constexpr std::string_view not_found = "not_found";  // label of what no route is there for
-
-Response run(const Handler& handler, Request& request) {
-    const log::Scope scope({"request", request.id});
-    try {
-        return handler(request);
-    } catch (const std::exception& e) {
-        return failure(e);
-    }
-}
-
-// Anything else than an octet-stream is read into memory: JSON, whatever its client says of it.
-bool is_upload(const Route& route, const Request& request) {
-    return route.open_upload && is_octet_stream(request);
-}
 
 std::vector<Route> scrape_routes(const MetricsRegistry& metrics) {
     return {{Method::get, "/internal/1.0/metrics", Access::everyone, Dispatch::on_pool, "metrics",
@@ -34,64 +16,53 @@ std::vector<Route> scrape_routes(const MetricsRegistry& metrics) {
 }  // namespace
 
 Middleware::Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> hypervisor)
-    : parts_(std::move(parts)),
+    : RoutedService({{"", std::move(api)},
+                     {std::string(metrics_listener), scrape_routes(parts.metrics)},
+                     {std::string(hypervisor_listener), std::move(hypervisor)}}),
+      parts_(std::move(parts)),
       http_metrics_(parts_.metrics, parts_.host),
-      api_(std::move(api)),
-      metrics_(scrape_routes(parts_.metrics)),
-      hypervisor_(std::move(hypervisor)),
       pacer_(parts_.clock, parts_.max_requests_per_second),
       timer_(parts_.clock, "pace") {
-    announce_series();
+    announce({Transport::unix_socket, Transport::https}, routes(""));
+    announce({Transport::https}, routes(hypervisor_listener));
+    announce({Transport::http}, routes(metrics_listener));
 }
 
-// Rates are only right when a series is there, with zero, before its first request.
-void Middleware::announce_series() {
-    const auto announce = [this](Transport transport, const Router& router) {
-        for (const Route& route : router.routes())
-            http_metrics_.announce(transport, route.label, route.method);
+// A rate is only right when its series is there, with zero, before the first request.
+void Middleware::announce(const std::vector<Transport>& transports, const std::vector<Route>& routes) {
+    for (const Transport transport : transports) {
+        for (const Route& route : routes) http_metrics_.announce(transport, route.label, route.method);
         for (const Method method : {Method::get, Method::post, Method::put, Method::patch, Method::delete_})
-            http_metrics_.announce(transport, not_found, method);
-    };
-    announce(Transport::unix_socket, api_);
-    announce(Transport::https, api_);
-    announce(Transport::https, hypervisor_);
-    announce(Transport::http, metrics_);
+            http_metrics_.announce(transport, no_route_label, method);
+    }
 }
 
-const Router& Middleware::router(const Request& request) const {
-    if (request.peer->listener == metrics_listener) return metrics_;
-    return request.peer->listener == hypervisor_listener ? hypervisor_ : api_;
+void Middleware::begin(const Request& request) {
+    http_metrics_.begin(request, label(request));
 }
 
-Router::Match Middleware::find(const Request& request) const {
-    Router::Match match = router(request).match(request.method, request.path);
-    if (!match.route) throw Error(ErrorCode::not_found, "not found");
-    parts_.authenticator.check(match.route->access, request);
-    return match;
+void Middleware::check(const Request& request) {
+    parts_.authenticator.check(request.route->access, request);
 }
 
-std::string_view Middleware::label(const Request& request) const {
-    const Router::Match match = router(request).match(request.method, request.path);
-    return match.route ? std::string_view(match.route->label) : not_found;
+// Only octet-streams are uploads. All other bodies are read into memory: JSON, whatever content type they
+// have.
+void Middleware::adapt(const Request& request, RequestPlan& plan) {
+    if (!is_octet_stream(request)) plan.open_upload = {};
+    if (plan.open_upload) plan.max_body = parts_.max_upload;
+    const Duration delay = delay_of(request);
+    if (delay > Duration::zero()) plan.handler = delayed(std::move(plan.handler), delay);
 }
 
-RequestPlan Middleware::accepted(const Route& route) const {
-    RequestPlan plan;
-    plan.dispatch = route.dispatch;
-    plan.max_body = route.max_body;
-    plan.handler = [&route](Request& request) { return run(route.handler, request); };
-    return plan;
-}
-
-// What a request has to wait for its source's others. Those who may do everything need not flood us to harm.
-Duration Middleware::pause(const Request& request) {
+// Clients that are trusted with everything are not delayed: they need no flood to do harm.
+Duration Middleware::delay_of(const Request& request) {
     const Peer& peer = *request.peer;
     const bool paced = peer.listener == tls_listener || peer.listener == agent_listener;
     if (!paced || parts_.authenticator.trust(peer) == Trust::trusted) return Duration::zero();
     return pacer_.delay(source_of(request, parts_.tokens));
 }
 
-// Holds no thread while the time passes.
+// No thread is held while the delay passes.
 Handler Middleware::delayed(Handler handler, Duration delay) {
     return [this, handler = std::move(handler), delay](Request& request) {
         Response response;
@@ -109,46 +80,16 @@ Handler Middleware::delayed(Handler handler, Duration delay) {
     };
 }
 
-RequestPlan Middleware::plan(Request& request) {
-    request.id = parts_.ids.object_id();
-    http_metrics_.begin(request, label(request));
-    RequestPlan plan = answer(request);
-    const Duration delay = pause(request);
-    if (delay > Duration::zero()) plan.handler = delayed(std::move(plan.handler), delay);
-    return plan;
-}
-
-RequestPlan Middleware::answer(Request& request) const {
-    try {
-        Router::Match match = find(request);
-        request.params = std::move(match.params);
-        RequestPlan plan = accepted(*match.route);
-        if (is_upload(*match.route, request)) {
-            plan.open_upload = match.route->open_upload;
-            plan.max_body = parts_.max_upload;
-        }
-        return plan;
-    } catch (const Error&) {
-        return refused(request, std::current_exception(), run);
-    }
-}
-
-Response Middleware::fault(const Request* request, const std::exception& error) {
-    if (!request) return failure(error);
-    const log::Scope scope({"request", request->id});
+Response Middleware::reply_to(const std::exception& error) {
     return failure(error);
 }
 
-void Middleware::done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
-                      std::chrono::nanoseconds duration) {
-    http_metrics_.end(request, label(request), {received, sent, duration});
-    if (log::level() > log::Level::debug) return;
-    log::debug("request served", {{"request", request.id},
-                                  {"from", requestor(request)},
-                                  {"method", request.method_text},
-                                  {"path", request.path},
-                                  {"status", std::to_string(status)},
-                                  {"duration", format_duration(duration)}});
+void Middleware::end(const Request& request, const ServedRequest& served) {
+    http_metrics_.end(request, label(request), served);
+}
+
+std::string Middleware::requestor(const Request& request) {
+    return server::requestor(request);
 }
 
 }  // namespace svc::server

@@ -1,13 +1,11 @@
 #pragma once
-// What surrounds every request: id, log scope, access rule, limits, metrics, faults.
-#include <atomic>
-
+// svcd's HTTP service: the API and, on listeners of their own, the metrics of the service and of its
+// hypervisor.
 #include "libsvc/base/id.h"
 #include "libsvc/base/metrics.h"
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/base/timer.h"
-#include "libsvc/net/http/router.h"
-#include "libsvc/net/server/server.h"
+#include "libsvc/net/server/routed_service.h"
 #include "server/http/authenticate.h"
 #include "server/http/http_metrics.h"
 #include "server/http/pacer.h"
@@ -20,36 +18,33 @@ struct MiddlewareParts {
     MetricsRegistry& metrics;
     IdSource& ids;
     Clock& clock;
-    ThreadPool& workers;                         // where delayed requests go on
+    ThreadPool& workers;                         // run the requests that were delayed
     std::string host;                            // label of the metrics
     std::uint64_t max_upload = 0;                // bytes
-    std::size_t max_requests_per_second = 1000;  // of each source that is not trusted
+    std::size_t max_requests_per_second = 1000;  // of each source that is not trusted; more are delayed
 };
 
-// The API and, on listeners of their own, the metrics of the service and of its hypervisor. Thread-safe.
-class Middleware final : public HttpService {
+// Thread-safe. What `parts` refers to outlives it.
+class Middleware final : public RoutedService {
   public:
     Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> hypervisor);
-    RequestPlan plan(Request& request) override;
-    Response fault(const Request* request, const std::exception& error) override;
-    void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
-              std::chrono::nanoseconds duration) override;
+
+  protected:
+    std::string new_id() override { return parts_.ids.object_id(); }
+    void begin(const Request& request) override;
+    void check(const Request& request) override;
+    void adapt(const Request& request, RequestPlan& plan) override;
+    Response reply_to(const std::exception& error) override;
+    void end(const Request& request, const ServedRequest& served) override;
+    std::string requestor(const Request& request) override;
 
   private:
-    void announce_series();
-    const Router& router(const Request& request) const;
-    Router::Match find(const Request& request) const;  // throws not_found and what the access rule throws
-    RequestPlan answer(Request& request) const;
-    RequestPlan accepted(const Route& route) const;
-    std::string_view label(const Request& request) const;
-    Duration pause(const Request& request);
+    void announce(const std::vector<Transport>& transports, const std::vector<Route>& routes);
+    Duration delay_of(const Request& request);
     Handler delayed(Handler handler, Duration delay);
 
     MiddlewareParts parts_;
     HttpMetrics http_metrics_;
-    Router api_;
-    Router metrics_;
-    Router hypervisor_;
     Pacer pacer_;
     Timer timer_;
 };

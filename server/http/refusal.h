@@ -1,24 +1,16 @@
 #pragma once
-// How our services refuse requests, whatever the form of their answers.
+// What a client is told of an error, in svcd's and svc-gateway's replies alike.
 #include <exception>
-#include <functional>
 #include <string>
-
-#include "libsvc/net/server/server.h"
 
 namespace svc::server {
 
 struct Refusal {
-    int status = 500;
+    int status = 500;  // of HTTP
     std::string message;
 };
-// Error texts reach the client; anything else becomes "internal error". Logs what is our fault, with its
-// details.
+// The text of an Error reaches the client; any other exception becomes "internal error". Faults of the server
+// are logged with their text.
 Refusal refusal_of(const std::exception& error);
-
-// Calls a handler and makes answers of what it throws.
-using Runner = std::function<Response(const Handler& handler, Request& request)>;
-// Refuses before the body is read, however long it is, with the error as it was thrown.
-RequestPlan refused(const Request& request, const std::exception_ptr& reason, Runner run);
 
 }  // namespace svc::server

@@ -7,7 +7,8 @@ namespace svc::metrics_agent {
 
 namespace {
 
-// Every connection may hold one: together they must not be more than the unit may use.
+// Bytes. Every connection may hold one batch; together they must stay below the memory limit of the systemd
+// unit.
 constexpr std::uint64_t max_batch = std::uint64_t{64} << 10U;
 
 Response failure(int status, std::string_view message) {
@@ -20,7 +21,7 @@ Response nothing() {
     return response;
 }
 
-// Good lines of a batch are taken even if another one is not.
+// The good lines of a batch are taken even when others are wrong.
 Response write(Collector& collector, const Request& request) {
     const std::string problem =
         collector.take(request.body, request.peer->address, Collector::Transport::http);
@@ -52,19 +53,14 @@ std::vector<Route> scrape_routes(Collector& collector) {
 
 }  // namespace
 
-Service::Service(Collector& collector) : write_(write_routes(collector)), scrape_(scrape_routes(collector)) {}
+Service::Service(Collector& collector)
+    : RoutedService({{std::string(write_listener), write_routes(collector)},
+                     {std::string(scrape_listener), scrape_routes(collector)}}) {}
 
-RequestPlan Service::plan(Request& request) {
-    const Router& router = request.peer->listener == write_listener ? write_ : scrape_;
-    const Route* route = router.match(request.method, request.path).route;
-    if (!route)
-        return {Dispatch::on_io_thread, max_batch, {}, [](Request&) { return failure(404, "not found"); }};
-    return {route->dispatch, route->max_body, {}, route->handler};
-}
-
-Response Service::fault(const Request*, const std::exception& error) {
+Response Service::reply_to(const std::exception& error) {
     const auto* known = dynamic_cast<const Error*>(&error);
-    return known ? failure(400, known->what()) : failure(500, "internal error");
+    if (!known) return failure(500, "internal error");
+    return failure(known->code() == ErrorCode::not_found ? 404 : 400, known->what());
 }
 
 }  // namespace svc::metrics_agent

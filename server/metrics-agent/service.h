@@ -1,7 +1,7 @@
 #pragma once
-// HTTP of the metrics agent: POST /write where instances send, GET /metrics where Prometheus asks.
-#include "libsvc/net/http/router.h"
-#include "libsvc/net/server/server.h"
+// The HTTP service of svc-metrics: instances POST /write on one listener, Prometheus GETs /metrics on another
+// one.
+#include "libsvc/net/server/routed_service.h"
 #include "server/metrics-agent/collector.h"
 
 namespace svc::metrics_agent {
@@ -9,16 +9,13 @@ namespace svc::metrics_agent {
 inline constexpr std::string_view write_listener = "write";
 inline constexpr std::string_view scrape_listener = "scrape";
 
-// Nobody is asked who they are. Thread-safe.
-class Service final : public HttpService {
+// Every client may write and read. Thread-safe; `collector` outlives it.
+class Service final : public RoutedService {
   public:
     explicit Service(Collector& collector);
-    RequestPlan plan(Request& request) override;
-    Response fault(const Request* request, const std::exception& error) override;
-    void done(const Request&, int, std::uint64_t, std::uint64_t, std::chrono::nanoseconds) override {}
 
-  private:
-    Router write_, scrape_;
+  protected:
+    Response reply_to(const std::exception& error) override;
 };
 
 }  // namespace svc::metrics_agent

@@ -6,36 +6,30 @@
 namespace svc::agent {
 namespace {
 
-constexpr std::uint64_t small_body = 64U << 10;  // these are not counted
+// Bodies in bytes: small ones are not limited, of large ones so many are received at once, and of those
+// between both so many bytes.
+constexpr std::uint64_t small_body = 64U << 10;
 constexpr std::uint64_t large_body = 1U << 20;
 constexpr std::size_t large_at_once = 4;
-constexpr std::uint64_t middle_at_once = 32U << 20;  // bytes
+constexpr std::uint64_t middle_at_once = 32U << 20;
 
-// How long the body may get. One that is too long for its route is refused without being read.
-std::uint64_t body_bytes(const Request& request, const RequestPlan& plan) {
-    if (request.content_length) return *request.content_length > plan.max_body ? 0 : *request.content_length;
-    return request.headers.find("Transfer-Encoding") != nullptr ? plan.max_body : 0;
+// How many bytes the body may get to have. A body that is too long for its route is refused without being
+// read.
+std::uint64_t body_bytes(const Request& request) {
+    const std::uint64_t most = request.route->max_body;
+    if (request.content_length) return *request.content_length > most ? 0 : *request.content_length;
+    return request.headers.find("Transfer-Encoding") != nullptr ? most : 0;
 }
 
 }  // namespace
 
 ControlService::ControlService(std::vector<Route> routes, MetricsRegistry& metrics)
-    : router_(std::move(routes)), metrics_(metrics) {}
+    : RoutedService({{"", std::move(routes)}},
+                    Error(ErrorCode::invalid_argument, "API endpoint does not exist")),
+      metrics_(metrics) {}
 
-RequestPlan ControlService::plan(Request& request) {
-    Router::Match match = router_.match(request.method, request.path);
-    if (match.route == nullptr) throw Error(ErrorCode::invalid_argument, "API endpoint does not exist");
-    request.params = std::move(match.params);
-    RequestPlan plan;
-    plan.dispatch = match.route->dispatch;
-    plan.max_body = match.route->max_body;
-    plan.open_upload = match.route->open_upload;
-    plan.handler = match.route->handler;
-    admit(request, body_bytes(request, plan));
-    return plan;
-}
-
-void ControlService::admit(const Request& request, std::uint64_t bytes) {
+void ControlService::check(const Request& request) {
+    const std::uint64_t bytes = body_bytes(request);
     if (bytes <= small_body) return;
     const bool admitted = bodies_.with([&](auto& all) {
         std::size_t large = 0;
@@ -47,16 +41,16 @@ void ControlService::admit(const Request& request, std::uint64_t bytes) {
     if (!admitted) throw Error(ErrorCode::exhausted, "too many large requests at once");
 }
 
-Response ControlService::fault(const Request*, const std::exception& error) {
+Response ControlService::reply_to(const std::exception& error) {
     return failure(error);
 }
 
-void ControlService::done(const Request& request, int status, std::uint64_t, std::uint64_t,
-                          std::chrono::nanoseconds) {
+void ControlService::end(const Request& request, const ServedRequest& served) {
     bodies_.with([&](auto& all) { all.erase(&request); });
     metrics_
-        .counter("runtime_requests_total", "Requests of the control API by method and status",
-                 {{"method", std::string(to_text(request.method))}, {"status", std::to_string(status)}})
+        .counter(
+            "runtime_requests_total", "Requests of the control API by method and status",
+            {{"method", std::string(to_text(request.method))}, {"status", std::to_string(served.status)}})
         .add();
 }
 

@@ -1,30 +1,29 @@
 #pragma once
-// What the control API does with each request, apart from sockets.
+// The HTTP service of the agent's control API (specification: Instance-local control API). A path or method
+// that no route takes is answered 400 "API endpoint does not exist".
 #include <map>
 
 #include "libsvc/base/guarded.h"
 #include "libsvc/base/metrics.h"
-#include "libsvc/net/server/server.h"
+#include "libsvc/net/server/routed_service.h"
 
 namespace svc::agent {
 
-// Thread-safe.
-class ControlService final : public HttpService {
+// Thread-safe. `metrics` outlives it.
+class ControlService final : public RoutedService {
   public:
     ControlService(std::vector<Route> routes, MetricsRegistry& metrics);
 
-    // Unknown paths and methods are faults. Of long bodies, few are taken at a time.
-    RequestPlan plan(Request& request) override;
-    Response fault(const Request* request, const std::exception& error) override;
-    void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
-              std::chrono::nanoseconds duration) override;
+  protected:
+    // Long bodies are received a few at a time: the agent must not take the instance's memory.
+    void check(const Request& request) override;
+    Response reply_to(const std::exception& error) override;
+    void end(const Request& request, const ServedRequest& served) override;
 
   private:
-    void admit(const Request& request, std::uint64_t bytes);
-
-    Router router_;
     MetricsRegistry& metrics_;
-    Guarded<std::map<const Request*, std::uint64_t>> bodies_;  // how long those under way may get
+    // How many bytes the bodies that are being received may get to have.
+    Guarded<std::map<const Request*, std::uint64_t>> bodies_;
 };
 
 }  // namespace svc::agent

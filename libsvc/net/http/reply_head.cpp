@@ -8,6 +8,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/net/http/message_text.h"
 
 namespace svc::net {
 
@@ -60,18 +61,6 @@ const std::string& date_now() {
         written_at = now;
     }
     return text;
-}
-
-void append_clean(std::string& out, std::string_view text) {
-    for (const char c : text)
-        if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) out += c;
-}
-
-void append_field(std::string& out, std::string_view name, std::string_view value) {
-    append_clean(out, name);
-    out += ": ";
-    append_clean(out, value);
-    out += "\r\n";
 }
 
 std::string begin_head(int status) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a handler sees of an HTTP request: plain values, no library's types.
+// What a handler sees of an HTTP request: plain values, no types of a library.
 #include <sys/types.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ class Headers {
 
 enum class Transport { unix_socket, http, https };
 
-// The certificate a TLS client presented; nobody has vouched for it yet.
+// The certificate that a TLS client presented. It proves nothing until its fingerprint is compared.
 struct ClientCertificate {
     std::string fingerprint;  // SHA-256 of the DER, lower-case hex
     std::string der;
@@ -42,7 +42,7 @@ struct ClientCertificate {
     Time not_before{}, not_after{};
 };
 
-// A note on something that is else fixed. Thread-safe; a copy begins with the same value.
+// A flag that can still be set in a value that is const. Thread-safe; a copy has the same value.
 class Mark {
   public:
     Mark() = default;
@@ -51,27 +51,27 @@ class Mark {
         set_ = other.is_set();
         return *this;
     }
-    bool set() const { return set_.exchange(true); }  // what it was
+    bool set() const { return set_.exchange(true); }  // returns whether it was set before
     bool is_set() const { return set_; }
 
   private:
     mutable std::atomic<bool> set_{false};
 };
 
-// Who is at the other end of the connection. Shared by all requests of it.
+// The client of a connection. All requests of the connection share it.
 struct Peer {
     Transport transport = Transport::unix_socket;
     uid_t uid = 0;  // by SO_PEERCRED; meaningful on a Unix socket only
     gid_t gid = 0;
     pid_t pid = 0;
     std::string address;   // of a TCP peer, without port
-    std::string listener;  // name given to listen_*(): tells the management socket from the instances' one
+    std::string listener;  // name given to HttpServer::listen_*(): which of the server's sockets it came by
     std::optional<ClientCertificate> certificate;
-    Mark trusted;  // left by the server's owner: it has let this connection in by its certificate
+    Mark trusted;  // set by the service that has trusted the certificate once: it may lose that trust
 };
 
-// Receives an uploaded body as it arrives. Calls come one at a time, on pool threads; none while the network
-// is idle. Destroyed without finish() when the upload breaks off.
+// Receives an uploaded body as it arrives. Calls come one at a time, on pool threads. While no bytes arrive
+// there is no call, and no thread waits. Destroyed without finish() when the connection breaks.
 class BodySink {
   public:
     virtual ~BodySink() = default;
@@ -79,8 +79,11 @@ class BodySink {
     virtual void finish() = 0;                      // the body is complete
 };
 
+struct Route;
+
 struct Request {
-    std::string id;  // given by the server's owner; "" until then
+    std::string id;                // from RoutedService::plan(); "" until then
+    const Route* route = nullptr;  // the same; null: no route takes it. Lives as long as the service
     Method method = Method::get;
     std::string method_text;
     std::string target;                         // as sent, with query

@@ -5,7 +5,10 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/net/server/upgraded.h"
+#include "libsvc/net/server/body_receiver.h"
+#include "libsvc/net/server/pool_task.h"
+#include "libsvc/net/server/reply_sender.h"
+#include "libsvc/net/server/upgraded_connection.h"
 
 namespace svc::net {
 
@@ -15,19 +18,10 @@ using Steady = std::chrono::steady_clock;
 
 namespace {
 
-constexpr unsigned turns_between_pauses = 64;
-constexpr std::chrono::milliseconds full_pool_pause{20};
+constexpr unsigned requests_between_pauses = 64;
 constexpr std::size_t pipelined_bytes = 256U << 10;  // taken in behind a request that waits
 
 }  // namespace
-
-bool Exchange::body_complete() const {
-    return request.content_length ? received == *request.content_length : parser.complete();
-}
-
-void Exchange::fail(ErrorCode code, const std::string& message) {
-    fault = std::make_exception_ptr(Error(code, message));
-}
 
 HttpSession::Task<void> HttpSession::serve(std::shared_ptr<Connection> connection) {
     if (!co_await connection->handshake()) co_return;
@@ -45,7 +39,7 @@ HttpSession::Task<bool> HttpSession::await_request() {
     connection_->set_activity(Activity::idle);
     if (connection_->ending() || share().stopping) co_return false;
     // Pipelined requests must not starve the other connections of this thread.
-    if (++served_ % turns_between_pauses == 0)
+    if (++served_ % requests_between_pauses == 0)
         co_await asio::post(connection_->loop().context, asio::use_awaitable);
     if (!in_.empty()) co_return true;
     const auto& limits = share().limits;
@@ -59,7 +53,10 @@ HttpSession::Task<bool> HttpSession::exchange() {
     Exchange x(share().limits);
     if (!co_await receive_header(x)) co_return false;
     connection_->set_activity(Activity::receiving);
-    if (!x.fault) co_await receive_body(x);
+    if (!x.fault) {
+        BodyReceiver receiver(*connection_, in_, x);
+        co_await receiver.receive();
+    }
     if (x.broken) {
         finish(x, 0);
         co_return false;
@@ -75,11 +72,12 @@ HttpSession::Task<bool> HttpSession::exchange() {
 
 // True when the connection can take another request.
 HttpSession::Task<bool> HttpSession::answer(Exchange& x) {
-    prepare_reply(x);
-    const bool sent = co_await send_reply(x);
+    ReplySender sender(*connection_, x);
+    sender.prepare(connection_->half_closed() && in_.empty());
+    const bool sent = co_await sender.send();
     finish(x, x.response.status);
     if (sent && x.upgrade) {
-        Upgraded::start(connection_, x.response.websocket, in_.take());
+        UpgradedConnection::start(connection_, x.response.websocket, in_.take());
         co_return false;
     }
     if (sent && x.keep && !connection_->ending()) co_return true;
@@ -163,15 +161,6 @@ void HttpSession::finish(Exchange& x, int status) {
         share().service.done(x.request, status, x.received, x.sent, Steady::now() - x.begin);
     } catch (const std::exception& e) {
         log::error("request accounting failed", {{"error", e.what()}});
-    }
-}
-
-HttpSession::Task<std::shared_ptr<PoolTask>> HttpSession::start_patiently(PoolTask::Work work) {
-    const auto deadline = Steady::now() + share().limits.body_idle_time;
-    for (;;) {
-        auto task = PoolTask::start(share().pool, connection_->shared_loop(), work);
-        if (task || Steady::now() >= deadline || connection_->closed()) co_return task;
-        co_await connection_->sleep(full_pool_pause);
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Internal to this folder: one I/O thread's event loop with the connections that live on it, and what all
-// share.
+// Internal to this folder: the event loop of one I/O thread with its connections, and what all connections of
+// a server share.
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -16,9 +16,9 @@
 namespace svc::net {
 
 class Connection;
-class Upgraded;
+class UpgradedConnection;
 
-// What the whole server shares. Thread-safe.
+// What all connections of a server share. Thread-safe.
 struct ServerShare {
     ServerShare(HttpService& service, ThreadPool& pool, const ServerLimits& limits)
         : service(service), pool(pool), limits(limits) {}
@@ -57,25 +57,26 @@ struct ServerShare {
     std::size_t connections_ = 0;
 };
 
-// Upgraded connections that asked for a turn. See turns.h.
-struct Turns {
-    explicit Turns(boost::asio::io_context& context) : pause(context) {}
+// The upgraded connections of an I/O thread that are to be woken together. See wake_batch.h.
+struct WakeBatches {
+    explicit WakeBatches(boost::asio::io_context& context) : pause(context) {}
 
-    Guarded<std::vector<std::weak_ptr<Upgraded>>> asking;
-    // What follows is touched by the I/O thread alone.
+    Guarded<std::vector<std::weak_ptr<UpgradedConnection>>> waiting;  // for the next batch
+    // The I/O thread alone touches the members below.
     boost::asio::steady_timer pause;
-    std::chrono::steady_clock::time_point next{};  // no turn begins before that
-    std::vector<std::weak_ptr<Upgraded>> served;   // by the turn that is under way, from the back
+    std::chrono::steady_clock::time_point next{};            // no batch begins before
+    std::vector<std::weak_ptr<UpgradedConnection>> current;  // what is left of a batch, from the back
 };
 
-// Held by shared_ptr: pool jobs and WebSockets post to it, perhaps after the server's end, when nothing runs
-// it.
+// Held by shared_ptr, because pool jobs and WebSockets may post to a loop after its server has ended. Nothing
+// runs what is posted then.
 struct IoLoop {
     boost::asio::io_context context{1};
-    Turns turns{context};
-    std::array<char, 64U << 10> scratch;  // for reads that do not know yet whether anything is there
-    std::unordered_map<std::uint64_t, Connection*> connections;           // touched by the I/O thread alone
-    Guarded<std::map<std::uint64_t, std::shared_ptr<const Peer>>> peers;  // the same ones, for other threads
+    WakeBatches wakes{context};
+    std::array<char, 64U << 10> scratch;  // receives what a read finds; only then memory is taken
+    std::unordered_map<std::uint64_t, Connection*> connections;  // the I/O thread alone touches it
+    Guarded<std::map<std::uint64_t, std::shared_ptr<const Peer>>>
+        peers;  // of the same connections, for other threads
 };
 
 }  // namespace svc::net

@@ -1,36 +1,32 @@
 #include "libsvc/net/server/later_reply.h"
 
-#include <atomic>
 #include <boost/asio/post.hpp>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/once.h"
 
 namespace svc::net {
 
-// Shared by the copies of one Responder: the first call counts, and when none came, the end of the last copy.
+// Shared by the copies of one Responder. The first call delivers its response; when there was no call, the
+// end of the last copy delivers that there is none.
 class LaterReply::Ticket {
   public:
-    Ticket(std::shared_ptr<LaterReply> reply, std::shared_ptr<IoLoop> loop)
-        : reply_(std::move(reply)), loop_(std::move(loop)) {}
-    ~Ticket() { deliver(nullptr); }
+    Ticket(std::shared_ptr<LaterReply> reply, const std::shared_ptr<IoLoop>& loop)
+        : deliver_([reply = std::move(reply), loop](const std::shared_ptr<Response>& response) {
+              boost::asio::post(loop->context, [reply, response] { reply->arrive(response.get()); });
+          }) {}
+    ~Ticket() { deliver_(nullptr); }
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
 
-    void deliver(std::shared_ptr<Response> response) {
-        if (used_.exchange(true)) return;
-        boost::asio::post(loop_->context, [reply = reply_, response = std::move(response)] {
-            reply->arrive(response.get());
-        });
-    }
+    void deliver(std::shared_ptr<Response> response) { deliver_(std::move(response)); }
 
   private:
-    std::shared_ptr<LaterReply> reply_;
-    std::shared_ptr<IoLoop> loop_;
-    std::atomic<bool> used_{false};
+    Once<std::shared_ptr<Response>> deliver_;
 };
 
-Responder LaterReply::responder(std::shared_ptr<LaterReply> reply, std::shared_ptr<IoLoop> loop) {
-    return [ticket = std::make_shared<Ticket>(std::move(reply), std::move(loop))](Response response) {
+Responder LaterReply::responder(std::shared_ptr<LaterReply> reply, const std::shared_ptr<IoLoop>& loop) {
+    return [ticket = std::make_shared<Ticket>(std::move(reply), loop)](Response response) {
         ticket->deliver(std::make_shared<Response>(std::move(response)));
     };
 }

@@ -4,15 +4,34 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "libsvc/net/server/connection.h"
+
 namespace svc::net {
 
 namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::chrono::milliseconds full_pool_pause{20};
+
+}  // namespace
 
 std::shared_ptr<PoolTask> PoolTask::start(ThreadPool& pool, std::shared_ptr<IoLoop> loop, Work work) {
     auto task = std::make_shared<PoolTask>();
     const bool posted =
         pool.post([task, loop = std::move(loop), work = std::move(work)] { task->run(loop, work); });
     return posted ? task : nullptr;
+}
+
+asio::awaitable<std::shared_ptr<PoolTask>> PoolTask::start_when_free(Connection& connection, Work work) {
+    ServerShare& share = connection.share();
+    const auto deadline = std::chrono::steady_clock::now() + share.limits.body_idle_time;
+    for (;;) {
+        auto task = start(share.pool, connection.shared_loop(), work);
+        const bool late = std::chrono::steady_clock::now() >= deadline;
+        if (task || late || connection.closed()) co_return task;
+        co_await connection.sleep(full_pool_pause);
+    }
 }
 
 void PoolTask::run(const std::shared_ptr<IoLoop>& loop, const Work& work) {

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: work a connection gives to the pool and waits for without holding a thread.
+// Internal to this folder: work that a connection gives to the pool and waits for without holding a thread.
 #include <boost/asio/awaitable.hpp>
 #include <exception>
 #include <functional>
@@ -10,12 +10,16 @@
 
 namespace svc::net {
 
-// Whoever starts one joins it before what `work` refers to goes away.
+// Who starts a task must join() it before what `work` refers to goes away.
 class PoolTask : public std::enable_shared_from_this<PoolTask> {
   public:
     using Work = std::function<void()>;
     // On the loop's thread. Null when the pool's queue is full.
     static std::shared_ptr<PoolTask> start(ThreadPool& pool, std::shared_ptr<IoLoop> loop, Work work);
+    // The same once the queue has room; null when it has none for `body_idle_time`, or the connection is
+    // closed.
+    static boost::asio::awaitable<std::shared_ptr<PoolTask>> start_when_free(Connection& connection,
+                                                                             Work work);
     // On the loop's thread, once: what `work` threw, or null.
     boost::asio::awaitable<std::exception_ptr> join();
 
@@ -28,7 +32,7 @@ class PoolTask : public std::enable_shared_from_this<PoolTask> {
     std::function<void()> resume_;  // of the coroutine in join()
 };
 
-// Lets go of `object` on the pool, where its destructor may block; here when the pool is full.
+// Drops the reference on the pool, where the destructor may block; on this thread when the pool is full.
 void release_on_pool(ThreadPool& pool, std::shared_ptr<void> object);
 
 }  // namespace svc::net

@@ -13,9 +13,9 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/net/server/acceptor.h"
 #include "libsvc/net/server/connection.h"
 #include "libsvc/net/server/http_session.h"
-#include "libsvc/net/server/listener.h"
 
 namespace svc {
 

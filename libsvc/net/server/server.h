@@ -2,6 +2,7 @@
 // The HTTP/1.1 server: Unix, TCP and TLS connections of one type, a few I/O threads for all of them, handlers
 // on a pool. Asio and Beast stay inside this folder's .cpp files.
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -31,24 +32,29 @@ struct ServerLimits {
     WebSocketLimits websocket;
 };
 
-// What is to happen with a request whose header is complete.
+// What happens with a request whose header is complete.
 struct RequestPlan {
     Dispatch dispatch = Dispatch::on_pool;
-    std::uint64_t max_body = 0;  // a longer body is answered by `too_large` and the connection closed
+    std::uint64_t max_body = 0;  // bytes; a longer body becomes a fault (400), and the connection is closed
     UploadOpener open_upload;    // set: the body goes to the sink, else into Request::body
     Handler handler;             // called once, unless body or upload failed; what it throws goes to fault()
+    // Set: the request is refused. A body is not read: the refusal goes to fault(), and the connection is
+    // closed. Without a body the handler is called, which throws or answers the refusal.
+    std::exception_ptr refusal = nullptr;
 };
 
-// The owner's side of the server. plan() runs on an I/O thread and must only read memory.
+// What a server asks of its service. See RoutedService for a base with routes.
 class HttpService {
   public:
     virtual ~HttpService() = default;
+    // Runs on an I/O thread and must only read memory. What it throws goes to fault().
     virtual RequestPlan plan(Request& request) = 0;
-    // A response for faults below the handlers: malformed header (400), body over the limit (400), sink
-    // failed.
+    // The response to what went wrong outside of the handler (a malformed header, a body over the limit, an
+    // upload that its sink refuses) or what the handler threw. `request` is null when the header could not be
+    // read.
     virtual Response fault(const Request* request, const std::exception& error) = 0;
     // Exactly once for each request that plan() has seen, on an I/O thread: after the last byte of its
-    // response left, at the switch to WebSocket (101), or with status 0 when the connection broke before a
+    // response is sent, at the switch to WebSocket (101), or with status 0 when the connection broke before a
     // response. The byte counts are those of the bodies.
     virtual void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
                       std::chrono::nanoseconds duration) = 0;
@@ -70,11 +76,13 @@ class HttpServer {
     // Before start(): connections of other peers are closed at once. Runs on the acceptor's thread.
     void accept_only(std::function<bool(const Peer&)> peers);
     void start();
-    // Accepts nothing more, lets running requests end for at most `grace`, closes WebSockets with 1001,
-    // joins. Handlers still running then are waited for without a limit: make them end first.
+    // Accepts no more connections, gives running requests at most `grace` to end, closes WebSockets with
+    // 1001, and joins its threads. It waits without a limit for handlers that still run then: make them end
+    // first.
     void stop(std::chrono::milliseconds grace = std::chrono::milliseconds(5000));
-    // Ends every connection for whose peer `matches` says true: WebSockets with 1008 and `reason`, idle and
-    // uploading ones at once, others after the response they are at. Returns before they have ended.
+    // Ends every connection whose peer `matches`: WebSockets with 1008 and `reason`, connections that are
+    // idle or upload a body at once, others after the response they are sending. Returns before they have
+    // ended.
     void disconnect(const std::function<bool(const Peer&)>& matches, std::string_view reason);
     std::size_t connections() const;
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "libsvc/base/fifo.h"
-#include "libsvc/net/server/session.h"
+#include "libsvc/net/server/upgraded_session.h"
 #include "libsvc/net/websocket/websocket_frames.h"
 
 namespace svc {
@@ -24,10 +24,10 @@ constexpr std::uint16_t websocket_broken_code = 1006;
 
 // The server's side of one WebSocket: WebSocket for any thread, Session for the I/O thread.
 class WebSocketSession final : public WebSocket,
-                               public net::Session,
+                               public net::UpgradedSession,
                                public std::enable_shared_from_this<WebSocketSession> {
   public:
-    WebSocketSession(std::shared_ptr<WebSocketHandler> handler, net::SessionSettings settings)
+    WebSocketSession(std::shared_ptr<WebSocketHandler> handler, net::UpgradedSettings settings)
         : handler_(std::move(handler)), settings_(std::move(settings)), last_heard_(Steady::now()) {
         next_ping_ = last_heard_ + std::chrono::seconds(settings_.limits.ping_seconds);
     }
@@ -42,7 +42,7 @@ class WebSocketSession final : public WebSocket,
         return enqueue(FrameKind::text, message);
     }
     void ask_for_turn() override {
-        if (!turn_asked_ && !turn_asked_.exchange(true)) settings_.wake_soon();
+        if (!turn_asked_ && !turn_asked_.exchange(true)) settings_.wake_in_batch();
     }
     std::size_t queued_bytes() const override;
     void close(CloseCode code, std::string_view reason) override;
@@ -90,7 +90,7 @@ class WebSocketSession final : public WebSocket,
     void finish(std::uint16_t code, std::string_view reason);
 
     std::shared_ptr<WebSocketHandler> handler_;
-    const net::SessionSettings settings_;
+    const net::UpgradedSettings settings_;
     std::atomic<bool> paused_{false};
     std::atomic<bool> turn_asked_{false};
     std::atomic<std::size_t> unsent_{0};  // in output_
@@ -160,7 +160,7 @@ void WebSocketSession::take_turn() {
     if (turn_asked_.exchange(false) && !finished_) handler_->on_sent();
 }
 
-net::Session::Phase WebSocketSession::phase() {
+net::UpgradedSession::Phase WebSocketSession::phase() {
     bool aborted = false;
     {
         std::lock_guard lock(mutex_);
@@ -266,7 +266,7 @@ void WebSocketSession::output_lost() {
     if (!finished_) handler_->on_sent();
 }
 
-net::Session::Instant WebSocketSession::next_tick() const {
+net::UpgradedSession::Instant WebSocketSession::next_tick() const {
     return settings_.pings ? std::min(next_ping_, close_deadline_) : close_deadline_;
 }
 
@@ -298,8 +298,8 @@ void WebSocketSession::finish(std::uint16_t code, std::string_view reason) {
 
 }  // namespace
 
-std::shared_ptr<net::Session> WebSocketHandler::make_session(std::shared_ptr<WebSocketHandler> self,
-                                                             net::SessionSettings settings) {
+std::shared_ptr<net::UpgradedSession> WebSocketHandler::make_session(std::shared_ptr<WebSocketHandler> self,
+                                                                     net::UpgradedSettings settings) {
     return std::make_shared<WebSocketSession>(std::move(self), std::move(settings));
 }
 

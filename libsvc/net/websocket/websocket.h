@@ -20,8 +20,8 @@ enum class CloseCode : std::uint16_t {
 };
 
 namespace net {
-class Session;
-struct SessionSettings;
+class UpgradedSession;
+struct UpgradedSettings;
 }  // namespace net
 
 // The sending half, usable from any thread while the object is held. One writer per connection keeps the
@@ -65,8 +65,8 @@ class WebSocketHandler {
 
     // For the server: the framing of one connection. Being defined in websocket.cpp, it links what it needs
     // there.
-    virtual std::shared_ptr<net::Session> make_session(std::shared_ptr<WebSocketHandler> self,
-                                                       net::SessionSettings settings);
+    virtual std::shared_ptr<net::UpgradedSession> make_session(std::shared_ptr<WebSocketHandler> self,
+                                                               net::UpgradedSettings settings);
 };
 
 struct WebSocketLimits {

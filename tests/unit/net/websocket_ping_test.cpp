@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "libsvc/net/http/reply_head.h"
-#include "libsvc/net/server/session.h"
+#include "libsvc/net/server/upgraded_session.h"
 #include "libsvc/net/socket/bind.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "libsvc/net/websocket/websocket_frames.h"
@@ -42,23 +42,23 @@ std::string frame(net::FrameKind kind, std::string_view payload, bool masked = f
 // The server's side of a connection without the connection: the time is what the test says.
 struct LoneSession {
     std::shared_ptr<Silent> handler = std::make_shared<Silent>();
-    std::shared_ptr<net::Session> session = handler->make_session(handler, settings());
+    std::shared_ptr<net::UpgradedSession> session = handler->make_session(handler, settings());
 
-    static net::SessionSettings settings() {
-        net::SessionSettings settings;
+    static net::UpgradedSettings settings() {
+        net::UpgradedSettings settings;
         settings.limits.ping_seconds = 600;
         settings.limits.dead_seconds = 1800;
         settings.pings = true;
         settings.wake = [] {};
         return settings;
     }
-    bool pings_at(net::Session::Instant time) {
+    bool pings_at(net::UpgradedSession::Instant time) {
         session->tick(time);
         const bool pinged = session->output() == frame(net::FrameKind::ping, "");
         session->output_sent(session->output().size());
         return pinged;
     }
-    bool is_open() { return session->phase() == net::Session::Phase::open; }
+    bool is_open() { return session->phase() == net::UpgradedSession::Phase::open; }
 };
 
 // Takes one WebSocket and pings it, then says "text". What has come back by the end of the connection.

@@ -1,9 +1,9 @@
-#include "libsvc/net/server/upgraded.h"
+#include "libsvc/net/server/upgraded_connection.h"
 
 #include <boost/asio/post.hpp>
 
 #include "libsvc/base/log.h"
-#include "libsvc/net/server/session_turns.h"
+#include "libsvc/net/server/wake_batch.h"
 
 namespace svc::net {
 
@@ -12,28 +12,29 @@ using Steady = std::chrono::steady_clock;
 
 namespace {
 
-// Per turn, so that one busy connection does not hold up the others of its thread.
-constexpr std::size_t write_turn_bytes = 1U << 20;
-constexpr int read_turns = 4;
+// Of one pump(), so that a busy connection does not hold up the others of its thread.
+constexpr std::size_t pump_write_bytes = 1U << 20;
+constexpr int pump_reads = 4;
 constexpr std::size_t linger_bytes = 1U << 20;
 constexpr std::chrono::seconds linger_time{1};
 
 }  // namespace
 
-Upgraded::Upgraded(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {
+UpgradedConnection::UpgradedConnection(std::shared_ptr<Connection> connection)
+    : connection_(std::move(connection)) {
     ++connection_->share().websockets;
 }
 
-Upgraded::~Upgraded() {
+UpgradedConnection::~UpgradedConnection() {
     --connection_->share().websockets;
 }
 
-void Upgraded::start(std::shared_ptr<Connection> connection, const std::shared_ptr<WebSocketHandler>& handler,
-                     std::string early) {
-    auto self = std::make_shared<Upgraded>(std::move(connection));
+void UpgradedConnection::start(std::shared_ptr<Connection> connection,
+                               const std::shared_ptr<WebSocketHandler>& handler, std::string early) {
+    auto self = std::make_shared<UpgradedConnection>(std::move(connection));
     self->session_ = handler->make_session(handler, self->settings());
     self->self_ = self;
-    const std::weak_ptr<Upgraded> weak = self;
+    const std::weak_ptr<UpgradedConnection> weak = self;
     const auto end = [weak](CloseCode code, std::string_view reason) {
         const auto target = weak.lock();
         if (target && target->self_) target->session_->end(code, reason);
@@ -52,7 +53,7 @@ void Upgraded::start(std::shared_ptr<Connection> connection, const std::shared_p
 
 // A handler that throws breaks its connection, not the thread.
 template <class Work>
-void Upgraded::guard(Work&& work) {
+void UpgradedConnection::guard(Work&& work) {
     try {
         work();
     } catch (const std::exception& e) {
@@ -61,9 +62,9 @@ void Upgraded::guard(Work&& work) {
     }
 }
 
-// What wakes us holds the loop, not us: a WebSocket may outlive the connection and the server.
-SessionSettings Upgraded::settings() {
-    SessionSettings settings;
+// The two functions hold the loop and not this object: a WebSocket may outlive its connection and the server.
+UpgradedSettings UpgradedConnection::settings() {
+    UpgradedSettings settings;
     settings.limits = connection_->share().limits.websocket;
     settings.pings = connection_->peer()->transport != Transport::unix_socket;
     settings.wake = [loop = connection_->shared_loop(), weak = weak_from_this()] {
@@ -75,13 +76,13 @@ SessionSettings Upgraded::settings() {
             if (const auto self = weak.lock()) self->pump();
         });
     };
-    settings.wake_soon = [loop = connection_->shared_loop(), weak = weak_from_this()] {
-        ask_for_turn(*loop, weak);
+    settings.wake_in_batch = [loop = connection_->shared_loop(), weak = weak_from_this()] {
+        wake_in_batch(*loop, weak);
     };
     return settings;
 }
 
-void Upgraded::pump() {
+void UpgradedConnection::pump() {
     if (!self_) return;
     const auto keep = self_;
     guard([this] {
@@ -93,22 +94,23 @@ void Upgraded::pump() {
     });
 }
 
-void Upgraded::take_turn() {
+void UpgradedConnection::take_turn() {
     in_turn_ = true;
     session_->take_turn();
     in_turn_ = false;
 }
 
-void Upgraded::settle() {
+void UpgradedConnection::settle() {
     const auto phase = session_->phase();
-    if (phase == Session::Phase::broken) return lose();
-    if (phase == Session::Phase::ended && !lingering_ && session_->output().empty()) start_lingering();
+    if (phase == UpgradedSession::Phase::broken) return lose();
+    if (phase == UpgradedSession::Phase::ended && !lingering_ && session_->output().empty())
+        start_lingering();
     if (self_) arm_timer();
 }
 
-void Upgraded::write() {
+void UpgradedConnection::write() {
     if (wait_write_ || lingering_ || deaf_) return;
-    for (std::size_t sent = 0; sent < write_turn_bytes;) {
+    for (std::size_t sent = 0; sent < pump_write_bytes;) {
         const auto data = session_->output();
         if (data.empty()) return;
         const IoResult result = connection_->stream().write(data.data(), data.size());
@@ -121,9 +123,9 @@ void Upgraded::write() {
     pump_soon();
 }
 
-void Upgraded::read() {
+void UpgradedConnection::read() {
     auto& scratch = connection_->loop().scratch;
-    for (int turn = 0; turn < read_turns; ++turn) {
+    for (int i = 0; i < pump_reads; ++i) {
         if ((wait_read_ && !deaf_) || !(lingering_ || session_->wants_input())) return;
         const IoResult result = connection_->stream().read(scratch.data(), scratch.size());
         if (result.state == IoState::ended || result.state == IoState::failed) return lose();
@@ -135,13 +137,13 @@ void Upgraded::read() {
     pump_soon();
 }
 
-void Upgraded::take_input(std::size_t bytes) {
+void UpgradedConnection::take_input(std::size_t bytes) {
     if (!lingering_) return session_->input(std::string_view(connection_->loop().scratch.data(), bytes));
     discarded_ += bytes;
     if (discarded_ > linger_bytes) finish();
 }
 
-void Upgraded::wait_for(IoState direction, bool& waiting) {
+void UpgradedConnection::wait_for(IoState direction, bool& waiting) {
     waiting = true;
     const auto what = direction == IoState::want_write ? asio::posix::stream_descriptor::wait_write
                                                        : asio::posix::stream_descriptor::wait_read;
@@ -152,11 +154,11 @@ void Upgraded::wait_for(IoState direction, bool& waiting) {
         });
 }
 
-void Upgraded::pump_soon() {
+void UpgradedConnection::pump_soon() {
     asio::post(connection_->loop().context, [self = shared_from_this()] { self->pump(); });
 }
 
-void Upgraded::arm_timer() {
+void UpgradedConnection::arm_timer() {
     const auto next = lingering_ ? linger_until_ : session_->next_tick();
     auto& timer = connection_->timer();
     if (next == Connection::Instant::max() || (timer_armed_ && timer.expiry() <= next)) return;
@@ -167,7 +169,7 @@ void Upgraded::arm_timer() {
     });
 }
 
-void Upgraded::on_timer() {
+void UpgradedConnection::on_timer() {
     timer_armed_ = false;
     if (!self_) return;
     const auto now = Steady::now();
@@ -177,21 +179,21 @@ void Upgraded::on_timer() {
 }
 
 // Closing with unread input would make the kernel drop our close frame on its way.
-void Upgraded::start_lingering() {
+void UpgradedConnection::start_lingering() {
     lingering_ = true;
     linger_until_ = Steady::now() + linger_time;
     connection_->stream().shut_down();
     read();
 }
 
-void Upgraded::lose() {
+void UpgradedConnection::lose() {
     if (!self_) return;
     const auto keep = self_;
     finish();
     session_->lost();
 }
 
-void Upgraded::finish() {
+void UpgradedConnection::finish() {
     const auto keep = std::exchange(self_, nullptr);
     connection_->close();
 }

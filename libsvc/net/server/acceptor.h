@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: the thread that accepts on all listening sockets. It is apart from
+// Internal to this folder: the thread that accepts the connections of all listening sockets. It is none of
 // the I/O threads, because accepting starves on a busy one.
 #include <sys/stat.h>
 
@@ -19,11 +19,11 @@ namespace svc::net {
 
 class Acceptor {
   public:
-    // Gets each new connection, on the acceptor's thread.
+    // Called with each new connection, on the acceptor's thread.
     using Taker = std::function<void(FileDescriptor socket, std::shared_ptr<const Peer> peer)>;
 
     ~Acceptor() { stop(); }
-    // Before start(). `prototype` has what is known of every peer of this socket.
+    // Before start(). `prototype` has what all peers of this socket have in common.
     void add(FileDescriptor socket, Peer prototype, Taker taker);
     void start();
     void stop();  // joins
@@ -46,7 +46,8 @@ class Acceptor {
 
     boost::asio::io_context context_{1};
     std::vector<std::unique_ptr<Socket>> sockets_;
-    std::optional<std::chrono::steady_clock::time_point> told_;  // that it could not accept
+    std::optional<std::chrono::steady_clock::time_point>
+        warned_;  // when it last logged that it cannot accept
     std::jthread thread_;
 };
 

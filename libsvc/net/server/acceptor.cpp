@@ -1,4 +1,4 @@
-#include "libsvc/net/server/listener.h"
+#include "libsvc/net/server/acceptor.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,8 +17,8 @@ namespace svc::net {
 namespace {
 
 constexpr std::chrono::milliseconds out_of_descriptors_pause{100};
-constexpr std::chrono::minutes telling_pause{1};
-constexpr int accepts_per_turn = 256;
+constexpr std::chrono::minutes warning_pause{1};
+constexpr int accepted_at_once = 256;
 
 std::string host_of(const sockaddr* address, socklen_t size) {
     char host[NI_MAXHOST] = {};
@@ -75,7 +75,7 @@ void Acceptor::wait(Socket& socket) {
 }
 
 void Acceptor::accept(Socket& socket) {
-    for (int i = 0; i < accepts_per_turn; ++i) {
+    for (int i = 0; i < accepted_at_once; ++i) {
         sockaddr_storage address{};
         socklen_t size = sizeof(address);
         auto* plain = reinterpret_cast<sockaddr*>(&address);
@@ -92,12 +92,12 @@ void Acceptor::accept(Socket& socket) {
     wait(socket);
 }
 
-// Out of descriptors or memory: the backlog keeps who comes until others have gone.
+// Out of descriptors or memory: new connections wait in the kernel's backlog until others have ended.
 void Acceptor::rest(Socket& socket) {
     const auto now = std::chrono::steady_clock::now();
-    if (!told_ || now - *told_ >= telling_pause) {
+    if (!warned_ || now - *warned_ >= warning_pause) {
         log::warning("connections wait", {{"error", system_error("cannot accept", errno).what()}});
-        told_ = now;
+        warned_ = now;
     }
     socket.pause.expires_after(out_of_descriptors_pause);
     socket.pause.async_wait([this, &socket](const boost::system::error_code& error) {
