@@ -12,6 +12,7 @@
 #include "tests/agent/device_place.h"
 #include "tests/agent/guest_client.h"
 #include "tests/agent/jpeg_maker.h"
+#include "tests/support/eventually.h"
 
 namespace svc::test {
 

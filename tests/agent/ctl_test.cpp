@@ -13,6 +13,7 @@
 #include "libsvc/model/instances/instance.h"
 #include "tests/agent/guest_client.h"
 #include "tests/agent/jpeg_maker.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using Catch::Matchers::Contains;
@@ -248,7 +249,7 @@ TEST_CASE_METHOD(CtlPlace, "ctl: without an agent the status is 3, from the prog
     CHECK(run({"location", "show"}).status == 3);
     const auto result = run_command(
         {SVC_AGENT_PROGRAM, "ctl", "--api-socket=" + options.api_socket.string(), "camera", "show"},
-        std::chrono::seconds(50));
+        test::long_wait);
     CHECK(result.status.code == 3);
     CHECK_THAT(result.errors, Contains("cannot reach"));
 }

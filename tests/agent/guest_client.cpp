@@ -168,14 +168,4 @@ TestGuests::TestGuests(agent::GuestServerOptions options)
     : directory_(std::filesystem::temp_directory_path(), "guests-test-"),
       server(with_place(std::move(options), socket(), metrics), {device.feature()}) {}
 
-bool eventually(const std::function<bool()>& holds) {
-    const auto deadline =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(guest_client_patience_ms);
-    while (!holds()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        std::this_thread::yield();
-    }
-    return true;
-}
-
 }  // namespace svc::test

@@ -7,6 +7,7 @@
 
 #include "instance-agent/agent/guest/guest_server.h"
 #include "instance-agent/agent/guest/message.h"
+#include "tests/support/eventually.h"
 
 namespace svc::test {
 
@@ -73,6 +74,5 @@ class TestGuests {
 };
 
 // Polls; the test fails after a minute.
-bool eventually(const std::function<bool()>& holds);
 
 }  // namespace svc::test

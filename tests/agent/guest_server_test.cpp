@@ -13,6 +13,8 @@
 #include "libsvc/base/error.h"
 #include "libsvc/net/socket/bind.h"
 #include "tests/agent/guest_client.h"
+#include "tests/support/eventually.h"
+#include "tests/support/skip.h"
 
 using namespace svc;
 using namespace std::chrono_literals;
@@ -303,10 +305,7 @@ TEST_CASE("the socket is for everybody and goes with the server") {
 }
 
 TEST_CASE("control is for root, the user and the vehicle group") {
-    if (geteuid() != 0) {
-        WARN("needs root");
-        return;
-    }
+    test::skip_unless_root();
     const TemporaryDirectory directory(std::filesystem::temp_directory_path(), "peer-test-");
     const auto socket = directory.path() / "socket", groups = directory.path() / "group";
     std::filesystem::permissions(directory.path(), std::filesystem::perms::all);

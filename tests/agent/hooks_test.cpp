@@ -8,6 +8,7 @@
 #include "libsvc/base/process.h"
 #include "libsvc/base/strings.h"
 #include "tests/agent/place.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace std::chrono_literals;
@@ -28,14 +29,11 @@ pid_t pid_in(const Place& place, const std::string& file) {
     return static_cast<pid_t>(std::stol(place.read(file)));
 }
 
-// Killed processes are gone a moment later. Fails the test after 20 s.
+// Killed processes are gone a moment later. `handle` keeps the number from being used again.
 bool ends(pid_t pid) {
     const auto process = identify_process(pid);
     const auto handle = process ? open_process(*process) : FileDescriptor();
-    for (const auto begin = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() < begin + 20s;
-         std::this_thread::yield())
-        if (!identify_process(pid)) return true;
-    return false;
+    return test::eventually([&] { return !identify_process(pid); });
 }
 
 }  // namespace
@@ -122,7 +120,8 @@ TEST_CASE("a hook that is ended is killed with all that it started") {
                                     "while [ ! -s away ]; do :; done; echo > up\n"
                                     "while :; do sleep 1000; done"}});
     std::jthread end([&](const std::stop_token& given_up) {
-        while (!place.has("data/addons/slow/up") && !given_up.stop_requested()) std::this_thread::yield();
+        test::eventually("the hook and its children run",
+                         [&] { return place.has("data/addons/slow/up") || given_up.stop_requested(); });
         place.stop.request_stop();
     });
     CHECK(failure_of(place, addon, "hangs") == "hook hangs of addon slow was interrupted");
@@ -164,9 +163,8 @@ TEST_CASE("a daemon of a hook lives on, may write, and does not hold up the hook
     const pid_t daemon = pid_in(place, "data/addons/daemon/pid");
     CHECK(identify_process(daemon));
     place.write(place.paths.directory_of(addon) / "go", "");
-    for (const auto begin = std::chrono::steady_clock::now();
-         place.read("data/addons/daemon/done").empty() && std::chrono::steady_clock::now() < begin + 20s;)
-        std::this_thread::yield();
+    test::eventually("the daemon has written",
+                     [&] { return !place.read("data/addons/daemon/done").empty(); });
     CHECK(place.read("data/addons/daemon/done") == "written\n");
     ::kill(daemon, SIGKILL);
     CHECK(ends(daemon));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/agent/whole_agent.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::test;

@@ -13,6 +13,7 @@
 
 #include "libsvc/base/process.h"
 #include "tests/agent/whole_agent.h"
+#include "tests/support/eventually.h"
 #include "tests/support/manual_clock.h"
 
 using namespace svc;

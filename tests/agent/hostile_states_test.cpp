@@ -129,7 +129,7 @@ TEST_CASE("a pipe in the place of a file holds up nobody") {
 }
 
 TEST_CASE("a full disk is told, changes nothing, and is survived") {
-    const bool ran = on_small_disk(256U << 10, [](const std::filesystem::path& disk) {
+    on_small_disk(256U << 10, [](const std::filesystem::path& disk) {
         make_directories(disk / "data");
         const WholeAgent agent(disk / "data");
         const std::size_t before = open_descriptors();
@@ -156,5 +156,4 @@ TEST_CASE("a full disk is told, changes nothing, and is survived") {
         CHECK(agent.outcome("POST", "/1.0/camera", tracing_off) == "200");
         CHECK(agent.is_unharmed(before));
     });
-    if (!ran) WARN("this process may not mount");
 }

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/agent/whole_agent.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::test;

@@ -12,6 +12,8 @@
 #include "libsvc/base/process.h"
 #include "libsvc/model/instances/instance.h"
 #include "tests/agent/guest_client.h"
+#include "tests/support/eventually.h"
+#include "tests/support/skip.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;
@@ -108,10 +110,7 @@ TEST_CASE("a second agent on the same sockets is refused, but in an instance") {
 }
 
 TEST_CASE("the user's folder leads to the sockets, and what stands in the way stays") {
-    if (geteuid() != 0) {
-        WARN("needs root");
-        return;
-    }
+    test::skip_unless_root();
     const InterfacesPlace place;
     const auto ours = place.path() / "user/1000/svc-agent";
     agent::link_for_user("/run/svc", place.path());
@@ -173,6 +172,6 @@ TEST_CASE("flags that make no sense are refused") {
              {"--automotive", "maybe"}, {"--api-socket", ""}, {"--log-level", "loud"}, {"--guest-socket"}}) {
         auto command = flags;
         command.insert(command.begin(), SVC_AGENT_PROGRAM);
-        CHECK(run_command(command, std::chrono::seconds(50)).status.code == 2);
+        CHECK(run_command(command, test::long_wait).status.code == 2);
     }
 }

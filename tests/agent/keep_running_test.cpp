@@ -6,6 +6,7 @@
 #include "libsvc/base/process.h"
 #include "tests/agent/guest_client.h"
 #include "tests/agent/place.h"
+#include "tests/support/eventually.h"
 #include "tests/support/manual_clock.h"
 
 using namespace svc;
@@ -26,7 +27,7 @@ struct World : Place {
     int start() const {
         const auto words = program();
         return run_command({SVC_AGENT_PROGRAM, "keep-running", "--log", words.log, "--", words.arguments[0]},
-                           20s)
+                           test::long_wait)
             .status.code;
     }
     pid_t number_in(const std::string& file) const {
@@ -88,7 +89,7 @@ TEST_CASE("a kept program lives on alone, once, and ends with its keeper") {
 TEST_CASE("what cannot be kept running is refused at once") {
     const auto outcome = [](std::vector<std::string> words) {
         words.insert(words.begin(), {SVC_AGENT_PROGRAM, "keep-running"});
-        return run_command(words, 20s);
+        return run_command(words, test::long_wait);
     };
     World world("true");
     const std::string log = world.path() / "kept.log";

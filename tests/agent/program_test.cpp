@@ -3,6 +3,7 @@
 
 #include "libsvc/base/process.h"
 #include "tests/agent/place.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using test::Place;
@@ -23,7 +24,7 @@ std::filesystem::path write_init(const Place& place, const std::string& script) 
 
 CommandResult run_agent(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), SVC_AGENT_PROGRAM);
-    return run_command(arguments, std::chrono::seconds(50));
+    return run_command(arguments, test::long_wait);
 }
 
 // What such a first process leaves behind.
@@ -85,7 +86,8 @@ TEST_CASE("a first process that is told to end does so at once") {
     SpawnOptions options;
     options.arguments = {SVC_AGENT_PROGRAM, "--session", session_file(place), "--boot", "--", "/bin/true"};
     Child agent(options);
-    while (!place.has("up") && !agent.wait_for(std::chrono::milliseconds(5))) continue;
+    test::eventually("the hook runs",
+                     [&] { return place.has("up") || agent.wait_for(std::chrono::milliseconds(0)); });
     agent.kill(signal);
     CHECK(agent.wait().code == 128 + signal);
     kill_those_in(place.paths.addons() / "slow");

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tests/agent/svcguest_place.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::test;

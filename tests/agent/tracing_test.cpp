@@ -186,7 +186,7 @@ TEST_CASE("a trace for which the disk has no room leaves nothing behind") {
     World world;
     world.start();
     for (int i = 0; i < 20000; ++i) world.tracer.instant("many", "events");
-    const bool ran = on_small_disk(16U << 10, [&](const std::filesystem::path& disk) {
+    on_small_disk(16U << 10, [&](const std::filesystem::path& disk) {
         agent::Paths paths = world.paths;
         paths.data = disk;
         agent::TracingDevice device(
@@ -195,7 +195,6 @@ TEST_CASE("a trace for which the disk has no room leaves nothing behind") {
               "500 Failed to write trace: No space left on device");
         CHECK(std::filesystem::is_empty(disk / "traces"));
     });
-    if (!ran) WARN("this process may not mount");
     CHECK(world.active());
     CHECK(Trace(world.stop()).events.size() > 500);
 }

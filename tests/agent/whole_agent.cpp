@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/log.h"
+#include "tests/support/eventually.h"
 
 namespace svc::test {
 

@@ -3,6 +3,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/net/websocket/websocket_client.h"
+#include "tests/support/eventually.h"
 #include "tests/support/test_daemon.h"
 
 namespace svc::test {
@@ -65,9 +66,8 @@ TEST_CASE_METHOD(CertificateSetup, "a_removed_certificate_loses_its_connections"
     CHECK(client.get("/1.0/images").status == 200);
     WebSocketClient events(daemon.tls_target(keys), "/1.0/events");
     CHECK(api.wait(api.remove("/1.0/certificates/" + fingerprint)).at("status_code") == Json(200));
-    auto message = events.receive(std::chrono::seconds(20));
-    while (message && message->kind == WebSocketMessage::Kind::text)
-        message = events.receive(std::chrono::seconds(20));
+    auto message = events.receive(long_wait);
+    while (message && message->kind == WebSocketMessage::Kind::text) message = events.receive(long_wait);
     CHECK((!message || message->kind == WebSocketMessage::Kind::closed));
     CHECK(client.get("/1.0/images").status == 403);
 }

@@ -3,6 +3,7 @@
 #include "libsvc/model/cluster/config.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "tests/support/application_package.h"
+#include "tests/support/eventually.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 
@@ -23,7 +24,7 @@ struct ConfigSetup {
         WebSocketClient events(daemon.local_target(), "/1.0/events?type=operation");
         api.set(key, value);
         while (count > 0) {
-            const auto message = events.receive(std::chrono::seconds(20));
+            const auto message = events.receive(long_wait);
             REQUIRE(message);
             const Json operation = Json::parse(message->data).at("metadata");
             if (operation.at("description") == Json(description) &&

@@ -5,6 +5,7 @@
 
 #include "libsvc/base/json.h"
 #include "libsvc/net/websocket/websocket_client.h"
+#include "tests/support/eventually.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 
@@ -38,7 +39,7 @@ struct Streams {
 // Everything a socket says until it is closed.
 std::string read_all(WebSocketClient& socket) {
     std::string text;
-    while (auto message = socket.receive(std::chrono::seconds(20))) {
+    while (auto message = socket.receive(long_wait)) {
         if (message->kind == WebSocketMessage::Kind::closed) break;
         text += message->data;
     }
@@ -53,7 +54,7 @@ void cut(const WebSocketClient& socket) {
 // Of `cat`: it runs then.
 void await_echo(Streams& streams) {
     streams.input.send_binary("x");
-    REQUIRE(streams.output.receive(std::chrono::seconds(60))->data == "x");
+    REQUIRE(streams.output.receive(long_wait)->data == "x");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "server/http/pacer.h"
 #include "server/http/response.h"
 #include "tests/api/header.h"
+#include "tests/support/eventually.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/sequence_ids.h"
 #include "tests/support/test_daemon.h"
@@ -118,13 +119,10 @@ struct PacedServer {
     // Turns the clock until `work` is done.
     template <class T>
     T finish(std::future<T> work) {
-        const auto deadline = std::chrono::steady_clock::now() + patience;
-        while (work.wait_for(0s) != std::future_status::ready) {
-            if (std::chrono::steady_clock::now() > deadline)
-                throw Error(ErrorCode::internal, "the delayed request was not answered");
+        test::eventually("the delayed request is answered", [&] {
             clock.advance(1ms);
-            std::this_thread::yield();
-        }
+            return work.wait_for(0s) == std::future_status::ready;
+        });
         return work.get();
     }
 };

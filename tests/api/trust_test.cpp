@@ -9,6 +9,7 @@
 #include "server/http/authenticate.h"
 #include "server/http/event_stream.h"
 #include "tests/support/error_code.h"
+#include "tests/support/eventually.h"
 #include "tests/support/trust_world.h"
 #include "tests/unit/net/test_server.h"
 
@@ -63,10 +64,7 @@ struct TrustFixture : TrustWorld {
         return state;
     }
     bool connections_become(std::size_t count) {
-        const auto deadline = std::chrono::steady_clock::now() + patience;
-        while (server.server().connections() != count && std::chrono::steady_clock::now() < deadline)
-            std::this_thread::yield();
-        return server.server().connections() == count;
+        return test::eventually([&] { return server.server().connections() == count; });
     }
 };
 

@@ -8,6 +8,7 @@
 #include "server/gateway/gateway.h"
 #include "tests/bench/commands.h"
 #include "tests/bench/process_memory.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_management.h"
 #include "tests/support/gateway_options.h"
 
@@ -43,12 +44,8 @@ Json call(HttpClient& client, Method method, const std::string& path, const Json
 }
 
 void await_region(HttpClient& client) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (call(client, Method::get, "/1.0/status").at("agents") != Json(1)) {
-        if (std::chrono::steady_clock::now() > deadline)
-            throw Error(ErrorCode::unavailable, "the gateway found no region");
-        std::this_thread::yield();
-    }
+    test::eventually("the gateway has found its region",
+                     [&] { return call(client, Method::get, "/1.0/status").at("agents") == Json(1); });
 }
 
 std::string path_of(const std::string& url) {

@@ -157,4 +157,4 @@ class DevicesTest(stream_test.WorldTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.cases.main()

@@ -64,4 +64,4 @@ class QuickstartTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

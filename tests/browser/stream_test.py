@@ -320,4 +320,4 @@ class PathTest(WorldTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    world.harness.cases.main()

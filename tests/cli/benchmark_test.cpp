@@ -6,6 +6,7 @@
 
 #include "cli/views/benchmark_report.h"
 #include "tests/cli/daemon_fixture.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::test;
@@ -70,7 +71,7 @@ TEST_CASE_METHOD(BenchmarkFixture, "an interrupted benchmark deletes what it has
     std::thread bench([&run, settings = settings] {
         run = run_cli({"benchmark", "base", "-r", "-n", "1000", "-s", "2", "-o", "json"}, settings);
     });
-    while (instances() == 0) std::this_thread::yield();
+    eventually("an instance is there", [&] { return instances() > 0; });
     ::kill(::getpid(), SIGINT);
     bench.join();
     CHECK(run.status == 130);

@@ -5,6 +5,7 @@
 
 #include "libsvc/base/process.h"
 #include "tests/cli/run_cli.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::test;
@@ -16,7 +17,7 @@ std::string offered(const std::string& words) {
     const std::string script =
         cli::bash_completion() + "COMP_WORDS=(svcctl " + words +
         ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_svcctl\necho \"${COMPREPLY[*]}\"\n";
-    const CommandResult result = run_command({"/bin/bash", "-c", script}, std::chrono::seconds(20));
+    const CommandResult result = run_command({"/bin/bash", "-c", script}, long_wait);
     REQUIRE(result.status.code == 0);
     return result.output;
 }

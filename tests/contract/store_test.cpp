@@ -10,6 +10,7 @@
 #include "libsvc/base/file.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "tests/support/error_code.h"
+#include "tests/support/eventually.h"
 
 namespace svc {
 namespace {
@@ -173,7 +174,7 @@ TEST_CASE("ending a watch waits for its call") {
     for (int i = 0; i < 50; ++i) {
         auto called = std::make_unique<std::atomic<int>>(0);
         auto watch = store.watch("a", [&called](const auto&) { ++*called; });
-        while (*called == 0) std::this_thread::yield();
+        test::eventually("the watch is called", [&] { return *called > 0; });
         watch.reset();
         called.reset();  // a call after the end would touch freed memory
     }

@@ -10,6 +10,7 @@
 #include "libsvc/streaming/management.h"
 #include "tests/support/application_package.h"
 #include "tests/support/error_code.h"
+#include "tests/support/eventually.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 
@@ -94,9 +95,7 @@ struct World {
         return instance ? instance->status : "deleted";
     }
     bool await_gone(const std::string& id) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-        while (management->instance(id) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-        return !management->instance(id);
+        return test::eventually([&] { return !management->instance(id); });
     }
 };
 

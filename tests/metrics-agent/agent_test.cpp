@@ -11,6 +11,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/net/client/client.h"
 #include "libsvc/net/socket/bind.h"
+#include "tests/support/eventually.h"
 #include "tests/support/manual_clock.h"
 
 namespace svc::metrics_agent {
@@ -60,12 +61,9 @@ struct World {
         return call(agent.scrape_address(), Method::get, path).body;
     }
     void send(const std::string& datagram) const { REQUIRE(send_to(agent.write_address(), datagram)); }
-    // Datagrams have no answer: asks until the text is there, 20 s at most.
+    // Datagrams have no answer.
     bool await(const std::string& text) const {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (std::chrono::steady_clock::now() < until)
-            if (scrape().find(text) != std::string::npos) return true;
-        return false;
+        return test::eventually([&] { return scrape().find(text) != std::string::npos; });
     }
 };
 

@@ -9,6 +9,7 @@
 
 #include "libsvc/base/error.h"
 #include "tests/streamer/media_pair.h"
+#include "tests/support/eventually.h"
 
 namespace svc::streamer {
 namespace {
@@ -69,7 +70,7 @@ TEST_CASE("rows may be longer than their pixels") {
 TEST_CASE("frame comes again when the guest draws nothing, at once when somebody asks") {
     Place place;
     const auto handed_out = [&](std::size_t count) {
-        return wait_until(
+        return test::eventually(
             [&] {
                 std::lock_guard lock(place.mutex);
                 return place.count >= count;

@@ -12,6 +12,7 @@
 #include "libsvc/base/error.h"
 #include "tests/agent/guest_client.h"
 #include "tests/streamer/played_gateway.h"
+#include "tests/support/eventually.h"
 #include "tests/support/manual_clock.h"
 
 using namespace svc;

@@ -197,13 +197,4 @@ StreamStats stats_of(const Peer& peer, const std::string& kind) {
     throw Error(ErrorCode::not_found, "no stream of " + kind);
 }
 
-bool wait_until(const std::function<bool()>& so, std::chrono::seconds longest) {
-    const auto end = std::chrono::steady_clock::now() + longest;
-    while (!so()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        poll(nullptr, 0, 10);
-    }
-    return true;
-}
-
 }  // namespace svc::streamer

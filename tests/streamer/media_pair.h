@@ -102,7 +102,5 @@ class MediaPair {
 };
 
 StreamStats stats_of(const Peer& peer, const std::string& kind);
-// Asks again and again until it is so; false: not in that time.
-bool wait_until(const std::function<bool()>& so, std::chrono::seconds longest);
 
 }  // namespace svc::streamer

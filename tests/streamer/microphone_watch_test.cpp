@@ -19,6 +19,8 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "tests/support/eventually.h"
+#include "tests/support/skip.h"
 
 extern char** environ;
 
@@ -78,7 +80,7 @@ struct Place {
             "pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "-L",
             "module-null-sink sink_name=speaker", "-L", "module-null-sink sink_name=svc_microphone", "-L",
             "module-native-protocol-unix auth-anonymous=1 socket=" + socket});
-        while (!answers()) poll(nullptr, 0, 10);
+        test::eventually("the sound server answers", [this] { return answers(); });
         return program;
     }
     std::unique_ptr<Program> listener(const std::string& source) const {
@@ -102,10 +104,7 @@ struct Place {
 }  // namespace
 
 TEST_CASE("whether somebody listens to the microphone is told, and the sound server may come and go") {
-    if (!has_pulseaudio()) {
-        WARN("needs the package pulseaudio");
-        return;
-    }
+    if (!has_pulseaudio()) test::skip("needs the package pulseaudio");
     Place place;
     const auto watch = place.watch();
     auto server = place.server();

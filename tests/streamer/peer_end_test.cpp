@@ -4,6 +4,7 @@
 
 #include "libsvc/base/error.h"
 #include "tests/streamer/media_pair.h"
+#include "tests/support/eventually.h"
 
 namespace svc::streamer {
 namespace {
@@ -92,8 +93,8 @@ TEST_CASE("twenty peers one after another leave no threads and no descriptors") 
     const std::size_t threads = entries_of("/proc/self/task"), files = entries_of("/proc/self/fd");
     for (int i = 0; i < 18; ++i) once();
     // One more of each peer would be eighteen; a library's own come and go.
-    CHECK(wait_until([&] { return entries_of("/proc/self/task") < threads + 9; }, patience));
-    CHECK(wait_until([&] { return entries_of("/proc/self/fd") <= files + 2; }, patience));
+    CHECK(test::eventually([&] { return entries_of("/proc/self/task") < threads + 9; }, patience));
+    CHECK(test::eventually([&] { return entries_of("/proc/self/fd") <= files + 2; }, patience));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "instance-agent/streamer/media/peer/data_channels.h"
 #include "libsvc/base/error.h"
 #include "tests/streamer/media_pair.h"
+#include "tests/support/eventually.h"
 
 namespace svc::streamer {
 namespace {
@@ -86,7 +87,7 @@ TEST_CASE("picture comes though the guest has drawn nothing yet, and sound with 
     MediaPair pair({});
     pair.connect();
     CHECK(pair.client().wait_frames(2, patience));
-    CHECK(wait_until([&] { return pair.client().sound_packets() > 3; }, patience));
+    CHECK(test::eventually([&] { return pair.client().sound_packets() > 3; }, patience));
 }
 
 TEST_CASE("key frame is sent when the client or the program asks for one") {
@@ -96,16 +97,17 @@ TEST_CASE("key frame is sent when the client or the program asks for one") {
     const auto before = stats_of(pair.peer(), "video").key_frames_encoded;
     CHECK(before >= 1);
     pair.peer().request_key_frame();
-    CHECK(wait_until([&] { return stats_of(pair.peer(), "video").key_frames_encoded > before; }, patience));
+    CHECK(test::eventually([&] { return stats_of(pair.peer(), "video").key_frames_encoded > before; },
+                           patience));
     const auto after = stats_of(pair.peer(), "video").key_frames_encoded;
-    CHECK(wait_until(
+    CHECK(test::eventually(
         [&] {
             pair.client()
                 .request_key_frame();  // one report in several seconds may carry it: players repeat it
             return stats_of(pair.peer(), "video").key_frames_encoded > after;
         },
         patience));
-    CHECK(wait_until([&] { return stats_of(pair.peer(), "video").pli_count > 0; }, patience));
+    CHECK(test::eventually([&] { return stats_of(pair.peer(), "video").pli_count > 0; }, patience));
 }
 
 TEST_CASE("figures of a stream are those of what was sent") {
@@ -114,7 +116,7 @@ TEST_CASE("figures of a stream are those of what was sent") {
     FrameWriter guest(pair.frame_path());
     guest.draw(320, 240, red, green);
     REQUIRE(pair.client().wait_frames(5, patience));
-    REQUIRE(wait_until([&] { return pair.client().sound_packets() > 3; }, patience));
+    REQUIRE(test::eventually([&] { return pair.client().sound_packets() > 3; }, patience));
     const StreamStats video = stats_of(pair.peer(), "video"), audio = stats_of(pair.peer(), "audio");
     CHECK(video.frames_encoded >= 3);
     CHECK(video.key_frames_encoded >= 1);
@@ -207,7 +209,7 @@ TEST_CASE("camera of the client arrives in the wished size until nobody wants it
         std::lock_guard lock(mutex);
         return frames;
     };
-    REQUIRE(wait_until([&] { return count() >= 3; }, patience));
+    REQUIRE(test::eventually([&] { return count() >= 3; }, patience));
     pair.peer().set_camera_sink(160, 120, 15, {});
     const std::size_t at_end = count();
     REQUIRE(frame.size() == 160 * 120 * 4);
@@ -240,7 +242,7 @@ TEST_CASE("client that goes is noticed") {
     pair.connect();
     REQUIRE(pair.client().wait_frames(1, patience));
     pair.end_client();
-    CHECK(wait_until(
+    CHECK(test::eventually(
         [&] {
             for (const std::string& event : pair.log().events())
                 if (event == "left" || event.rfind("failed: ", 0) == 0) return true;

@@ -5,6 +5,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "tests/streamer/media_pair.h"
+#include "tests/support/eventually.h"
 
 namespace svc::streamer {
 namespace {
@@ -172,7 +173,7 @@ TEST_CASE("addresses of one link alone are not told") {
         std::lock_guard lock(mutex);
         told.push_back(candidate);
     });
-    CHECK(wait_until(
+    CHECK(test::eventually(
         [&] {
             std::lock_guard lock(mutex);
             return !told.empty();

@@ -1,6 +1,7 @@
 #include "instance-agent/streamer/metrics/rtc_log.h"
 
 #include "tests/streamer/streamer_place.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::streamer;

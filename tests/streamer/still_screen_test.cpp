@@ -6,6 +6,7 @@
 #include "tests/streamer/media_pair.h"
 #include "tests/streamer/x_painter.h"
 #include "tests/streamer/x_server.h"
+#include "tests/support/eventually.h"
 
 namespace svc::streamer {
 namespace {
@@ -20,10 +21,10 @@ std::uint64_t encoded(MediaPair& pair) {
 
 // Not more than four frames in two seconds: thirty a second would be sixty.
 bool comes_to_rest(MediaPair& pair) {
-    return wait_until(
+    return test::eventually(
         [&] {
             const std::uint64_t before = encoded(pair);
-            return !wait_until([&] { return encoded(pair) > before + 4; }, 2s);
+            return !test::eventually([&] { return encoded(pair) > before + 4; }, 2s);
         },
         patience);
 }
@@ -56,7 +57,7 @@ void rests_but_shows_changes(MediaPair::Wish wish, test::XPainter& painter) {
     CHECK(shows(pair, blue));
     REQUIRE(comes_to_rest(pair));
     const std::uint64_t still = encoded(pair);
-    CHECK(wait_until([&] { return encoded(pair) > still; }, patience));  // it is seen to live
+    CHECK(test::eventually([&] { return encoded(pair) > still; }, patience));  // it is seen to live
     painter.fill(red);
     CHECK(shows(pair, red));
     CHECK(comes_to_rest(pair));
@@ -84,7 +85,7 @@ TEST_CASE("screen that always changes is encoded at the session's rate") {
     const auto begin = Clock::now();
     const std::uint64_t before = encoded(pair);
     std::uint8_t shade = 0;
-    CHECK(wait_until(
+    CHECK(test::eventually(
         [&] {
             return screen.painter.fill({++shade, 0, 0}), encoded(pair) >= before + 60;
         },
@@ -101,7 +102,8 @@ TEST_CASE("key frame of a still screen is sent when somebody asks for it") {
     REQUIRE(comes_to_rest(pair));
     const auto before = stats_of(pair.peer(), "video").key_frames_encoded;
     pair.peer().request_key_frame();
-    CHECK(wait_until([&] { return stats_of(pair.peer(), "video").key_frames_encoded > before; }, patience));
+    CHECK(test::eventually([&] { return stats_of(pair.peer(), "video").key_frames_encoded > before; },
+                           patience));
     CHECK(comes_to_rest(pair));
 }
 
@@ -121,20 +123,20 @@ TEST_CASE("guest that stops drawing costs nothing, and who joins sees its last f
 TEST_CASE("guest that plays nothing sends some packets of sound a second, not fifty") {
     MediaPair pair({});
     pair.connect();
-    REQUIRE(wait_until([&] { return pair.client().sound_packets() > 3; }, patience));
+    REQUIRE(test::eventually([&] { return pair.client().sound_packets() > 3; }, patience));
     std::uint64_t before = 0;
-    CHECK(wait_until(
+    CHECK(test::eventually(
         [&] {
             before = pair.client().sound_packets();
-            return !wait_until([&] { return pair.client().sound_packets() > before + 25; }, 2s);
+            return !test::eventually([&] { return pair.client().sound_packets() > before + 25; }, 2s);
         },
         patience));
-    CHECK(wait_until([&] { return pair.client().sound_packets() > before; }, patience));
+    CHECK(test::eventually([&] { return pair.client().sound_packets() > before; }, patience));
 }
 
 // What was drawn before it is told by then: the watch asks the server.
 bool rests(ScreenWatch& watch) {
-    return wait_until([&] { return !watch.take_change(); }, patience);
+    return test::eventually([&] { return !watch.take_change(); }, patience);
 }
 
 TEST_CASE("watch tells of drawing and of the pointer, once each") {

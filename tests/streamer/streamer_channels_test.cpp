@@ -1,5 +1,6 @@
 // Channels of the page as sockets of the guest.
 #include "tests/streamer/streamer_place.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::streamer;

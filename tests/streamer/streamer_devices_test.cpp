@@ -1,5 +1,6 @@
 // What the client gives to the guest's devices, and what they ask of it.
 #include "tests/streamer/streamer_place.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::streamer;

@@ -14,6 +14,7 @@
 #include "tests/streamer/fake_input.h"
 #include "tests/streamer/fake_peer.h"
 #include "tests/streamer/played_gateway.h"
+#include "tests/support/eventually.h"
 
 namespace svc::streamer {
 

@@ -4,6 +4,7 @@
 
 #include "instance-agent/streamer/display/display_loss.h"
 #include "tests/streamer/streamer_place.h"
+#include "tests/support/eventually.h"
 
 #include <X11/Xlib.h>  // last: its macros have common names
 

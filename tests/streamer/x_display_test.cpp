@@ -4,6 +4,7 @@
 #include "libsvc/base/error.h"
 #include "tests/streamer/media_pair.h"
 #include "tests/streamer/x_server.h"
+#include "tests/support/eventually.h"
 
 namespace svc::streamer {
 namespace {
@@ -28,7 +29,7 @@ TEST_CASE("display that is not there is told in words") {
     MediaPair pair(wish);
     try {
         pair.connect();
-        CHECK(wait_until([&] { return !pair.log().events().empty(); }, patience));
+        CHECK(test::eventually([&] { return !pair.log().events().empty(); }, patience));
         CHECK(pair.log().events().at(0).find("display") != std::string::npos);
     } catch (const Error& e) {
         CHECK(std::string(e.what()).find("display") != std::string::npos);

@@ -5,7 +5,9 @@
 #include <iterator>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <stop_token>
+#include <string>
 
 #include "libsvc/base/clock.h"
 
@@ -43,11 +45,15 @@ class ManualClock final : public Clock {
         changed_.notify_all();
     }
     // Blocks until `threads` threads are inside wait() and not due: a test that advances before would be too
-    // early.
+    // early. Throws if that takes longer than anything that works.
     void await_waiters(std::ptrdiff_t threads) {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock,
-                      [&] { return std::distance(ends_.upper_bound(passed_), ends_.end()) >= threads; });
+        const auto all_wait = [&] {
+            return std::distance(ends_.upper_bound(passed_), ends_.end()) >= threads;
+        };
+        if (!changed_.wait_for(lock, std::chrono::minutes(1), all_wait))
+            throw std::runtime_error("not within 60 s: " + std::to_string(threads) +
+                                     " threads wait on the clock");
     }
 
   private:

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What is injected, after the agent was killed and after the instance was started again."""
 import json
-import unittest
 
 import harness
 import injection
@@ -53,4 +52,4 @@ class Restart(injection.InjectionTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

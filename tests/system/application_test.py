@@ -6,7 +6,6 @@ import io
 import signal
 import subprocess
 import tarfile
-import unittest
 
 import harness
 from harness import hook
@@ -246,4 +245,4 @@ class Applications(harness.DaemonTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

@@ -4,7 +4,6 @@ import json
 import signal
 import socket
 import subprocess
-import unittest
 
 import harness
 from harness import hook
@@ -244,4 +243,4 @@ class BadGuests(harness.DaemonTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

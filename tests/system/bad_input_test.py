@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What a hostile or clumsy client can send: each is refused by name, changes nothing, and leaves the daemon well."""
 import socket
-import unittest
 
+import harness
 from hostile import (HostileTest, LONG_LIST, MIB, NOT_AN_OBJECT, NOT_A_COUNT, NOT_A_FLAG, NOT_A_LIST,
                      NOT_JSON, NOT_TEXT, NO_OBJECT, ODD_TEXT, manifest)
 
@@ -224,4 +224,4 @@ class BadInput(HostileTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

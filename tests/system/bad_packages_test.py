@@ -6,7 +6,6 @@ import io
 import lzma
 import os
 import tarfile
-import unittest
 import zipfile
 
 import harness
@@ -275,4 +274,4 @@ class BadPackages(harness.DaemonTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

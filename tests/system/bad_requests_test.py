@@ -3,7 +3,6 @@
 import hashlib
 import random
 import time
-import unittest
 
 import harness
 from harness import hook, package
@@ -250,4 +249,4 @@ class BadRequests(HostileTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

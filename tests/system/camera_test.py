@@ -159,4 +159,4 @@ class Camera(injection.InjectionTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import unittest
 
 import harness
 
@@ -112,4 +111,4 @@ class Crash(harness.DaemonTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

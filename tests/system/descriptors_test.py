@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """svcd may have fewer files open than its containers need: it refuses, answers, and harms nobody."""
 import resource
-import unittest
 
 import harness
 
@@ -64,4 +63,4 @@ class Descriptors(harness.DaemonTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.cases.main()

@@ -5,7 +5,6 @@ import os
 import socket
 import struct
 import threading
-import unittest
 
 import harness
 
@@ -93,4 +92,4 @@ class ExecStreams(harness.DaemonTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

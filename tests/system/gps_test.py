@@ -72,4 +72,4 @@ class Gps(injection.InjectionTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

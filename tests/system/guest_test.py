@@ -2,7 +2,6 @@
 """What is injected into an instance reaches the programs in it: places, sensors, traces."""
 import subprocess
 import time
-import unittest
 
 import harness
 import injection
@@ -144,4 +143,4 @@ def fields(message, wanted):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

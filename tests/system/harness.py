@@ -13,12 +13,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
 import unittest
 
 from addresses import free_net, free_port  # noqa: F401, others take them from here
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cases  # noqa: E402, F401, likewise
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", ROOT / "build"))

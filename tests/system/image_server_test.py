@@ -215,4 +215,4 @@ class ImageServerTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

@@ -6,7 +6,6 @@ import pathlib
 import socket
 import subprocess
 import tempfile
-import unittest
 
 import harness
 
@@ -188,4 +187,4 @@ class Formats(harness.DaemonTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

@@ -1,10 +1,7 @@
 // The agent before, with and after a real guest, against a service that remembers what it was told. Skipped
 // where there is no root.
-#define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
-
 #include <iostream>
-
 #include <map>
 
 #include "libsvc/base/digest.h"
@@ -12,6 +9,7 @@
 #include "libsvc/formats/pack.h"
 #include "libsvc/model/instances/instance.h"
 #include "libsvc/net/server/server.h"
+#include "tests/support/skip.h"
 #include "tests/system/lxc_fixture.h"
 
 using namespace svc;
@@ -232,5 +230,5 @@ int main(int argc, char** argv) {
         std::cout << "skipped: needs root, nftables and SVC_AGENT\n";
         return 77;
     }
-    return Catch::Session().run(argc, argv);
+    return run_tests(argc, argv);
 }

@@ -17,6 +17,7 @@
 #include "libsvc/base/file.h"
 #include "libsvc/base/process.h"
 #include "libsvc/runtime/lxc/lxc_runtime.h"
+#include "tests/support/eventually.h"
 
 namespace svc::test {
 
@@ -227,16 +228,6 @@ inline std::string leftovers(const LxcFixture& fixture, const std::string& id) {
                          "/containers /proc/net/unix; ls -A /run/lxc/lock/" + state + "/containers"},
                     patience);
     return result.output;
-}
-
-template <class Condition>
-bool eventually(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        ::poll(nullptr, 0, 10);
-    }
-    return true;
 }
 
 // Whoever ended is reaped soon.

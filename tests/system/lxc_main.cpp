@@ -1,10 +1,10 @@
 // The tests of real containers, skipped where there is no root, and the daemons that they kill.
-#define CATCH_CONFIG_RUNNER
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <iostream>
 
+#include "tests/support/skip.h"
 #include "tests/system/lxc_fixture.h"
 
 using namespace svc;
@@ -74,5 +74,5 @@ int main(int count, char** arguments) {
         std::cerr << "skipped: needs root, nftables and SVC_LXC_HELPER\n";
         return 77;
     }
-    return Catch::Session().run(count, arguments);
+    return run_tests(count, arguments);
 }

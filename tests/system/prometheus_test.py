@@ -242,4 +242,4 @@ class Prometheus(harness.DaemonTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.cases.main()

@@ -212,4 +212,4 @@ class OverHttps(TwoServices):
 del TwoServices  # only what is derived from it is run
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

@@ -180,4 +180,4 @@ class Stream(streaming.StreamTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.cases.main()

@@ -67,4 +67,4 @@ class Turn(streaming.StreamTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.cases.main()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What svcd knows of a container cannot be read when it starts: the container is left as it is, and its instance says so."""
 import os
-import unittest
 
 import harness
 
@@ -70,4 +69,4 @@ class Unreadable(harness.DaemonTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.cases.main()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Vehicle properties cross between outside and inside: on images for vehicles, and on no others."""
 import json
-import unittest
 
 import harness
 import injection
@@ -78,4 +77,4 @@ class NoVehicle(injection.InjectionTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

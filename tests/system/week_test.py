@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import subprocess
-import unittest
 
 import harness
 from harness import hook, package
@@ -191,4 +190,4 @@ class KilledWeek(Week):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    harness.cases.main()

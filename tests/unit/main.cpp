@@ -1,2 +1,5 @@
-#define CATCH_CONFIG_MAIN
-#include <catch2/catch.hpp>
+#include "tests/support/skip.h"
+
+int main(int count, char** arguments) {
+    return svc::test::run_tests(count, arguments);
+}

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libsvc/base/error.h"
+#include "tests/support/eventually.h"
 
 namespace svc {
 namespace {
@@ -225,7 +226,7 @@ TEST_CASE_METHOD(Fixture, "a replay gives only the types it was asked for") {
          {EventType::operation, EventType::logging, EventType::lifecycle, EventType::logging})
         bus.publish(type, number(1));
     Follower follower(bus, {EventType::logging}, 0);
-    while (!follower.read()) continue;
+    test::eventually("the replay has caught up", [&] { return follower.read(); });
     bus.publish(EventType::operation, number(1));
     bus.publish(EventType::logging, number(1));
     CHECK(follower.summary() == Summary{"2", "4", "6"});
@@ -247,14 +248,14 @@ TEST_CASE_METHOD(Fixture, "what the window has lost, also while it is read, is t
     follower.read(1);  // the gap
     follower.read(1);
     for (int i = 6; i <= 9; ++i) small.publish(EventType::operation, number(i));
-    while (!follower.read()) continue;
+    test::eventually("the replay has caught up", [&] { return follower.read(); });
     CHECK(follower.summary() == Summary{"gap 1 3 5", "3", "gap 3 7 9", "7", "8", "9"});
 }
 
 TEST_CASE_METHOD(Fixture, "a number that was never given is answered by a gap and all there is") {
     bus.publish(EventType::operation, number(1));
     Follower follower(bus, all, std::numeric_limits<std::uint64_t>::max() / 2);
-    while (!follower.read()) continue;
+    test::eventually("the replay has caught up", [&] { return follower.read(); });
     CHECK(follower.texts.size() == 2);
     CHECK(follower.summary().back() == "1");
     Follower current(bus, all, 1);
@@ -299,7 +300,7 @@ TEST_CASE_METHOD(Fixture, "no call comes after the end of a handle on another th
     for (int i = 0; i < 200; ++i) {
         auto calls = std::make_unique<std::atomic<int>>(0);
         auto handle = bus.subscribe(all, [&calls](const Event&) { return ++*calls > 0; });
-        while (*calls == 0) std::this_thread::yield();
+        test::eventually("the subscriber is called", [&] { return *calls > 0; });
         handle.reset();
         calls.reset();  // a late call would touch freed memory
     }

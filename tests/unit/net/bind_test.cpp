@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/support/error_code.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 
@@ -49,7 +50,8 @@ TEST_CASE("whoever sees the name of a socket can connect to it") {
     std::vector<FileDescriptor> listeners;  // all stay: who was about to connect must not be refused later
     for (int i = 0; i < 100; ++i) {
         listeners.push_back(net::bind_unix(path, 0666, -1));
-        for (const int before = seen; seen == before;) std::this_thread::yield();
+        const int before = seen;
+        test::eventually("the watcher has connected", [&] { return seen != before; });
         std::filesystem::remove(path);
     }
     watcher.request_stop();

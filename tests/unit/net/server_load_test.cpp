@@ -3,6 +3,7 @@
 
 #include "libsvc/base/strings.h"
 #include "libsvc/net/client/client.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/net/simple_handlers.h"
 #include "tests/unit/net/test_server.h"
 
@@ -36,7 +37,7 @@ TEST_CASE("a_full_pool_is_answered_and_not_waited_for") {
     REQUIRE(held.entered.wait());
     RawClient queued(t.unix_target());
     queued.send(get("/"));
-    while (t.pool().queued() == 0) std::this_thread::yield();
+    test::eventually("the second request is queued", [&] { return t.pool().queued() > 0; });
     CHECK(ask(t.unix_target(), get("/")).status == 503);
     held.release.set();
     CHECK(running.reply().body == "done");
@@ -119,7 +120,7 @@ TEST_CASE("stop_lets_a_running_request_end") {
     RawClient client(t.unix_target());
     client.send(get("/"));
     REQUIRE(held.entered.wait());
-    std::jthread stopper([&] { t.server().stop(20s); });
+    std::jthread stopper([&] { t.server().stop(test::long_wait); });
     CHECK(idle.read_to_end().empty());
     held.release.set();
     CHECK(client.read_to_end().ends_with("done"));

@@ -11,6 +11,7 @@
 #include "libsvc/net/socket/bind.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "libsvc/net/websocket/websocket_frames.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;
@@ -126,7 +127,7 @@ TEST_CASE("a_websocket_client_answers_pings") {
     const FileDescriptor listener = net::bind_unix(target.unix_path, 0600, -1);
     std::string answer;
     std::jthread server([&] { answer = answer_to_ping(listener.get()); });
-    CHECK(WebSocketClient(target, "/ws").receive(20s)->data == "text");
+    CHECK(WebSocketClient(target, "/ws").receive(test::long_wait)->data == "text");
     server.join();
     REQUIRE(answer.size() > 10);
     CHECK(answer.substr(0, 2) == "\x8a\x84");  // masked by the four bytes that follow

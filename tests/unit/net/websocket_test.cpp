@@ -8,6 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "libsvc/net/websocket/websocket_frames.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;
@@ -153,18 +154,18 @@ TEST_CASE("websocket_echoes_text_binary_and_large_messages_over_every_transport"
         for (const std::size_t size : {0UL, 5UL, 125UL, 126UL, 65535UL, 65536UL, 1UL << 20}) {
             const std::string text(size, 'x');
             client.send_text(text);
-            auto message = client.receive(20s);
+            auto message = client.receive(test::long_wait);
             REQUIRE(message);
             CHECK(message->kind == Kind::text);
             CHECK(message->data == text);
             client.send_binary(text);
-            message = client.receive(20s);
+            message = client.receive(test::long_wait);
             REQUIRE(message);
             CHECK(message->kind == Kind::binary);
             CHECK(message->data == text);
         }
         client.close();
-        const auto last = client.receive(20s);
+        const auto last = client.receive(test::long_wait);
         REQUIRE(last);
         CHECK(last->kind == Kind::closed);
         CHECK(last->close_code == 1000);
@@ -225,8 +226,8 @@ TEST_CASE("websocket_close_and_abort_end_it_from_the_server") {
         for (int i = 0; i < 100; ++i) t.handler->socket->send_text(std::to_string(i));
         t.handler->socket->close(CloseCode::try_again_later, "too slow");
         CHECK_FALSE(t.handler->socket->send_text("late"));
-        for (int i = 0; i < 100; ++i) CHECK(client.receive(20s)->data == std::to_string(i));
-        const auto last = client.receive(20s);
+        for (int i = 0; i < 100; ++i) CHECK(client.receive(test::long_wait)->data == std::to_string(i));
+        const auto last = client.receive(test::long_wait);
         CHECK(last->kind == Kind::closed);
         CHECK(last->close_code == 1013);
         CHECK(last->data == "too slow");
@@ -236,7 +237,7 @@ TEST_CASE("websocket_close_and_abort_end_it_from_the_server") {
     SECTION("abort breaks it") {
         WebSocketClient client(t.unix_target(), "/ws");
         client.send_text("abort");
-        CHECK(client.receive(20s)->close_code == 1006);
+        CHECK(client.receive(test::long_wait)->close_code == 1006);
         CHECK(t.handler->closed.wait());
         CHECK(t.handler->close_code == 1006);
         CHECK_FALSE(t.handler->socket->send_text("late"));
@@ -244,7 +245,7 @@ TEST_CASE("websocket_close_and_abort_end_it_from_the_server") {
     SECTION("a handler that throws breaks its connection alone") {
         WebSocketClient client(t.unix_target(), "/ws");
         client.send_text("throw");
-        CHECK(client.receive(20s)->close_code == 1006);
+        CHECK(client.receive(test::long_wait)->close_code == 1006);
         CHECK(ask(t.unix_target(), "GET /none HTTP/1.1\r\nHost: x\r\n\r\n").status == 404);
     }
     SECTION("a client that vanishes is told as 1006") {
@@ -296,14 +297,15 @@ TEST_CASE("websocket_messages_of_one_sender_keep_their_order") {
     });
     int in_order = 0;
     while (in_order < 10'000) {
-        const auto message = client.receive(20s);
+        const auto message = client.receive(test::long_wait);
         if (!message || message->data != std::to_string(in_order)) break;
         ++in_order;
     }
     CHECK(in_order == 10'000);
     CHECK(t.handler->sent.wait());
     // The last message may be here before its sender knows that it has gone.
-    while (t.handler->socket->queued_bytes() > 0) std::this_thread::yield();
+    test::eventually("the socket has sent everything",
+                     [&] { return t.handler->socket->queued_bytes() == 0; });
 }
 
 TEST_CASE("websocket_that_pauses_reading_holds_its_peer_back") {
@@ -340,8 +342,8 @@ TEST_CASE("stop_closes_websockets_with_1001") {
     t.run();
     WebSocketClient client(t.unix_target(), "/ws");
     REQUIRE(t.handler->open.wait());
-    std::jthread stopper([&] { t.server().stop(20s); });
-    const auto last = client.receive(20s);
+    std::jthread stopper([&] { t.server().stop(test::long_wait); });
+    const auto last = client.receive(test::long_wait);
     CHECK(last->close_code == 1001);
     stopper.join();
     CHECK(t.handler->close_code == 1001);
@@ -366,7 +368,7 @@ TEST_CASE("disconnect_closes_websockets_with_1008") {
     WebSocketClient client(t.unix_target(), "/ws");
     REQUIRE(t.handler->open.wait());
     t.server().disconnect([](const Peer&) { return true; }, "certificate removed");
-    const auto last = client.receive(20s);
+    const auto last = client.receive(test::long_wait);
     CHECK(last->close_code == 1008);
     CHECK(last->data == "certificate removed");
 }
@@ -403,7 +405,7 @@ TEST_CASE("websockets_that_ask_for_a_turn_get_it_and_what_they_send_is_in_order"
     }
     for (const auto& client : clients) {
         for (int number = 1; number <= messages; ++number) {
-            const auto message = client->receive(20s);
+            const auto message = client->receive(test::long_wait);
             REQUIRE(message);
             REQUIRE(message->data == std::to_string(number));
         }

@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/support/eventually.h"
 #include "tests/unit/operations/engine_fixture.h"
 
 namespace svc {
@@ -133,10 +134,10 @@ TEST_CASE_METHOD(EndingFixture, "the end is stored again and again while the sto
     store.fail_commit(2);
     store.fail_commit(3);
     gate.open();
-    while (!is_final(engine->get(id)->status)) {
+    test::eventually("the end is stored", [&] {
         clock.advance(1s);
-        std::this_thread::yield();
-    }
+        return is_final(engine->get(id)->status);
+    });
     CHECK(wait(id)->status == OperationStatus::success);
     CHECK(sqlite.get("made"));
     CHECK(store.commits() == 4);
@@ -271,7 +272,7 @@ TEST_CASE_METHOD(EndingFixture, "a completion may outlive the engine") {
         return OperationResult{};
     });
     const auto id = start();
-    while (engine->list().empty()) std::this_thread::yield();
+    test::eventually("the operation is listed", [&] { return !engine->list().empty(); });
     engine.reset();
     if (completion) completion->succeed([] { return putting("too late"); });
     CHECK_FALSE(sqlite.get("too late"));

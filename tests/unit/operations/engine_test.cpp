@@ -5,6 +5,7 @@
 #include <future>
 #include <thread>
 
+#include "tests/support/eventually.h"
 #include "tests/unit/operations/engine_fixture.h"
 
 namespace svc {
@@ -105,7 +106,7 @@ TEST_CASE_METHOD(BareEngineFixture, "whoever knows that an operation has ended d
     handle([](auto&) { return OperationResult{}; });
     for (int i = 0; i < 200; ++i) {
         const auto id = start({.claims = {"instances/a"}});
-        while (!is_final(engine->get(id)->status)) std::this_thread::yield();
+        test::eventually("the operation has ended", [&] { return is_final(engine->get(id)->status); });
     }
     CHECK(engine->list().size() == 200);
 }

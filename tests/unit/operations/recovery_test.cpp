@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <future>
 
+#include "tests/support/eventually.h"
 #include "tests/unit/operations/engine_fixture.h"
 
 namespace svc {
@@ -231,7 +232,10 @@ TEST_CASE_METHOD(RecoveryFixture, "stopping ends after its grace, whatever the w
     std::promise<OperationStatus> waiter;
     engine->when_final(id, std::nullopt, [&](auto record) { waiter.set_value(record->status); });
     auto stopped = std::async(std::launch::async, [&] { engine->stop(10s); });
-    while (stopped.wait_for(1ms) != std::future_status::ready) clock.advance(10s);
+    test::eventually("the engine has stopped", [&] {
+        clock.advance(10s);
+        return stopped.wait_for(0s) == std::future_status::ready;
+    });
     CHECK(waiter.get_future().get() == OperationStatus::running);
     CHECK(stored(id).status == OperationStatus::running);
     gate.open();

@@ -1,4 +1,5 @@
 #include "libsvc/runtime/lxc/processes/watcher.h"
+#include "tests/support/eventually.h"
 
 #include <unistd.h>
 #include <catch2/catch.hpp>
@@ -30,9 +31,9 @@ TEST_CASE("a watched descriptor calls back once, also when it hangs up") {
     Watcher watcher;
     watcher.watch(pipe.read.get(), [&] { called.set_value(); });  // a second call would throw
     pipe.write.reset();
-    CHECK(called.get_future().wait_for(20s) == std::future_status::ready);
+    CHECK(called.get_future().wait_for(test::long_wait) == std::future_status::ready);
     watcher.after(0ms, [&] { after.set_value(); });
-    CHECK(after.get_future().wait_for(20s) == std::future_status::ready);
+    CHECK(after.get_future().wait_for(test::long_wait) == std::future_status::ready);
 }
 
 TEST_CASE("delays are called in the order of their times, cancelled ones never") {
@@ -49,7 +50,7 @@ TEST_CASE("delays are called in the order of their times, cancelled ones never")
     watcher.after(-1min, [&] { order += 'a'; });  // due before the others, however slowly they are told
     watcher.cancel(cancelled);
     all_known.set_value();
-    REQUIRE(done.get_future().wait_for(20s) == std::future_status::ready);
+    REQUIRE(done.get_future().wait_for(test::long_wait) == std::future_status::ready);
     CHECK(order == "ab");
 }
 
@@ -58,5 +59,5 @@ TEST_CASE("a call that throws does not end the watcher") {
     Watcher watcher;
     watcher.after(0ms, [] { throw std::runtime_error("oh"); });
     watcher.after(1ms, [&] { done.set_value(); });
-    CHECK(done.get_future().wait_for(20s) == std::future_status::ready);
+    CHECK(done.get_future().wait_for(test::long_wait) == std::future_status::ready);
 }

@@ -7,6 +7,7 @@
 #include "libsvc/base/guarded.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "tests/support/error_code.h"
+#include "tests/support/eventually.h"
 #include "tests/support/sequence_ids.h"
 #include "tests/unit/services/service_fixture.h"
 
@@ -35,7 +36,7 @@ struct World {
     World() { live(); }
     ~World() { end(); }
     void end() {
-        engine->stop(std::chrono::seconds(10));
+        engine->stop(test::long_wait);
         engine->join();
         bulk.reset();
         engine.reset();
@@ -83,7 +84,7 @@ struct World {
     }
     // Not final: it takes too long.
     std::shared_ptr<const Operation> wait(const Started& started) {
-        return engine->wait(started->id.str(), std::chrono::seconds(20));
+        return engine->wait(started->id.str(), test::long_wait);
     }
     std::shared_ptr<const Operation> ended(const std::vector<std::string>& wanted) {
         return wait(begin(wanted));

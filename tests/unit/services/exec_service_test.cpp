@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/support/eventually.h"
 #include "tests/unit/services/service_fixture.h"
 
 using namespace svc;
@@ -268,7 +269,10 @@ TEST_CASE_METHOD(ExecFixture, "a command ends with the container") {
 TEST_CASE_METHOD(ExecFixture, "sockets that do not come in time end it") {
     start({"true"});
     connect("0");
-    while (!is_final(engine().get(started->id.str())->status)) pass(std::chrono::seconds(1));
+    eventually("the exec operation has ended", [&] {
+        pass(std::chrono::seconds(1));
+        return is_final(engine().get(started->id.str())->status);
+    });
     CHECK(done()->err == "Timed out waiting for websockets to connect");
     CHECK(seen("0").closed);
 }

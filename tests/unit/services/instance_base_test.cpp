@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "libsvc/model/cluster/task.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/services/launch_fixture.h"
 
 using namespace svc;
@@ -199,7 +200,10 @@ TEST_CASE_METHOD(BaseFixture, "the whole bootstrap has its time") {
         begin();
         finish();
         const std::string operation = instances().get(id.str())->launch_operation;
-        while (!is_final(engine().get(operation)->status)) pass(std::chrono::minutes(1));
+        eventually("the bootstrap has timed out", [&] {
+            pass(std::chrono::minutes(1));
+            return is_final(engine().get(operation)->status);
+        });
     }
     SECTION("one that is up late") {
         come_up();
@@ -325,6 +329,9 @@ TEST_CASE_METHOD(BaseFixture, "a removal that fails is tried again") {
     await_told(id.str(), "failed");
     settle(id.str());
     runtime.before("remove", nullptr);
-    while (!gone.get()) pass(std::chrono::seconds(1));
+    eventually("the container is removed", [&] {
+        pass(std::chrono::seconds(1));
+        return gone.get();
+    });
     CHECK_FALSE(exists(id.str()));
 }

@@ -1,6 +1,7 @@
 // What comes after a guest, and ends that meet a start.
 #include <fstream>
 
+#include "tests/support/eventually.h"
 #include "tests/unit/services/launch_fixture.h"
 
 using namespace svc;
@@ -212,7 +213,7 @@ TEST_CASE_METHOD(HookFixture, "an instance that starts again can be stopped, als
     stop(id);
     guests_report = false;
     const auto start = instances().set_desired_status(id, "running", false, PathWord::containers, "test");
-    while (status(id) != InstanceStatus::started) std::this_thread::yield();
+    eventually("the instance is started", [&] { return status(id) == InstanceStatus::started; });
     SECTION("at once") {
         CHECK(stopping(id)->err.empty());
         CHECK(wait(start)->err == "container is being stopped");

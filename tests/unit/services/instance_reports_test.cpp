@@ -3,6 +3,7 @@
 
 #include "libsvc/base/log.h"
 #include "libsvc/model/instances/guest_text.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/services/launch_fixture.h"
 
 using namespace svc;
@@ -246,7 +247,10 @@ TEST_CASE_METHOD(ReportFixture, "however often a guest reports while it is stopp
     std::atomic<int> looks{0};
     runtime.before("inspect", [&] { ++looks; });
     const std::string late = instances().get(booting())->launch_operation;
-    while (!is_final(engine().get(late)->status)) pass(std::chrono::minutes(1));
+    eventually("the launch has timed out", [&] {
+        pass(std::chrono::minutes(1));
+        return is_final(engine().get(late)->status);
+    });
     CHECK(looks < 10);  // those of the launch that has failed among them
     end_life();
 }

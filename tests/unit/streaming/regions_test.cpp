@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/support/error_code.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_management.h"
 #include "tests/support/manual_clock.h"
 
@@ -82,21 +83,11 @@ struct RegionsWorld {
     }
 };
 
-// Whether it becomes true.
 // "candy" streams, "(candy)" does not.
 Names offered(const std::vector<Regions::Offer>& offers) {
     Names names;
     for (const auto& [name, streams] : offers) names.push_back(streams ? name : "(" + name + ")");
     return names;
-}
-
-bool eventually(const std::function<bool()>& test) {
-    const auto end = std::chrono::steady_clock::now() + enough;
-    while (!test()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::yield();
-    }
-    return true;
 }
 
 }  // namespace
@@ -128,10 +119,10 @@ TEST_CASE("a region that is silent for more than 15 seconds is unresponsive unti
     CHECK(world.regions.answers("north"));
     world.clock.advance(std::chrono::seconds(1));
     CHECK_FALSE(world.regions.answers("north"));
-    CHECK(eventually([&] { return world.regions.names() == Names{"south"}; }));
+    CHECK(test::eventually([&] { return world.regions.names() == Names{"south"}; }));
     CHECK(world.regions.counts().unresponsive == 1);
     world.north.set_answers(true);
-    CHECK(eventually([&] {
+    CHECK(test::eventually([&] {
         world.clock.advance(std::chrono::milliseconds(10));
         return world.regions.answers("north");
     }));
@@ -143,21 +134,21 @@ TEST_CASE("a region that takes questions and never answers is unresponsive, and 
     world.start();
     world.north.set_hangs(true);
     world.clock.advance(std::chrono::seconds(16));
-    CHECK(eventually([&] { return world.regions.names() == Names{"south"}; }));
+    CHECK(test::eventually([&] { return world.regions.names() == Names{"south"}; }));
     CHECK(world.choose("app") == "south");
     CHECK(code_of([&] { world.choose("app", "north"); }) == ErrorCode::not_found);
     world.north.set_hangs(false);
-    CHECK(eventually([&] { return world.regions.answers("north"); }));
+    CHECK(test::eventually([&] { return world.regions.answers("north"); }));
 }
 
 TEST_CASE("a region is asked in time, however long its last answer is being taken in") {
     RegionsWorld world;
     world.listener.hold(true);
     world.regions.start(world.listener);
-    REQUIRE(eventually([&] { return world.regions.counts().active == 2; }));
+    REQUIRE(test::eventually([&] { return world.regions.counts().active == 2; }));
     world.clock.advance(std::chrono::seconds(16));
     world.listener.hold(false);
-    CHECK(eventually([&] { return world.regions.counts().active == 2; }));
+    CHECK(test::eventually([&] { return world.regions.counts().active == 2; }));
 }
 
 TEST_CASE("a new answer brings new applications") {
@@ -165,7 +156,7 @@ TEST_CASE("a new answer brings new applications") {
     world.start();
     world.south.set_applications({"later"});
     world.clock.advance(std::chrono::seconds(5));
-    CHECK(eventually([&] { return offered(world.regions.applications()) == Names{"app", "later"}; }));
+    CHECK(test::eventually([&] { return offered(world.regions.applications()) == Names{"app", "later"}; }));
     CHECK(world.choose("later") == "south");
 }
 
@@ -214,7 +205,7 @@ TEST_CASE("a region that has just failed to answer is the second choice") {
     world.north.set_answers(false);
     CHECK(world.choose("app", "", 0, 9) == "north");
     world.clock.advance(std::chrono::seconds(5));
-    CHECK(eventually([&] { return world.choose("app", "", 0, 9) == "south"; }));
+    CHECK(test::eventually([&] { return world.choose("app", "", 0, 9) == "south"; }));
     CHECK(world.regions.answers("north"));
     CHECK(world.choose("app", "north") == "north");
 }

@@ -1,4 +1,5 @@
 // What neither side may say, and how much of it.
+#include "tests/support/eventually.h"
 #include "tests/unit/streaming/relay_fixture.h"
 
 using namespace svc;
@@ -145,7 +146,10 @@ TEST_CASE("a_client_waits_while_the_instance_does_not_read") {
     limits.queued_bytes = 400;
     Conversation t(limits);
     t.instance.socket().reads = false;
-    while (!t.client.socket().paused) t.client.say(plain("candidate"));
+    test::eventually("the client is held back", [&] {
+        if (!t.client.socket().paused) t.client.say(plain("candidate"));
+        return t.client.socket().paused;
+    });
     CHECK(t.instance.take().size() == 3);
     SECTION("and goes on when it reads") {
         t.instance.read_all();

@@ -8,6 +8,7 @@
 #include "libsvc/net/websocket/websocket_client.h"
 #include "libsvc/streaming/relay.h"
 #include "tests/support/deaf.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;
@@ -54,7 +55,7 @@ struct RelayServer : TestServer {
     }
     WebSocketClient registered(const std::string& session, const Target& target) const {
         auto socket = instance(session, target);
-        while (!relay.is_registered(session)) std::this_thread::yield();
+        test::eventually("the instance is registered", [&] { return relay.is_registered(session); });
         return socket;
     }
     WebSocketClient client(const std::string& session, const std::string& id, const Target& target) {
@@ -244,7 +245,7 @@ TEST_CASE("an_instance_that_stalls_holds_its_client_back_and_loses_nothing") {
         for (; sent < messages; ++sent) talk.client.send_text(numbered(sent, "", 50'000));
     });
     pollfd writable{talk.client.descriptor(), POLLOUT, 0};
-    while (poll(&writable, 1, 0) > 0) std::this_thread::yield();
+    test::eventually("the client is held back", [&] { return poll(&writable, 1, 0) == 0; });
     CHECK(sent < messages);
     CHECK(count_numbers(talk.instance, messages) == messages);
     CHECK(t.relay.is_registered("s"));
@@ -283,7 +284,7 @@ TEST_CASE("clients_and_instances_that_come_and_go_at_once_do_no_harm") {
             try_often([](RelayServer& server, int) { server.relay.fail_client("s", "tried"); }));
     }
     // Whoever came last may be served after it has gone, and would take the place of who comes now.
-    while (t.server().connections() > 0) std::this_thread::yield();
+    test::eventually("all connections have ended", [&] { return t.server().connections() == 0; });
     auto instance = t.registered("s", t.unix_target());
     auto client = t.client("s", "last", t.unix_target());
     client.send_text(R"({"type":"discover"})");

@@ -3,6 +3,7 @@
 #include <future>
 #include <thread>
 
+#include "tests/support/eventually.h"
 #include "tests/unit/streaming/session_fixture.h"
 
 using namespace svc;
@@ -250,7 +251,8 @@ TEST_CASE("sessions made and deleted in every way at the same time leave nothing
             if (way == 1) gateway.service.remove("me", id, forced);
             if (way == 0 || way == 2) gateway.service.remove("me", id, {.force = false, .sync = way == 2});
             if (way < 3) continue;
-            while (gateway.service.get("", id).container_id.empty()) std::this_thread::yield();
+            test::eventually("the session has an instance",
+                             [&] { return !gateway.service.get("", id).container_id.empty(); });
             StreamPeer client = gateway.connect_client(grant);
             StreamPeer instance = gateway.connect_instance(id);
             instance.stream(true);
