@@ -8,7 +8,7 @@
 
 #include "instance-agent/agent/devices/camera/jpeg.h"
 #include "libsvc/base/error.h"
-#include "tests/agent/jpeg_maker.h"
+#include "tests/agent/camera/jpeg_maker.h"
 
 namespace {
 

@@ -1,0 +1,164 @@
+#include "instance-agent/streamer/media/video/frame_socket.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "libsvc/base/error.h"
+#include "tests/streamer/media/media_pair.h"
+#include "tests/support/eventually.h"
+
+namespace svc::streamer {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A socket and what came of it.
+struct Place {
+    TemporaryDirectory folder{std::filesystem::temp_directory_path(), "svc-frames-"};
+    std::string path = (folder.path() / "frames").string();
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::shared_ptr<const RawFrame> newest;
+    std::size_t count = 0;
+    std::shared_ptr<FramePace> pace = std::make_shared<FramePace>(64 * 48);
+    FrameSocket socket{path,
+                       {64, 48, 100},
+                       [this](std::shared_ptr<const RawFrame> frame) {
+                           std::lock_guard lock(mutex);
+                           newest = std::move(frame);
+                           ++count;
+                           changed.notify_all();
+                       },
+                       pace};
+
+    bool wait_red(std::uint8_t red, std::uint32_t width) {
+        std::unique_lock lock(mutex);
+        return changed.wait_for(lock, patience,
+                                [&] { return newest && newest->width == width && newest->pixels[0] == red; });
+    }
+};
+
+std::string header(std::uint32_t width, std::uint32_t height, std::uint32_t stride) {
+    std::string bytes = "SVCF";
+    for (const std::uint32_t value : {width, height, stride})
+        for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
+    return bytes;
+}
+
+TEST_CASE("black comes first, then what the guest draws, in any size") {
+    Place place;
+    CHECK(place.wait_red(0, 64));
+    FrameWriter guest(place.path);
+    guest.draw(64, 48, {7, 1, 2});
+    CHECK(place.wait_red(7, 64));
+    guest.draw(32, 20, {9, 1, 2});
+    CHECK(place.wait_red(9, 32));
+}
+
+TEST_CASE("rows may be longer than their pixels") {
+    Place place;
+    FrameWriter guest(place.path);
+    REQUIRE(guest.send_bytes(header(2, 2, 16) + std::string(32, '\x05')));
+    REQUIRE(place.wait_red(5, 2));
+    CHECK(place.newest->stride == 16);
+}
+
+TEST_CASE("frame comes again when the guest draws nothing, at once when somebody asks") {
+    Place place;
+    const auto handed_out = [&](std::size_t count) {
+        return test::eventually(
+            [&] {
+                std::lock_guard lock(place.mutex);
+                return place.count >= count;
+            },
+            patience);
+    };
+    REQUIRE(handed_out(3));
+    place.pace->asked(FramePace::Moment::clock::now());
+    place.socket.wake();
+    CHECK(handed_out(10));
+}
+
+TEST_CASE("what is no frame ends its writer, and the next one is heard") {
+    Place place;
+    for (const std::string& bytes :
+         {std::string("HELLO, THIS IS NO FRAME"), header(0, 10, 0), header(10, 0, 40),
+          header(4097, 10, 16388), header(10, 10, 39), header(10, 10, 0xffffffff),
+          header(0xffffffff, 0xffffffff, 0xfffffffc)}) {
+        FrameWriter guest(place.path);
+        guest.send_bytes(bytes);
+        CHECK(guest.is_closed());
+    }
+    FrameWriter guest(place.path);
+    guest.draw(64, 48, {3, 1, 2});
+    CHECK(place.wait_red(3, 64));
+}
+
+TEST_CASE("half a frame is not shown") {
+    Place place;
+    {
+        FrameWriter guest(place.path);
+        guest.draw(64, 48, {3, 1, 2});
+        REQUIRE(place.wait_red(3, 64));
+        guest.send_bytes(header(64, 48, 256) + std::string(100, '\x09'));
+    }
+    FrameWriter guest(place.path);
+    guest.draw(64, 48, {4, 1, 2});
+    CHECK(place.wait_red(4, 64));
+}
+
+TEST_CASE("one guest draws at a time") {
+    Place place;
+    FrameWriter first(place.path);
+    first.draw(64, 48, {3, 1, 2});
+    REQUIRE(place.wait_red(3, 64));
+    FrameWriter second(place.path);
+    CHECK(second.is_closed());
+}
+
+TEST_CASE("guest that sees the socket can connect to it") {
+    const TemporaryDirectory folder(std::filesystem::temp_directory_path(), "svc-frames-");
+    const std::string path = (folder.path() / "frames").string();
+    std::atomic<int> refused = 0;
+    std::jthread guest([&](const std::stop_token& over) {
+        while (!over.stop_requested()) try {
+                FrameWriter(path).send_bytes("");
+            } catch (const Error& e) {
+                if (std::string(e.what()).find("refused") != std::string::npos) ++refused;
+            }
+    });
+    std::vector<std::unique_ptr<FrameSocket>>
+        sockets;  // each takes the place of the one before, which goes on
+    for (int i = 0; i < 40; ++i) {
+        sockets.push_back(std::make_unique<FrameSocket>(
+            path, FrameSocket::Shape{64, 48, 10}, [](const std::shared_ptr<const RawFrame>&) {},
+            std::make_shared<FramePace>(64 * 48)));
+        FrameWriter(path).send_bytes("");
+    }
+    guest.request_stop();
+    guest.join();
+    CHECK(refused == 0);
+}
+
+TEST_CASE("socket takes the place of an older one and leaves that of a newer one") {
+    Place place;
+    auto newer = std::make_unique<FrameSocket>(
+        place.path, FrameSocket::Shape{64, 48, 10}, [](const std::shared_ptr<const RawFrame>&) {},
+        std::make_shared<FramePace>(64 * 48));
+    {
+        const auto older = std::move(newer);
+        newer = std::make_unique<FrameSocket>(
+            place.path, FrameSocket::Shape{64, 48, 10}, [](const std::shared_ptr<const RawFrame>&) {},
+            std::make_shared<FramePace>(64 * 48));
+    }
+    CHECK(std::filesystem::exists(place.path));
+    newer.reset();
+    CHECK_FALSE(std::filesystem::exists(place.path));
+}
+
+}  // namespace
+}  // namespace svc::streamer

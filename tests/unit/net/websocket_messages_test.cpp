@@ -1,0 +1,103 @@
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "libsvc/net/websocket/websocket_client.h"
+#include "tests/support/eventually.h"
+#include "tests/unit/net/websocket_peer.h"
+
+using namespace svc;
+using namespace svc::test;
+using Kind = WebSocketMessage::Kind;
+
+TEST_CASE("websocket_echoes_text_binary_and_large_messages_over_every_transport") {
+    WebSocketServer t;
+    t.with_tcp = t.with_tls = true;
+    t.run();
+    for (const auto& target : {t.unix_target(), t.tcp_target(), t.tls_target()}) {
+        WebSocketClient client(target, "/ws");
+        for (const std::size_t size : {0UL, 5UL, 125UL, 126UL, 65535UL, 65536UL, 1UL << 20}) {
+            const std::string text(size, 'x');
+            client.send_text(text);
+            auto message = client.receive(long_wait);
+            REQUIRE(message);
+            CHECK(message->kind == Kind::text);
+            CHECK(message->data == text);
+            client.send_binary(text);
+            message = client.receive(long_wait);
+            REQUIRE(message);
+            CHECK(message->kind == Kind::binary);
+            CHECK(message->data == text);
+        }
+        client.close();
+        const auto last = client.receive(long_wait);
+        REQUIRE(last);
+        CHECK(last->kind == Kind::closed);
+        CHECK(last->close_code == 1000);
+    }
+}
+
+TEST_CASE("websocket_puts_fragments_together_and_answers_pings_between_them") {
+    WebSocketServer t;
+    t.run();
+    RawClient client(t.unix_target());
+    client.send(websocket_handshake);
+    CHECK(client.reply().status == 101);
+    client.send(websocket_frame(0x01, "one ") + websocket_frame(0x89, "ping"));
+    CHECK(client.read_some() == websocket_frame(0x8a, "ping", false));
+    client.send(websocket_frame(0x00, "two ") + websocket_frame(0x80, "three"));
+    CHECK(client.read_some() == websocket_frame(0x81, "one two three", false));
+    client.send(websocket_frame(0x88, std::string("\x03\xe8", 2)));
+    CHECK(close_code_of(client.read_to_end()) == 1000);
+    CHECK(t.handler->closed.wait());
+    CHECK(t.handler->close_code == 1000);
+}
+
+TEST_CASE("websocket_faults_of_the_peer_have_their_close_codes") {
+    WebSocketServer t;
+    t.limits.websocket.max_message = 1000;
+    t.run();
+    SECTION("invalid UTF-8") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x81, "\xc3\x28"))) == 1007);
+    }
+    SECTION("too big") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x82, std::string(1001, 'x')))) == 1009);
+    }
+    SECTION("too big in fragments") {
+        const std::string half(600, 'x');
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x02, half) + websocket_frame(0x80, half))) == 1009);
+    }
+    SECTION("unmasked") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x81, "x", false))) == 1002);
+    }
+    SECTION("reserved bits") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0xc1, "x"))) == 1002);
+    }
+    SECTION("continuation of nothing") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x80, "x"))) == 1002);
+    }
+    SECTION("a close code nobody may send") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x88, std::string("\x03\xed", 2)))) == 1002);
+    }
+    CHECK(t.handler->closed.wait());
+}
+
+TEST_CASE("websocket_messages_of_one_sender_keep_their_order") {
+    WebSocketServer t;
+    t.with_tls = true;
+    t.run();
+    WebSocketClient client(t.tls_target(), "/ws");
+    REQUIRE(t.handler->open.wait());
+    std::jthread sender([&] {
+        for (int i = 0; i < 10'000; ++i) t.handler->socket->send_text(std::to_string(i));
+    });
+    int in_order = 0;
+    while (in_order < 10'000) {
+        const auto message = client.receive(long_wait);
+        if (!message || message->data != std::to_string(in_order)) break;
+        ++in_order;
+    }
+    CHECK(in_order == 10'000);
+    CHECK(t.handler->sent.wait());
+    // The last message may be here before its sender knows that it has gone.
+    eventually("the socket has sent everything", [&] { return t.handler->socket->queued_bytes() == 0; });
+}
