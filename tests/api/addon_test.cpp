@@ -28,7 +28,7 @@ struct AddonSetup {
 
 }  // namespace
 
-TEST_CASE_METHOD(AddonSetup, "an_uploaded_addon_is_there_when_its_operation_ends") {
+TEST_CASE_METHOD(AddonSetup, "an uploaded addon is there when its operation ends") {
     const ApiReply accepted = create(R"({"name":"ssh"})", header("X-SVC-Fingerprint", sha256_hex(package)));
     const Json operation = api.succeed(accepted);
     CHECK(operation.at("resources") == Json::object({{"addons", Json::array({"/1.0/addons/ssh"})}}));
@@ -39,7 +39,7 @@ TEST_CASE_METHOD(AddonSetup, "an_uploaded_addon_is_there_when_its_operation_ends
     CHECK(api.get("/1.0/addons?recursion=1").metadata() == Json::array({shown.metadata()}));
 }
 
-TEST_CASE_METHOD(AddonSetup, "faulty_addons_are_refused_and_leave_nothing") {
+TEST_CASE_METHOD(AddonSetup, "faulty addons are refused and leave nothing") {
     CHECK(create("").status == 400);
     CHECK(create("{}").status == 400);
     CHECK(create(R"({"name":3})").status == 400);
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(AddonSetup, "faulty_addons_are_refused_and_leave_nothing") {
     CHECK(std::filesystem::is_empty(daemon.options().state_dir / "blobs" / "incoming"));
 }
 
-TEST_CASE_METHOD(AddonSetup, "a_package_makes_a_version_of_an_addon") {
+TEST_CASE_METHOD(AddonSetup, "a package makes a version of an addon") {
     api.add_addon("ssh", package);
     CHECK(create(R"({"name":"ssh"})").error() == "addon already exists");
     CHECK(update("hello").error() == "addon not changed");
@@ -65,7 +65,7 @@ TEST_CASE_METHOD(AddonSetup, "a_package_makes_a_version_of_an_addon") {
     CHECK(api.patch("/1.0/addons/ssh", Json::object()).status == 400);
 }
 
-TEST_CASE_METHOD(AddonSetup, "a_stale_etag_of_an_addon_is_refused_and_nothing_changes") {
+TEST_CASE_METHOD(AddonSetup, "a stale etag of an addon is refused and nothing changes") {
     api.add_addon("ssh", package);
     const std::string etag = api.get("/1.0/addons/ssh").headers.get("ETag");
     const ApiReply stale = update("new", header("If-Match", "\"" + std::string(64, 'a') + "\""));
@@ -78,7 +78,7 @@ TEST_CASE_METHOD(AddonSetup, "a_stale_etag_of_an_addon_is_refused_and_nothing_ch
     CHECK(update("newer", header("If-Match", "\"x\", *")).status == 202);
 }
 
-TEST_CASE_METHOD(AddonSetup, "addons_and_their_versions_are_deleted") {
+TEST_CASE_METHOD(AddonSetup, "addons and their versions are deleted") {
     api.add_addon("ssh", package);
     CHECK(api.remove("/1.0/addons/ssh/0").error() == "deleting the last version of an addon not allowed");
     api.succeed(update("new"));
@@ -91,7 +91,7 @@ TEST_CASE_METHOD(AddonSetup, "addons_and_their_versions_are_deleted") {
     CHECK(api.remove("/1.0/addons/ssh").status == 404);
 }
 
-TEST_CASE_METHOD(AddonSetup, "an_addon_that_an_application_uses_stays") {
+TEST_CASE_METHOD(AddonSetup, "an addon that an application uses stays") {
     api.add_image("base", image_package());
     api.add_addon("ssh", package);
     const std::string id = api.add_application(application_package("candy", "addons: [ssh]\n"));

@@ -36,7 +36,7 @@ struct ApplicationSetup {
 
 }  // namespace
 
-TEST_CASE_METHOD(ApplicationSetup, "an_uploaded_application_is_bootstrapped_and_published") {
+TEST_CASE_METHOD(ApplicationSetup, "an uploaded application is bootstrapped and published") {
     const ApiReply accepted = create(application_package("candy", "image: base\ntags: [game]\n"));
     CHECK(accepted.headers.get("Location") == accepted.operation());
     const std::string id = resource_id(api.succeed(accepted), "applications");
@@ -49,7 +49,7 @@ TEST_CASE_METHOD(ApplicationSetup, "an_uploaded_application_is_bootstrapped_and_
     CHECK(api.get("/1.0/containers").metadata() == Json::array());  // the base container is gone
 }
 
-TEST_CASE("a_bootstrap_goes_on_wherever_an_orderly_restart_meets_it") {
+TEST_CASE("a bootstrap goes on wherever an orderly restart meets it") {
     for (int round = 0; round < 20; ++round) {
         TestDaemon daemon([](server::Options& options) { options.shutdown_grace = Duration(0); });
         daemon.api().add_image("base", image_package());
@@ -61,7 +61,7 @@ TEST_CASE("a_bootstrap_goes_on_wherever_an_orderly_restart_meets_it") {
     }
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "faulty_applications_are_refused") {
+TEST_CASE_METHOD(ApplicationSetup, "faulty applications are refused") {
     CHECK(create("this is no archive").status == 400);
     CHECK(create(bzip2_package({{"readme", "x"}})).error() == "manifest.yaml not found");
     CHECK(create(application_package("candy", "instance-type: huge\n")).status == 400);
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(ApplicationSetup, "faulty_applications_are_refused") {
     CHECK(create(application_package("candy")).error() == "application already exists");
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "a_json_patch_changes_fields_and_makes_a_version_where_it_must") {
+TEST_CASE_METHOD(ApplicationSetup, "a json patch changes fields and makes a version where it must") {
     api.add_application(application_package("candy"));
     api.succeed(api.patch("/1.0/applications/candy",
                           Json::object({{"tags", Json::array({"game"})}, {"instance-type", "a4.3"}})));
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(ApplicationSetup, "a_json_patch_changes_fields_and_makes_a_vers
     CHECK(api.patch("/1.0/applications/nothing", Json::object()).status == 404);
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "a_package_patch_makes_a_version_of_an_application") {
+TEST_CASE_METHOD(ApplicationSetup, "a package patch makes a version of an application") {
     api.add_application(application_package("candy"));
     api.succeed(update("candy", application_package("candy", "version: two\n")));
     api.settle();
@@ -98,7 +98,7 @@ TEST_CASE_METHOD(ApplicationSetup, "a_package_patch_makes_a_version_of_an_applic
     CHECK(update("nothing", application_package("candy")).status == 404);
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "a_stale_etag_of_an_application_is_refused_and_nothing_changes") {
+TEST_CASE_METHOD(ApplicationSetup, "a stale etag of an application is refused and nothing changes") {
     api.add_application(application_package("candy"));
     const std::string etag = api.get("/1.0/applications/candy").headers.get("ETag");
     Headers headers = header("If-Match", std::string(64, 'a'));
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(ApplicationSetup, "a_stale_etag_of_an_application_is_refused_an
     CHECK(api.call(Method::patch, "/1.0/applications/candy", R"({"tags":["y"]})", headers).status == 412);
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "of_many_changes_of_what_one_client_has_seen_one_is_made") {
+TEST_CASE_METHOD(ApplicationSetup, "of many changes of what one client has seen one is made") {
     api.add_application(application_package("candy"));
     for (int round = 0; round < 10; ++round) {
         Headers headers = header("If-Match", api.get("/1.0/applications/candy").headers.get("ETag"));
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(ApplicationSetup, "of_many_changes_of_what_one_client_has_seen_
     }
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "versions_are_revoked_and_published") {
+TEST_CASE_METHOD(ApplicationSetup, "versions are revoked and published") {
     api.add_application(application_package("candy"));
     const auto publish = [&](const std::string& version, const std::string& body) {
         return api.call(Method::patch, "/1.0/applications/candy/" + version, body);
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(ApplicationSetup, "versions_are_revoked_and_published") {
     CHECK(publish("first", R"({"published":true})").status == 404);
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "manifests_are_yaml_with_their_digest") {
+TEST_CASE_METHOD(ApplicationSetup, "manifests are yaml with their digest") {
     api.add_application(application_package("candy", "version: '1.10'\n"));
     const ApiReply newest = api.get("/1.0/applications/candy/manifest");
     CHECK(newest.headers.get("Content-Type") == "application/octet-stream");
@@ -158,7 +158,7 @@ TEST_CASE_METHOD(ApplicationSetup, "manifests_are_yaml_with_their_digest") {
     CHECK(api.get("/1.0/applications/nothing/manifest").status == 404);
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "an_exported_version_can_be_added_as_an_image") {
+TEST_CASE_METHOD(ApplicationSetup, "an exported version can be added as an image") {
     api.add_application(application_package("candy"));
     const ApiReply archive = api.get("/1.0/applications/candy/0");
     CHECK(archive.status == 200);
@@ -174,7 +174,7 @@ TEST_CASE_METHOD(ApplicationSetup, "an_exported_version_can_be_added_as_an_image
     CHECK(api.get("/1.0/applications/candy/9").status == 404);
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "applications_and_versions_are_deleted") {
+TEST_CASE_METHOD(ApplicationSetup, "applications and versions are deleted") {
     api.add_application(application_package("candy"));
     api.succeed(update("candy", application_package("candy", "version: two\n")));
     api.settle();
@@ -187,7 +187,7 @@ TEST_CASE_METHOD(ApplicationSetup, "applications_and_versions_are_deleted") {
     CHECK(api.remove("/1.0/applications/candy").status == 404);
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "several_applications_are_deleted_at_once") {
+TEST_CASE_METHOD(ApplicationSetup, "several applications are deleted at once") {
     const std::string first = api.add_application(application_package("candy"));
     const std::string second = api.add_application(application_package("soda"));
     const auto remove = [&](const Json& body) { return api.remove("/1.0/applications", body.dump()); };
@@ -201,7 +201,7 @@ TEST_CASE_METHOD(ApplicationSetup, "several_applications_are_deleted_at_once") {
     CHECK(api.get("/1.0/applications").metadata() == Json::array());
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "applications_are_filtered_and_paged") {
+TEST_CASE_METHOD(ApplicationSetup, "applications are filtered and paged") {
     api.add_application(application_package("candy", "tags: [game, sweet]\ninstance-type: a4.3\n"));
     api.add_application(application_package("soda", "tags: [sweet]\nboot-package: com.foo.soda\n"));
     api.add_application(application_package("tea"));
@@ -223,7 +223,7 @@ TEST_CASE_METHOD(ApplicationSetup, "applications_are_filtered_and_paged") {
         CHECK(api.get(std::string("/1.0/applications?") + query).status == 400);
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "a_filter_by_what_nothing_can_be_is_refused") {
+TEST_CASE_METHOD(ApplicationSetup, "a filter by what nothing can be is refused") {
     const auto refusal = [&](const std::string& query) {
         const ApiReply reply = api.get("/1.0/" + query);
         CHECK(reply.status == 400);
@@ -254,7 +254,7 @@ TEST_CASE_METHOD(ApplicationSetup, "a_filter_by_what_nothing_can_be_is_refused")
     }
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "base_instances_are_told_from_the_others") {
+TEST_CASE_METHOD(ApplicationSetup, "base instances are told from the others") {
     api.launch("base");
     const ApiReply accepted =  // its bootstrap fails, which leaves its base instance
         api.upload(Method::post, "/1.0/applications", "",
@@ -272,7 +272,7 @@ TEST_CASE_METHOD(ApplicationSetup, "base_instances_are_told_from_the_others") {
     CHECK(types("base=true&type=regular").empty());
 }
 
-TEST_CASE_METHOD(ApplicationSetup, "instances_of_an_application_are_counted_and_filtered") {
+TEST_CASE_METHOD(ApplicationSetup, "instances of an application are counted and filtered") {
     const std::string id = api.add_application(application_package("candy"));
     api.succeed(api.post("/1.0/containers", Json::object({{"app_id", "candy"}})));
     api.launch("base");

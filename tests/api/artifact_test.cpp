@@ -38,7 +38,7 @@ struct ArtifactSetup {
 
 }  // namespace
 
-TEST_CASE_METHOD(ArtifactSetup, "an_instance_fetches_its_packages_with_its_token") {
+TEST_CASE_METHOD(ArtifactSetup, "an instance fetches its packages with its token") {
     const std::string digest = sha256_hex(package);
     CHECK(get("/1.0/artifacts", daemon.bearer(instance)).metadata() ==
           Json::array({Json::object({{"id", digest},
@@ -55,7 +55,7 @@ TEST_CASE_METHOD(ArtifactSetup, "an_instance_fetches_its_packages_with_its_token
     CHECK(sent.headers.get("X-SVC-Fingerprint") == digest);
 }
 
-TEST_CASE_METHOD(ArtifactSetup, "a_token_opens_the_packages_of_its_instance_alone") {
+TEST_CASE_METHOD(ArtifactSetup, "a token opens the packages of its instance alone") {
     const std::string other = prepare(JsonArray{});
     const std::string url = "/1.0/artifacts/" + sha256_hex(package);
     CHECK(get("/1.0/artifacts", daemon.bearer(other)).metadata() == Json::array());
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(ArtifactSetup, "a_token_opens_the_packages_of_its_instance_alon
     CHECK(get("/1.0/artifacts/" + std::string(64, '0'), daemon.bearer(instance)).status == 404);
 }
 
-TEST_CASE_METHOD(ArtifactSetup, "bad_tokens_are_refused") {
+TEST_CASE_METHOD(ArtifactSetup, "bad tokens are refused") {
     const std::string url = "/1.0/artifacts/" + sha256_hex(package);
     CHECK(inside.get(url).error() == "missing token");
     CHECK(inside.get("/1.0/artifacts").status == 401);

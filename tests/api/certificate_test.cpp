@@ -23,7 +23,7 @@ struct CertificateSetup {
 
 }  // namespace
 
-TEST_CASE_METHOD(CertificateSetup, "a_trusted_caller_adds_certificates") {
+TEST_CASE_METHOD(CertificateSetup, "a trusted caller adds certificates") {
     CHECK(add(api, Json::object({{"certificate", base64_encode(parse_certificate(pem).der)}}))
               .metadata()
               .is_null());
@@ -37,7 +37,7 @@ TEST_CASE_METHOD(CertificateSetup, "a_trusted_caller_adds_certificates") {
     CHECK(client.get("/1.0/certificates").status == 200);
 }
 
-TEST_CASE_METHOD(CertificateSetup, "faulty_certificates_are_refused") {
+TEST_CASE_METHOD(CertificateSetup, "faulty certificates are refused") {
     CHECK(add(api, Json::object({{"certificate", "AAAA"}})).status == 400);
     CHECK(add(api, Json::object({{"certificate", 3}})).status == 400);
     CHECK(add(api, Json::object()).status == 400);
@@ -47,7 +47,7 @@ TEST_CASE_METHOD(CertificateSetup, "faulty_certificates_are_refused") {
     CHECK(api.get("/1.0/certificates").metadata() == Json::array());
 }
 
-TEST_CASE_METHOD(CertificateSetup, "a_stranger_needs_the_trust_password") {
+TEST_CASE_METHOD(CertificateSetup, "a stranger needs the trust password") {
     const auto with = [&](const char* password) {
         return add(client, Json::object({{"trust-password", password}}));
     };
@@ -61,7 +61,7 @@ TEST_CASE_METHOD(CertificateSetup, "a_stranger_needs_the_trust_password") {
     CHECK(client.get("/1.0/images").status == 200);
 }
 
-TEST_CASE_METHOD(CertificateSetup, "a_removed_certificate_loses_its_connections") {
+TEST_CASE_METHOD(CertificateSetup, "a removed certificate loses its connections") {
     daemon.trust(keys);
     CHECK(client.get("/1.0/images").status == 200);
     WebSocketClient events(daemon.tls_target(keys), "/1.0/events");
@@ -72,7 +72,7 @@ TEST_CASE_METHOD(CertificateSetup, "a_removed_certificate_loses_its_connections"
     CHECK(client.get("/1.0/images").status == 403);
 }
 
-TEST_CASE_METHOD(CertificateSetup, "a_join_token_is_good_for_one_certificate") {
+TEST_CASE_METHOD(CertificateSetup, "a join token is good for one certificate") {
     const ApiReply issued =
         api.post("/1.0/certificates/tokens", Json::object({{"name", "laptop"}, {"expiry", "10m"}}));
     const Json invitation = Json::parse(base64_decode(issued.metadata().at("token").as_string()));
@@ -90,7 +90,7 @@ TEST_CASE_METHOD(CertificateSetup, "a_join_token_is_good_for_one_certificate") {
     CHECK(add(other, body).status == 403);
 }
 
-TEST_CASE_METHOD(CertificateSetup, "join_tokens_are_taken_back") {
+TEST_CASE_METHOD(CertificateSetup, "join tokens are taken back") {
     const ApiReply issued = api.post("/1.0/certificates/tokens", Json::object({{"name", "laptop"}}));
     const std::string url = "/1.0/certificates/tokens/" + issued.metadata().at("id").as_string();
     CHECK(api.remove(url).status == 200);

@@ -49,19 +49,19 @@ Headers upload_headers(const std::string& request, const std::string& package) {
 
 }  // namespace
 
-TEST_CASE_METHOD(ClientCompatSetup, "clients_read_the_extensions_first_with_or_without_a_trailing_slash") {
+TEST_CASE_METHOD(ClientCompatSetup, "clients read the extensions first with or without a trailing slash") {
     CHECK_FALSE(api.get("/1.0").metadata().at("api_extensions").as_array().empty());
     CHECK(api.get("/1.0/").text == api.get("/1.0").text);
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "clients_subscribe_before_each_request_and_wait_for_the_final_event") {
+TEST_CASE_METHOD(ClientCompatSetup, "clients subscribe before each request and wait for the final event") {
     api.add_image("base", image_package());
     CHECK(follow([&] { return launch(); }).at("status") == Json("Success"));
     api.add_addon("ssh", addon_package());
     CHECK(follow([&] { return api.remove("/1.0/addons/ssh"); }).at("status") == Json("Success"));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "the_final_event_of_a_failed_operation_says_why") {
+TEST_CASE_METHOD(ClientCompatSetup, "the final event of a failed operation says why") {
     api.add_image("base", image_package());
     const Json operation = follow([&] {
         return api.call(Method::post, "/1.0/containers",
@@ -71,7 +71,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "the_final_event_of_a_failed_operation_says_
     CHECK_FALSE(operation.at("err").as_string().empty());
 }
 
-TEST_CASE("a_cancelled_operation_says_so_in_err") {
+TEST_CASE("a cancelled operation says so in err") {
     TestDaemon daemon([](server::Options& options) {
         options.simulated.start_delay = std::chrono::hours(1);
         options.shutdown_grace = Duration(0);
@@ -85,7 +85,7 @@ TEST_CASE("a_cancelled_operation_says_so_in_err") {
     CHECK_FALSE(operation.at("err").as_string().empty());
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "uploads_come_chunked_with_the_headers_clients_send") {
+TEST_CASE_METHOD(ClientCompatSetup, "uploads come chunked with the headers clients send") {
     const std::string image = image_package();
     const std::string addon = addon_package();
     const std::string newer_image = image_package({.text = "new"});
@@ -108,7 +108,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "uploads_come_chunked_with_the_headers_clien
 
 // Without any header it is sent by openapi_test.py; the client here always adds one, which says nothing of
 // JSON.
-TEST_CASE_METHOD(ClientCompatSetup, "json_comes_without_a_content_type") {
+TEST_CASE_METHOD(ClientCompatSetup, "json comes without a content type") {
     api.add_image("base", image_package());
     CHECK(follow([&] { return launch(); }).at("status_code") == Json(200));
     CHECK(api.wait(api.call(Method::patch, "/1.0/config", R"({"name":"gpu.type","value":"amd"})"))
@@ -117,7 +117,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "json_comes_without_a_content_type") {
           Json(200));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "delete_comes_with_a_body_or_without") {
+TEST_CASE_METHOD(ClientCompatSetup, "delete comes with a body or without") {
     api.add_image("base", image_package());
     api.add_image("spare", image_package({.text = "spare"}));
     const std::string first = api.launch("base");
@@ -127,7 +127,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "delete_comes_with_a_body_or_without") {
     api.succeed(api.remove("/1.0/images/spare", R"({"force":true})"));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "an_empty_json_patch_of_an_application_applies_pending_updates") {
+TEST_CASE_METHOD(ClientCompatSetup, "an empty json patch of an application applies pending updates") {
     api.add_image("base", image_package());
     api.add_application(application_package("candy"));
     Headers headers;
@@ -142,7 +142,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "an_empty_json_patch_of_an_application_appli
     CHECK(api.get("/1.0/applications/candy").metadata().at("versions").as_array().size() == 2);
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "an_application_names_its_addons_and_a_version_the_versions_of_them") {
+TEST_CASE_METHOD(ClientCompatSetup, "an application names its addons and a version the versions of them") {
     api.add_image("base", image_package());
     api.add_addon("ssh", addon_package());
     api.succeed(api.upload(Method::patch, "/1.0/addons/ssh", "{}", addon_package("new")));
@@ -154,13 +154,13 @@ TEST_CASE_METHOD(ClientCompatSetup, "an_application_names_its_addons_and_a_versi
 }
 
 // One that is announced this way reads records of another shape below /1.0/instances.
-TEST_CASE_METHOD(ClientCompatSetup, "instances_are_not_announced_as_records_of_their_own") {
+TEST_CASE_METHOD(ClientCompatSetup, "instances are not announced as records of their own") {
     const Json server = api.get("/1.0").metadata();
     for (const Json& name : server.at("api_extensions").as_array())
         CHECK_FALSE(name == Json("instance_support"));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "an_image_is_launched_by_its_resources_under_both_words") {
+TEST_CASE_METHOD(ClientCompatSetup, "an image is launched by its resources under both words") {
     api.add_image("base", image_package());
     for (const char* path : {"/1.0/containers", "/1.0/instances"})
         for (const char* body :
@@ -176,7 +176,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "an_image_is_launched_by_its_resources_under
         }
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "what_a_launch_leaves_open_is_the_default_types") {
+TEST_CASE_METHOD(ClientCompatSetup, "what a launch leaves open is the default types") {
     api.add_image("base", image_package());
     const Json operation = api.succeed(
         api.call(Method::post, "/1.0/containers", R"({"image_id": "base", "resources": {"cpus": 1}})"));
@@ -184,7 +184,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "what_a_launch_leaves_open_is_the_default_ty
           Json::parse(R"({"cpus": 1, "memory": "3GB", "disk-size": "3GB"})"));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "a_launch_that_contradicts_itself_is_refused") {
+TEST_CASE_METHOD(ClientCompatSetup, "a launch that contradicts itself is refused") {
     api.add_image("base", image_package());
     const ApiReply reply = api.call(Method::post, "/1.0/instances",
                                     R"({"image_id": "base", "cpu": 1, "resources": {"cpus": 2}})");
@@ -192,7 +192,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "a_launch_that_contradicts_itself_is_refused
     CHECK(reply.error() == "argument resources.cpus is invalid: must be the same as cpu");
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "patches_of_applications_and_images_are_always_asynchronous") {
+TEST_CASE_METHOD(ClientCompatSetup, "patches of applications and images are always asynchronous") {
     api.add_image("base", image_package());
     api.add_image("second", image_package({.text = "second"}));
     api.add_application(application_package("candy"));
@@ -201,7 +201,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "patches_of_applications_and_images_are_alwa
           202);
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "the_default_image_is_an_array_with_one_object") {
+TEST_CASE_METHOD(ClientCompatSetup, "the default image is an array with one object") {
     api.add_image("base", image_package());
     api.add_image("second", image_package({.text = "second"}));
     const Json images = api.get("/1.0/images?default=true").metadata();
@@ -209,7 +209,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "the_default_image_is_an_array_with_one_obje
     CHECK(images.as_array().front().at("name") == Json("base"));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "registry_applications_and_tasks_are_objects_without_recursion") {
+TEST_CASE_METHOD(ClientCompatSetup, "registry applications and tasks are objects without recursion") {
     api.add_image("base", image_package());
     api.add_application(application_package("candy"));
     std::filesystem::create_directory(daemon.path() / "registry");
@@ -222,25 +222,25 @@ TEST_CASE_METHOD(ClientCompatSetup, "registry_applications_and_tasks_are_objects
     CHECK(api.get("/1.0/tasks?recursion=1").metadata().as_array().at(0).is_object());
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "operations_are_an_object_by_lower_case_status") {
+TEST_CASE_METHOD(ClientCompatSetup, "operations are an object by lower case status") {
     api.add_image("base", image_package());
     const Json records = api.get("/1.0/operations?recursion=1").metadata();
     CHECK(records.at("success").as_array().at(0).at("status") == Json("Success"));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "the_text_of_an_error_is_in_its_body") {
+TEST_CASE_METHOD(ClientCompatSetup, "the text of an error is in its body") {
     const ApiReply reply = api.get("/1.0/images/x");
     CHECK(reply.json().at("type") == Json("error"));
     CHECK(reply.error() == "image not found");
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "an_upload_is_answered_before_its_work_is_done") {
+TEST_CASE_METHOD(ClientCompatSetup, "an upload is answered before its work is done") {
     const std::string package = image_package({.padding = std::size_t{8} << 20U});
     CHECK(api.upload(Method::post, "/1.0/images", R"({"name":"big"})", package).status == 202);
     api.settle();
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "no_wait_is_taken_with_post_and_patch_of_containers") {
+TEST_CASE_METHOD(ClientCompatSetup, "no wait is taken with post and patch of containers") {
     api.add_image("base", image_package());
     for (const char* no_wait : {"true", "false"}) {
         const std::string query = std::string("?no_wait=") + no_wait;
@@ -255,14 +255,14 @@ TEST_CASE_METHOD(ClientCompatSetup, "no_wait_is_taken_with_post_and_patch_of_con
     CHECK(api.call(Method::post, "/1.0/containers?no_wait=perhaps", "{}").status == 400);
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "if_match_is_never_needed") {
+TEST_CASE_METHOD(ClientCompatSetup, "if match is never needed") {
     api.add_image("base", image_package());
     api.add_addon("ssh", addon_package());
     api.succeed(api.upload(Method::patch, "/1.0/addons/ssh", "{}", addon_package("new")));
     api.succeed(api.patch("/1.0/nodes/node0", Json::object({{"cpus", 4}})));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "each_sync_answer_has_metadata") {
+TEST_CASE_METHOD(ClientCompatSetup, "each sync answer has metadata") {
     api.add_image("base", image_package());
     const KeyPair keys = make_key_pair(daemon.path(), "client");
     const ApiReply added =
@@ -276,18 +276,18 @@ TEST_CASE_METHOD(ClientCompatSetup, "each_sync_answer_has_metadata") {
         CHECK(api.get(path).json().find("metadata") != nullptr);
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "the_server_certificate_names_the_addresses_it_is_reached_at") {
+TEST_CASE_METHOD(ClientCompatSetup, "the server certificate names the addresses it is reached at") {
     const std::string pem = read_file(daemon.options().state_dir / "server" / "server.crt");
     for (const char* host : {"127.0.0.1", "localhost", "::1"}) CHECK(certificate_names(pem, host));
     CHECK_FALSE(certificate_names(pem, "example.com"));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "a_guest_reads_the_root_to_see_the_server_certificate") {
+TEST_CASE_METHOD(ClientCompatSetup, "a guest reads the root to see the server certificate") {
     ApiCaller guest(daemon.tls_target());
     CHECK(guest.get("/").metadata() == Json::array({"/1.0"}));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "an_export_has_a_file_name_with_a_dot_and_its_fingerprint") {
+TEST_CASE_METHOD(ClientCompatSetup, "an export has a file name with a dot and its fingerprint") {
     api.add_image("base", image_package());
     api.add_application(application_package("candy"));
     const ApiReply archive = api.get("/1.0/applications/candy/0");
@@ -296,7 +296,7 @@ TEST_CASE_METHOD(ClientCompatSetup, "an_export_has_a_file_name_with_a_dot_and_it
     CHECK(archive.headers.get("X-SVC-Fingerprint") == sha256_hex(archive.text));
 }
 
-TEST_CASE_METHOD(ClientCompatSetup, "the_sockets_of_a_command_open_once_by_their_secrets") {
+TEST_CASE_METHOD(ClientCompatSetup, "the sockets of a command open once by their secrets") {
     api.add_image("base", image_package());
     const ApiReply accepted = api.post("/1.0/containers/" + api.launch("base") + "/exec",
                                        Json::object({{"command", Json::array({"cat"})}}));

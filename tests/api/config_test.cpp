@@ -38,7 +38,7 @@ struct ConfigSetup {
 
 }  // namespace
 
-TEST_CASE_METHOD(ConfigSetup, "every_item_is_shown") {
+TEST_CASE_METHOD(ConfigSetup, "every item is shown") {
     const Json items = api.get("/1.0/config").metadata().at("config");
     for (const ConfigKey& key : config_schema()) CHECK(items.find(key.name) != nullptr);
     CHECK(items.as_object().size() == config_schema().size());
@@ -48,7 +48,7 @@ TEST_CASE_METHOD(ConfigSetup, "every_item_is_shown") {
     CHECK(items.at("core.trust_password") == Json(false));
 }
 
-TEST_CASE_METHOD(ConfigSetup, "an_item_is_set_and_reset") {
+TEST_CASE_METHOD(ConfigSetup, "an item is set and reset") {
     api.set("scheduler.strategy", "binpack");
     CHECK(value("scheduler.strategy") == Json("binpack"));
     daemon.restart();
@@ -58,7 +58,7 @@ TEST_CASE_METHOD(ConfigSetup, "an_item_is_set_and_reset") {
     CHECK(daemon.api().get("/1.0/config").metadata().at("config").at("scheduler.strategy") == Json("spread"));
 }
 
-TEST_CASE_METHOD(ConfigSetup, "faulty_items_are_refused_at_once") {
+TEST_CASE_METHOD(ConfigSetup, "faulty items are refused at once") {
     CHECK(set(R"({"name":"scheduler.mood","value":"x"})").error() == "configuration item not found");
     CHECK(set(R"({"name":"scheduler.strategy","value":"x"})").status == 400);
     CHECK(set(R"({"name":"application.addons","value":"nothing"})").status == 404);
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(ConfigSetup, "faulty_items_are_refused_at_once") {
     CHECK(value("scheduler.strategy") == Json("spread"));
 }
 
-TEST_CASE_METHOD(ConfigSetup, "a_stale_etag_of_the_configuration_is_refused") {
+TEST_CASE_METHOD(ConfigSetup, "a stale etag of the configuration is refused") {
     const std::string etag = api.get("/1.0/config").headers.get("ETag");
     Headers headers;
     headers.set("If-Match", etag);
@@ -78,7 +78,7 @@ TEST_CASE_METHOD(ConfigSetup, "a_stale_etag_of_the_configuration_is_refused") {
     CHECK(api.get("/1.0/config").headers.get("ETag") != etag);
 }
 
-TEST_CASE_METHOD(ConfigSetup, "application_addons_update_every_application") {
+TEST_CASE_METHOD(ConfigSetup, "application addons update every application") {
     api.add_image("base", image_package());
     api.add_addon("ssh", addon_package());
     api.add_application(application_package("candy"));
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(ConfigSetup, "application_addons_update_every_application") {
     CHECK(api.remove("/1.0/addons/ssh").status == 409);
 }
 
-TEST_CASE_METHOD(ConfigSetup, "application_max_published_versions_is_applied_at_once") {
+TEST_CASE_METHOD(ConfigSetup, "application max published versions is applied at once") {
     api.add_image("base", image_package());
     api.add_application(application_package("candy"));
     for (const char* version : {"1", "2"}) {

@@ -253,7 +253,7 @@ void check_operation(World& world, const ApiReply& reply, const Row& row) {
 
 }  // namespace
 
-TEST_CASE("each_error_of_the_table_is_as_documented") {
+TEST_CASE("each error of the table is as documented") {
     World world;
     const auto table = rows();
     REQUIRE(table.size() > 60);
@@ -269,7 +269,7 @@ TEST_CASE("each_error_of_the_table_is_as_documented") {
     }
 }
 
-TEST_CASE("each_error_that_is_provoked_is_documented") {
+TEST_CASE("each error that is provoked is documented") {
     std::size_t provoked = 0;
     for (const auto* table :
          {&bad_requests(), &bad_packages(), &wrong_states(), &bad_callers(), &unknown_objects(), &bad_ends()})

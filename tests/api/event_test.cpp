@@ -50,7 +50,7 @@ Json next_event(WebSocketClient& socket) {
 
 }  // namespace
 
-TEST_CASE("the_type_and_the_caller_are_checked_before_the_upgrade") {
+TEST_CASE("the type and the caller are checked before the upgrade") {
     TestDaemon daemon;
     CHECK(daemon.api().get("/1.0/events?type=weather").status == 400);
     CHECK(daemon.api().get("/1.0/events").error() == "websocket upgrade is required");
@@ -61,7 +61,7 @@ TEST_CASE("the_type_and_the_caller_are_checked_before_the_upgrade") {
     CHECK_THROWS_AS(WebSocketClient(daemon.local_target(), "/1.0/events?type=operation,weather"), Error);
 }
 
-TEST_CASE("a_subscriber_sees_every_move_of_an_operation_in_order") {
+TEST_CASE("a subscriber sees every move of an operation in order") {
     TestDaemon daemon;
     WebSocketClient events(daemon.local_target(), "/1.0/events?type=operation");
     const ApiReply accepted =
@@ -79,7 +79,7 @@ TEST_CASE("a_subscriber_sees_every_move_of_an_operation_in_order") {
     CHECK(codes.back() == 200);
 }
 
-TEST_CASE("lifecycle_events_follow_an_instance") {
+TEST_CASE("lifecycle events follow an instance") {
     TestDaemon daemon;
     daemon.api().add_image("base", image_package());
     WebSocketClient events(daemon.local_target(), "/1.0/events?type=lifecycle");
@@ -92,7 +92,7 @@ TEST_CASE("lifecycle_events_follow_an_instance") {
     }
 }
 
-TEST_CASE("log_lines_are_events") {
+TEST_CASE("log lines are events") {
     TestDaemon daemon;
     WebSocketClient events(daemon.local_target(), "/1.0/events?type=logging");
     log::error("something happened", {{"where", "here"}});
@@ -102,7 +102,7 @@ TEST_CASE("log_lines_are_events") {
                         {"context", Json::object({{"where", "here"}})}}));
 }
 
-TEST_CASE("a_subscriber_that_is_too_slow_is_told_so_and_disconnected") {
+TEST_CASE("a subscriber that is too slow is told so and disconnected") {
     const SystemClock clock;
     EventBus bus(clock);
     const auto handler = server::event_stream(bus, {EventType::lifecycle}, {1000, 3}).websocket;
@@ -116,7 +116,7 @@ TEST_CASE("a_subscriber_that_is_too_slow_is_told_so_and_disconnected") {
     CHECK(bus.subscribers() == 0);
 }
 
-TEST_CASE("the_bytes_that_wait_for_a_subscriber_are_bounded_too") {
+TEST_CASE("the bytes that wait for a subscriber are bounded too") {
     const SystemClock clock;
     EventBus bus(clock);
     const auto handler = server::event_stream(bus, {EventType::lifecycle}, {1000, 1000}).websocket;
@@ -126,7 +126,7 @@ TEST_CASE("the_bytes_that_wait_for_a_subscriber_are_bounded_too") {
     CHECK(socket->reason == "too slow: 1 messages queued");
 }
 
-TEST_CASE("events_between_subscribing_and_the_upgrade_are_kept_in_order") {
+TEST_CASE("events between subscribing and the upgrade are kept in order") {
     const SystemClock clock;
     EventBus bus(clock);
     const auto handler = server::event_stream(bus, {EventType::lifecycle}, {}).websocket;
@@ -140,7 +140,7 @@ TEST_CASE("events_between_subscribing_and_the_upgrade_are_kept_in_order") {
     CHECK(bus.subscribers() == 0);
 }
 
-TEST_CASE("what_a_subscriber_has_missed_comes_first_as_fast_as_it_takes_it") {
+TEST_CASE("what a subscriber has missed comes first as fast as it takes it") {
     const SystemClock clock;
     EventBus bus(clock);
     for (int i = 1; i <= 300; ++i) bus.publish(EventType::lifecycle, Json(std::string(1000, 'x')));
@@ -171,7 +171,7 @@ TEST_CASE("what_a_subscriber_has_missed_comes_first_as_fast_as_it_takes_it") {
     CHECK(bus.subscribers() == 0);
 }
 
-TEST_CASE("a_subscriber_that_leaves_while_it_reads_the_past_is_forgotten") {
+TEST_CASE("a subscriber that leaves while it reads the past is forgotten") {
     const SystemClock clock;
     EventBus bus(clock);
     for (int i = 1; i <= 200; ++i) bus.publish(EventType::lifecycle, Json(std::string(1000, 'x')));
@@ -186,7 +186,7 @@ TEST_CASE("a_subscriber_that_leaves_while_it_reads_the_past_is_forgotten") {
     CHECK(bus.subscribers() == 0);
 }
 
-TEST_CASE("events_of_before_a_restart_can_be_read_again") {
+TEST_CASE("events of before a restart can be read again") {
     TestDaemon daemon;
     const std::string operation =
         daemon.api()

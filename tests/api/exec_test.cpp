@@ -59,7 +59,7 @@ void await_echo(Streams& streams) {
 
 }  // namespace
 
-TEST_CASE_METHOD(ExecWorld, "a_command_runs_and_its_exit_code_is_the_operations") {
+TEST_CASE_METHOD(ExecWorld, "a command runs and its exit code is the operations") {
     const ApiReply accepted = start({"echo", "hello"});
     REQUIRE(accepted.status == 202);
     Streams streams(api.target(), accepted);
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(ExecWorld, "a_command_runs_and_its_exit_code_is_the_operations"
     CHECK(operation.at("metadata").at("return") == Json(0));
 }
 
-TEST_CASE_METHOD(ExecWorld, "an_input_that_ends_without_a_close_frame_has_ended") {
+TEST_CASE_METHOD(ExecWorld, "an input that ends without a close frame has ended") {
     const KeyPair identity = make_key_pair(daemon.path(), "client");
     daemon.trust(identity);
     const std::string block(300'000, 'x');
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(ExecWorld, "an_input_that_ends_without_a_close_frame_has_ended"
     }
 }
 
-TEST_CASE_METHOD(ExecWorld, "a_command_ends_with_the_sockets_of_its_output_and_control") {
+TEST_CASE_METHOD(ExecWorld, "a command ends with the sockets of its output and control") {
     for (const auto socket : {&Streams::output, &Streams::errors, &Streams::control}) {
         const ApiReply accepted = start({"cat"});
         Streams streams(api.target(), accepted);
@@ -96,7 +96,7 @@ TEST_CASE_METHOD(ExecWorld, "a_command_ends_with_the_sockets_of_its_output_and_c
     }
 }
 
-TEST_CASE_METHOD(ExecWorld, "an_input_cut_within_a_message_ends_its_command") {
+TEST_CASE_METHOD(ExecWorld, "an input cut within a message ends its command") {
     const ApiReply accepted = start({"cat"});
     Streams streams(api.target(), accepted);
     await_echo(streams);
@@ -106,7 +106,7 @@ TEST_CASE_METHOD(ExecWorld, "an_input_cut_within_a_message_ends_its_command") {
     CHECK(api.wait(accepted).at("metadata").at("return") == Json(128 + 9));
 }
 
-TEST_CASE_METHOD(ExecWorld, "exec_checks_its_request_and_its_secrets") {
+TEST_CASE_METHOD(ExecWorld, "exec checks its request and its secrets") {
     const std::string url = "/1.0/containers/" + api.launch("base") + "/exec";
     CHECK(api.post(url, Json::object({{"command", JsonArray{}}})).status == 400);
     CHECK(api.post("/1.0/containers/x/exec", Json::object({{"command", JsonArray{"true"}}})).status == 404);

@@ -9,7 +9,7 @@
 
 namespace svc::server {
 
-TEST_CASE("a_follower_runs_at_once_and_whenever_it_is_asked_to") {
+TEST_CASE("a follower runs at once and whenever it is asked to") {
     std::atomic<int> runs{0};
     std::latch first(1);
     std::latch second(1);
@@ -29,7 +29,7 @@ TEST_CASE("a_follower_runs_at_once_and_whenever_it_is_asked_to") {
     CHECK(runs == 2);
 }
 
-TEST_CASE("a_follower_outlives_what_its_job_throws_and_takes_a_new_interval") {
+TEST_CASE("a follower outlives what its job throws and takes a new interval") {
     std::atomic<int> runs{0};
     std::atomic<bool> quick{false};
     std::latch first(1);

@@ -23,7 +23,7 @@ struct ImageSetup {
 
 }  // namespace
 
-TEST_CASE_METHOD(ImageSetup, "an_uploaded_image_becomes_active") {
+TEST_CASE_METHOD(ImageSetup, "an uploaded image becomes active") {
     const ApiReply accepted = create("base", header("X-SVC-Fingerprint", sha256_hex(package)));
     CHECK(accepted.headers.get("Location") == accepted.operation());
     Json answer = normalise(accepted.json());
@@ -39,7 +39,7 @@ TEST_CASE_METHOD(ImageSetup, "an_uploaded_image_becomes_active") {
     CHECK(shown.headers.get("ETag").size() == 66);
 }
 
-TEST_CASE_METHOD(ImageSetup, "images_are_listed_as_urls_records_or_the_default_alone") {
+TEST_CASE_METHOD(ImageSetup, "images are listed as urls records or the default alone") {
     CHECK(api.get("/1.0/images?default=true").metadata() == Json::array());
     const std::string id = api.add_image("base", package);
     CHECK(api.get("/1.0/images").metadata() == Json::array({"/1.0/images/" + id}));
@@ -49,7 +49,7 @@ TEST_CASE_METHOD(ImageSetup, "images_are_listed_as_urls_records_or_the_default_a
     CHECK(api.get("/1.0/images?default=maybe").status == 400);
 }
 
-TEST_CASE_METHOD(ImageSetup, "faulty_uploads_are_refused_and_leave_nothing") {
+TEST_CASE_METHOD(ImageSetup, "faulty uploads are refused and leave nothing") {
     CHECK(create("base", header("Content-Type", "text/plain")).status == 400);
     CHECK(create("base", header("X-SVC-Fingerprint", "12")).status == 400);
     CHECK(create("base", header("X-SVC-Fingerprint", std::string(64, '0'))).status == 400);
@@ -61,14 +61,14 @@ TEST_CASE_METHOD(ImageSetup, "faulty_uploads_are_refused_and_leave_nothing") {
     CHECK(std::filesystem::is_empty(daemon.options().state_dir / "blobs" / "incoming"));
 }
 
-TEST_CASE_METHOD(ImageSetup, "a_taken_name_is_a_conflict") {
+TEST_CASE_METHOD(ImageSetup, "a taken name is a conflict") {
     api.add_image("base", package);
     const ApiReply reply = create("base");
     CHECK(reply.status == 409);
     CHECK(reply.error() == "image already exists");
 }
 
-TEST_CASE_METHOD(ImageSetup, "a_package_patch_makes_a_version") {
+TEST_CASE_METHOD(ImageSetup, "a package patch makes a version") {
     api.add_image("base", package);
     CHECK(api.upload(Method::patch, "/1.0/images/base", "{}", package).error() == "image not changed");
     const ApiReply accepted =
@@ -78,7 +78,7 @@ TEST_CASE_METHOD(ImageSetup, "a_package_patch_makes_a_version") {
     CHECK(api.get("/1.0/images/base").metadata().at("versions").as_array().size() == 2);
 }
 
-TEST_CASE_METHOD(ImageSetup, "a_json_patch_moves_the_default") {
+TEST_CASE_METHOD(ImageSetup, "a json patch moves the default") {
     api.add_image("first", package);
     api.add_image("second", package);
     CHECK(api.wait(api.patch("/1.0/images/second", Json::object({{"default", true}}))).at("status_code") ==
@@ -88,7 +88,7 @@ TEST_CASE_METHOD(ImageSetup, "a_json_patch_moves_the_default") {
     CHECK(api.patch("/1.0/images/third", Json::object({{"default", true}})).status == 404);
 }
 
-TEST_CASE_METHOD(ImageSetup, "a_stale_etag_is_refused_before_the_body") {
+TEST_CASE_METHOD(ImageSetup, "a stale etag is refused before the body") {
     api.add_image("base", package);
     const std::string etag = api.get("/1.0/images/base").headers.get("ETag");
     const std::string other = image_package({.text = "new"});
@@ -103,7 +103,7 @@ TEST_CASE_METHOD(ImageSetup, "a_stale_etag_is_refused_before_the_body") {
     CHECK(patch(etag.substr(1, 64), other).status == 202);
 }
 
-TEST_CASE_METHOD(ImageSetup, "images_and_versions_are_deleted") {
+TEST_CASE_METHOD(ImageSetup, "images and versions are deleted") {
     api.add_image("base", package);
     CHECK(api.remove("/1.0/images/base/0").status == 400);  // the last one
     CHECK(api.wait(api.upload(Method::patch, "/1.0/images/base", "", image_package({.text = "new"})))
@@ -117,7 +117,7 @@ TEST_CASE_METHOD(ImageSetup, "images_and_versions_are_deleted") {
     CHECK(api.remove("/1.0/images/base").status == 404);
 }
 
-TEST_CASE_METHOD(ImageSetup, "json_imports_from_the_image_server_that_is_configured") {
+TEST_CASE_METHOD(ImageSetup, "json imports from the image server that is configured") {
     const auto import = [&](const Json& body) {
         return api.call(Method::post, "/1.0/images", body.dump(), header("Content-Type", "application/json"));
     };
@@ -128,7 +128,7 @@ TEST_CASE_METHOD(ImageSetup, "json_imports_from_the_image_server_that_is_configu
           400);  // images.url is empty
 }
 
-TEST_CASE_METHOD(ImageSetup, "images_are_paged") {
+TEST_CASE_METHOD(ImageSetup, "images are paged") {
     for (const char* name : {"a", "b", "c"}) api.add_image(name, image_package({.text = name}));
     const ApiReply page = api.get("/1.0/images?recursion=1&offset=1&limit=1");
     CHECK(page.metadata().as_array().size() == 1);
@@ -136,7 +136,7 @@ TEST_CASE_METHOD(ImageSetup, "images_are_paged") {
     CHECK(page.json().at("total_size") == Json(3));
 }
 
-TEST_CASE_METHOD(ImageSetup, "images_outlive_a_restart") {
+TEST_CASE_METHOD(ImageSetup, "images outlive a restart") {
     const std::string id = api.add_image("base", package);
     const Json before = api.get("/1.0/images/" + id).metadata();
     daemon.restart();

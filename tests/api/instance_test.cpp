@@ -22,7 +22,7 @@ struct InstanceSetup {
 
 }  // namespace
 
-TEST_CASE_METHOD(InstanceSetup, "a_launched_instance_runs") {
+TEST_CASE_METHOD(InstanceSetup, "a launched instance runs") {
     const ApiReply accepted = api.post("/1.0/containers", launch_body());
     check_golden("api/golden/instance_launch.json", normalise(accepted.json()));
     const Json operation = api.wait(accepted);
@@ -32,7 +32,7 @@ TEST_CASE_METHOD(InstanceSetup, "a_launched_instance_runs") {
     check_golden("api/golden/task.json", normalise(api.get("/1.0/tasks").json()));
 }
 
-TEST_CASE_METHOD(InstanceSetup, "both_words_name_the_same_instances_and_urls_use_the_one_asked_for") {
+TEST_CASE_METHOD(InstanceSetup, "both words name the same instances and urls use the one asked for") {
     const std::string id = api.launch("base", "instances");
     CHECK(api.get("/1.0/instances").metadata() == Json::array({"/1.0/instances/" + id}));
     CHECK(api.get("/1.0/containers").metadata() == Json::array({"/1.0/containers/" + id}));
@@ -44,7 +44,7 @@ TEST_CASE_METHOD(InstanceSetup, "both_words_name_the_same_instances_and_urls_use
     CHECK(api.get("/1.0/instances/" + id + "/logs/console.log").error() == "log not found");
 }
 
-TEST_CASE_METHOD(InstanceSetup, "one_instance_is_listed_by_name_or_id_if_all_filters_pass") {
+TEST_CASE_METHOD(InstanceSetup, "one instance is listed by name or id if all filters pass") {
     const std::string id = api.launch("base");
     api.launch("base");
     const auto list = [&](const std::string& query) {
@@ -66,7 +66,7 @@ TEST_CASE_METHOD(InstanceSetup, "one_instance_is_listed_by_name_or_id_if_all_fil
     CHECK(page.at("total_size") == Json(1));
 }
 
-TEST_CASE_METHOD(InstanceSetup, "a_named_instance_is_addressed_by_its_name") {
+TEST_CASE_METHOD(InstanceSetup, "a named instance is addressed by its name") {
     Json body = launch_body();
     body.set("name", "web-1");
     const std::string id = resource_id(api.succeed(api.post("/1.0/containers", body)), "containers");
@@ -84,7 +84,7 @@ TEST_CASE_METHOD(InstanceSetup, "a_named_instance_is_addressed_by_its_name") {
     CHECK(api.get("/1.0/instances/web-1").status == 404);
 }
 
-TEST_CASE_METHOD(InstanceSetup, "a_protected_instance_is_deleted_when_that_is_taken_off") {
+TEST_CASE_METHOD(InstanceSetup, "a protected instance is deleted when that is taken off") {
     Json body = launch_body();
     body.set("config", Json::parse(R"({"security": {"delete_protected": true}})"));
     const std::string id = resource_id(api.succeed(api.post("/1.0/containers", body)), "containers");
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(InstanceSetup, "a_protected_instance_is_deleted_when_that_is_ta
     CHECK(api.get(url).status == 404);
 }
 
-TEST_CASE_METHOD(InstanceSetup, "pages_of_instances_and_tasks_end_with_the_list") {
+TEST_CASE_METHOD(InstanceSetup, "pages of instances and tasks end with the list") {
     for (int i = 0; i < 3; ++i) api.launch("base");
     for (const std::string url :
          {"/1.0/containers?recursion=1", "/1.0/instances?recursion=0", "/1.0/tasks?"}) {
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(InstanceSetup, "pages_of_instances_and_tasks_end_with_the_list"
     }
 }
 
-TEST_CASE_METHOD(InstanceSetup, "faulty_launches_are_refused") {
+TEST_CASE_METHOD(InstanceSetup, "faulty launches are refused") {
     const auto refusal = [&](const char* text) {
         return api.call(Method::post, "/1.0/containers", text).status;
     };
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(InstanceSetup, "faulty_launches_are_refused") {
     CHECK(api.get("/1.0/containers").metadata() == Json::array());
 }
 
-TEST_CASE_METHOD(InstanceSetup, "an_instance_stops_starts_and_goes") {
+TEST_CASE_METHOD(InstanceSetup, "an instance stops starts and goes") {
     const std::string url = "/1.0/containers/" + api.launch("base");
     const auto wish = [&](const char* status) {
         return api.patch(url, Json::object({{"desired_status", status}}));
@@ -163,7 +163,7 @@ TEST_CASE_METHOD(InstanceSetup, "an_instance_stops_starts_and_goes") {
     CHECK(wish("running").status == 404);
 }
 
-TEST_CASE("a_failed_instance_keeps_its_logs") {
+TEST_CASE("a failed instance keeps its logs") {
     TestDaemon daemon([](server::Options& options) { options.simulated.fail_share = 1; });
     daemon.api().add_image("base", image_package());
     const ApiReply accepted =
@@ -177,7 +177,7 @@ TEST_CASE("a_failed_instance_keeps_its_logs") {
     CHECK(log.text == "the simulated init was told to fail\n");
 }
 
-TEST_CASE_METHOD(InstanceSetup, "several_instances_are_deleted_at_once_under_both_words") {
+TEST_CASE_METHOD(InstanceSetup, "several instances are deleted at once under both words") {
     for (const std::string word : {"containers", "instances"}) {
         const std::string first = api.launch("base");
         const std::string second = api.launch("base");
@@ -194,7 +194,7 @@ TEST_CASE_METHOD(InstanceSetup, "several_instances_are_deleted_at_once_under_bot
     }
 }
 
-TEST_CASE_METHOD(InstanceSetup, "a_report_needs_the_token_of_its_instance") {
+TEST_CASE_METHOD(InstanceSetup, "a report needs the token of its instance") {
     const std::string url = "/1.0/containers/" + api.launch("base");
     ApiCaller inside(daemon.agent_target());
     const auto report = [&](const std::string& authorization) {
@@ -208,7 +208,7 @@ TEST_CASE_METHOD(InstanceSetup, "a_report_needs_the_token_of_its_instance") {
     CHECK(report("basic abc").status == 403);
 }
 
-TEST_CASE_METHOD(InstanceSetup, "launches_at_once_all_get_addresses_of_their_own") {
+TEST_CASE_METHOD(InstanceSetup, "launches at once all get addresses of their own") {
     constexpr std::size_t count = 50;
     std::vector<ApiReply> accepted;
     for (std::size_t i = 0; i < count; ++i) accepted.push_back(api.post("/1.0/containers", launch_body()));

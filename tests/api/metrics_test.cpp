@@ -88,7 +88,7 @@ void check_zero(const std::string& text, const std::string& handler, const std::
 
 }  // namespace
 
-TEST_CASE("metrics_have_their_own_plain_listener") {
+TEST_CASE("metrics have their own plain listener") {
     TestDaemon daemon;
     ApiCaller metrics(daemon.metrics_target());
     CHECK(metrics.get("/1.0").status == 404);
@@ -100,7 +100,7 @@ TEST_CASE("metrics_have_their_own_plain_listener") {
     CHECK(value(scrape.text, "svc_cluster_container_boot_time_seconds_count") == 0);
 }
 
-TEST_CASE("trusted_clients_read_what_instances_use") {
+TEST_CASE("trusted clients read what instances use") {
     TestDaemon daemon;
     daemon.api().add_image("base", image_package());
     const std::string id = daemon.api().launch("base");
@@ -126,7 +126,7 @@ TEST_CASE("trusted_clients_read_what_instances_use") {
     }
 }
 
-TEST_CASE("instances_that_do_not_run_use_nothing") {
+TEST_CASE("instances that do not run use nothing") {
     TestDaemon daemon;
     daemon.api().add_image("base", image_package());
     const std::string id = daemon.api().launch("base");
@@ -137,7 +137,7 @@ TEST_CASE("instances_that_do_not_run_use_nothing") {
     CHECK(text.find("# TYPE svc_instance_cpu_seconds_total counter\n") != std::string::npos);
 }
 
-TEST_CASE("what_instances_use_is_for_trusted_certificates_alone") {
+TEST_CASE("what instances use is for trusted certificates alone") {
     TestDaemon daemon;
     const KeyPair identity = make_key_pair(daemon.path(), "client");
     for (const Target& target : {daemon.tls_target(), daemon.tls_target(identity), daemon.hypervisor_target(),
@@ -149,7 +149,7 @@ TEST_CASE("what_instances_use_is_for_trusted_certificates_alone") {
         CHECK(ApiCaller(daemon.hypervisor_target(identity)).get(path).status == 404);
 }
 
-TEST_CASE("the_hypervisors_listener_works_without_the_api_over_tls") {
+TEST_CASE("the hypervisor's listener works without the api over tls") {
     TestDaemon daemon([](server::Options& options) { options.listen.clear(); });
     const KeyPair identity = make_key_pair(daemon.path(), "client");
     daemon.trust(identity);
@@ -161,7 +161,7 @@ TEST_CASE("the_hypervisors_listener_works_without_the_api_over_tls") {
     CHECK(invitation.at("addresses").as_array().empty());
 }
 
-TEST_CASE("every_route_is_counted_with_zero_before_anybody_asks") {
+TEST_CASE("every route is counted with zero before anybody asks") {
     TestDaemon daemon;
     const std::string text = ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text;
     for (const auto& [object, methods] : route_table)
@@ -171,7 +171,7 @@ TEST_CASE("every_route_is_counted_with_zero_before_anybody_asks") {
     CHECK(text.find("svc_http_requests_total{handler=\"http_metrics_GET\"") != std::string::npos);
 }
 
-TEST_CASE("every_series_of_the_cluster_is_there_from_the_first_scrape") {
+TEST_CASE("every series of the cluster is there from the first scrape") {
     TestDaemon daemon;
     const std::string text = ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text;
     for (const char* status :
@@ -190,7 +190,7 @@ TEST_CASE("every_series_of_the_cluster_is_there_from_the_first_scrape") {
     CHECK(text.find("# TYPE svc_cluster_containers_per_application_total gauge\n") != std::string::npos);
 }
 
-TEST_CASE("boot_times_are_those_of_regular_instances") {
+TEST_CASE("boot times are those of regular instances") {
     TestDaemon daemon;
     daemon.api().add_image("base", image_package());
     daemon.api().add_application(application_package("greeter"));
@@ -203,7 +203,7 @@ TEST_CASE("boot_times_are_those_of_regular_instances") {
     CHECK(boots() == 1);
 }
 
-TEST_CASE("cluster_metrics_follow_the_instances") {
+TEST_CASE("cluster metrics follow the instances") {
     TestDaemon daemon;
     daemon.api().add_image("base", image_package());
     daemon.api().launch("base");
@@ -217,7 +217,7 @@ TEST_CASE("cluster_metrics_follow_the_instances") {
     CHECK(value(text, "svc_cluster_container_boot_time_seconds_count") == 1);
 }
 
-TEST_CASE("requests_are_counted_by_transport_object_and_method") {
+TEST_CASE("requests are counted by transport object and method") {
     TestDaemon daemon;
     ApiCaller guest(daemon.tls_target());
     daemon.api().get("/1.0");

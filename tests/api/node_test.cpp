@@ -7,7 +7,7 @@
 
 namespace svc::test {
 
-TEST_CASE("the_machine_is_one_node_that_says_what_runs_it") {
+TEST_CASE("the machine is one node that says what runs it") {
     TestDaemon daemon;
     const ApiReply shown = daemon.api().get("/1.0/nodes/node0");
     check_golden("api/golden/node.json", normalise(shown.json()));
@@ -18,7 +18,7 @@ TEST_CASE("the_machine_is_one_node_that_says_what_runs_it") {
     CHECK(daemon.api().get("/1.0/nodes/node1").error() == "node not found");
 }
 
-TEST_CASE("a_node_takes_new_values") {
+TEST_CASE("a node takes new values") {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     api.succeed(api.patch("/1.0/nodes/node0", Json::object({{"cpus", 8},
@@ -41,7 +41,7 @@ TEST_CASE("a_node_takes_new_values") {
     CHECK(api.patch("/1.0/nodes/node1", Json::object()).status == 404);
 }
 
-TEST_CASE("a_stale_etag_of_a_node_is_refused") {
+TEST_CASE("a stale etag of a node is refused") {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     Headers headers;
@@ -51,7 +51,7 @@ TEST_CASE("a_stale_etag_of_a_node_is_refused") {
     CHECK(api.get("/1.0/nodes/node0").metadata().at("cpus") == Json(8));
 }
 
-TEST_CASE("this_runtime_has_one_node") {
+TEST_CASE("this runtime has one node") {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     const auto add = [&](const Json& body) { return api.post("/1.0/nodes", body).status; };
@@ -60,7 +60,7 @@ TEST_CASE("this_runtime_has_one_node") {
     CHECK(add(Json::object({{"name", "node1"}})) == 400);
 }
 
-TEST_CASE("the_only_node_stays_and_takes_launches") {
+TEST_CASE("the only node stays and takes launches") {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     api.add_image("base", image_package());
@@ -73,7 +73,7 @@ TEST_CASE("the_only_node_stays_and_takes_launches") {
     CHECK_NOTHROW(api.launch("base"));
 }
 
-TEST_CASE("tasks_are_objects_with_and_without_recursion") {
+TEST_CASE("tasks are objects with and without recursion") {
     TestDaemon daemon;
     CHECK(daemon.api().get("/1.0/tasks").metadata() == Json::array());
     daemon.api().add_image("base", image_package());

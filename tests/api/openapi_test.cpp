@@ -29,7 +29,7 @@ std::set<std::string> documented(const Json& document) {
 
 }  // namespace
 
-TEST_CASE("the_document_tells_of_each_route_and_of_no_other") {
+TEST_CASE("the document tells of each route and of no other") {
     TestDaemon daemon;
     const auto routes = daemon.routes();
     CHECK(documented(daemon.api().get("/1.0/openapi.json").json()) ==
@@ -37,7 +37,7 @@ TEST_CASE("the_document_tells_of_each_route_and_of_no_other") {
     CHECK(daemon.api().get("/1.0/swagger.json").text == daemon.api().get("/1.0/openapi.json").text);
 }
 
-TEST_CASE("each_extension_is_documented") {
+TEST_CASE("each extension is documented") {
     const std::string page =
         read_file(std::filesystem::path(SVC_TESTS_DIR) / ".." / "docs" / "api-changes.md");
     for (const std::string& name : api_extensions()) {

@@ -43,7 +43,7 @@ struct Described {
 
 }  // namespace
 
-TEST_CASE_METHOD(Described, "operations_on_images_and_addons_say_what_they_do") {
+TEST_CASE_METHOD(Described, "operations on images and addons say what they do") {
     CHECK(sent(Method::post, "/1.0/images", R"({"name":"base"})", image_package()) == "Adding image");
     CHECK(sent(Method::patch, "/1.0/images/base", "", image_package({.text = "new"})) == "Updating image");
     CHECK(gone("/1.0/images/base/0") == "Deleting image version");
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(Described, "operations_on_images_and_addons_say_what_they_do") 
     CHECK(gone("/1.0/addons/ssh") == "Deleting addon");
 }
 
-TEST_CASE_METHOD(Described, "operations_on_applications_and_instances_say_what_they_do") {
+TEST_CASE_METHOD(Described, "operations on applications and instances say what they do") {
     api.add_image("base", image_package());
     const std::string candy = "/1.0/applications/candy";
     CHECK(sent(Method::post, "/1.0/applications", "", application_package("candy")) ==
@@ -71,7 +71,7 @@ TEST_CASE_METHOD(Described, "operations_on_applications_and_instances_say_what_t
     CHECK(gone(one) == "Deleting container");
 }
 
-TEST_CASE_METHOD(Described, "operations_on_the_service_say_what_they_do") {
+TEST_CASE_METHOD(Described, "operations on the service say what they do") {
     CHECK(changed("/1.0/config", Json::object({{"name", "registry.mode"}, {"value", "push"}})) ==
           "Applying configuration");
     daemon.trust(make_key_pair(daemon.path(), "client"));
@@ -80,7 +80,7 @@ TEST_CASE_METHOD(Described, "operations_on_the_service_say_what_they_do") {
     CHECK(changed("/1.0/nodes/node0", Json::object({{"cpus", 8}})) == "Updating node node0");
 }
 
-TEST_CASE_METHOD(OperationSetup, "operations_are_listed_by_status_without_a_leading_slash") {
+TEST_CASE_METHOD(OperationSetup, "operations are listed by status without a leading slash") {
     const Json urls = api.get("/1.0/operations").metadata();
     CHECK(urls.at("running") == Json::array({"1.0/operations/" + launch.operation_id()}));
     CHECK(urls.at("success").as_array().size() == 1);
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(OperationSetup, "operations_are_listed_by_status_without_a_lead
     CHECK(api.get("/1.0/operations?recursion=true").status == 400);
 }
 
-TEST_CASE_METHOD(OperationSetup, "waiting_ends_with_its_time_and_gives_the_record_as_it_is") {
+TEST_CASE_METHOD(OperationSetup, "waiting ends with its time and gives the record as it is") {
     const std::string wait = launch.operation() + "/wait?timeout=";
     CHECK(api.get(wait + "0").metadata().at("status_code") == Json(103));
     CHECK(api.get(wait + "50ms").metadata().at("status_code") == Json(103));
@@ -99,7 +99,7 @@ TEST_CASE_METHOD(OperationSetup, "waiting_ends_with_its_time_and_gives_the_recor
           "operation not found");
 }
 
-TEST_CASE_METHOD(OperationSetup, "a_client_that_ends_its_side_still_gets_what_it_waits_for") {
+TEST_CASE_METHOD(OperationSetup, "a client that ends its side still gets what it waits for") {
     RawClient client(daemon.local_target());
     client.send("GET " + launch.operation() + "/wait HTTP/1.1\r\nHost: s\r\n\r\n");
     shutdown(client.descriptor(), SHUT_WR);
@@ -110,7 +110,7 @@ TEST_CASE_METHOD(OperationSetup, "a_client_that_ends_its_side_still_gets_what_it
     CHECK(client.read_to_end().empty());
 }
 
-TEST_CASE_METHOD(OperationSetup, "a_cancelled_launch_leaves_nothing") {
+TEST_CASE_METHOD(OperationSetup, "a cancelled launch leaves nothing") {
     const ApiReply cancelled = api.remove(launch.operation());
     CHECK(cancelled.status == 202);
     CHECK(cancelled.json().at("type") == Json("sync"));
@@ -123,7 +123,7 @@ TEST_CASE_METHOD(OperationSetup, "a_cancelled_launch_leaves_nothing") {
     CHECK(api.get("/1.0/operations/x").status == 404);
 }
 
-TEST_CASE_METHOD(OperationSetup, "secrets_are_shown_to_the_creator_alone") {
+TEST_CASE_METHOD(OperationSetup, "secrets are shown to the creator alone") {
     const Json record = api.get(launch.operation()).metadata();
     CHECK(record.at("class") == Json("task"));
     CHECK(record.at("may_cancel") == Json(true));
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(OperationSetup, "secrets_are_shown_to_the_creator_alone") {
     CHECK(guest.get(launch.operation()).status == 403);
 }
 
-TEST_CASE("a_running_launch_goes_on_after_a_restart") {
+TEST_CASE("a running launch goes on after a restart") {
     TestDaemon daemon([](server::Options& options) {
         options.simulated.start_delay = std::chrono::hours(1);
         options.shutdown_grace = Duration(0);

@@ -14,7 +14,7 @@ struct Setup : test::OptionsFile<Options> {
 
 }  // namespace
 
-TEST_CASE_METHOD(Setup, "options_have_the_documented_defaults") {
+TEST_CASE_METHOD(Setup, "options have the documented defaults") {
     const Options options = read();
     CHECK(options.state_dir == "/var/lib/svc");
     CHECK(options.socket == "/run/svc/unix.socket");
@@ -28,7 +28,7 @@ TEST_CASE_METHOD(Setup, "options_have_the_documented_defaults") {
     CHECK(options.log_level == log::Level::info);
 }
 
-TEST_CASE_METHOD(Setup, "flags_win_over_the_file") {
+TEST_CASE_METHOD(Setup, "flags win over the file") {
     write("state_dir: /a\nlisten: ['127.0.0.1:1', '127.0.0.1:2']\nmax_upload: 2GB\nlog_level: debug\n");
     const Options options = read({"--state-dir", "/b", "--listen", "[::1]:0", "--listen=localhost:3"});
     CHECK(options.state_dir == "/b");
@@ -38,7 +38,7 @@ TEST_CASE_METHOD(Setup, "flags_win_over_the_file") {
     CHECK(options.config == file);
 }
 
-TEST_CASE_METHOD(Setup, "none_switches_a_listener_off") {
+TEST_CASE_METHOD(Setup, "none switches a listener off") {
     const Options options =
         read({"--listen", "none", "--metrics-listen", "none", "--hypervisor-listen", "none"});
     CHECK(options.listen.empty());
@@ -49,7 +49,7 @@ TEST_CASE_METHOD(Setup, "none_switches_a_listener_off") {
           }) == ErrorCode::invalid_argument);
 }
 
-TEST_CASE_METHOD(Setup, "a_fault_in_the_file_names_file_line_and_key") {
+TEST_CASE_METHOD(Setup, "a fault in the file names file line and key") {
     CHECK(refusal("state_dir: /a\nspeed: 3\n") == file.string() + ":2: unknown key 'speed'");
     CHECK(refusal("# comment\n\nworkers: many\n") ==
           file.string() + ":3: argument workers is invalid: must be a number from 0 on");
@@ -59,7 +59,7 @@ TEST_CASE_METHOD(Setup, "a_fault_in_the_file_names_file_line_and_key") {
     CHECK(refusal("- a\n") == file.string() + ":1: must be a map of keys to values");
 }
 
-TEST_CASE_METHOD(Setup, "values_out_of_range_are_refused") {
+TEST_CASE_METHOD(Setup, "values out of range are refused") {
     for (const char* line :
          {"subnet: 8.8.8.8/20", "subnet: 192.168.1.1/31", "bridge: much-too-long-name", "workers: 0",
           "port_range: 9-3", "port_range: 0-3", "listen: 8444", "listen: '::1:80'", "boot_timeout: soon",
@@ -68,19 +68,19 @@ TEST_CASE_METHOD(Setup, "values_out_of_range_are_refused") {
         CHECK_FALSE(refusal(std::string(line) + "\n").empty());
 }
 
-TEST_CASE_METHOD(Setup, "a_named_file_must_be_there_the_default_one_need_not") {
+TEST_CASE_METHOD(Setup, "a named file must be there the default one need not") {
     CHECK(read().config.empty());
     CHECK_FALSE(test::message_of([&] { read({"--config", "/nonexistent/svcd.yaml"}); }).empty());
 }
 
-TEST_CASE_METHOD(Setup, "an_empty_file_and_null_values_change_nothing") {
+TEST_CASE_METHOD(Setup, "an empty file and null values change nothing") {
     write("");
     CHECK(read().workers == Options{}.workers);
     write("workers:\n");
     CHECK(read().workers == Options{}.workers);
 }
 
-TEST_CASE("every_setting_is_documented_once") {
+TEST_CASE("every setting is documented once") {
     test::check_documented_once(settings(), "svcd.md");
 }
 

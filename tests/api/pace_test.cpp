@@ -129,7 +129,7 @@ struct PacedServer {
 
 }  // namespace
 
-TEST_CASE_METHOD(PacerFixture, "requests_beyond_the_rate_are_spread_out") {
+TEST_CASE_METHOD(PacerFixture, "requests beyond the rate are spread out") {
     CHECK(ask("a", rate) == Duration::zero());
     CHECK(ask("a") == 250ms);
     CHECK(ask("a") == 500ms);
@@ -138,19 +138,19 @@ TEST_CASE_METHOD(PacerFixture, "requests_beyond_the_rate_are_spread_out") {
     CHECK(ask("a") == 250ms);
 }
 
-TEST_CASE_METHOD(PacerFixture, "a_source_waits_for_its_own_requests_alone") {
+TEST_CASE_METHOD(PacerFixture, "a source waits for its own requests alone") {
     CHECK(ask("a", rate * 10) > Duration::zero());
     CHECK(ask("b", rate) == Duration::zero());
     CHECK(ask("b") == 250ms);
 }
 
-TEST_CASE_METHOD(PacerFixture, "no_request_waits_longer_than_a_second") {
+TEST_CASE_METHOD(PacerFixture, "no request waits longer than a second") {
     CHECK(ask("a", 100'000) == Pacer::longest_delay);
     clock.advance(1s);
     CHECK(ask("a") == 250ms);
 }
 
-TEST_CASE_METHOD(PacerFixture, "sources_that_owe_nothing_are_forgotten") {
+TEST_CASE_METHOD(PacerFixture, "sources that owe nothing are forgotten") {
     for (int i = 0; i < 100; ++i) ask(std::to_string(i), rate);
     CHECK(pacer.sources() == 100);
     clock.advance(1s);
@@ -158,21 +158,21 @@ TEST_CASE_METHOD(PacerFixture, "sources_that_owe_nothing_are_forgotten") {
     CHECK(pacer.sources() == 1);
 }
 
-TEST_CASE_METHOD(PacerFixture, "so_many_sources_are_remembered_and_the_one_that_asked_last_is_among_them") {
+TEST_CASE_METHOD(PacerFixture, "so many sources are remembered and the one that asked last is among them") {
     for (std::size_t i = 0; i < 3 * Pacer::most_sources; ++i) ask(std::to_string(i), 2 * rate);
     CHECK(pacer.sources() == Pacer::most_sources);
     CHECK(ask(std::to_string(3 * Pacer::most_sources - 1)) == Pacer::longest_delay);
     CHECK(ask("new", rate) == Duration::zero());
 }
 
-TEST_CASE("a_rate_of_zero_delays_nobody_and_remembers_nobody") {
+TEST_CASE("a rate of zero delays nobody and remembers nobody") {
     const test::ManualClock clock;
     Pacer pacer(clock, 0);
     for (int i = 0; i < 10'000; ++i) CHECK(pacer.delay("a") == Duration::zero());
     CHECK(pacer.sources() == 0);
 }
 
-TEST_CASE("requests_are_counted_to_addresses_networks_and_instances") {
+TEST_CASE("requests are counted to addresses networks and instances") {
     const test::TestDaemon daemon;
     CHECK(source("192.0.2.1", daemon, Transport::https) == "192.0.2.1");
     CHECK(source("2001:db8:1:2:3:4:5:6", daemon, Transport::https) == "2001:db8:1:2::/64");
@@ -186,7 +186,7 @@ TEST_CASE("requests_are_counted_to_addresses_networks_and_instances") {
           "instance=d4k");
 }
 
-TEST_CASE("trusted_clients_do_not_wait_for_a_guest_at_the_same_address") {
+TEST_CASE("trusted clients do not wait for a guest at the same address") {
     PacedServer paced;
     test::ApiCaller guest(paced.target);
     for (std::size_t i = 0; i < rate; ++i) CHECK(guest.get("/1.0").text == "0");
@@ -198,7 +198,7 @@ TEST_CASE("trusted_clients_do_not_wait_for_a_guest_at_the_same_address") {
     CHECK(std::stoll(paced.finish(std::move(delayed))) >= Duration(250ms).count());
 }
 
-TEST_CASE("refusals_and_websockets_are_delayed_too") {
+TEST_CASE("refusals and websockets are delayed too") {
     PacedServer paced;
     test::ApiCaller guest(paced.target);
     for (std::size_t i = 0; i < rate; ++i) CHECK(guest.get("/1.0/secret").status == 403);
@@ -219,7 +219,7 @@ TEST_CASE("refusals_and_websockets_are_delayed_too") {
     CHECK(paced.clock.steady_now() - begin >= 250ms);
 }
 
-TEST_CASE("a_daemon_delays_guests_and_instances_and_answers_them_like_others") {
+TEST_CASE("a daemon delays guests and instances and answers them like others") {
     test::TestDaemon daemon([](Options& options) { options.max_requests_per_second = 20; });
     test::ApiCaller guest(daemon.tls_target());
     for (int i = 0; i < 22; ++i) CHECK(guest.get("/1.0").status == 200);

@@ -60,7 +60,7 @@ void check_consistent(ApiCaller& api) {
 
 }  // namespace
 
-TEST_CASE_METHOD(ProcessSetup, "the_program_checks_its_usage_and_configuration") {
+TEST_CASE_METHOD(ProcessSetup, "the program checks its usage and configuration") {
     CHECK(run_svcd({"--version"}).output == "svcd " SVC_VERSION "\n");
     CHECK(run_svcd({"--version"}).status == 0);
     CHECK(run_svcd({"--help"}).status == 0);
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(ProcessSetup, "the_program_checks_its_usage_and_configuration")
     CHECK_FALSE(std::filesystem::exists(path / "state"));
 }
 
-TEST_CASE_METHOD(ProcessSetup, "records_are_private_and_the_sockets_have_their_modes") {
+TEST_CASE_METHOD(ProcessSetup, "records are private and the sockets have their modes") {
     const DaemonProcess daemon(path);
     CHECK(daemon.ready_line() == "svcd: ready unix:" + (path / "svc.socket").string());
     CHECK(mode_of(path / "state") == 0711);
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(ProcessSetup, "records_are_private_and_the_sockets_have_their_m
     CHECK(mode_of(path / "state/svc.db") == 0600);
 }
 
-TEST_CASE_METHOD(ProcessSetup, "a_second_daemon_on_the_same_state_is_refused") {
+TEST_CASE_METHOD(ProcessSetup, "a second daemon on the same state is refused") {
     const DaemonProcess daemon(path);
     const DaemonRun second = run_svcd(flags());
     CHECK(second.status == 1);
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(ProcessSetup, "a_second_daemon_on_the_same_state_is_refused") {
     CHECK(ApiCaller(daemon.target()).get("/1.0").status == 200);
 }
 
-TEST_CASE_METHOD(ProcessSetup, "sigterm_ends_with_status_zero_and_removes_the_socket") {
+TEST_CASE_METHOD(ProcessSetup, "sigterm ends with status zero and removes the socket") {
     DaemonProcess daemon(path);
     daemon.signal(SIGTERM);
     const auto status = daemon.wait();
@@ -103,7 +103,7 @@ TEST_CASE_METHOD(ProcessSetup, "sigterm_ends_with_status_zero_and_removes_the_so
     CHECK_FALSE(std::filesystem::exists(path / "svc.socket"));
 }
 
-TEST_CASE_METHOD(ProcessSetup, "sighup_reads_the_configuration_again_and_serves_on") {
+TEST_CASE_METHOD(ProcessSetup, "sighup reads the configuration again and serves on") {
     DaemonProcess daemon(path);
     write_file_atomically(path / "svcd.yaml", "log_level: nonsense\n");
     daemon.signal(SIGHUP);
@@ -113,7 +113,7 @@ TEST_CASE_METHOD(ProcessSetup, "sighup_reads_the_configuration_again_and_serves_
     CHECK(daemon.wait().value_or(ExitStatus{99, 0}).code == 0);
 }
 
-TEST_CASE_METHOD(ProcessSetup, "instances_run_on_over_an_orderly_restart") {
+TEST_CASE_METHOD(ProcessSetup, "instances run on over an orderly restart") {
     std::string id;
     {
         DaemonProcess daemon(path);
@@ -127,7 +127,7 @@ TEST_CASE_METHOD(ProcessSetup, "instances_run_on_over_an_orderly_restart") {
     CHECK(ApiCaller(daemon.target()).get("/1.0/containers/" + id).metadata().at("status") == Json("running"));
 }
 
-TEST_CASE_METHOD(ProcessSetup, "a_kill_while_instances_start_leaves_consistent_records") {
+TEST_CASE_METHOD(ProcessSetup, "a kill while instances start leaves consistent records") {
     const std::string url = [&] {
         DaemonProcess daemon(path, {"simulated_start_delay: 10m"});
         ApiCaller api(daemon.target());
@@ -143,7 +143,7 @@ TEST_CASE_METHOD(ProcessSetup, "a_kill_while_instances_start_leaves_consistent_r
     check_consistent(api);
 }
 
-TEST_CASE_METHOD(ProcessSetup, "a_kill_while_images_are_imported_leaves_consistent_records") {
+TEST_CASE_METHOD(ProcessSetup, "a kill while images are imported leaves consistent records") {
     const std::string package = image_package({.padding = 8U << 20U});
     std::vector<std::string> operations;
     {
@@ -162,7 +162,7 @@ TEST_CASE_METHOD(ProcessSetup, "a_kill_while_images_are_imported_leaves_consiste
     CHECK(std::filesystem::is_empty(path / "state/blobs/incoming"));
 }
 
-TEST_CASE_METHOD(ProcessSetup, "a_taken_metrics_port_is_a_clear_failure") {
+TEST_CASE_METHOD(ProcessSetup, "a taken metrics port is a clear failure") {
     const DaemonProcess first(path, {"metrics_listen: 127.0.0.1:0"});
     const std::string& ready = first.ready_line();
     const std::string port = ready.substr(ready.rfind(':') + 1);

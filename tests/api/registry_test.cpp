@@ -27,7 +27,7 @@ const std::string applications = "/1.0/registry/applications";
 
 }  // namespace
 
-TEST_CASE_METHOD(RegistrySetup, "without_a_registry_every_route_says_so") {
+TEST_CASE_METHOD(RegistrySetup, "without a registry every route says so") {
     for (const ApiReply& reply :
          {api.get(applications), api.call(Method::post, applications + "/candy/push"),
           api.call(Method::post, applications + "/candy/pull"), api.remove(applications + "/candy")}) {
@@ -36,7 +36,7 @@ TEST_CASE_METHOD(RegistrySetup, "without_a_registry_every_route_says_so") {
     }
 }
 
-TEST_CASE_METHOD(RegistrySetup, "an_application_travels_through_the_registry_to_another_service") {
+TEST_CASE_METHOD(RegistrySetup, "an application travels through the registry to another service") {
     api.add_application(application_package("candy", "tags: [game]\n"));
     use_registry(api, "manual");
     CHECK(api.get(applications).metadata() == Json::array());
@@ -58,7 +58,7 @@ TEST_CASE_METHOD(RegistrySetup, "an_application_travels_through_the_registry_to_
     CHECK(api.get(applications).metadata() == Json::array());
 }
 
-TEST_CASE_METHOD(RegistrySetup, "modes_allow_one_direction_alone") {
+TEST_CASE_METHOD(RegistrySetup, "modes allow one direction alone") {
     api.add_application(application_package("candy"));
     use_registry(api, "pull");
     CHECK(api.call(Method::post, applications + "/candy/push").status == 400);

@@ -28,7 +28,7 @@ std::string with_names(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("server_information_is_open_to_everyone") {
+TEST_CASE("server information is open to everyone") {
     TestDaemon daemon;
     check_golden("api/golden/root.json", daemon.api().get("/").json());
     check_golden("api/golden/server.json", daemon.api().get("/1.0").json());
@@ -40,7 +40,7 @@ TEST_CASE("server_information_is_open_to_everyone") {
     CHECK(guest.get("/1.0/version").status == 200);
 }
 
-TEST_CASE("a_certificate_is_untrusted_until_the_service_trusts_it") {
+TEST_CASE("a certificate is untrusted until the service trusts it") {
     TestDaemon daemon;
     const KeyPair keys = make_key_pair(daemon.path(), "client");
     ApiCaller client(daemon.tls_target(keys));
@@ -51,7 +51,7 @@ TEST_CASE("a_certificate_is_untrusted_until_the_service_trusts_it") {
     CHECK(client.get("/1.0/images").status == 200);
 }
 
-TEST_CASE("trusted_routes_refuse_guests_before_anything_else") {
+TEST_CASE("trusted routes refuse guests before anything else") {
     TestDaemon daemon;
     ApiCaller guest(daemon.tls_target());
     for (const std::string& route : daemon.routes()) {
@@ -67,7 +67,7 @@ TEST_CASE("trusted_routes_refuse_guests_before_anything_else") {
           403);
 }
 
-TEST_CASE("the_instances_socket_shows_token_routes_alone") {
+TEST_CASE("the instances socket shows token routes alone") {
     TestDaemon daemon;
     ApiCaller inside(daemon.agent_target());
     for (const char* path :
@@ -80,7 +80,7 @@ TEST_CASE("the_instances_socket_shows_token_routes_alone") {
     CHECK(inside.patch("/1.0/containers/x", Json::object({{"desired_status", "stopped"}})).status == 401);
 }
 
-TEST_CASE("unknown_paths_and_methods_are_not_found") {
+TEST_CASE("unknown paths and methods are not found") {
     TestDaemon daemon;
     const auto refused = [&](Method method, const std::string& path) {
         return daemon.api().call(method, path).status == 404;
@@ -93,7 +93,7 @@ TEST_CASE("unknown_paths_and_methods_are_not_found") {
     check_golden("api/golden/not_found.json", daemon.api().get("/nowhere").json());
 }
 
-TEST_CASE("head_is_get_without_a_body") {
+TEST_CASE("head is get without a body") {
     TestDaemon daemon;
     const ApiReply reply = daemon.api().call(Method::head, "/1.0");
     CHECK(reply.status == 200);
@@ -101,7 +101,7 @@ TEST_CASE("head_is_get_without_a_body") {
     CHECK(daemon.api().call(Method::head, "/1.0/images/x").status == 404);
 }
 
-TEST_CASE("bad_bodies_and_queries_are_refused") {
+TEST_CASE("bad bodies and queries are refused") {
     TestDaemon daemon;
     CHECK(daemon.api().call(Method::post, "/1.0/containers", "{").status == 400);
     CHECK(daemon.api().call(Method::post, "/1.0/containers", "").error() == "request body is required");
@@ -111,7 +111,7 @@ TEST_CASE("bad_bodies_and_queries_are_refused") {
     CHECK(daemon.api().get("/1.0/containers?recursion=x").status == 400);
 }
 
-TEST_CASE("bodies_over_the_limit_are_refused") {
+TEST_CASE("bodies over the limit are refused") {
     TestDaemon daemon([](server::Options& options) {
         options.max_body = 1000;
         options.max_upload = 5000;

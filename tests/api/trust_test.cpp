@@ -70,13 +70,13 @@ struct TrustFixture : TrustWorld {
 
 }  // namespace
 
-TEST_CASE_METHOD(TrustFixture, "without_a_certificate_one_is_a_guest_who_still_gets_an_answer") {
+TEST_CASE_METHOD(TrustFixture, "without a certificate one is a guest who still gets an answer") {
     HttpClient guest(server.tls_target());
     CHECK(ask(guest) == "guest");
     CHECK(ask(guest, "/private") == "Not Authorized");
 }
 
-TEST_CASE_METHOD(TrustFixture, "a_certificate_is_trusted_while_it_is_in_the_store") {
+TEST_CASE_METHOD(TrustFixture, "a certificate is trusted while it is in the store") {
     const auto someone = make_certificate({"someone"});
     CHECK(state_of(someone) == "untrusted");
     trust(someone);
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(TrustFixture, "a_certificate_is_trusted_while_it_is_in_the_stor
     CHECK(state_of(someone) == "untrusted");
 }
 
-TEST_CASE_METHOD(TrustFixture, "dates_are_checked_at_each_handshake_and_each_request") {
+TEST_CASE_METHOD(TrustFixture, "dates are checked at each handshake and each request") {
     const auto dated = make_certificate(
         {"dated", from_rfc3339("2024-02-01T00:00:00Z"), from_rfc3339("2024-03-01T00:00:00Z")});
     trust(dated);
@@ -98,7 +98,7 @@ TEST_CASE_METHOD(TrustFixture, "dates_are_checked_at_each_handshake_and_each_req
     CHECK(state_of(dated) == "untrusted");
 }
 
-TEST_CASE_METHOD(TrustFixture, "children_of_an_authority_come_and_go_with_it") {
+TEST_CASE_METHOD(TrustFixture, "children of an authority come and go with it") {
     const auto authority = make_certificate({.name = "ca", .authority = true});
     const auto child = make_certificate({.name = "child", .issuer = &authority});
     CHECK(state_of(child) == "untrusted");
@@ -110,7 +110,7 @@ TEST_CASE_METHOD(TrustFixture, "children_of_an_authority_come_and_go_with_it") {
     CHECK(state_of(child) == "untrusted");
 }
 
-TEST_CASE_METHOD(TrustFixture, "removing_a_certificate_ends_its_connections_and_nobody_elses") {
+TEST_CASE_METHOD(TrustFixture, "removing a certificate ends its connections and nobody elses") {
     const auto leaving = make_certificate({"leaving"});
     const auto staying = make_certificate({"staying"});
     trust(leaving);
@@ -137,7 +137,7 @@ TEST_CASE_METHOD(TrustFixture, "removing_a_certificate_ends_its_connections_and_
     CHECK_THROWS_AS(WebSocketClient(target(leaving), "/events"), Error);
 }
 
-TEST_CASE_METHOD(TrustFixture, "clients_shake_hands_while_certificates_come_and_go") {
+TEST_CASE_METHOD(TrustFixture, "clients shake hands while certificates come and go") {
     constexpr std::size_t threads = 10;
     constexpr std::size_t per_thread = 10;
     std::atomic<std::size_t> right{0};
@@ -162,7 +162,7 @@ TEST_CASE_METHOD(TrustFixture, "clients_shake_hands_while_certificates_come_and_
     CHECK(right == threads * per_thread);
 }
 
-TEST_CASE("a_token_opens_nothing_once_its_instance_is_gone") {
+TEST_CASE("a token opens nothing once its instance is gone") {
     const TemporaryDirectory directory(std::filesystem::temp_directory_path(), "svc-token-");
     const ManualClock clock;
     const AgentTokens tokens(directory.path() / "key", clock);

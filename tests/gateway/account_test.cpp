@@ -13,7 +13,7 @@ ApiReply create(TestGateway& gateway, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("an_account_is_created_with_its_token_and_listed_without") {
+TEST_CASE("an account is created with its token and listed without") {
     TestGateway gateway;
     const ApiReply reply = create(gateway, R"({"name":"alice","expiry":"720h"})");
     CHECK(reply.status == 201);
@@ -29,7 +29,7 @@ TEST_CASE("an_account_is_created_with_its_token_and_listed_without") {
     CHECK(list.text.find(token) == std::string::npos);
 }
 
-TEST_CASE("an_expiry_is_a_duration_or_a_time_and_a_year_at_first") {
+TEST_CASE("an expiry is a duration or a time and a year at first") {
     TestGateway gateway;
     CHECK(create(gateway, R"({"name":"a"})").metadata().at("expires_at") ==
           Json("2025-01-01T03:04:05.678901234Z"));
@@ -37,7 +37,7 @@ TEST_CASE("an_expiry_is_a_duration_or_a_time_and_a_year_at_first") {
           Json("2024-02-03T00:00:00.000000000Z"));
 }
 
-TEST_CASE("faulty_accounts_are_refused") {
+TEST_CASE("faulty accounts are refused") {
     TestGateway gateway;
     for (const char* text :
          {"", "{", "[]", "{}", R"({"name":""})", R"({"name":"Alice"})", R"({"name":"-a"})",
@@ -51,7 +51,7 @@ TEST_CASE("faulty_accounts_are_refused") {
     CHECK(gateway.local().get("/1.0/accounts").json().at("total_size") == Json(1));
 }
 
-TEST_CASE("a_name_is_taken_once") {
+TEST_CASE("a name is taken once") {
     TestGateway gateway;
     gateway.token("alice");
     const ApiReply reply = create(gateway, R"({"name":"alice"})");
@@ -59,7 +59,7 @@ TEST_CASE("a_name_is_taken_once") {
     CHECK(reply.error() == "account already exists");
 }
 
-TEST_CASE("a_deleted_account_is_worth_nothing_not_even_when_it_is_made_anew") {
+TEST_CASE("a deleted account is worth nothing not even when it is made anew") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     CHECK(gateway.call(Method::get, "/1.0/sessions", token).status == 200);
@@ -71,7 +71,7 @@ TEST_CASE("a_deleted_account_is_worth_nothing_not_even_when_it_is_made_anew") {
     CHECK(gateway.call(Method::get, "/1.0/sessions", second).status == 200);
 }
 
-TEST_CASE("a_deleted_accounts_sessions_end_and_are_not_those_of_the_next_one_of_its_name") {
+TEST_CASE("a deleted accounts sessions end and are not those of the next one of its name") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     const std::string id = gateway.create(token).at("id").as_string();
@@ -91,7 +91,7 @@ TEST_CASE("a_deleted_accounts_sessions_end_and_are_not_those_of_the_next_one_of_
                [&] { return gateway.local().get("/1.0/sessions/" + id).status == 404; });
 }
 
-TEST_CASE("accounts_are_on_the_local_socket_alone") {
+TEST_CASE("accounts are on the local socket alone") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     CHECK(gateway.call(Method::get, "/1.0/accounts", token).status == 404);
@@ -101,7 +101,7 @@ TEST_CASE("accounts_are_on_the_local_socket_alone") {
     CHECK(gateway.local().get("/1.0/accounts").json().at("total_size") == Json(1));
 }
 
-TEST_CASE("the_local_socket_is_its_owners_alone") {
+TEST_CASE("the local socket is its owners alone") {
     const TestGateway gateway;
     const auto mode = std::filesystem::status(gateway.options().socket).permissions();
     CHECK(mode == (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));

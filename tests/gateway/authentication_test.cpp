@@ -18,7 +18,7 @@ ApiReply ask(TestGateway& gateway, const std::string& authorization,
 
 }  // namespace
 
-TEST_CASE("the_token_is_in_the_header_or_in_the_query") {
+TEST_CASE("the token is in the header or in the query") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     CHECK(ask(gateway, "macaroon root=" + token).status == 200);
@@ -28,7 +28,7 @@ TEST_CASE("the_token_is_in_the_header_or_in_the_query") {
     CHECK(ask(gateway, "Basic abc", "/1.0/sessions/?api_token=" + token).status == 200);
 }
 
-TEST_CASE("whoever_has_no_valid_token_is_refused_with_401") {
+TEST_CASE("whoever has no valid token is refused with 401") {
     TestGateway gateway;
     TestGateway other;
     const std::string token = gateway.token("alice");
@@ -56,7 +56,7 @@ TEST_CASE("whoever_has_no_valid_token_is_refused_with_401") {
     CHECK(ask(other, "macaroon root=" + token).status == 401);
 }
 
-TEST_CASE("who_says_twice_who_he_is_is_nobody") {
+TEST_CASE("who says twice who he is is nobody") {
     TestGateway gateway;
     Headers headers;
     for (const char* account : {"alice", "bob"})
@@ -65,7 +65,7 @@ TEST_CASE("who_says_twice_who_he_is_is_nobody") {
     CHECK(gateway.caller().call(Method::get, "/1.0/status", "", headers).status == 401);
 }
 
-TEST_CASE("every_route_but_the_status_and_the_page_wants_a_token") {
+TEST_CASE("every route but the status and the page wants a token") {
     TestGateway gateway;
     for (const std::string& route : gateway.gateway().routes()) {
         const std::size_t space = route.find(' ');
@@ -79,7 +79,7 @@ TEST_CASE("every_route_but_the_status_and_the_page_wants_a_token") {
     }
 }
 
-TEST_CASE("the_table_of_tests_has_each_route_of_the_gateway_and_no_other") {
+TEST_CASE("the table of tests has each route of the gateway and no other") {
     TestGateway gateway;
     std::set<std::string> served{"GET /web/{file}", "GET /internal/1.0/metrics"};
     for (const std::string& route : gateway.gateway().routes())
@@ -94,13 +94,13 @@ TEST_CASE("the_table_of_tests_has_each_route_of_the_gateway_and_no_other") {
     CHECK(served == documented);
 }
 
-TEST_CASE("a_socket_token_is_no_account_token") {
+TEST_CASE("a socket token is no account token") {
     TestGateway gateway;
     const std::string url = gateway.create(gateway.token("alice")).at("url").as_string();
     CHECK(ask(gateway, "macaroon root=" + url.substr(url.find("token=") + 6)).status == 401);
 }
 
-TEST_CASE("an_expired_token_is_refused") {
+TEST_CASE("an expired token is refused") {
     TestGateway gateway;
     const ApiReply reply =
         gateway.local().post("/1.0/accounts", Json::object({{"name", "alice"}, {"expiry", "1h"}}));
@@ -110,13 +110,13 @@ TEST_CASE("an_expired_token_is_refused") {
     CHECK(ask(gateway, "macaroon root=" + token).status == 401);
 }
 
-TEST_CASE("a_refusal_comes_before_the_body_is_read") {
+TEST_CASE("a refusal comes before the body is read") {
     TestGateway gateway;
     const ApiReply reply = gateway.caller().call(Method::post, "/1.0/sessions", std::string(100'000, 'x'));
     CHECK(reply.status == 401);
 }
 
-TEST_CASE("the_status_is_open_and_tells_more_with_a_token") {
+TEST_CASE("the status is open and tells more with a token") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     check_golden("gateway/golden/status.json", ask(gateway, "", "/1.0/status").json());
@@ -125,7 +125,7 @@ TEST_CASE("the_status_is_open_and_tells_more_with_a_token") {
     CHECK(ask(gateway, "macaroon root=x", "/1.0/status").status == 401);
 }
 
-TEST_CASE("a_gateway_whose_regions_are_down_is_unhealthy") {
+TEST_CASE("a gateway whose regions are down is unhealthy") {
     TestGateway gateway;
     gateway.region().set_answers(false);
     gateway.clock().advance(std::chrono::minutes(1));
@@ -133,7 +133,7 @@ TEST_CASE("a_gateway_whose_regions_are_down_is_unhealthy") {
                [&] { return ask(gateway, "", "/1.0/status").metadata().at("status") == Json("unhealthy"); });
 }
 
-TEST_CASE("what_is_no_route_is_not_found") {
+TEST_CASE("what is no route is not found") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     for (const char* path :

@@ -14,7 +14,7 @@ Headers from(const std::string& origin) {
 
 }  // namespace
 
-TEST_CASE("cors_preflight_of_every_route_is_answered_without_a_token") {
+TEST_CASE("cors preflight of every route is answered without a token") {
     TestGateway gateway;
     for (const std::string& route : gateway.gateway().routes()) {
         const std::string path = route.substr(route.find(' ') + 1);
@@ -34,7 +34,7 @@ TEST_CASE("cors_preflight_of_every_route_is_answered_without_a_token") {
     CHECK(gateway.caller().call(Method::options, "/1.0/nothing").status == 404);
 }
 
-TEST_CASE("other_origins_may_read_answers_and_refusals") {
+TEST_CASE("other origins may read answers and refusals") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     const std::vector<ApiReply> replies{
@@ -54,7 +54,7 @@ TEST_CASE("other_origins_may_read_answers_and_refusals") {
     }
 }
 
-TEST_CASE("configured_origins_alone_may_read") {
+TEST_CASE("configured origins alone may read") {
     TestGateway gateway([](auto& options) { options.allowed_origins = {"https://app.example"}; });
     const ApiReply ours =
         gateway.caller().call(Method::options, "/1.0/sessions", "", from("https://app.example"));

@@ -46,7 +46,7 @@ std::string labels(const std::string& handler, const std::string& method, const 
 
 }  // namespace
 
-TEST_CASE("metrics_are_for_those_with_the_configured_credentials") {
+TEST_CASE("metrics are for those with the configured credentials") {
     TestGateway gateway;
     for (const char* wrong : {"", "prometheus:", "prometheus:wrong", "other:secret", "prometheus", ":",
                               "prometheus:secret2", "prometheus:secre"}) {
@@ -66,7 +66,7 @@ TEST_CASE("metrics_are_for_those_with_the_configured_credentials") {
     CHECK(reply.headers.get("Content-Type") == "text/plain; version=0.0.4");
 }
 
-TEST_CASE("metrics_have_a_listener_of_their_own_and_it_has_nothing_else") {
+TEST_CASE("metrics have a listener of their own and it has nothing else") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     CHECK(gateway.call(Method::get, "/internal/1.0/metrics", token).status == 404);
@@ -74,12 +74,12 @@ TEST_CASE("metrics_have_a_listener_of_their_own_and_it_has_nothing_else") {
         CHECK(ApiCaller(gateway.metrics_target()).get(path).status == 404);
 }
 
-TEST_CASE("without_credentials_in_its_configuration_a_gateway_serves_no_metrics") {
+TEST_CASE("without credentials in its configuration a gateway serves no metrics") {
     TestGateway gateway([](auto& options) { options.metrics_user = options.metrics_password = ""; });
     CHECK_THROWS_AS(gateway.metrics_target(), Error);
 }
 
-TEST_CASE("metrics_tell_sessions_accounts_and_agents") {
+TEST_CASE("metrics tell sessions accounts and agents") {
     TestGateway gateway;
     std::string text = metrics(gateway);
     for (const char* status : {"created", "active", "error", "terminating", "terminated"})
@@ -102,7 +102,7 @@ TEST_CASE("metrics_tell_sessions_accounts_and_agents") {
     CHECK(value(text, "stream_gateway_agents_total{status=\"unresponsive\"}") == 1);
 }
 
-TEST_CASE("requests_are_counted_by_the_handlers_of_the_route_table") {
+TEST_CASE("requests are counted by the handlers of the route table") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     const std::string id =
@@ -151,7 +151,7 @@ TEST_CASE("requests_are_counted_by_the_handlers_of_the_route_table") {
                           labels("get_sessions", "get", ",le=\"100000\"")) == 2);
 }
 
-TEST_CASE("every_handler_has_its_series_before_anybody_asks") {
+TEST_CASE("every handler has its series before anybody asks") {
     TestGateway gateway;
     const std::string text = metrics(gateway);
     for (const auto& [handler, method] :
@@ -169,7 +169,7 @@ TEST_CASE("every_handler_has_its_series_before_anybody_asks") {
                               labels(handler, method, ",le=\"+Inf\"")) == 0);
 }
 
-TEST_CASE("a_websocket_counts_when_it_ends_and_is_in_flight_until_then") {
+TEST_CASE("a websocket counts when it ends and is in flight until then") {
     TestGateway gateway;
     const std::string url = gateway.create(gateway.token("alice")).at("url").as_string();
     const std::string series =
@@ -185,7 +185,7 @@ TEST_CASE("a_websocket_counts_when_it_ends_and_is_in_flight_until_then") {
     eventually("nothing else is in flight", [&] { return in_flight() == 1; });
 }
 
-TEST_CASE("no_token_is_in_the_metrics") {
+TEST_CASE("no token is in the metrics") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     gateway.caller().get("/1.0/sessions?api_token=" + token);

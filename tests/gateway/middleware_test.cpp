@@ -51,7 +51,7 @@ struct World {
 
 }  // namespace
 
-TEST_CASE_METHOD(World, "a_gateway_that_is_starting_or_stopping_answers_503") {
+TEST_CASE_METHOD(World, "a gateway that is starting or stopping answers 503") {
     const Response early = ask("/1.0/status");
     CHECK(early.status == 503);
     CHECK(early.headers.get("Retry-After") == "1");
@@ -65,7 +65,7 @@ TEST_CASE_METHOD(World, "a_gateway_that_is_starting_or_stopping_answers_503") {
     CHECK(ask("/1.0/status").status == 503);
 }
 
-TEST_CASE_METHOD(World, "a_fault_of_ours_is_told_without_its_details") {
+TEST_CASE_METHOD(World, "a fault of ours is told without its details") {
     phase = Phase::serving;
     log::set_level(log::Level::error);
     const Response response = ask("/broken");

@@ -19,7 +19,7 @@ struct Setup : test::OptionsFile<Options> {
 
 }  // namespace
 
-TEST_CASE_METHOD(Setup, "gateway_options_have_the_documented_defaults") {
+TEST_CASE_METHOD(Setup, "gateway options have the documented defaults") {
     const Options options = read();
     CHECK(options.state_dir == "/var/lib/svc-gateway");
     CHECK(options.socket == "/run/svc-gateway/unix.socket");
@@ -34,7 +34,7 @@ TEST_CASE_METHOD(Setup, "gateway_options_have_the_documented_defaults") {
     CHECK(options.log_level == log::Level::info);
 }
 
-TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
+TEST_CASE_METHOD(Setup, "a whole file is read") {
     write(
         "state_dir: /a\nlisten: 127.0.0.1:1\npublic_url: https://gw.example/\ntls12: true\nmetrics:\n"
         "  listen: none\n  user: u\n  password: p\n"
@@ -78,7 +78,7 @@ TEST_CASE_METHOD(Setup, "a_whole_file_is_read") {
     CHECK(options.log_level == log::Level::debug);
 }
 
-TEST_CASE_METHOD(Setup, "gateway_flags_win_over_the_file") {
+TEST_CASE_METHOD(Setup, "gateway flags win over the file") {
     write("state_dir: /a\nlisten: 127.0.0.1:1\nlog_level: debug\n");
     const Options options =
         read({"--state-dir", "/b", "--listen=[::1]:0", "--instance-url", "http://192.0.2.1:4000",
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(Setup, "gateway_flags_win_over_the_file") {
     CHECK_FALSE(test::message_of([&] { read({"--tls-key", pem}); }).empty());
 }
 
-TEST_CASE_METHOD(Setup, "a_fault_in_the_gateways_file_names_file_line_and_key") {
+TEST_CASE_METHOD(Setup, "a fault in the gateways file names file line and key") {
     const std::string name = file.string();
     CHECK(refusal("state_dir: /a\nspeed: 3\n") == name + ":2: unknown key 'speed'");
     CHECK(refusal("\nlimits:\n  launch: 1m\n  # more\n  sessions: many\n") ==
@@ -114,7 +114,7 @@ TEST_CASE_METHOD(Setup, "a_fault_in_the_gateways_file_names_file_line_and_key") 
     CHECK(refusal("- a\n") == name + ":1: must be a map of keys to values");
 }
 
-TEST_CASE_METHOD(Setup, "gateway_values_out_of_range_are_refused") {
+TEST_CASE_METHOD(Setup, "gateway values out of range are refused") {
     for (const char* line : {"listen: none",
                              "listen: 4000",
                              "metrics: {user: u}",
@@ -149,7 +149,7 @@ TEST_CASE_METHOD(Setup, "gateway_values_out_of_range_are_refused") {
     }
 }
 
-TEST_CASE("every_setting_of_the_gateway_is_documented_once") {
+TEST_CASE("every setting of the gateway is documented once") {
     test::check_documented_once(settings(), "svc-gateway.md");
 }
 

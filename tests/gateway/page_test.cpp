@@ -6,7 +6,7 @@
 
 namespace svc::test {
 
-TEST_CASE("the_page_is_served_to_everybody_with_a_strict_policy") {
+TEST_CASE("the page is served to everybody with a strict policy") {
     TestGateway gateway;
     const ApiReply page = gateway.caller().get("/");
     REQUIRE(page.status == 200);
@@ -20,7 +20,7 @@ TEST_CASE("the_page_is_served_to_everybody_with_a_strict_policy") {
     CHECK(page.text.find("<script>") == std::string::npos);
 }
 
-TEST_CASE("every_file_of_the_page_comes_whole_with_its_type") {
+TEST_CASE("every file of the page comes whole with its type") {
     TestGateway gateway;
     ApiCaller caller = gateway.caller();
     const std::filesystem::path folder = std::filesystem::path(SVC_TESTS_DIR) / ".." / "server/gateway/web";
@@ -34,7 +34,7 @@ TEST_CASE("every_file_of_the_page_comes_whole_with_its_type") {
     CHECK(caller.get("/web/nothing.js").status == 404);
 }
 
-TEST_CASE("a_file_that_has_not_changed_is_not_sent_again") {
+TEST_CASE("a file that has not changed is not sent again") {
     TestGateway gateway;
     const auto ask = [&](const std::string& known) {
         ClientRequest request;

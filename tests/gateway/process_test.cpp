@@ -87,7 +87,7 @@ struct Setup {
 
 }  // namespace
 
-TEST_CASE_METHOD(Setup, "the_gateway_checks_its_usage_and_configuration") {
+TEST_CASE_METHOD(Setup, "the gateway checks its usage and configuration") {
     CHECK(run({"--version"}).output == "svc-gateway " SVC_VERSION "\n");
     CHECK(run({"--version"}).status.code == 0);
     CHECK(run({"--help"}).status.code == 0);
@@ -107,7 +107,7 @@ TEST_CASE_METHOD(Setup, "the_gateway_checks_its_usage_and_configuration") {
     CHECK_FALSE(std::filesystem::exists(path / "state"));
 }
 
-TEST_CASE_METHOD(Setup, "the_gateway_says_when_it_is_ready_and_ends_cleanly") {
+TEST_CASE_METHOD(Setup, "the gateway says when it is ready and ends cleanly") {
     Process process(path);
     const std::string said = process.read_until("svc-gateway: ready ");
     CHECK(said.find("svc-gateway: ready unix:" + (path / "gateway.socket").string() +
@@ -123,7 +123,7 @@ TEST_CASE_METHOD(Setup, "the_gateway_says_when_it_is_ready_and_ends_cleanly") {
     CHECK_FALSE(std::filesystem::exists(path / "gateway.socket"));
 }
 
-TEST_CASE_METHOD(Setup, "the_gateway_speaks_tls_13_alone_unless_told") {
+TEST_CASE_METHOD(Setup, "the gateway speaks tls 13 alone unless told") {
     {
         Process process(path);
         const Target target = process.target();
@@ -136,7 +136,7 @@ TEST_CASE_METHOD(Setup, "the_gateway_speaks_tls_13_alone_unless_told") {
     CHECK(accepts(target, TlsVersion::tls12));
 }
 
-TEST_CASE_METHOD(Setup, "a_hangup_has_the_certificate_and_the_log_level_read_again") {
+TEST_CASE_METHOD(Setup, "a hangup has the certificate and the log level read again") {
     const SystemClock clock;
     const KeyPair files{path / "own.crt", path / "own.key"};
     ensure_key_pair(files, "first", {}, {}, clock);
@@ -166,7 +166,7 @@ TEST_CASE_METHOD(Setup, "a_hangup_has_the_certificate_and_the_log_level_read_aga
     CHECK(ApiCaller(target).get("/1.0/status").status == 200);
 }
 
-TEST_CASE_METHOD(Setup, "no_token_is_written_to_the_log") {
+TEST_CASE_METHOD(Setup, "no token is written to the log") {
     Process process(path, {"--log-level", "debug"});
     const Target target = process.target();
     Target local;
@@ -189,7 +189,7 @@ TEST_CASE_METHOD(Setup, "no_token_is_written_to_the_log") {
     CHECK(said.find(token.substr(0, 40)) == std::string::npos);
 }
 
-TEST_CASE("the_log_tells_who_asked_for_a_session") {
+TEST_CASE("the log tells who asked for a session") {
     TestGateway gateway([](gateway::Options& options) { options.log_level = log::Level::info; });
     const std::string token = gateway.token("alice");
     std::mutex mutex;
@@ -216,7 +216,7 @@ TEST_CASE("the_log_tells_who_asked_for_a_session") {
     CHECK(is_told("session ends", " reason=Deleted by request"));
 }
 
-TEST_CASE_METHOD(Setup, "a_gateway_without_descriptors_says_so_and_serves_when_it_has_some_again") {
+TEST_CASE_METHOD(Setup, "a gateway without descriptors says so and serves when it has some again") {
     Process process(path);
     const Target target = process.target();
     rlimit before{};

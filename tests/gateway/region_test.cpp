@@ -23,7 +23,7 @@ void go_away(TestGateway& gateway, const std::string& region) {
 
 }  // namespace
 
-TEST_CASE("regions_and_applications_are_listed_by_name") {
+TEST_CASE("regions and applications are listed by name") {
     TestGateway gateway(with_two_regions);
     const std::string token = gateway.token("alice");
     gateway.region("west").set_applications({"game", "app"});
@@ -36,7 +36,7 @@ TEST_CASE("regions_and_applications_are_listed_by_name") {
     check_golden("gateway/golden/regions.json", gateway.call(Method::get, "/1.0/regions/", token).json());
 }
 
-TEST_CASE("an_application_without_a_streamer_is_said_to_have_none_and_is_not_started") {
+TEST_CASE("an application without a streamer is said to have none and is not started") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     gateway.region().add_application({"greeter", {{0, false}}});
@@ -51,7 +51,7 @@ TEST_CASE("an_application_without_a_streamer_is_said_to_have_none_and_is_not_sta
     CHECK(gateway.region().launches().empty());
 }
 
-TEST_CASE("a_region_that_is_down_is_not_listed_and_hosts_nothing") {
+TEST_CASE("a region that is down is not listed and hosts nothing") {
     TestGateway gateway(with_two_regions);
     const std::string token = gateway.token("alice");
     go_away(gateway, "west");
@@ -64,7 +64,7 @@ TEST_CASE("a_region_that_is_down_is_not_listed_and_hosts_nothing") {
     CHECK(reply.error() == "No agent available to host the session");
 }
 
-TEST_CASE("without_any_region_a_session_has_no_place") {
+TEST_CASE("without any region a session has no place") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     go_away(gateway, "home");
@@ -74,7 +74,7 @@ TEST_CASE("without_any_region_a_session_has_no_place") {
     CHECK(gateway.call(Method::get, "/1.0/sessions", token).json().at("total_size") == Json(0));
 }
 
-TEST_CASE("the_region_with_fewest_sessions_for_its_cpus_hosts_the_next_one") {
+TEST_CASE("the region with fewest sessions for its cpus hosts the next one") {
     TestGateway gateway(with_two_regions);
     const std::string token = gateway.token("alice");
     gateway.region("west").set_cpus(12);
@@ -88,7 +88,7 @@ TEST_CASE("the_region_with_fewest_sessions_for_its_cpus_hosts_the_next_one") {
     CHECK(hosted["west"] > hosted["east"]);
 }
 
-TEST_CASE("a_wanted_region_hosts_the_session") {
+TEST_CASE("a wanted region hosts the session") {
     TestGateway gateway(with_two_regions);
     const std::string token = gateway.token("alice");
     for (const char* region : {"west", "west", "east"})
@@ -96,7 +96,7 @@ TEST_CASE("a_wanted_region_hosts_the_session") {
               Json(region));
 }
 
-TEST_CASE("a_region_without_room_is_passed_over_and_the_reason_of_a_failed_launch_is_told") {
+TEST_CASE("a region without room is passed over and the reason of a failed launch is told") {
     TestGateway gateway(with_two_regions);
     const std::string token = gateway.token("alice");
     const std::string full = "No suitable node to satisfy container requirement available (node0: offline)";

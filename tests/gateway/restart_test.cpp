@@ -12,7 +12,7 @@ const Json joinable = Json::parse(R"({"app":"app","joinable":true,"idle_time_min
 
 }  // namespace
 
-TEST_CASE("accounts_and_sessions_stay_when_the_gateway_begins_anew") {
+TEST_CASE("accounts and sessions stay when the gateway begins anew") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     const std::string id = gateway.create(token, joinable).at("id").as_string();
@@ -31,7 +31,7 @@ TEST_CASE("accounts_and_sessions_stay_when_the_gateway_begins_anew") {
     CHECK(gateway.region().launches().size() == 1);
 }
 
-TEST_CASE("an_instance_that_comes_back_after_a_restart_is_joined") {
+TEST_CASE("an instance that comes back after a restart is joined") {
     TestGateway gateway([](auto& options) { options.instance_url = "https://127.0.0.1:1"; });
     const std::string token = gateway.token("alice");
     const std::string id = gateway.create(token, joinable).at("id").as_string();
@@ -62,7 +62,7 @@ TEST_CASE("an_instance_that_comes_back_after_a_restart_is_joined") {
     CHECK(joined.at("type") == Json("ctl:client-joined"));
 }
 
-TEST_CASE("a_deletion_that_a_restart_cut_short_is_finished") {
+TEST_CASE("a deletion that a restart cut short is finished") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     const std::string id = gateway.create(token).at("id").as_string();
@@ -78,7 +78,7 @@ TEST_CASE("a_deletion_that_a_restart_cut_short_is_finished") {
                [&] { return gateway.call(Method::get, "/1.0/sessions/" + id, token).status == 404; });
 }
 
-TEST_CASE("clients_are_told_and_sockets_closed_with_going_away_when_the_gateway_stops") {
+TEST_CASE("clients are told and sockets closed with going away when the gateway stops") {
     TestGateway gateway;
     WebSocketClient client = gateway.open(gateway.create(gateway.token("alice")).at("url").as_string());
     gateway.stop();
@@ -87,7 +87,7 @@ TEST_CASE("clients_are_told_and_sockets_closed_with_going_away_when_the_gateway_
     CHECK_FALSE(std::filesystem::exists(gateway.options().socket));
 }
 
-TEST_CASE("instances_are_told_the_certificate_that_is_served_at_their_launch") {
+TEST_CASE("instances are told the certificate that is served at their launch") {
     TestGateway gateway;
     const std::string token = gateway.token("alice");
     const auto told = [&](std::size_t launch) {
@@ -136,7 +136,7 @@ struct Rotation {
 
 }  // namespace
 
-TEST_CASE("an_instance_comes_back_after_the_certificate_was_replaced") {
+TEST_CASE("an instance comes back after the certificate was replaced") {
     Rotation world;
     const std::string first = world.gateway.gateway().fingerprint();
     CHECK(world.connects());
@@ -151,7 +151,7 @@ TEST_CASE("an_instance_comes_back_after_the_certificate_was_replaced") {
     CHECK(world.connects());
 }
 
-TEST_CASE("an_instance_accepts_no_other_certificate_than_its_own") {
+TEST_CASE("an instance accepts no other certificate than its own") {
     Rotation world;
     SECTION("with another pin") {
         world.streaming.set("server_fingerprint", std::string(64, 'a'));
@@ -165,7 +165,7 @@ TEST_CASE("an_instance_accepts_no_other_certificate_than_its_own") {
     CHECK_FALSE(world.connects());
 }
 
-TEST_CASE("an_instance_that_knows_no_name_pins_the_certificate_of_everybody") {
+TEST_CASE("an instance that knows no name pins the certificate of everybody") {
     Rotation world;
     world.streaming = Json::object({{"control_url", world.streaming.at("control_url")},
                                     {"fingerprint", world.streaming.at("fingerprint")}});
@@ -177,7 +177,7 @@ TEST_CASE("an_instance_that_knows_no_name_pins_the_certificate_of_everybody") {
     CHECK_FALSE(world.connects());
 }
 
-TEST_CASE("a_gateway_whose_certificate_for_instances_is_broken_says_so") {
+TEST_CASE("a gateway whose certificate for instances is broken says so") {
     TestGateway gateway;
     gateway.stop();
     const auto file = gateway.options().state_dir / "tls/instances.crt";
@@ -187,14 +187,14 @@ TEST_CASE("a_gateway_whose_certificate_for_instances_is_broken_says_so") {
           }).starts_with(file.string() + " with instances.key: cannot load certificate"));
 }
 
-TEST_CASE("a_state_directory_has_one_gateway") {
+TEST_CASE("a state directory has one gateway") {
     const TestGateway gateway;
     gateway::Options second = gateway.options();
     second.socket = gateway.path() / "second.socket";
     CHECK(code_of([&] { gateway::Gateway other(second); }) == ErrorCode::busy);
 }
 
-TEST_CASE("the_state_is_private") {
+TEST_CASE("the state is private") {
     using std::filesystem::perms;
     const TestGateway gateway;
     const auto mode = [&](const char* name) {

@@ -6,7 +6,7 @@
 
 namespace svc::test {
 
-TEST_CASE_METHOD(SessionCaller, "a_deleted_session_takes_its_instance_with_it") {
+TEST_CASE_METHOD(SessionCaller, "a deleted session takes its instance with it") {
     const std::string id = new_session();
     region().await_launches(1);
     const ApiReply reply = remove("/1.0/sessions/" + id + "?sync=true");
@@ -17,7 +17,7 @@ TEST_CASE_METHOD(SessionCaller, "a_deleted_session_takes_its_instance_with_it") 
     CHECK(remove("/1.0/sessions/" + id).status == 404);
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_deletion_that_does_not_wait_goes_on_by_itself") {
+TEST_CASE_METHOD(SessionCaller, "a deletion that does not wait goes on by itself") {
     const std::string id = new_session();
     region().await_launches(1);
     CHECK(remove("/1.0/sessions/" + id + "/").status == 200);
@@ -25,7 +25,7 @@ TEST_CASE_METHOD(SessionCaller, "a_deletion_that_does_not_wait_goes_on_by_itself
     eventually("the record is gone", [&] { return get("/1.0/sessions/" + id).status == 404; });
 }
 
-TEST_CASE_METHOD(SessionCaller, "force_forgets_a_session_whose_region_does_not_answer") {
+TEST_CASE_METHOD(SessionCaller, "force forgets a session whose region does not answer") {
     const std::string id = new_session();
     region().await_launches(1);
     region().set_answers(false);
@@ -33,7 +33,7 @@ TEST_CASE_METHOD(SessionCaller, "force_forgets_a_session_whose_region_does_not_a
     CHECK(get("/1.0/sessions/" + id).status == 404);
 }
 
-TEST_CASE_METHOD(SessionCaller, "deletions_that_wait_keep_no_other_from_beginning") {
+TEST_CASE_METHOD(SessionCaller, "deletions that wait keep no other from beginning") {
     constexpr std::size_t many = 24;
     region().set_removes(false);
     std::vector<std::string> sessions;
@@ -53,7 +53,7 @@ TEST_CASE_METHOD(SessionCaller, "deletions_that_wait_keep_no_other_from_beginnin
     CHECK(get("/1.0/sessions").json().at("total_size") == Json(0));
 }
 
-TEST_CASE_METHOD(SessionCaller, "faulty_deletions_are_refused") {
+TEST_CASE_METHOD(SessionCaller, "faulty deletions are refused") {
     const std::string id = new_session();
     CHECK(remove("/1.0/sessions/" + id + "?sync=perhaps").status == 400);
     CHECK(remove("/1.0/sessions/" + id + "?force=2").status == 400);
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(SessionCaller, "faulty_deletions_are_refused") {
     CHECK(get("/1.0/sessions/" + id).metadata().at("status") == Json("created"));
 }
 
-TEST_CASE_METHOD(SessionCaller, "several_sessions_are_deleted_at_once") {
+TEST_CASE_METHOD(SessionCaller, "several sessions are deleted at once") {
     const Json pair = Json::array({new_session(), new_session()});
     region().await_launches(2);
     const ApiReply reply = remove("/1.0/sessions?sync=true", Json::object({{"ids", pair}}));
@@ -76,7 +76,7 @@ TEST_CASE_METHOD(SessionCaller, "several_sessions_are_deleted_at_once") {
     CHECK(region().instances() == 0);
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_batch_that_does_not_wait_answers_202") {
+TEST_CASE_METHOD(SessionCaller, "a batch that does not wait answers 202") {
     const std::string id = new_session();
     region().await_launches(1);
     const ApiReply reply = remove("/1.0/sessions", Json::object({{"ids", Json::array({id})}}));
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(SessionCaller, "a_batch_that_does_not_wait_answers_202") {
     eventually("the record is gone", [&] { return get("/1.0/sessions/" + id).status == 404; });
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_batch_of_which_some_fail_answers_207_and_says_which") {
+TEST_CASE_METHOD(SessionCaller, "a batch of which some fail answers 207 and says which") {
     const std::string id = new_session();
     region().await_launches(1);
     const ApiReply reply =
@@ -98,7 +98,7 @@ TEST_CASE_METHOD(SessionCaller, "a_batch_of_which_some_fail_answers_207_and_says
     CHECK(error.at("error_message") == Json("session not found"));
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_batch_of_which_all_fail_alike_fails_with_their_status") {
+TEST_CASE_METHOD(SessionCaller, "a batch of which all fail alike fails with their status") {
     const ApiReply reply = remove("/1.0/sessions", Json::object({{"ids", Json::array({unknown_id})}}));
     CHECK(reply.status == 404);
     CHECK(reply.error() == "session not found");

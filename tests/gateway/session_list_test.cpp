@@ -4,7 +4,7 @@
 
 namespace svc::test {
 
-TEST_CASE_METHOD(SessionCaller, "a_session_is_shown_as_the_table_of_fields_says") {
+TEST_CASE_METHOD(SessionCaller, "a session is shown as the table of fields says") {
     const std::string id = new_session();
     region().await_launches(1);
     eventually("the instance is known",
@@ -20,7 +20,7 @@ TEST_CASE_METHOD(SessionCaller, "a_session_is_shown_as_the_table_of_fields_says"
     CHECK(get("/1.0/sessions/" + id + "/").metadata().at("id") == Json(id));
 }
 
-TEST_CASE_METHOD(SessionCaller, "sessions_that_are_not_there_are_not_found") {
+TEST_CASE_METHOD(SessionCaller, "sessions that are not there are not found") {
     const std::string foreign = create(bob).at("id").as_string();
     for (const std::string& id : {unknown_id, foreign}) {
         CHECK(get("/1.0/sessions/" + id).status == 404);
@@ -35,7 +35,7 @@ TEST_CASE_METHOD(SessionCaller, "sessions_that_are_not_there_are_not_found") {
     CHECK(call(Method::get, "/1.0/sessions/" + foreign, bob).status == 200);
 }
 
-TEST_CASE_METHOD(SessionCaller, "sessions_are_listed_as_ids_or_records_and_each_account_sees_its_own") {
+TEST_CASE_METHOD(SessionCaller, "sessions are listed as ids or records and each account sees its own") {
     const std::string first = new_session();
     advance(std::chrono::seconds(1));
     const std::string second = new_session();
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(SessionCaller, "sessions_are_listed_as_ids_or_records_and_each_
     CHECK(local().get("/1.0/sessions").json().at("total_size") == Json(3));
 }
 
-TEST_CASE_METHOD(SessionCaller, "the_local_socket_alone_tells_whose_a_session_is") {
+TEST_CASE_METHOD(SessionCaller, "the local socket alone tells whose a session is") {
     const std::string id = new_session();
     const std::string own =
         local().post("/1.0/sessions", body(R"({"app":"app"})")).metadata().at("id").as_string();
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(SessionCaller, "the_local_socket_alone_tells_whose_a_session_is
     CHECK(shown.as_array().at(0).find("account") == nullptr);
 }
 
-TEST_CASE_METHOD(SessionCaller, "an_administrator_sees_joins_and_ends_everybodys_sessions") {
+TEST_CASE_METHOD(SessionCaller, "an administrator sees joins and ends everybodys sessions") {
     const std::string admin = token("root", true);
     const std::string id = new_session();
     const std::string nobodys =
@@ -88,7 +88,7 @@ TEST_CASE_METHOD(SessionCaller, "an_administrator_sees_joins_and_ends_everybodys
     CHECK(call(Method::get, "/1.0/sessions/" + nobodys, admin).status == 404);
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_session_is_made_for_the_account_that_is_named_where_that_is_allowed") {
+TEST_CASE_METHOD(SessionCaller, "a session is made for the account that is named where that is allowed") {
     const Json for_alice = body(R"({"app":"app","account":"alice"})");
     const std::string id = local().post("/1.0/sessions", for_alice).metadata().at("id").as_string();
     CHECK(get("/1.0/sessions/" + id).status == 200);
@@ -105,7 +105,7 @@ TEST_CASE_METHOD(SessionCaller, "a_session_is_made_for_the_account_that_is_named
     CHECK(local().post("/1.0/sessions", body(R"({"app":"app","account":"No Name"})")).status == 400);
 }
 
-TEST_CASE_METHOD(SessionCaller, "lists_are_filtered_sorted_and_paged") {
+TEST_CASE_METHOD(SessionCaller, "lists are filtered sorted and paged") {
     std::vector<std::string> all;
     for (int i = 0; i < 3; ++i) {
         all.push_back(new_session());
@@ -126,7 +126,7 @@ TEST_CASE_METHOD(SessionCaller, "lists_are_filtered_sorted_and_paged") {
     }
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_joinable_session_that_is_active_is_joined") {
+TEST_CASE_METHOD(SessionCaller, "a joinable session that is active is joined") {
     const std::string id =
         create(alice, body(R"({"app":"app","joinable":true,"idle_time_min":5})")).at("id").as_string();
     CHECK(post("/1.0/sessions/" + id + "/join", Json::object()).error() == "Session is not active");
@@ -141,7 +141,7 @@ TEST_CASE_METHOD(SessionCaller, "a_joinable_session_that_is_active_is_joined") {
     CHECK(post("/1.0/sessions/" + id + "/join", body(R"("x")")).status == 400);
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_session_that_is_not_joinable_is_not_joined") {
+TEST_CASE_METHOD(SessionCaller, "a session that is not joinable is not joined") {
     const std::string id = new_session();
     const ScriptedInstance instance(*this, id);
     await_status(alice, id, "active");
@@ -150,7 +150,7 @@ TEST_CASE_METHOD(SessionCaller, "a_session_that_is_not_joinable_is_not_joined") 
     CHECK(reply.error() == "Session is not joinable");
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_failed_instance_is_told_with_its_reason") {
+TEST_CASE_METHOD(SessionCaller, "a failed instance is told with its reason") {
     const std::string id = new_session();
     region().await_launches(1);
     eventually("the instance is there", [&] { return !region().instance_of(id).empty(); });

@@ -5,7 +5,7 @@
 
 namespace svc::test {
 
-TEST_CASE_METHOD(SessionCaller, "a_session_is_created_with_what_its_client_needs") {
+TEST_CASE_METHOD(SessionCaller, "a session is created with what its client needs") {
     const ApiReply reply = post("/1.0/sessions", body(R"({"app":"app"})"));
     CHECK(reply.status == 201);
     CHECK(reply.headers.get("Content-Type") == "application/json");
@@ -16,7 +16,7 @@ TEST_CASE_METHOD(SessionCaller, "a_session_is_created_with_what_its_client_needs
           std::string::npos);
 }
 
-TEST_CASE_METHOD(SessionCaller, "the_body_a_client_sdk_sends_is_taken_as_it_is") {
+TEST_CASE_METHOD(SessionCaller, "the body a client sdk sends is taken as it is") {
     const ApiReply reply = post("/1.0/sessions/", body(R"({"app":"app","region":"","joinable":false,
         "screen":{"width":640,"height":360,"fps":60,"density":240},"extra_data":null})"));
     REQUIRE(reply.status == 201);
@@ -28,7 +28,7 @@ TEST_CASE_METHOD(SessionCaller, "the_body_a_client_sdk_sends_is_taken_as_it_is")
     CHECK(user_data.at("display_density") == Json(240));
 }
 
-TEST_CASE_METHOD(SessionCaller, "the_instance_learns_of_its_session_in_its_user_data") {
+TEST_CASE_METHOD(SessionCaller, "the instance learns of its session in its user data") {
     const ApiReply reply = post("/1.0/sessions", body(R"({"app":"app","extra_data":{"level":[1,"two"]}})"));
     REQUIRE(reply.status == 201);
     const std::string id = reply.metadata().at("id").as_string();
@@ -50,7 +50,7 @@ TEST_CASE_METHOD(SessionCaller, "the_instance_learns_of_its_session_in_its_user_
     CHECK(streaming.at("metrics_labels") == body(R"({"region":"home","app":"app"})"));
 }
 
-TEST_CASE_METHOD(SessionCaller, "faulty_creations_are_refused_and_launch_nothing") {
+TEST_CASE_METHOD(SessionCaller, "faulty creations are refused and launch nothing") {
     const std::vector<std::string> bodies{R"([])",
                                           R"({})",
                                           R"({"app":""})",
@@ -81,14 +81,14 @@ TEST_CASE_METHOD(SessionCaller, "faulty_creations_are_refused_and_launch_nothing
     CHECK(get("/1.0/sessions").json().at("total_size") == Json(0));
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_body_that_is_too_long_is_refused") {
+TEST_CASE_METHOD(SessionCaller, "a body that is too long is refused") {
     const std::string long_text(70'000, 'x');
     const ApiReply reply = post("/1.0/sessions", Json::object({{"app", "app"}, {"extra_data", long_text}}));
     CHECK(reply.status == 400);
     CHECK(region().launches().empty());
 }
 
-TEST_CASE_METHOD(SessionCaller, "names_with_odd_characters_are_no_applications") {
+TEST_CASE_METHOD(SessionCaller, "names with odd characters are no applications") {
     for (const char* name : {"../etc", "a b", "a\"b", "\xc3\xa9", "a/b", "%00"}) {
         const ApiReply reply = post("/1.0/sessions", Json::object({{"app", name}}));
         INFO(name);
@@ -96,13 +96,13 @@ TEST_CASE_METHOD(SessionCaller, "names_with_odd_characters_are_no_applications")
     }
 }
 
-TEST_CASE_METHOD(SessionCaller, "a_region_that_does_not_exist_cannot_host") {
+TEST_CASE_METHOD(SessionCaller, "a region that does not exist cannot host") {
     const ApiReply reply = post("/1.0/sessions", body(R"({"app":"app","region":"mars"})"));
     CHECK(reply.status == 404);
     CHECK(reply.error() == "No agent available to host the session");
 }
 
-TEST_CASE_METHOD(SessionCaller, "the_address_for_the_client_follows_the_host_it_asked") {
+TEST_CASE_METHOD(SessionCaller, "the address for the client follows the host it asked") {
     Headers headers;
     headers.set("Authorization", "Macaroon root=" + alice);
     headers.set("Host", "gw.example:4000");
@@ -132,7 +132,7 @@ TEST_CASE_METHOD(SessionCaller, "the_address_for_the_client_follows_the_host_it_
     CHECK(local().get("/1.0/sessions").json().at("total_size") == Json(2));
 }
 
-TEST_CASE("the_public_address_wins_over_the_host_header") {
+TEST_CASE("the public address wins over the host header") {
     TestGateway gateway([](auto& options) { options.public_url = "https://gw.example"; });
     const std::string token = gateway.token("alice");
     CHECK(gateway.create(token).at("url").as_string().starts_with("wss://gw.example/1.0/sessions/"));
@@ -140,7 +140,7 @@ TEST_CASE("the_public_address_wins_over_the_host_header") {
     CHECK(reply.metadata().at("url").as_string().starts_with("wss://gw.example/1.0/"));
 }
 
-TEST_CASE("the_configured_servers_are_told_with_credentials_of_their_own") {
+TEST_CASE("the configured servers are told with credentials of their own") {
     TestGateway gateway([](auto& options) {
         options.ice.stun_urls = {"stun:stun.example:3478"};
         options.ice.turn_urls = {"turn:turn.example:3478?transport=udp"};
@@ -154,7 +154,7 @@ TEST_CASE("the_configured_servers_are_told_with_credentials_of_their_own") {
     CHECK_FALSE(servers.as_array().at(1).at("password").as_string().empty());
 }
 
-TEST_CASE("creations_beyond_the_limit_are_refused") {
+TEST_CASE("creations beyond the limit are refused") {
     TestGateway gateway([](auto& options) { options.limits.creations_per_minute = 2; });
     const std::string token = gateway.token("alice");
     gateway.create(token);

@@ -41,25 +41,25 @@ std::string path_of(const std::string& url) {
 
 }  // namespace
 
-TEST_CASE_METHOD(SocketWorld, "each_socket_opens_for_its_own_role_alone") {
+TEST_CASE_METHOD(SocketWorld, "each socket opens for its own role alone") {
     CHECK(refusal(replaced(slave, "sockets/slave", "sockets/master")) == ErrorCode::forbidden);
     CHECK(refusal(replaced(master, "sockets/master", "sockets/slave")) == ErrorCode::forbidden);
     CHECK_FALSE(refusal(master));
     CHECK_FALSE(refusal(slave));
 }
 
-TEST_CASE_METHOD(SocketWorld, "a_clients_token_opens_one_connection") {
+TEST_CASE_METHOD(SocketWorld, "a clients token opens one connection") {
     const WebSocketClient client = open(slave);
     CHECK(refusal(slave) == ErrorCode::forbidden);
     CHECK(message_of([&] { open(slave); }) == "token was used already");
 }
 
-TEST_CASE_METHOD(SocketWorld, "a_clients_token_is_good_for_five_minutes") {
+TEST_CASE_METHOD(SocketWorld, "a clients token is good for five minutes") {
     advance(std::chrono::minutes(5) + std::chrono::seconds(1));
     CHECK(refusal(slave) == ErrorCode::forbidden);
 }
 
-TEST_CASE_METHOD(SocketWorld, "an_instances_token_lives_as_long_as_its_session") {
+TEST_CASE_METHOD(SocketWorld, "an instance's token lives as long as its session") {
     { ScriptedInstance instance(*this, id); }
     await_status(token, id, "active");
     advance(std::chrono::hours(2));
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(SocketWorld, "an_instances_token_lives_as_long_as_its_session")
     CHECK(refusal(master) == ErrorCode::not_found);
 }
 
-TEST_CASE_METHOD(SocketWorld, "tokens_of_other_sessions_are_foreign") {
+TEST_CASE_METHOD(SocketWorld, "tokens of other sessions are foreign") {
     const Json other = create(token);
     const std::string other_id = other.at("id").as_string();
     CHECK(refusal(replaced(slave, id, other_id)) == ErrorCode::forbidden);
@@ -77,14 +77,14 @@ TEST_CASE_METHOD(SocketWorld, "tokens_of_other_sessions_are_foreign") {
     CHECK(refusal(replaced(slave, id, "x")) == ErrorCode::invalid_argument);
 }
 
-TEST_CASE_METHOD(SocketWorld, "what_is_no_token_is_forbidden") {
+TEST_CASE_METHOD(SocketWorld, "what is no token is forbidden") {
     const std::string bare = slave.substr(0, slave.find("?token="));
     for (const std::string& query : {std::string(), std::string("?token="), std::string("?token=x"),
                                      "?token=" + token, "?api_token=" + token})
         CHECK(refusal(bare + query) == ErrorCode::forbidden);
 }
 
-TEST_CASE_METHOD(SocketWorld, "a_socket_route_without_an_upgrade_is_refused_and_uses_nothing_up") {
+TEST_CASE_METHOD(SocketWorld, "a socket route without an upgrade is refused and uses nothing up") {
     ApiCaller plain = caller();
     for (const std::string& url : {slave, master}) {
         const ApiReply reply = plain.get(path_of(url));
@@ -95,14 +95,14 @@ TEST_CASE_METHOD(SocketWorld, "a_socket_route_without_an_upgrade_is_refused_and_
     CHECK_FALSE(refusal(slave));
 }
 
-TEST_CASE_METHOD(SocketWorld, "the_older_spelling_of_the_sockets_works") {
+TEST_CASE_METHOD(SocketWorld, "the older spelling of the sockets works") {
     CHECK_FALSE(refusal(replaced(master, "/1.0/sessions/", "/1.0/session/")));
     CHECK_FALSE(refusal(replaced(slave, "/1.0/sessions/", "/1.0/session/")));
     const Json second = create(token);
     CHECK_FALSE(refusal(replaced(second.at("url").as_string(), "/slave?", "/slave/?")));
 }
 
-TEST_CASE_METHOD(SocketWorld, "sockets_of_an_ended_session_are_not_found") {
+TEST_CASE_METHOD(SocketWorld, "sockets of an ended session are not found") {
     ScriptedInstance instance(*this, id);
     await_status(token, id, "active");
     WebSocketClient client = open(slave);
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(SocketWorld, "sockets_of_an_ended_session_are_not_found") {
     CHECK(refusal(master) == ErrorCode::not_found);
 }
 
-TEST_CASE_METHOD(SocketWorld, "a_message_that_is_too_long_ends_the_connection") {
+TEST_CASE_METHOD(SocketWorld, "a message that is too long ends the connection") {
     WebSocketClient client = open(slave);
     try {
         client.send_text(std::string((256U << 10U) + 1, 'x'));

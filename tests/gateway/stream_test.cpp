@@ -179,7 +179,7 @@ TEST_CASE_METHOD(StreamWorld, "contract: the address is answered at once, howeve
     region().await_launches(1);
 }
 
-TEST_CASE_METHOD(StreamWorld, "a_second_client_takes_over_and_the_first_is_told") {
+TEST_CASE_METHOD(StreamWorld, "a second client takes over and the first is told") {
     const Json created = create(token, joinable);
     const std::string id = created.at("id").as_string();
     ScriptedInstance instance(*this, id);
@@ -207,7 +207,7 @@ TEST_CASE_METHOD(StreamWorld, "a_second_client_takes_over_and_the_first_is_told"
     CHECK(receive(second).at("sdp") == Json("bmV3"));
 }
 
-TEST_CASE_METHOD(StreamWorld, "a_client_whose_instance_fails_is_told_why") {
+TEST_CASE_METHOD(StreamWorld, "a client whose instance fails is told why") {
     const Json created = create(token);
     const std::string id = created.at("id").as_string();
     WebSocketClient client = open(created.at("url").as_string());
@@ -220,7 +220,7 @@ TEST_CASE_METHOD(StreamWorld, "a_client_whose_instance_fails_is_told_why") {
     receive_close(client);
 }
 
-TEST_CASE_METHOD(StreamWorld, "an_instance_that_never_registers_ends_in_error") {
+TEST_CASE_METHOD(StreamWorld, "an instance that never registers ends in error") {
     const Json created = create(token, joinable);
     const std::string id = created.at("id").as_string();
     region().await_launches(1);
@@ -229,7 +229,7 @@ TEST_CASE_METHOD(StreamWorld, "an_instance_that_never_registers_ends_in_error") 
     CHECK(session.at("status_message").as_string().starts_with("Container failed to start: "));
 }
 
-TEST_CASE_METHOD(StreamWorld, "an_instance_that_reports_an_error_puts_its_session_in_error") {
+TEST_CASE_METHOD(StreamWorld, "an instance that reports an error puts its session in error") {
     const std::string id = create(token).at("id").as_string();
     ScriptedInstance instance(*this, id);
     await_status(token, id, "active");
@@ -238,7 +238,7 @@ TEST_CASE_METHOD(StreamWorld, "an_instance_that_reports_an_error_puts_its_sessio
           std::string::npos);
 }
 
-TEST_CASE_METHOD(StreamWorld, "an_idle_session_ends") {
+TEST_CASE_METHOD(StreamWorld, "an idle session ends") {
     const std::string id =
         create(token, message(R"({"app":"app","joinable":true,"idle_time_min":1})")).at("id").as_string();
     ScriptedInstance instance(*this, id);
@@ -248,7 +248,7 @@ TEST_CASE_METHOD(StreamWorld, "an_idle_session_ends") {
     CHECK(instance.receive().at("type") == Json("ctl:terminate"));
 }
 
-TEST_CASE_METHOD(StreamWorld, "an_instance_comes_back_on_its_own_token_and_its_client_goes_on") {
+TEST_CASE_METHOD(StreamWorld, "an instance comes back on its own token and its client goes on") {
     const Json created = create(token, joinable);
     const std::string id = created.at("id").as_string();
     WebSocketClient client = open(created.at("url").as_string());
@@ -265,7 +265,7 @@ TEST_CASE_METHOD(StreamWorld, "an_instance_comes_back_on_its_own_token_and_its_c
     CHECK(receive(client).at("type") == Json("offer"));
 }
 
-TEST_CASE_METHOD(StreamWorld, "a_client_that_floods_is_ended_and_the_session_is_not") {
+TEST_CASE_METHOD(StreamWorld, "a client that floods is ended and the session is not") {
     const Json created = create(token, joinable);
     const std::string id = created.at("id").as_string();
     WebSocketClient client = open(created.at("url").as_string());

@@ -69,14 +69,14 @@ struct World {
 
 }  // namespace
 
-TEST_CASE("datagrams_become_series") {
+TEST_CASE("datagrams become series") {
     const World world;
     world.send("webrtc,instance=a,ssrc=1 frames_encoded=900i\nwebrtc,instance=a,ssrc=2 frames_encoded=1i\n");
     CHECK(world.await("webrtc_frames_encoded{instance=\"a\",ssrc=\"1\"} 900\n"));
     CHECK(world.await("webrtc_frames_encoded{instance=\"a\",ssrc=\"2\"} 1\n"));
 }
 
-TEST_CASE("hostile_datagrams_are_counted_and_nothing_else") {
+TEST_CASE("hostile datagrams are counted and nothing else") {
     const World world;
     world.send(std::string(60'000, 'x'));
     world.send(std::string("\0\xff,=\n,,,\n", 9));
@@ -86,7 +86,7 @@ TEST_CASE("hostile_datagrams_are_counted_and_nothing_else") {
 }
 
 // Each datagram sends the next one.
-TEST_CASE("a_flood_that_does_not_end_does_not_hold_up_the_end") {
+TEST_CASE("a flood that does not end does not hold up the end") {
     std::string address;
     std::atomic<int> received{0};
     const auto receiver = until_not_busy([&] {
@@ -102,7 +102,7 @@ TEST_CASE("a_flood_that_does_not_end_does_not_hold_up_the_end") {
     SUCCEED("and it ends");
 }
 
-TEST_CASE("batches_are_posted_and_answered") {
+TEST_CASE("batches are posted and answered") {
     const World world;
     CHECK(world.write("webrtc,ssrc=1 bytes_sent=7i 1\n").status == 204);
     const ClientReply faulty = world.write("webrtc,ssrc=1\nwebrtc,ssrc=2 bytes_sent=8i");
@@ -116,19 +116,19 @@ TEST_CASE("batches_are_posted_and_answered") {
     CHECK(World::call(world.agent.write_address(), Method::get, "/ping").status == 204);
 }
 
-TEST_CASE("each_port_has_its_own_routes") {
+TEST_CASE("each port has its own routes") {
     const World world;
     CHECK(World::call(world.agent.write_address(), Method::get, "/metrics").status == 404);
     CHECK(World::call(world.agent.scrape_address(), Method::post, "/write", "webrtc a=1").status == 404);
     CHECK(World::call(world.agent.write_address(), Method::get, "/write").status == 404);
 }
 
-TEST_CASE("a_batch_over_the_limit_is_refused") {
+TEST_CASE("a batch over the limit is refused") {
     const World world;
     CHECK(world.write(std::string((64U << 10U) + 1, '#')).status == 400);
 }
 
-TEST_CASE("an_address_in_use_is_told_with_its_flag") {
+TEST_CASE("an address in use is told with its flag") {
     World world;
     try {
         Agent second({world.agent.write_address(), "127.0.0.1:0", {}}, world.clock);

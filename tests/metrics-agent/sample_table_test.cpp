@@ -31,7 +31,7 @@ struct Table {
 
 }  // namespace
 
-TEST_CASE("each_field_of_a_sample_is_a_series_with_its_type") {
+TEST_CASE("each field of a sample is a series with its type") {
     Table table;
     CHECK(
         table.add("webrtc,instance=a,ssrc=1 frames_encoded=900i,target_bitrate=3000000i,relay_in_use=t 5") ==
@@ -44,12 +44,12 @@ TEST_CASE("each_field_of_a_sample_is_a_series_with_its_type") {
     CHECK_FALSE(table.has("webrtc_bytes_sent{instance=\"a\",ssrc=\"1\"} 0"));
 }
 
-TEST_CASE("every_metric_is_typed_from_the_first_scrape") {
+TEST_CASE("every metric is typed from the first scrape") {
     const std::string text = Table().text();
     CHECK(std::count(text.begin(), text.end(), '\n') == 2 * 14);
 }
 
-TEST_CASE("a_newer_sample_takes_the_place_of_an_older_one_whatever_the_order_of_its_tags") {
+TEST_CASE("a newer sample takes the place of an older one whatever the order of its tags") {
     Table table;
     table.add("webrtc,a=1,b=2 bytes_sent=1");
     table.add("webrtc,b=2,a=1 bytes_sent=2");
@@ -57,7 +57,7 @@ TEST_CASE("a_newer_sample_takes_the_place_of_an_older_one_whatever_the_order_of_
     CHECK(table.has("webrtc_bytes_sent{a=\"1\",b=\"2\"} 2"));
 }
 
-TEST_CASE("series_go_five_minutes_after_their_last_sample") {
+TEST_CASE("series go five minutes after their last sample") {
     Table table;
     table.add("webrtc,ssrc=1 bytes_sent=1,fir_count=1");
     table.clock.advance(std::chrono::minutes(3));
@@ -71,7 +71,7 @@ TEST_CASE("series_go_five_minutes_after_their_last_sample") {
     CHECK(table.table.streams() == 0);
 }
 
-TEST_CASE("what_is_not_known_is_not_shown") {
+TEST_CASE("what is not known is not shown") {
     Table table;
     CHECK(table.add("cpu,ssrc=1 bytes_sent=1") == Verdict::unknown);
     CHECK(table.add("webrtc,ssrc=1 other=1") == Verdict::unknown);
@@ -80,7 +80,7 @@ TEST_CASE("what_is_not_known_is_not_shown") {
     CHECK(table.text().find("other") == std::string::npos);
 }
 
-TEST_CASE("a_full_table_keeps_what_it_has_until_that_is_over") {
+TEST_CASE("a full table keeps what it has until that is over") {
     SampleLimits limits;
     limits.streams = 2;
     Table table(limits);
@@ -92,7 +92,7 @@ TEST_CASE("a_full_table_keeps_what_it_has_until_that_is_over") {
     CHECK(table.add("webrtc,s=3 bytes_sent=1", "c") == Verdict::taken);
 }
 
-TEST_CASE("one_sender_cannot_crowd_the_others_out") {
+TEST_CASE("one sender cannot crowd the others out") {
     SampleLimits limits;
     limits.streams_per_source = 2;
     Table table(limits);
@@ -103,7 +103,7 @@ TEST_CASE("one_sender_cannot_crowd_the_others_out") {
     CHECK(table.add("webrtc,s=y bytes_sent=1", "bad") == Verdict::taken);
 }
 
-TEST_CASE("a_batch_tells_its_first_fault_and_counts_each") {
+TEST_CASE("a batch tells its first fault and counts each") {
     test::ManualClock clock;
     Collector collector(clock, {});
     CHECK(

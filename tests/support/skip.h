@@ -13,7 +13,8 @@ namespace svc::test {
 // For what only root can do.
 void skip_unless_root();
 
-// Catch2's main function, with the skips at its end.
+// Catch2's main function, with the skips at its end. Each case has the name of its file as a tag:
+// [#fifo_test].
 int run_tests(int count, char** arguments);
 
 }  // namespace svc::test

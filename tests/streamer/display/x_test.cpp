@@ -22,7 +22,7 @@ struct Desk {
 
 }  // namespace
 
-TEST_CASE("keys_and_clicks_reach_a_program_on_the_display") {
+TEST_CASE("keys and clicks reach a program on the display") {
     Desk desk;
     desk.input->key(KEY_A, true);
     desk.input->key(KEY_A, false);
@@ -45,7 +45,7 @@ TEST_CASE("keys_and_clicks_reach_a_program_on_the_display") {
     CHECK(desk.listener.notes(1) == Notes{"move 1599,0"});
 }
 
-TEST_CASE("the_wheel_turns_in_four_directions") {
+TEST_CASE("the wheel turns in four directions") {
     Desk desk;
     desk.input->move(1, 1);
     desk.listener.notes(1);
@@ -57,7 +57,7 @@ TEST_CASE("the_wheel_turns_in_four_directions") {
                                           "button 6 at 1,1", "let 6", "button 7 at 1,1", "let 7"});
 }
 
-TEST_CASE("the_first_finger_is_the_pointer") {
+TEST_CASE("the first finger is the pointer") {
     Desk desk;
     desk.input->touch_start(3, 10, 10);
     desk.input->touch_start(4, 500, 500);
@@ -68,7 +68,7 @@ TEST_CASE("the_first_finger_is_the_pointer") {
     CHECK(desk.listener.notes(4) == Notes{"move 10,10", "button 1 at 10,10", "move 20,20", "let 1"});
 }
 
-TEST_CASE("text_of_any_script_is_typed") {
+TEST_CASE("text of any script is typed") {
     Desk desk;
     desk.input->text("aB!ß€я");
     CHECK(desk.listener.typed(6) == "aB!\xdfU+8364U+1103");
@@ -80,7 +80,7 @@ TEST_CASE("text_of_any_script_is_typed") {
     CHECK(desk.listener.typed(100) == expected);
 }
 
-TEST_CASE("text_is_what_was_written_while_caps_lock_is_on") {
+TEST_CASE("text is what was written while caps lock is on") {
     Desk desk;
     for (const bool pressed : {true, false}) desk.input->key(KEY_CAPSLOCK, pressed);
     desk.listener.notes(2);
@@ -90,7 +90,7 @@ TEST_CASE("text_is_what_was_written_while_caps_lock_is_on") {
     CHECK(desk.listener.typed(1) == "A");  // it is still on
 }
 
-TEST_CASE("what_is_down_is_let_go_when_the_client_goes") {
+TEST_CASE("what is down is let go when the client goes") {
     Desk desk;
     desk.input->key(KEY_LEFTSHIFT, true);
     desk.input->touch_start(0, 5, 5);
@@ -99,7 +99,7 @@ TEST_CASE("what_is_down_is_let_go_when_the_client_goes") {
     CHECK(desk.listener.notes(2) == Notes{"let 1", "release 50"});
 }
 
-TEST_CASE("the_screen_takes_the_size_and_density_that_a_client_wishes") {
+TEST_CASE("the screen takes the size and density that a client wishes") {
     Desk desk;
     const auto screen = make_x_screen(desk.server.display());
     CHECK(screen->resize({1280, 720}) == ScreenSize{1280, 720});
@@ -114,7 +114,7 @@ TEST_CASE("the_screen_takes_the_size_and_density_that_a_client_wishes") {
     CHECK(desk.listener.resource("Xft.dpi") == "96");
 }
 
-TEST_CASE("a_display_that_is_not_there_is_unavailable") {
+TEST_CASE("a display that is not there is unavailable") {
     for (const auto& make : {+[] { make_x_screen(":65000"); }, +[] { make_xtest_input(":65000"); }}) {
         try {
             make();
@@ -125,7 +125,7 @@ TEST_CASE("a_display_that_is_not_there_is_unavailable") {
     }
 }
 
-TEST_CASE("sizes_are_even_and_not_larger_than_what_can_be_streamed") {
+TEST_CASE("sizes are even and not larger than what can be streamed") {
     CHECK(allowed_size(641, 361) == ScreenSize{642, 362});
     CHECK(allowed_size(10000, 10000) == ScreenSize{3840, 2160});
     CHECK(allowed_size(3839, 2159) == ScreenSize{3840, 2160});

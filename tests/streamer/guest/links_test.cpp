@@ -75,7 +75,7 @@ struct Channels {
 
 }  // namespace
 
-TEST_CASE("messages_go_both_ways_between_gateway_and_instance") {
+TEST_CASE("messages go both ways between gateway and instance") {
     test::PlayedGateway gateway;
     Heard heard;
     SystemClock clock;
@@ -89,7 +89,7 @@ TEST_CASE("messages_go_both_ways_between_gateway_and_instance") {
     CHECK(eventually([&] { return heard.count("welcome") == 1; }));
 }
 
-TEST_CASE("a_gateway_with_another_certificate_is_refused") {
+TEST_CASE("a gateway with another certificate is refused") {
     test::PlayedGateway gateway;
     GatewayAddress address = gateway.address();
     address.target.server_fingerprint = std::string(64, 'a');
@@ -101,7 +101,7 @@ TEST_CASE("a_gateway_with_another_certificate_is_refused") {
     CHECK(gateway.connections() == 0);
 }
 
-TEST_CASE("a_gateway_is_known_by_the_name_that_it_told") {
+TEST_CASE("a gateway is known by the name that it told") {
     test::PlayedGateway gateway;
     Heard heard;
     SystemClock clock;
@@ -110,7 +110,7 @@ TEST_CASE("a_gateway_is_known_by_the_name_that_it_told") {
     CHECK(eventually([&] { return heard.count("opened") == 1; }));
 }
 
-TEST_CASE("a_lost_gateway_is_tried_again_with_growing_pauses") {
+TEST_CASE("a lost gateway is tried again with growing pauses") {
     test::PlayedGateway gateway;
     Heard heard;
     test::ManualClock clock;
@@ -131,7 +131,7 @@ TEST_CASE("a_lost_gateway_is_tried_again_with_growing_pauses") {
     }
 }
 
-TEST_CASE("what_was_said_last_still_reaches_the_gateway") {
+TEST_CASE("what was said last still reaches the gateway") {
     test::PlayedGateway gateway;
     {
         Heard heard;
@@ -143,7 +143,7 @@ TEST_CASE("what_was_said_last_still_reaches_the_gateway") {
     CHECK(eventually([&] { return gateway.received().size() == 100; }));
 }
 
-TEST_CASE("addresses_of_gateways_are_checked") {
+TEST_CASE("addresses of gateways are checked") {
     const GatewayAddress address = GatewayAddress::parse("wss://[::1]:4000/1.0/x?token=t", "ab");
     CHECK(address.target.tls);
     CHECK(address.target.port == 4000);
@@ -154,7 +154,7 @@ TEST_CASE("addresses_of_gateways_are_checked") {
         CHECK_THROWS_AS(GatewayAddress::parse(url, ""), Error);
 }
 
-TEST_CASE("programs_and_the_page_exchange_bytes") {
+TEST_CASE("programs and the page exchange bytes") {
     Channels place;
     place.channels.open("one");
     const Program first(place.socket("one")), second(place.socket("one"));
@@ -170,7 +170,7 @@ TEST_CASE("programs_and_the_page_exchange_bytes") {
     CHECK_FALSE(std::filesystem::exists(place.socket("one")));
 }
 
-TEST_CASE("what_a_page_sends_first_waits_for_the_program") {
+TEST_CASE("what a page sends first waits for the program") {
     Channels place;
     place.channels.open("a");
     place.channels.to_guest("a", "early ");
@@ -179,7 +179,7 @@ TEST_CASE("what_a_page_sends_first_waits_for_the_program") {
     CHECK(program.hear(11) == "early words");
 }
 
-TEST_CASE("a_program_is_read_no_faster_than_the_page_takes") {
+TEST_CASE("a program is read no faster than the page takes") {
     Channels place;
     place.channels.open("a");
     const Program program(place.socket("a"));
@@ -199,7 +199,7 @@ TEST_CASE("a_program_is_read_no_faster_than_the_page_takes") {
     }
 }
 
-TEST_CASE("a_program_that_does_not_read_loses_its_connection_and_no_other") {
+TEST_CASE("a program that does not read loses its connection and no other") {
     Channels place;
     place.channels.open("a");
     const Program idle(place.socket("a")), reader(place.socket("a"));
@@ -219,7 +219,7 @@ TEST_CASE("a_program_that_does_not_read_loses_its_connection_and_no_other") {
     CHECK(rest < parts * part.size());
 }
 
-TEST_CASE("channels_with_bad_names_are_refused") {
+TEST_CASE("channels with bad names are refused") {
     Channels place;
     for (const std::string& name :
          {std::string(), std::string("a/b"), std::string(".."), std::string("control"), std::string("ü"),
@@ -230,7 +230,7 @@ TEST_CASE("channels_with_bad_names_are_refused") {
     CHECK_NOTHROW(place.channels.to_guest("unknown", "x"));
 }
 
-TEST_CASE("the_agent_tells_the_streamer_what_the_guest_wants") {
+TEST_CASE("the agent tells the streamer what the guest wants") {
     TemporaryDirectory directory(std::filesystem::temp_directory_path(), "agent-link-test-");
     agent::Options options;
     options.session = directory.path() / "data/session.json";

@@ -8,7 +8,7 @@
 using namespace svc;
 using namespace svc::streamer;
 
-TEST_CASE("who_fills_the_queue_is_held_up_until_there_is_room") {
+TEST_CASE("who fills the queue is held up until there is room") {
     SystemClock clock;
     EventQueue queue(clock);
     std::atomic<int> posted = 0, done = 0, most = 0;
@@ -27,7 +27,7 @@ TEST_CASE("who_fills_the_queue_is_held_up_until_there_is_room") {
     CHECK(most <= 2);  // one runs, one waits
 }
 
-TEST_CASE("who_waits_for_room_waits_no_more_when_the_queue_stops") {
+TEST_CASE("who waits for room waits no more when the queue stops") {
     SystemClock clock;
     EventQueue queue(clock);
     const auto fill = [&] { queue.post_when_room(EventQueue::most_weight, [] {}); };

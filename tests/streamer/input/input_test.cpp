@@ -61,7 +61,7 @@ struct Devices {
 
 }  // namespace
 
-TEST_CASE("each_key_of_a_client_has_its_linux_code") {
+TEST_CASE("each key of a client has its linux code") {
     const std::vector<std::pair<int, int>> table{
         {4, KEY_A},           {5, KEY_B},           {6, KEY_C},           {7, KEY_D},
         {8, KEY_E},           {9, KEY_F},           {10, KEY_G},          {11, KEY_H},
@@ -92,7 +92,7 @@ TEST_CASE("each_key_of_a_client_has_its_linux_code") {
     for (const int unknown : {-1, 0, 3, 52, 53, 93, 1000}) CHECK(linux_key(unknown) == 0);
 }
 
-TEST_CASE("each_message_of_input_reaches_the_sink") {
+TEST_CASE("each message of input reaches the sink") {
     Typist typist;
     CHECK(typist.apply("mouse-move", R"({"rx":1,"ry":2,"x":3.5,"y":4})") == Notes{"move 3.5 4"});
     CHECK(typist.apply("mouse-move", R"({"rx":-1,"ry":2})") == Notes{"by -1 2"});
@@ -112,7 +112,7 @@ TEST_CASE("each_message_of_input_reaches_the_sink") {
           Notes{"key 28 true", "key 28 false"});
 }
 
-TEST_CASE("touches_move_between_their_start_and_end_alone") {
+TEST_CASE("touches move between their start and end alone") {
     Typist typist;
     CHECK(typist.apply("touch-move", R"({"id":0,"x":1,"y":1})").empty());
     CHECK(typist.apply("touch-end", R"({"id":0,"last":true})").empty());
@@ -122,7 +122,7 @@ TEST_CASE("touches_move_between_their_start_and_end_alone") {
     CHECK(typist.apply("touch-move", R"({"id":9,"x":2,"y":2})").empty());
 }
 
-TEST_CASE("a_text_that_is_composed_is_typed_and_taken_back") {
+TEST_CASE("a text that is composed is typed and taken back") {
     Typist typist;
     CHECK(typist.apply("ime-event", R"({"type":4,"text":"ä"})") == Notes{"text ä"});
     CHECK(typist.apply("ime-event", R"({"type":4,"text":"äh"})") ==
@@ -132,7 +132,7 @@ TEST_CASE("a_text_that_is_composed_is_typed_and_taken_back") {
     CHECK(typist.apply("ime-event", R"({"type":1,"text":"b"})") == Notes{"text b"});
 }
 
-TEST_CASE("input_out_of_range_or_of_another_type_is_refused") {
+TEST_CASE("input out of range or of another type is refused") {
     Typist typist;
     CHECK(typist.refuses("mouse-move", R"({})"));
     CHECK(typist.refuses("mouse-move", R"({"x":1})"));
@@ -157,13 +157,13 @@ TEST_CASE("input_out_of_range_or_of_another_type_is_refused") {
     CHECK(typist.refuses("teleport", "{}"));
 }
 
-TEST_CASE("what_is_no_utf_8_is_left_out_of_a_text") {
+TEST_CASE("what is no utf 8 is left out of a text") {
     CHECK(characters_of("aä€😀") == U"aä€😀");
     CHECK(characters_of("a\xff\xc3"
                         "b\xe2\x82") == U"ab");
 }
 
-TEST_CASE("devices_are_told_fingers_by_slot") {
+TEST_CASE("devices are told fingers by slot") {
     Devices devices;
     CHECK(devices.made.size() == 4);
     devices.input.touch_start(0, 10, 20);
@@ -180,7 +180,7 @@ TEST_CASE("devices_are_told_fingers_by_slot") {
           Notes{"touch panel 3 47 1", "touch panel 3 57 -1", "touch panel 1 330 0", "touch panel sync"});
 }
 
-TEST_CASE("devices_let_go_of_all_when_the_client_goes") {
+TEST_CASE("devices let go of all when the client goes") {
     Devices devices;
     devices.input.key(KEY_A, true);
     devices.input.key(KEY_A, true);  // a browser repeats
@@ -195,7 +195,7 @@ TEST_CASE("devices_let_go_of_all_when_the_client_goes") {
     CHECK(devices.take() == Notes{"mouse sync"});
 }
 
-TEST_CASE("a_gamepad_is_there_once_it_is_used") {
+TEST_CASE("a gamepad is there once it is used") {
     Devices devices;
     devices.input.gamepad_axis(1, 0, -1);
     REQUIRE(devices.made.size() == 5);
@@ -207,7 +207,7 @@ TEST_CASE("a_gamepad_is_there_once_it_is_used") {
     CHECK(devices.take().empty());
 }
 
-TEST_CASE("devices_type_what_their_keys_have") {
+TEST_CASE("devices type what their keys have") {
     Devices devices;
     devices.input.text("aA€");
     CHECK(devices.take() == Notes{"keyboard 1 30 1", "keyboard sync", "keyboard 1 30 0", "keyboard sync",
@@ -215,7 +215,7 @@ TEST_CASE("devices_type_what_their_keys_have") {
                                   "keyboard 1 30 0", "keyboard sync", "keyboard 1 42 0", "keyboard sync"});
 }
 
-TEST_CASE("devices_type_what_was_written_while_caps_lock_is_on") {
+TEST_CASE("devices type what was written while caps lock is on") {
     Devices devices;
     const auto tap = [&](int key) {
         devices.input.key(key, true);
@@ -235,7 +235,7 @@ TEST_CASE("devices_type_what_was_written_while_caps_lock_is_on") {
     CHECK(devices.take() == plain);
 }
 
-TEST_CASE("input_devices_need_the_kernel_to_make_them") {
+TEST_CASE("input devices need the kernel to make them") {
     if (access("/dev/uinput", F_OK) == 0) test::skip("needs a machine without /dev/uinput");
     try {
         make_uinput_input(100, 100);

@@ -51,7 +51,7 @@ double field(const LineSample& sample, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("user_data_without_streaming_means_that_nobody_streams") {
+TEST_CASE("user data without streaming means that nobody streams") {
     for (const char* text :
          {"", "hello", "[]", "{}", R"({"streaming":null})", R"({"extra_data":{"streaming":{}}})"})
         CHECK_FALSE(read_user_data(text));
@@ -61,7 +61,7 @@ TEST_CASE("user_data_without_streaming_means_that_nobody_streams") {
         CHECK_THROWS_AS(read_user_data(text), Error);
 }
 
-TEST_CASE("user_data_tells_how_to_know_the_gateway") {
+TEST_CASE("user data tells how to know the gateway") {
     const auto target = [](const std::string& more) {
         return read_user_data(
                    R"({"streaming":{"session_id":"s","control_url":"wss://h/x","fingerprint":"aa")" + more +
@@ -77,7 +77,7 @@ TEST_CASE("user_data_tells_how_to_know_the_gateway") {
     CHECK_THROWS_AS(target(R"(,"server_name":"i.internal")"), Error);
 }
 
-TEST_CASE("user_data_tells_session_gateway_and_screen") {
+TEST_CASE("user data tells session gateway and screen") {
     const auto start =
         read_user_data(R"({"display_width":800,"display_height":600,"fps":1000,)" + streaming + "}");
     REQUIRE(start);
@@ -91,7 +91,7 @@ TEST_CASE("user_data_tells_session_gateway_and_screen") {
     CHECK(read_user_data(R"({"fps":0,)" + streaming + "}")->fps == 60);
 }
 
-TEST_CASE("the_command_line_is_checked") {
+TEST_CASE("the command line is checked") {
     const auto options = parse({"--display", "none", "--input", "uinput", "--api-socket", "/a"});
     REQUIRE(options);
     CHECK(options->display.empty());
@@ -102,7 +102,7 @@ TEST_CASE("the_command_line_is_checked") {
         CHECK_THROWS_AS(parse(words), Error);
 }
 
-TEST_CASE("each_stream_becomes_a_line_that_the_collector_reads") {
+TEST_CASE("each stream becomes a line that the collector reads") {
     const auto lines = metric_lines({"i1", "my app", "", "s1"}, some_stats(), Time(Duration(42)));
     REQUIRE(lines.size() == 3);
     CHECK(lines[0].starts_with(
@@ -119,13 +119,13 @@ TEST_CASE("each_stream_becomes_a_line_that_the_collector_reads") {
     CHECK(connection.tags.size() == 3);
 }
 
-TEST_CASE("datagrams_have_whole_lines_and_a_limit") {
+TEST_CASE("datagrams have whole lines and a limit") {
     CHECK(batches({}, 10).empty());
     CHECK(batches({"aaaa", "bbbb", "cccc"}, 10) == std::vector<std::string>{"aaaa\nbbbb\n", "cccc\n"});
     CHECK(batches({"longer than that", "b"}, 10) == std::vector<std::string>{"longer than that\n", "b\n"});
 }
 
-TEST_CASE("figures_go_out_as_datagrams") {
+TEST_CASE("figures go out as datagrams") {
     const FileDescriptor socket = net::bind_udp("127.0.0.1:0");
     MetricsServer server{"127.0.0.1", 0, true};
     const std::string address = net::local_address(socket.get());
@@ -139,7 +139,7 @@ TEST_CASE("figures_go_out_as_datagrams") {
     CHECK(std::string(text, static_cast<std::size_t>(size)) == "a x=1i 1\nb x=1i 1\n");
 }
 
-TEST_CASE("figures_go_out_by_http") {
+TEST_CASE("figures go out by http") {
     test::TestServer collector;
     std::string body, query;
     collector.with_tcp = true;

@@ -7,7 +7,7 @@ using namespace svc;
 using namespace svc::streamer;
 using test::eventually;
 
-TEST_CASE("the_log_of_a_stream_is_a_file_while_the_platform_wants_it") {
+TEST_CASE("the log of a stream is a file while the platform wants it") {
     StreamerPlace place;
     const auto directory = place.directory.path() / "traces";
     const auto log = [&](int number) {
@@ -45,7 +45,7 @@ TEST_CASE("the_log_of_a_stream_is_a_file_while_the_platform_wants_it") {
     CHECK(log(1).find("geheim") == std::string::npos);
 }
 
-TEST_CASE("logs_of_streams_are_few_and_not_too_long") {
+TEST_CASE("logs of streams are few and not too long") {
     const TemporaryDirectory place(std::filesystem::temp_directory_path(), "rtc-log-test-");
     SystemClock clock;
     RtcLog log(place.path(), clock);

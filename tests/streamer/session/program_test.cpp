@@ -117,7 +117,7 @@ std::string first_key(test::XListener& listener) {
 
 }  // namespace
 
-TEST_CASE("a_streamer_ends_at_once_where_nobody_streams") {
+TEST_CASE("a streamer ends at once where nobody streams") {
     Instance instance;
     write_file_atomically(instance.data() / "userdata", "something else");
     Child child = instance.start({});
@@ -129,7 +129,7 @@ TEST_CASE("a_streamer_ends_at_once_where_nobody_streams") {
     CHECK(instance.outcome(wrong) == 2);
 }
 
-TEST_CASE("a_streamer_that_waits_for_its_display_can_be_ended") {
+TEST_CASE("a streamer that waits for its display can be ended") {
     Instance instance;
     int ends[2];
     REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
@@ -144,7 +144,7 @@ TEST_CASE("a_streamer_that_waits_for_its_display_can_be_ended") {
     CHECK(instance.outcome(child) == 0);
 }
 
-TEST_CASE("a_client_sees_the_display_and_types_on_it") {
+TEST_CASE("a client sees the display and types on it") {
     Instance instance;
     const test::XServer server;
     test::XListener listener(server.display());
@@ -166,7 +166,7 @@ TEST_CASE("a_client_sees_the_display_and_types_on_it") {
     CHECK(instance.outcome(child) == 0);
 }
 
-TEST_CASE("a_client_learns_at_once_that_the_streamer_or_the_display_is_gone") {
+TEST_CASE("a client learns at once that the streamer or the display is gone") {
     Instance instance;
     std::optional<test::XServer> server(std::in_place);
     start_media();
@@ -193,7 +193,7 @@ TEST_CASE("a_client_learns_at_once_that_the_streamer_or_the_display_is_gone") {
     CHECK(instance.outcome(child) == status);
 }
 
-TEST_CASE("a_streamer_ends_with_its_session") {
+TEST_CASE("a streamer ends with its session") {
     Instance instance;
     const test::XServer server;
     Child child = instance.start({"--display", server.display()});
@@ -202,7 +202,7 @@ TEST_CASE("a_streamer_ends_with_its_session") {
     CHECK(instance.outcome(child) == 0);
 }
 
-TEST_CASE("a_streamer_that_cannot_work_tells_why") {
+TEST_CASE("a streamer that cannot work tells why") {
     if (access("/dev/uinput", F_OK) == 0) test::skip("needs a machine without /dev/uinput");
     Instance instance;
     const test::XServer server;

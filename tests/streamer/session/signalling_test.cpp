@@ -88,7 +88,7 @@ struct Talk {
 
 }  // namespace
 
-TEST_CASE("a_client_gets_to_its_stream_step_by_step") {
+TEST_CASE("a client gets to its stream step by step") {
     Talk talk;
     talk.host.automotive = true;
     talk.join(
@@ -129,7 +129,7 @@ TEST_CASE("a_client_gets_to_its_stream_step_by_step") {
     CHECK(talk.signalling.is_active());
 }
 
-TEST_CASE("candidates_that_come_before_the_settings_wait_for_the_peer") {
+TEST_CASE("candidates that come before the settings wait for the peer") {
     Talk talk;
     talk.join();
     talk.client(R"("type":"discover")");
@@ -138,7 +138,7 @@ TEST_CASE("candidates_that_come_before_the_settings_wait_for_the_peer") {
     CHECK(talk.peers.candidates == std::vector<std::string>{"early@2"});
 }
 
-TEST_CASE("what_a_client_says_wrong_is_told_to_it_and_the_next_one_is_served") {
+TEST_CASE("what a client says wrong is told to it and the next one is served") {
     const auto [message, error] = GENERATE(table<std::string, std::string>(
         {{R"("type":"settings","api_version":2)", "'settings' comes before 'discover'"},
          {R"("type":"answer","sdp":"AA==")", "'answer' does not follow an offer"},
@@ -157,7 +157,7 @@ TEST_CASE("what_a_client_says_wrong_is_told_to_it_and_the_next_one_is_served") {
     CHECK(talk.last().at("type") == Json("offer"));
 }
 
-TEST_CASE("messages_that_are_wrong_after_the_discovery_are_told_too") {
+TEST_CASE("messages that are wrong after the discovery are told too") {
     const auto [message, error] = GENERATE(table<std::string, std::string>(
         {{R"("type":"settings","api_version":3)", "signalling version 3 is not supported"},
          {R"("type":"settings","api_version":2,"enable_video":"yes")",
@@ -176,7 +176,7 @@ TEST_CASE("messages_that_are_wrong_after_the_discovery_are_told_too") {
     CHECK(talk.peers.made == 0);
 }
 
-TEST_CASE("frames_that_are_no_messages_do_no_harm") {
+TEST_CASE("frames that are no messages do no harm") {
     Talk talk;
     for (const char* text :
          {"", "{", "[]", "null", "\"x\"", "{}", R"({"type":null})", R"({"type":"ctl:client-joined"})",
@@ -188,7 +188,7 @@ TEST_CASE("frames_that_are_no_messages_do_no_harm") {
     CHECK(talk.last().at("type") == Json("offer"));
 }
 
-TEST_CASE("an_answer_that_is_no_good_ends_the_peer_and_the_client_may_begin_anew") {
+TEST_CASE("an answer that is no good ends the peer and the client may begin anew") {
     Talk talk;
     talk.begin();
     talk.client(R"("type":"answer","sdp":")" + base64_encode("bad answer") + "\"");
@@ -199,7 +199,7 @@ TEST_CASE("an_answer_that_is_no_good_ends_the_peer_and_the_client_may_begin_anew
     CHECK(talk.host.began == 1);
 }
 
-TEST_CASE("a_peer_that_cannot_be_made_is_told_and_leaves_nothing") {
+TEST_CASE("a peer that cannot be made is told and leaves nothing") {
     Talk talk;
     talk.peers.fail_with = "no encoder for what the client can decode";
     talk.join();
@@ -211,7 +211,7 @@ TEST_CASE("a_peer_that_cannot_be_made_is_told_and_leaves_nothing") {
     CHECK(talk.last().at("type") == Json("offer"));
 }
 
-TEST_CASE("a_new_client_ends_the_present_one_at_once") {
+TEST_CASE("a new client ends the present one at once") {
     Talk talk;
     talk.begin("c1");
     talk.connect();
@@ -231,7 +231,7 @@ TEST_CASE("a_new_client_ends_the_present_one_at_once") {
     CHECK(talk.peers.made == 2);
 }
 
-TEST_CASE("media_goes_on_when_the_signalling_of_a_connected_client_ends") {
+TEST_CASE("media goes on when the signalling of a connected client ends") {
     Talk talk;
     talk.begin();
     talk.connect();
@@ -243,7 +243,7 @@ TEST_CASE("media_goes_on_when_the_signalling_of_a_connected_client_ends") {
     CHECK(talk.signalling.is_active());
 }
 
-TEST_CASE("a_client_that_is_replaced_or_out_of_time_loses_its_media") {
+TEST_CASE("a client that is replaced or out of time loses its media") {
     const std::string reason = GENERATE("replaced", "timeout");
     Talk talk;
     talk.begin();
@@ -253,7 +253,7 @@ TEST_CASE("a_client_that_is_replaced_or_out_of_time_loses_its_media") {
     CHECK(talk.host.ended == 1);
 }
 
-TEST_CASE("a_client_that_leaves_before_its_answer_ends_its_peer") {
+TEST_CASE("a client that leaves before its answer ends its peer") {
     Talk talk;
     talk.begin();
     talk.say(R"({"type":"ctl:client-left","client_id":"c1","reason":"disconnected"})");
@@ -261,7 +261,7 @@ TEST_CASE("a_client_that_leaves_before_its_answer_ends_its_peer") {
     CHECK(talk.host.ended == 0);  // nothing had begun
 }
 
-TEST_CASE("a_client_that_leaves_after_its_answer_has_a_while_to_connect") {
+TEST_CASE("a client that leaves after its answer has a while to connect") {
     Talk talk;
     talk.begin();
     talk.client(R"("type":"answer","sdp":")" + base64_encode("good answer") + "\"");
@@ -281,7 +281,7 @@ TEST_CASE("a_client_that_leaves_after_its_answer_has_a_while_to_connect") {
     }
 }
 
-TEST_CASE("a_connection_that_fails_is_told_and_the_same_client_may_try_again") {
+TEST_CASE("a connection that fails is told and the same client may try again") {
     Talk talk;
     talk.begin();
     talk.connect();
@@ -294,7 +294,7 @@ TEST_CASE("a_connection_that_fails_is_told_and_the_same_client_may_try_again") {
     CHECK(talk.last().at("type") == Json("resp:discover"));
 }
 
-TEST_CASE("a_client_that_closes_its_connection_has_left") {
+TEST_CASE("a client that closes its connection has left") {
     Talk talk;
     talk.begin();
     SECTION("while media flows") {
@@ -313,7 +313,7 @@ TEST_CASE("a_client_that_closes_its_connection_has_left") {
     CHECK(talk.last_error() == "no error");
 }
 
-TEST_CASE("the_gateway_is_answered_and_obeyed") {
+TEST_CASE("the gateway is answered and obeyed") {
     Talk talk;
     talk.say(R"({"type":"ctl:ping"})");
     CHECK(talk.last() == Json::object({{"type", "ctl:pong"}}));
@@ -324,7 +324,7 @@ TEST_CASE("the_gateway_is_answered_and_obeyed") {
     CHECK(talk.host.terminated == "deleted");
 }
 
-TEST_CASE("a_client_that_floods_a_channel_does_not_fill_the_memory") {
+TEST_CASE("a client that floods a channel does not fill the memory") {
     Talk talk;
     talk.begin();
     talk.connect();

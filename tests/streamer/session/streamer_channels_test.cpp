@@ -6,7 +6,7 @@ using namespace svc;
 using namespace svc::streamer;
 using test::eventually;
 
-TEST_CASE("a_channel_of_the_page_is_a_socket_in_the_guest") {
+TEST_CASE("a channel of the page is a socket in the guest") {
     StreamerPlace place;
     place.connect(R"(,"data_channels":["chat"])");
     place.peers.events->channel_opened("chat");
@@ -25,7 +25,7 @@ TEST_CASE("a_channel_of_the_page_is_a_socket_in_the_guest") {
     CHECK(eventually([&] { return !std::filesystem::exists(path); }));
 }
 
-TEST_CASE("what_programs_write_reaches_a_slow_page_in_its_order") {
+TEST_CASE("what programs write reaches a slow page in its order") {
     StreamerPlace place;
     place.connect(R"(,"data_channels":["chat"])");
     place.peers.events->channel_opened("chat");

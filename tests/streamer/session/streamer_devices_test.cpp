@@ -6,7 +6,7 @@ using namespace svc;
 using namespace svc::streamer;
 using test::eventually;
 
-TEST_CASE("a_place_of_the_client_reaches_the_guest_unless_an_operator_gives_one") {
+TEST_CASE("a place of the client reaches the guest unless an operator gives one") {
     StreamerPlace place;
     place.connect();
     test::GuestClient guest(place.agent_place.guest_socket);
@@ -23,7 +23,7 @@ TEST_CASE("a_place_of_the_client_reaches_the_guest_unless_an_operator_gives_one"
     REQUIRE(eventually([&] { return !place.api_enabled("/1.0/location"); }));
 }
 
-TEST_CASE("values_of_the_clients_sensors_reach_the_guest_in_its_units") {
+TEST_CASE("values of the clients sensors reach the guest in its units") {
     StreamerPlace place;
     place.connect();
     test::GuestClient guest(place.agent_place.guest_socket);
@@ -40,7 +40,7 @@ TEST_CASE("values_of_the_clients_sensors_reach_the_guest_in_its_units") {
     CHECK(place.told("deactivate-sensor") == Json::object({{"type", "gyroscope"}}));
 }
 
-TEST_CASE("vehicle_properties_are_answered_in_order") {
+TEST_CASE("vehicle properties are answered in order") {
     StreamerPlace place;
     place.connect();
     place.control(R"({"type":"vhal::get-all-prop-configs"})");
@@ -70,7 +70,7 @@ TEST_CASE("vehicle_properties_are_answered_in_order") {
     CHECK(answers[4].find("error") != nullptr);
 }
 
-TEST_CASE("the_clients_camera_is_used_while_a_guest_has_it_open") {
+TEST_CASE("the clients camera is used while a guest has it open") {
     StreamerPlace place;
     place.connect(R"(,"enable_camera":true,"enable_microphone":true)");
     test::GuestClient guest(place.agent_place.guest_socket);

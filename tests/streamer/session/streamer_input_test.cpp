@@ -4,7 +4,7 @@
 using namespace svc;
 using namespace svc::streamer;
 
-TEST_CASE("input_reaches_its_sink_and_is_let_go_at_the_end") {
+TEST_CASE("input reaches its sink and is let go at the end") {
     StreamerPlace place;
     place.connect();
     place.control("no JSON");
@@ -17,7 +17,7 @@ TEST_CASE("input_reaches_its_sink_and_is_let_go_at_the_end") {
     CHECK(place.input->take() == std::vector<std::string>{"size 1280 720", "key 30 true", "release"});
 }
 
-TEST_CASE("what_is_held_is_let_go_when_the_control_channel_closes") {
+TEST_CASE("what is held is let go when the control channel closes") {
     StreamerPlace place;
     place.connect();
     place.control(R"({"type":"input::mouse-button","data":{"button":1,"pressed":true}})");
@@ -31,7 +31,7 @@ TEST_CASE("what_is_held_is_let_go_when_the_control_channel_closes") {
           std::vector<std::string>{"size 1280 720", "button 1 true", "release", "release"});
 }
 
-TEST_CASE("what_is_held_is_let_go_when_the_client_falls_silent") {
+TEST_CASE("what is held is let go when the client falls silent") {
     StreamerPlace place;
     place.connect();
     place.control(R"({"type":"input::key","data":{"code":4,"pressed":true}})");
@@ -45,7 +45,7 @@ TEST_CASE("what_is_held_is_let_go_when_the_client_falls_silent") {
           std::vector<std::string>{"size 1280 720", "key 30 true", "release", "key 48 true", "release"});
 }
 
-TEST_CASE("a_client_that_floods_with_text_is_held_back_by_its_length") {
+TEST_CASE("a client that floods with text is held back by its length") {
     StreamerPlace place;
     place.connect();
     const std::string text(2000, 'x');

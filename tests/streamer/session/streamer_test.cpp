@@ -13,7 +13,7 @@ using namespace svc::streamer;
 using test::eventually;
 using namespace std::chrono_literals;
 
-TEST_CASE("a_streamer_registers_and_serves_a_client_to_its_end") {
+TEST_CASE("a streamer registers and serves a client to its end") {
     StreamerPlace place;
     const Json hello = place.gateway.await("ctl:register");
     CHECK(hello.at("session_id") == Json("s1"));
@@ -33,7 +33,7 @@ TEST_CASE("a_streamer_registers_and_serves_a_client_to_its_end") {
     CHECK(text.find("relay_in_use=0i") != std::string::npos);
 }
 
-TEST_CASE("the_end_of_the_session_ends_the_streamer") {
+TEST_CASE("the end of the session ends the streamer") {
     StreamerPlace place;
     place.connect();
     place.gateway.send(R"({"type":"ctl:terminate","reason":"deleted"})");
@@ -41,7 +41,7 @@ TEST_CASE("the_end_of_the_session_ends_the_streamer") {
     CHECK(place.peers.ended == 1);
 }
 
-TEST_CASE("a_client_is_told_why_its_stream_ends_before_its_peer_does") {
+TEST_CASE("a client is told why its stream ends before its peer does") {
     StreamerPlace place;
     place.connect();
     std::string code;
@@ -83,7 +83,7 @@ TEST_CASE("a_client_is_told_why_its_stream_ends_before_its_peer_does") {
 
 // Xlib calls its handler on the thread that noticed, and ends the program when the handler returns: one that
 // waits for what another thread says must not keep that one from saying it.
-TEST_CASE("threads_that_notice_the_loss_of_the_display_do_not_wait_for_each_other") {
+TEST_CASE("threads that notice the loss of the display do not wait for each other") {
     std::promise<void> first_within, second_done;
     bool waited_in_vain = false;
     const std::thread::id first = std::this_thread::get_id();
@@ -101,7 +101,7 @@ TEST_CASE("threads_that_notice_the_loss_of_the_display_do_not_wait_for_each_othe
     CHECK_FALSE(waited_in_vain);
 }
 
-TEST_CASE("a_lost_display_that_is_noticed_twice_is_said_once_and_at_once_on_the_thread_that_decides") {
+TEST_CASE("a lost display that is noticed twice is said once and at once on the thread that decides") {
     StreamerPlace place;
     place.connect();
     std::promise<bool> said;
@@ -119,7 +119,7 @@ TEST_CASE("a_lost_display_that_is_noticed_twice_is_said_once_and_at_once_on_the_
     CHECK(std::count_if(sent.begin(), sent.end(), tells) == 1);
 }
 
-TEST_CASE("media_goes_on_while_the_gateway_is_away_and_it_is_told_of_it") {
+TEST_CASE("media goes on while the gateway is away and it is told of it") {
     StreamerPlace place;
     place.connect();
     place.gateway.drop();
@@ -128,7 +128,7 @@ TEST_CASE("media_goes_on_while_the_gateway_is_away_and_it_is_told_of_it") {
     CHECK(place.peers.ended == 0);
 }
 
-TEST_CASE("a_client_that_asks_and_does_not_listen_loses_its_stream") {
+TEST_CASE("a client that asks and does not listen loses its stream") {
     StreamerPlace place;
     place.connect();
     place.set_buffered(Streamer::max_control_buffered + 1);

@@ -6,7 +6,7 @@
 
 using namespace svc;
 
-TEST_CASE("a_fifo_gives_back_what_it_got_in_order_however_full_it_was") {
+TEST_CASE("a fifo gives back what it got in order however full it was") {
     Fifo<int> fifo;
     int pushed = 0, popped = 0;
     for (int round = 1; round <= 300; ++round) {
@@ -18,7 +18,7 @@ TEST_CASE("a_fifo_gives_back_what_it_got_in_order_however_full_it_was") {
     CHECK(popped == pushed);
 }
 
-TEST_CASE("a_fifo_lets_go_of_what_was_taken_or_cleared") {
+TEST_CASE("a fifo lets go of what was taken or cleared") {
     const auto item = std::make_shared<std::string>("x");
     Fifo<std::shared_ptr<std::string>> fifo;
     for (int i = 0; i < 200; ++i) fifo.push(item);

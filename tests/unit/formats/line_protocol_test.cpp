@@ -23,7 +23,7 @@ bool is_refused(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("a_line_has_a_measurement_tags_fields_and_a_time") {
+TEST_CASE("a line has a measurement tags fields and a time") {
     const LineSample sample = parse_line(
         "webrtc,kind=video,app=greeter,ssrc=123 frames_encoded=900i,total_encode_time=4.25,relay_in_use=true "
         "1700000000000000000");
@@ -33,20 +33,20 @@ TEST_CASE("a_line_has_a_measurement_tags_fields_and_a_time") {
     CHECK(sample.time == 1700000000000000000);
 }
 
-TEST_CASE("tags_and_time_may_be_absent_and_blanks_doubled") {
+TEST_CASE("tags and time may be absent and blanks doubled") {
     CHECK(parse_line("m a=1").tags.empty());
     CHECK_FALSE(parse_line("m a=1").time);
     CHECK_FALSE(parse_line("m  a=1  ").time);
     CHECK(parse_line("m  a=-1e3  -5").time == -5);
 }
 
-TEST_CASE("backslashes_and_quotes_keep_separators") {
+TEST_CASE("backslashes and quotes keep separators") {
     CHECK(parse_line(R"(m,t=a\ b\,c\=d\\e\f a=1)").tags == Tags{{"t", R"(a b,c=d\e\f)"}});
     CHECK(parse_line(R"(m s="a, b=\"c\\",a=2u)").fields == Fields{{"a", 2}});
     CHECK(parse_line("m,t=a=b a=F").tags == Tags{{"t", "a=b"}});
 }
 
-TEST_CASE("faulty_lines_are_refused") {
+TEST_CASE("faulty lines are refused") {
     for (const char* line : {"",
                              " ",
                              "m",
@@ -84,7 +84,7 @@ TEST_CASE("faulty_lines_are_refused") {
     }
 }
 
-TEST_CASE("each_length_of_a_line_has_a_limit") {
+TEST_CASE("each length of a line has a limit") {
     const std::string name(64, 'n'), value(128, 'v');
     CHECK_FALSE(is_refused(name + "," + name + "=" + value + " " + name + "=1"));
     CHECK(is_refused(name + "n a=1"));
@@ -104,13 +104,13 @@ TEST_CASE("each_length_of_a_line_has_a_limit") {
     CHECK(is_refused(tags + fields + ",f=1"));
 }
 
-TEST_CASE("batches_have_lines_comments_and_gaps") {
+TEST_CASE("batches have lines comments and gaps") {
     std::vector<std::string> lines;
     for_each_line("a\n\n# comment\r\nb\r\nc", [&](std::string_view line) { lines.emplace_back(line); });
     CHECK(lines == std::vector<std::string>{"a", "b", "c"});
 }
 
-TEST_CASE("written_lines_are_read_back") {
+TEST_CASE("written lines are read back") {
     LineWriter writer("webrtc");
     writer.tag("app", "a b,c=d\\e").tag("none", "").tag("odd", "x\ny\xc3");
     writer.field("count", std::uint64_t{18}).field("seconds", 0.25).field("nothing", std::nan(""));

@@ -15,7 +15,7 @@ bool parses(std::string_view text, std::string_view host, unsigned port, bool ra
 
 }  // namespace
 
-TEST_CASE("metrics_servers_have_an_optional_scheme_and_flag") {
+TEST_CASE("metrics servers have an optional scheme and flag") {
     CHECK(parses("influxdb:192.168.100.8:8095,raw", "192.168.100.8", 8095, true));
     CHECK(parses("10.0.0.45:8086", "10.0.0.45", 8086, false));
     CHECK(parses("influxdb:metrics.example.org:1", "metrics.example.org", 1, false));
@@ -25,7 +25,7 @@ TEST_CASE("metrics_servers_have_an_optional_scheme_and_flag") {
     CHECK(parses("influxdb:influxdb:8086", "influxdb", 8086, false));
 }
 
-TEST_CASE("other_metrics_servers_are_refused_with_the_name_of_the_field") {
+TEST_CASE("other metrics servers are refused with the name of the field") {
     using namespace std::string_literals;
     for (const std::string& text : {""s,
                                     ":"s,

@@ -55,7 +55,7 @@ std::string read_all(const FileDescriptor& fd) {
 
 }  // namespace
 
-TEST_CASE("a_half_closed_unix_connection_gets_its_answer_and_ends") {
+TEST_CASE("a half closed unix connection gets its answer and ends") {
     Later later;
     later.server.start();
     RawClient client(later.server.unix_target());
@@ -70,7 +70,7 @@ TEST_CASE("a_half_closed_unix_connection_gets_its_answer_and_ends") {
     CHECK(later.server.service.wait_for_done().status == 200);
 }
 
-TEST_CASE("requests_behind_one_that_waits_are_answered_after_a_half_close") {
+TEST_CASE("requests behind one that waits are answered after a half close") {
     Later later;
     later.server.start();
     RawClient client(later.server.unix_target());
@@ -83,7 +83,7 @@ TEST_CASE("requests_behind_one_that_waits_are_answered_after_a_half_close") {
     CHECK(client.read_to_end().empty());
 }
 
-TEST_CASE("a_unix_client_that_leaves_after_its_half_close_is_noticed") {
+TEST_CASE("a unix client that leaves after its half close is noticed") {
     Later later;
     later.server.start();
     {
@@ -96,7 +96,7 @@ TEST_CASE("a_unix_client_that_leaves_after_its_half_close_is_noticed") {
     CHECK(later.client_was_lost());
 }
 
-TEST_CASE("a_half_closed_tcp_connection_gets_its_answer") {
+TEST_CASE("a half closed tcp connection gets its answer") {
     Later later;
     later.server.with_tcp = true;
     later.server.start();
@@ -109,7 +109,7 @@ TEST_CASE("a_half_closed_tcp_connection_gets_its_answer") {
     CHECK(read_all(client).ends_with("\r\n\r\nlater"));
 }
 
-TEST_CASE("a_half_closed_tcp_connection_waits_as_long_as_an_idle_one_stays") {
+TEST_CASE("a half closed tcp connection waits as long as an idle one stays") {
     Later later;
     later.server.with_tcp = true;
     later.server.limits.keep_alive_time = 50ms;
@@ -123,7 +123,7 @@ TEST_CASE("a_half_closed_tcp_connection_waits_as_long_as_an_idle_one_stays") {
     CHECK(read_all(client).empty());
 }
 
-TEST_CASE("goodbye_by_tls_is_a_half_close_until_tcp_ends") {
+TEST_CASE("goodbye by tls is a half close until tcp ends") {
     Later later;
     later.server.with_tls = true;
     later.server.start();

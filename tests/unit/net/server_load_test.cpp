@@ -28,7 +28,7 @@ struct Held {
 
 }  // namespace
 
-TEST_CASE("a_full_pool_is_answered_and_not_waited_for") {
+TEST_CASE("a full pool is answered and not waited for") {
     Held held;
     TestServer& t = held.server;
     t.start(1, 1);
@@ -45,7 +45,7 @@ TEST_CASE("a_full_pool_is_answered_and_not_waited_for") {
 }
 
 // Each with one short limit, so that a slow machine does not cut the client at another place.
-TEST_CASE("slow_clients_are_cut") {
+TEST_CASE("slow clients are cut") {
     TestServer t;
     t.service.add("/", echo);
     t.service.add("/big", [](Request&) { return text_response(std::string(64U << 20, 'x')); });
@@ -88,7 +88,7 @@ TEST_CASE("slow_clients_are_cut") {
     }
 }
 
-TEST_CASE("idle_connections_do_not_hold_up_others") {
+TEST_CASE("idle connections do not hold up others") {
     TestServer t;
     t.limits.header_time = 10min;
     t.service.add("/", hello);
@@ -100,7 +100,7 @@ TEST_CASE("idle_connections_do_not_hold_up_others") {
     CHECK(t.server().connections() >= 300);
 }
 
-TEST_CASE("one_connection_too_many_is_closed_at_once") {
+TEST_CASE("one connection too many is closed at once") {
     TestServer t;
     t.limits.max_connections = 1;
     t.service.add("/", hello);
@@ -112,7 +112,7 @@ TEST_CASE("one_connection_too_many_is_closed_at_once") {
     CHECK(second.read_to_end().empty());
 }
 
-TEST_CASE("stop_lets_a_running_request_end") {
+TEST_CASE("stop lets a running request end") {
     Held held;
     TestServer& t = held.server;
     t.start();
@@ -128,7 +128,7 @@ TEST_CASE("stop_lets_a_running_request_end") {
     CHECK(t.server().connections() == 0);
 }
 
-TEST_CASE("stop_without_grace_breaks_off_what_runs") {
+TEST_CASE("stop without grace breaks off what runs") {
     Held held;
     TestServer& t = held.server;
     t.start();
@@ -140,7 +140,7 @@ TEST_CASE("stop_without_grace_breaks_off_what_runs") {
     held.release.set();
 }
 
-TEST_CASE("disconnect_ends_matching_connections_alone") {
+TEST_CASE("disconnect ends matching connections alone") {
     TestServer t;
     t.with_tcp = true;
     t.service.add("/", hello);
@@ -157,7 +157,7 @@ TEST_CASE("disconnect_ends_matching_connections_alone") {
     CHECK(remote.call(request).status == 200);
 }
 
-TEST_CASE("a_deferred_response_comes_when_its_responder_is_called") {
+TEST_CASE("a deferred response comes when its responder is called") {
     Signal deferred;
     Responder responder;
     TestServer t;

@@ -11,7 +11,7 @@
 using namespace svc;
 using namespace svc::test;
 
-TEST_CASE("malformed_requests_are_answered_400_and_closed") {
+TEST_CASE("malformed requests are answered 400 and closed") {
     TestServer t;
     t.limits.header_bytes = 2048;
     t.limits.header_count = 20;
@@ -44,7 +44,7 @@ TEST_CASE("malformed_requests_are_answered_400_and_closed") {
     CHECK(client.read_to_end().empty());
 }
 
-TEST_CASE("targets_are_decoded") {
+TEST_CASE("targets are decoded") {
     TestServer t;
     t.service.add("/a b",
                   [](Request& r) { return text_response(r.query_value("q") + "|" + r.query_value("none")); });
@@ -54,7 +54,7 @@ TEST_CASE("targets_are_decoded") {
     CHECK(ask(t.unix_target(), "\r\n" + get("/a%20b?q=1")).body == "1|");
 }
 
-TEST_CASE("keep_alive_serves_pipelined_requests_in_order") {
+TEST_CASE("keep alive serves pipelined requests in order") {
     TestServer t;
     t.service.add("/pool", [](Request& r) { return text_response("pool" + r.query_value("n")); });
     t.service.add(
@@ -72,7 +72,7 @@ TEST_CASE("keep_alive_serves_pipelined_requests_in_order") {
     CHECK(last.ends_with("iox"));
 }
 
-TEST_CASE("http_1_0_gets_one_response") {
+TEST_CASE("http 1 0 gets one response") {
     TestServer t;
     t.service.add("/", hello);
     t.start();
@@ -81,7 +81,7 @@ TEST_CASE("http_1_0_gets_one_response") {
     CHECK(client.read_to_end().ends_with("\r\n\r\nhello"));
 }
 
-TEST_CASE("head_has_the_length_and_no_body") {
+TEST_CASE("head has the length and no body") {
     TestServer t;
     t.service.add("/", hello);
     t.start();
@@ -93,7 +93,7 @@ TEST_CASE("head_has_the_length_and_no_body") {
     CHECK(client.reply().body == "hello");
 }
 
-TEST_CASE("buffered_bodies_arrive_sized_and_chunked_up_to_their_limit") {
+TEST_CASE("buffered bodies arrive sized and chunked up to their limit") {
     TestServer t;
     t.service.add("/", echo, Dispatch::on_pool, 10);
     t.start();
@@ -108,7 +108,7 @@ TEST_CASE("buffered_bodies_arrive_sized_and_chunked_up_to_their_limit") {
     CHECK(post("Content-Length: 0\r\n\r\n").status == 200);
 }
 
-TEST_CASE("a_refused_body_does_not_become_the_next_request") {
+TEST_CASE("a refused body does not become the next request") {
     TestServer t;
     t.service.add("/", echo, Dispatch::on_pool, 10);
     t.start();
@@ -118,7 +118,7 @@ TEST_CASE("a_refused_body_does_not_become_the_next_request") {
     CHECK(client.read_to_end().empty());
 }
 
-TEST_CASE("expect_continue_is_answered_once_the_request_is_accepted") {
+TEST_CASE("expect continue is answered once the request is accepted") {
     TestServer t;
     t.service.add("/", echo, Dispatch::on_pool, 10);
     t.start();
@@ -131,7 +131,7 @@ TEST_CASE("expect_continue_is_answered_once_the_request_is_accepted") {
     CHECK(client.reply().status == 400);
 }
 
-TEST_CASE("a_handler_that_throws_becomes_a_fault") {
+TEST_CASE("a handler that throws becomes a fault") {
     TestServer t;
     t.service.add("/", [](Request&) -> Response { throw Error(ErrorCode::internal, "broken"); });
     t.start();
@@ -142,7 +142,7 @@ TEST_CASE("a_handler_that_throws_becomes_a_fault") {
     CHECK(client.reply().status == 404);
 }
 
-TEST_CASE("unix_peers_are_known_by_their_credentials") {
+TEST_CASE("unix peers are known by their credentials") {
     TestServer t;
     t.service.add("/", [](Request& r) {
         const bool me = r.peer->uid == getuid() && r.peer->pid == getpid() && r.peer->listener == "local";
@@ -152,7 +152,7 @@ TEST_CASE("unix_peers_are_known_by_their_credentials") {
     CHECK(ask(t.unix_target(), get("/")).body == "me");
 }
 
-TEST_CASE("socket_files_have_their_mode_replace_stale_ones_and_go_with_the_server") {
+TEST_CASE("socket files have their mode replace stale ones and go with the server") {
     TestServer t;
     t.service.add("/", hello);
     t.start();
@@ -170,7 +170,7 @@ TEST_CASE("socket_files_have_their_mode_replace_stale_ones_and_go_with_the_serve
     CHECK_FALSE(std::filesystem::exists(t.unix_target().unix_path));
 }
 
-TEST_CASE("the_client_certificate_is_seen_over_tls") {
+TEST_CASE("the client certificate is seen over tls") {
     TestServer t;
     t.with_tls = true;
     t.service.add("/", [](Request& r) {
@@ -190,7 +190,7 @@ TEST_CASE("the_client_certificate_is_seen_over_tls") {
     CHECK(call_directly(target, request).body == fingerprint);
 }
 
-TEST_CASE("a_server_with_another_certificate_is_not_spoken_to") {
+TEST_CASE("a server with another certificate is not spoken to") {
     TestServer t;
     t.with_tls = true;
     t.service.add("/", hello);

@@ -35,7 +35,7 @@ unsigned mode_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("ensure_key_pair_makes_a_protected_key_once") {
+TEST_CASE("ensure key pair makes a protected key once") {
     const Keys keys;
     const auto files = keys.make("server");
     CHECK(mode_of(files.key) == 0600);
@@ -48,7 +48,7 @@ TEST_CASE("ensure_key_pair_makes_a_protected_key_once") {
     CHECK(parse_certificate(read_file(files.certificate)).fingerprint == certificate.fingerprint);
 }
 
-TEST_CASE("ensure_key_pair_replaces_a_certificate_without_key") {
+TEST_CASE("ensure key pair replaces a certificate without key") {
     const Keys keys;
     const auto files = keys.make("server");
     const auto before = TlsContext(files).fingerprint();
@@ -57,14 +57,14 @@ TEST_CASE("ensure_key_pair_replaces_a_certificate_without_key") {
     CHECK(TlsContext(files).fingerprint() != before);
 }
 
-TEST_CASE("ensure_key_pair_refuses_a_malformed_address") {
+TEST_CASE("ensure key pair refuses a malformed address") {
     const Keys keys;
     const KeyPair files{keys.directory.path() / "a.crt", keys.directory.path() / "a.key"};
     CHECK_THROWS_AS(ensure_key_pair(files, "a", {}, {"300.1.1.1"}, SystemClock()), Error);
     CHECK_FALSE(std::filesystem::exists(files.key));
 }
 
-TEST_CASE("certificates_go_through_pem_and_der_unchanged") {
+TEST_CASE("certificates go through pem and der unchanged") {
     const Keys keys;
     const auto from_pem = parse_certificate(read_file(keys.make("one").certificate));
     CHECK(parse_certificate(from_pem.der).fingerprint == from_pem.fingerprint);
@@ -74,7 +74,7 @@ TEST_CASE("certificates_go_through_pem_and_der_unchanged") {
     CHECK_THROWS_AS(parse_certificate(""), Error);
 }
 
-TEST_CASE("a_server_certificate_is_valid_for_each_of_its_names_and_addresses") {
+TEST_CASE("a server certificate is valid for each of its names and addresses") {
     const Keys keys;
     const KeyPair files{keys.directory.path() / "a.crt", keys.directory.path() / "a.key"};
     ensure_key_pair(files, "machine", {"machine", "localhost"}, {"127.0.0.1", "::1", "192.0.2.7"},
@@ -86,7 +86,7 @@ TEST_CASE("a_server_certificate_is_valid_for_each_of_its_names_and_addresses") {
     CHECK_FALSE(test::certificate_names(pem, "192.0.2.8"));
 }
 
-TEST_CASE("reload_keeps_the_old_key_when_the_files_are_bad") {
+TEST_CASE("reload keeps the old key when the files are bad") {
     const Keys keys;
     const auto files = keys.make("server");
     TlsContext context(files);
@@ -118,7 +118,7 @@ std::string ask_who(const Target& target) {
 
 }  // namespace
 
-TEST_CASE("a_server_is_who_it_is_asked_for_by_name") {
+TEST_CASE("a server is who it is asked for by name") {
     const auto version = GENERATE(TlsVersion::tls12, TlsVersion::tls13);
     NamedServer server;
     server.start();
@@ -129,7 +129,7 @@ TEST_CASE("a_server_is_who_it_is_asked_for_by_name") {
     CHECK(test::presented(target, version, "") == "server");
 }
 
-TEST_CASE("a_named_identity_takes_no_older_version_than_the_others") {
+TEST_CASE("a named identity takes no older version than the others") {
     NamedServer server;
     server.least = TlsVersion::tls13;
     server.start();
@@ -137,7 +137,7 @@ TEST_CASE("a_named_identity_takes_no_older_version_than_the_others") {
     CHECK(test::presented(server.tls_target(), TlsVersion::tls13, "one.internal") == "one.internal");
 }
 
-TEST_CASE("clients_pin_the_identity_that_they_ask_for") {
+TEST_CASE("clients pin the identity that they ask for") {
     NamedServer server;
     server.start();
     Target target = server.tls_target("one.internal");
@@ -151,7 +151,7 @@ TEST_CASE("clients_pin_the_identity_that_they_ask_for") {
     CHECK(ask_who(target) == "client");
 }
 
-TEST_CASE("clients_name_in_the_request_whom_they_ask_for") {
+TEST_CASE("clients name in the request whom they ask for") {
     NamedServer server;
     server.service.add("/host",
                        [](Request& request) { return test::text_response(request.headers.get("Host")); });
@@ -165,7 +165,7 @@ TEST_CASE("clients_name_in_the_request_whom_they_ask_for") {
     CHECK(call_directly(target, request).body == "one.internal" + port);
 }
 
-TEST_CASE("a_reload_leaves_named_identities_as_they_are") {
+TEST_CASE("a reload leaves named identities as they are") {
     const Keys keys;
     const auto files = keys.make("server"), own = keys.make("own");
     TlsContext context(files, TlsVersion::tls12, {{"Own.internal", own}});
@@ -179,7 +179,7 @@ TEST_CASE("a_reload_leaves_named_identities_as_they_are") {
     CHECK(test::code_of([&] { (void)context.fingerprint("other.internal"); }) == ErrorCode::not_found);
 }
 
-TEST_CASE("a_bad_identity_is_refused_with_the_names_of_its_files") {
+TEST_CASE("a bad identity is refused with the names of its files") {
     const Keys keys;
     const auto files = keys.make("server"), own = keys.make("own");
     const auto message = [&] {

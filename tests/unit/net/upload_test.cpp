@@ -95,7 +95,7 @@ struct FailingSource : BodySource {
 
 }  // namespace
 
-TEST_CASE("uploads_reach_their_sink_whole_over_every_transport") {
+TEST_CASE("uploads reach their sink whole over every transport") {
     TestServer t;
     t.with_tcp = t.with_tls = true;
     t.service.add("/upload", upload_plan());
@@ -113,7 +113,7 @@ TEST_CASE("uploads_reach_their_sink_whole_over_every_transport") {
     }
 }
 
-TEST_CASE("an_empty_upload_is_finished_too") {
+TEST_CASE("an empty upload is finished too") {
     TestServer t;
     t.service.add("/upload", upload_plan());
     t.start();
@@ -121,7 +121,7 @@ TEST_CASE("an_empty_upload_is_finished_too") {
           sha256_hex(""));
 }
 
-TEST_CASE("an_upload_over_the_limit_is_refused") {
+TEST_CASE("an upload over the limit is refused") {
     TestServer t;
     t.service.add("/upload", upload_plan());
     t.start();
@@ -135,7 +135,7 @@ TEST_CASE("an_upload_over_the_limit_is_refused") {
     CHECK(sent < 1000);
 }
 
-TEST_CASE("a_refused_or_failed_upload_is_answered_while_the_client_still_sends") {
+TEST_CASE("a refused or failed upload is answered while the client still sends") {
     TestServer t;
     t.service.add("/upload", upload_plan());
     t.start();
@@ -151,7 +151,7 @@ TEST_CASE("a_refused_or_failed_upload_is_answered_while_the_client_still_sends")
     CHECK(reply.body == "disk is full");
 }
 
-TEST_CASE("a_client_hears_why_its_upload_is_refused") {
+TEST_CASE("a client hears why its upload is refused") {
     TestServer t;
     t.with_tls = true;
     t.service.add("/upload", upload_plan());
@@ -166,7 +166,7 @@ TEST_CASE("a_client_hears_why_its_upload_is_refused") {
     }
 }
 
-TEST_CASE("a_broken_upload_destroys_its_sink_unfinished") {
+TEST_CASE("a broken upload destroys its sink unfinished") {
     Signal destroyed;
     TestServer t;
     t.service.add("/upload", upload_plan(&destroyed));
@@ -180,7 +180,7 @@ TEST_CASE("a_broken_upload_destroys_its_sink_unfinished") {
     CHECK(t.service.wait_for_done().status == 0);
 }
 
-TEST_CASE("one_upload_too_many_is_answered") {
+TEST_CASE("one upload too many is answered") {
     Signal destroyed;
     TestServer t;
     t.limits.uploads_at_once = 1;
@@ -198,7 +198,7 @@ TEST_CASE("one_upload_too_many_is_answered") {
           200);
 }
 
-TEST_CASE("responses_stream_with_and_without_length") {
+TEST_CASE("responses stream with and without length") {
     TestServer t;
     t.with_tls = true;
     const bool known = GENERATE(true, false);
@@ -228,7 +228,7 @@ TEST_CASE("responses_stream_with_and_without_length") {
     CHECK((head.reply(true).head.find("Content-Length: 3000000") != std::string::npos) == known);
 }
 
-TEST_CASE("a_source_that_fails_breaks_the_connection") {
+TEST_CASE("a source that fails breaks the connection") {
     TestServer t;
     t.service.add("/stream", [](Request&) {
         Response response;
@@ -245,7 +245,7 @@ TEST_CASE("a_source_that_fails_breaks_the_connection") {
     CHECK_THROWS_AS(call_directly(t.unix_target(), request), Error);
 }
 
-TEST_CASE("a_client_error_in_sink_or_source_reaches_its_caller") {
+TEST_CASE("a client error in sink or source reaches its caller") {
     TestServer t;
     t.service.add("/upload", upload_plan());
     t.service.add("/", [](Request&) { return text_response("hello"); });
@@ -262,7 +262,7 @@ TEST_CASE("a_client_error_in_sink_or_source_reaches_its_caller") {
     CHECK_THROWS_WITH(client.call(upload), "cannot read");
 }
 
-TEST_CASE("the_client_learns_why_its_upload_was_refused") {
+TEST_CASE("the client learns why its upload was refused") {
     TestServer t;
     t.with_tls = true;
     t.service.add("/upload", upload_plan());

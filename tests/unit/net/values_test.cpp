@@ -22,7 +22,7 @@ std::string label_of(const Router::Match& match) {
 
 }  // namespace
 
-TEST_CASE("a_status_finds_its_error_code_also_where_others_made_it") {
+TEST_CASE("a status finds its error code also where others made it") {
     const auto [status, code] = GENERATE(table<int, ErrorCode>({{400, ErrorCode::invalid_argument},
                                                                 {401, ErrorCode::unauthenticated},
                                                                 {403, ErrorCode::forbidden},
@@ -38,17 +38,17 @@ TEST_CASE("a_status_finds_its_error_code_also_where_others_made_it") {
     CHECK(error_code_of_status(status) == code);
 }
 
-TEST_CASE("hosts_have_numbers") {
+TEST_CASE("hosts have numbers") {
     const auto [host, address] = GENERATE(table<std::string, std::string>(
         {{"localhost", "127.0.0.1"}, {"192.0.2.7", "192.0.2.7"}, {"2001:db8::1", "2001:db8::1"}}));
     CHECK(host_address(host) == address);
 }
 
-TEST_CASE("a_host_that_is_not_found_is_named") {
+TEST_CASE("a host that is not found is named") {
     CHECK_THROWS_WITH(host_address("no..invalid"), Catch::StartsWith("cannot look up host 'no..invalid': "));
 }
 
-TEST_CASE("router_prefers_written_segments_and_captures_the_rest") {
+TEST_CASE("router prefers written segments and captures the rest") {
     const Router router({route(Method::get, "/", "root"), route(Method::get, "/1.0/images", "images"),
                          route(Method::get, "/1.0/images/{id}", "image"),
                          route(Method::post, "/1.0/images/sync", "sync"),
@@ -67,12 +67,12 @@ TEST_CASE("router_prefers_written_segments_and_captures_the_rest") {
     CHECK(match.params == std::map<std::string, std::string>{{"id", "abc"}, {"version", "2"}});
 }
 
-TEST_CASE("router_refuses_the_same_route_twice") {
+TEST_CASE("router refuses the same route twice") {
     CHECK_THROWS_AS(Router({route(Method::get, "/a/{x}", "one"), route(Method::get, "/a/{y}", "two")}),
                     Error);
 }
 
-TEST_CASE("headers_are_found_without_regard_to_case_and_set_once") {
+TEST_CASE("headers are found without regard to case and set once") {
     Headers headers;
     headers.add("X-One", "1");
     headers.add("x-one", "2");
@@ -83,7 +83,7 @@ TEST_CASE("headers_are_found_without_regard_to_case_and_set_once") {
     CHECK(headers.find("X-Two") == nullptr);
 }
 
-TEST_CASE("target_reads_the_three_kinds_of_address") {
+TEST_CASE("target reads the three kinds of address") {
     CHECK(Target::parse("unix:///run/svc/unix.socket").unix_path == "/run/svc/unix.socket");
     const auto secure = Target::parse("https://[::1]:8444/");
     CHECK(secure.host == "::1");

@@ -10,7 +10,7 @@ using namespace svc::test;
 using namespace std::chrono_literals;
 using Kind = WebSocketMessage::Kind;
 
-TEST_CASE("websocket_close_and_abort_end_it_from_the_server") {
+TEST_CASE("websocket close and abort end it from the server") {
     WebSocketServer t;
     t.run();
     SECTION("close sends what is queued first") {
@@ -61,7 +61,7 @@ TEST_CASE("websocket_close_and_abort_end_it_from_the_server") {
     }
 }
 
-TEST_CASE("websocket_messages_sent_before_the_connection_ended_arrive_though_nothing_can_be_answered") {
+TEST_CASE("websocket messages sent before the connection ended arrive though nothing can be answered") {
     WebSocketServer t;
     t.run();
     {
@@ -79,7 +79,7 @@ TEST_CASE("websocket_messages_sent_before_the_connection_ended_arrive_though_not
     CHECK(t.handler->received == 10);
 }
 
-TEST_CASE("stop_closes_websockets_with_1001") {
+TEST_CASE("stop closes websockets with 1001") {
     WebSocketServer t;
     t.run();
     WebSocketClient client(t.unix_target(), "/ws");
@@ -93,7 +93,7 @@ TEST_CASE("stop_closes_websockets_with_1001") {
     t.handler->socket->abort();
 }
 
-TEST_CASE("stop_without_grace_drops_websockets_that_do_not_answer") {
+TEST_CASE("stop without grace drops websockets that do not answer") {
     WebSocketServer t;
     t.run();
     RawClient client(t.unix_target());
@@ -104,7 +104,7 @@ TEST_CASE("stop_without_grace_drops_websockets_that_do_not_answer") {
     CHECK(t.handler->close_code == 1006);
 }
 
-TEST_CASE("disconnect_closes_websockets_with_1008") {
+TEST_CASE("disconnect closes websockets with 1008") {
     WebSocketServer t;
     t.run();
     WebSocketClient client(t.unix_target(), "/ws");

@@ -41,7 +41,7 @@ class DeafPeerHandler : public EchoHandler {
 
 }  // namespace
 
-TEST_CASE("websocket_that_pauses_reading_holds_its_peer_back") {
+TEST_CASE("websocket that pauses reading holds its peer back") {
     WebSocketServer t;
     t.run();
     RawClient client(t.unix_target());
@@ -70,7 +70,7 @@ TEST_CASE("websocket_that_pauses_reading_holds_its_peer_back") {
     CHECK(t.handler->received == sent);
 }
 
-TEST_CASE("nothing_is_queued_for_a_client_that_left_while_reading_is_paused") {
+TEST_CASE("nothing is queued for a client that left while reading is paused") {
     WebSocketServer t;
     t.handler = std::make_shared<DeafPeerHandler>();
     t.run();
@@ -92,7 +92,7 @@ TEST_CASE("nothing_is_queued_for_a_client_that_left_while_reading_is_paused") {
     CHECK(t.handler->received == 1);
 }
 
-TEST_CASE("websockets_that_ask_for_a_turn_get_it_and_what_they_send_is_in_order") {
+TEST_CASE("websockets that ask for a turn get it and what they send is in order") {
     constexpr int connections = 100, messages = 50;
     TestServer t;
     std::vector<std::shared_ptr<CountingHandler>> handlers;

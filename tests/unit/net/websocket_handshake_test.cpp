@@ -6,7 +6,7 @@
 using namespace svc;
 using namespace svc::test;
 
-TEST_CASE("websocket_handshake_answers_the_key_of_the_rfc") {
+TEST_CASE("websocket handshake answers the key of the rfc") {
     WebSocketServer t;
     t.run();
     const auto reply = ask(t.unix_target(), websocket_handshake);
@@ -14,7 +14,7 @@ TEST_CASE("websocket_handshake_answers_the_key_of_the_rfc") {
     CHECK(reply.head.find("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n") != std::string::npos);
 }
 
-TEST_CASE("websocket_requests_that_are_none_are_refused") {
+TEST_CASE("websocket requests that are none are refused") {
     WebSocketServer t;
     t.run();
     CHECK(ask(t.unix_target(), "GET /ws HTTP/1.1\r\nHost: x\r\n\r\n").status == 400);
@@ -30,7 +30,7 @@ TEST_CASE("websocket_requests_that_are_none_are_refused") {
     CHECK_FALSE(t.handler->open.is_set());
 }
 
-TEST_CASE("one_websocket_too_many_is_refused") {
+TEST_CASE("one websocket too many is refused") {
     WebSocketServer t;
     t.limits.max_websockets = 1;
     t.run();

@@ -9,7 +9,7 @@ using namespace svc;
 using namespace svc::test;
 using Kind = WebSocketMessage::Kind;
 
-TEST_CASE("websocket_echoes_text_binary_and_large_messages_over_every_transport") {
+TEST_CASE("websocket echoes text binary and large messages over every transport") {
     WebSocketServer t;
     t.with_tcp = t.with_tls = true;
     t.run();
@@ -36,7 +36,7 @@ TEST_CASE("websocket_echoes_text_binary_and_large_messages_over_every_transport"
     }
 }
 
-TEST_CASE("websocket_puts_fragments_together_and_answers_pings_between_them") {
+TEST_CASE("websocket puts fragments together and answers pings between them") {
     WebSocketServer t;
     t.run();
     RawClient client(t.unix_target());
@@ -52,7 +52,7 @@ TEST_CASE("websocket_puts_fragments_together_and_answers_pings_between_them") {
     CHECK(t.handler->close_code == 1000);
 }
 
-TEST_CASE("websocket_faults_of_the_peer_have_their_close_codes") {
+TEST_CASE("websocket faults of the peer have their close codes") {
     WebSocketServer t;
     t.limits.websocket.max_message = 1000;
     t.run();
@@ -81,7 +81,7 @@ TEST_CASE("websocket_faults_of_the_peer_have_their_close_codes") {
     CHECK(t.handler->closed.wait());
 }
 
-TEST_CASE("websocket_messages_of_one_sender_keep_their_order") {
+TEST_CASE("websocket messages of one sender keep their order") {
     WebSocketServer t;
     t.with_tls = true;
     t.run();

@@ -83,7 +83,7 @@ std::string answer_to_ping(int listener) {
 
 }  // namespace
 
-TEST_CASE("websocket_peers_over_tcp_that_answer_nothing_are_dropped") {
+TEST_CASE("websocket peers over tcp that answer nothing are dropped") {
     const auto handler = std::make_shared<Silent>();
     TestServer t;
     t.with_tcp = true;
@@ -100,7 +100,7 @@ TEST_CASE("websocket_peers_over_tcp_that_answer_nothing_are_dropped") {
     CHECK(handler->close_code == 1002);
 }
 
-TEST_CASE_METHOD(LoneSession, "websocket_peers_that_answer_pings_stay") {
+TEST_CASE_METHOD(LoneSession, "websocket peers that answer pings stay") {
     const bool answers = GENERATE(true, false);
     const auto begin = Steady::now();
     while (Steady::now() == begin) continue;  // so that an answer is later than the opening
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(LoneSession, "websocket_peers_that_answer_pings_stay") {
     CHECK(is_open() == answers);
 }
 
-TEST_CASE_METHOD(LoneSession, "websocket_peers_are_not_dropped_because_the_server_stood_still") {
+TEST_CASE_METHOD(LoneSession, "websocket peers are not dropped because the server stood still") {
     CHECK(pings_at(session->next_tick() + 10h));
     CHECK(is_open());
     for (int i = 0; i < 3; ++i) CHECK(pings_at(session->next_tick()));
@@ -120,7 +120,7 @@ TEST_CASE_METHOD(LoneSession, "websocket_peers_are_not_dropped_because_the_serve
     CHECK_FALSE(is_open());
 }
 
-TEST_CASE("a_websocket_client_answers_pings") {
+TEST_CASE("a websocket client answers pings") {
     const TemporaryDirectory directory(std::filesystem::temp_directory_path(), "net-test-");
     Target target;
     target.unix_path = directory.path() / "socket";

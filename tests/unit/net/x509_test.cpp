@@ -8,7 +8,7 @@
 
 namespace svc::test {
 
-TEST_CASE("a_certificate_is_read_from_der_pem_and_base64") {
+TEST_CASE("a certificate is read from der pem and base64") {
     const auto made = make_certificate({"someone"});
     std::string broken_lines = base64_encode(made.der);
     for (std::size_t at = 64; at < broken_lines.size(); at += 65) broken_lines.insert(at, "\n");
@@ -25,7 +25,7 @@ TEST_CASE("a_certificate_is_read_from_der_pem_and_base64") {
     CHECK(parse_x509(make_certificate({.name = "ca", .authority = true}).pem).is_authority);
 }
 
-TEST_CASE("what_is_no_certificate_is_refused") {
+TEST_CASE("what is no certificate is refused") {
     const auto made = make_certificate({"someone"});
     std::string bad_key = made.der;
     const std::string curve_oid = "\x2a\x86\x48\xce\x3d\x03\x01\x07";
@@ -41,7 +41,7 @@ TEST_CASE("what_is_no_certificate_is_refused") {
     CHECK(message_of([&] { parse_x509("x"); }) == "certificate is malformed");
 }
 
-TEST_CASE("an_authority_has_signed_its_child_and_nobody_else") {
+TEST_CASE("an authority has signed its child and nobody else") {
     const auto authority = make_certificate({.name = "ca", .authority = true});
     const auto namesake = make_certificate({.name = "ca", .authority = true});
     const auto child = make_certificate({.name = "child", .issuer = &authority});
@@ -53,7 +53,7 @@ TEST_CASE("an_authority_has_signed_its_child_and_nobody_else") {
     CHECK_FALSE(is_signed_by(child.der, ""));
 }
 
-TEST_CASE("who_may_not_sign_has_signed_nothing") {
+TEST_CASE("who may not sign has signed nothing") {
     const auto no_authority = make_certificate({.name = "leaf"});
     CHECK_FALSE(
         is_signed_by(make_certificate({.name = "child", .issuer = &no_authority}).der, no_authority.der));
@@ -63,7 +63,7 @@ TEST_CASE("who_may_not_sign_has_signed_nothing") {
                              only_signs_data.der));
 }
 
-TEST_CASE("a_child_for_servers_or_with_a_weak_signature_does_not_count") {
+TEST_CASE("a child for servers or with a weak signature does not count") {
     const auto authority = make_certificate({.name = "ca", .authority = true, .key_usage = "keyCertSign"});
     const auto child = [&](CertificatePlan plan) {
         plan.name = "child";

@@ -66,7 +66,7 @@ void check_cpu_and_memory(const ContainerUsage& usage) {
 
 }  // namespace
 
-TEST_CASE("usage_of_a_version_1_group") {
+TEST_CASE("usage of a version 1 group") {
     const UsageTree tree;
     tree.write_v1_cpu();
     tree.write_v1_memory();
@@ -81,7 +81,7 @@ TEST_CASE("usage_of_a_version_1_group") {
     CHECK(usage.process_limit == 4096U);
 }
 
-TEST_CASE("usage_of_a_version_2_group") {
+TEST_CASE("usage of a version 2 group") {
     const UsageTree tree;
     tree.write_v2();
     const ContainerUsage usage =
@@ -91,7 +91,7 @@ TEST_CASE("usage_of_a_version_2_group") {
     CHECK_FALSE(usage.process_limit);
 }
 
-TEST_CASE("usage_of_a_hybrid_group_comes_from_where_each_controller_is") {
+TEST_CASE("usage of a hybrid group comes from where each controller is") {
     const UsageTree tree;
     tree.write_v1_memory();
     tree.write_v2();
@@ -102,13 +102,13 @@ TEST_CASE("usage_of_a_hybrid_group_comes_from_where_each_controller_is") {
     CHECK(usage.processes == 12U);
 }
 
-TEST_CASE("version_1_groups_without_a_limit_have_none") {
+TEST_CASE("version 1 groups without a limit have none") {
     const UsageTree tree;
     tree.write("memory/svc/one/memory.limit_in_bytes", "9223372036854771712\n");
     CHECK_FALSE(tree.read(tree.mount("memory", "cgroup", "memory"), "").memory_limit_bytes);
 }
 
-TEST_CASE("what_a_group_does_not_tell_is_absent") {
+TEST_CASE("what a group does not tell is absent") {
     const UsageTree tree;
     tree.write("memory/svc/one/memory.usage_in_bytes", "many\n");
     for (const std::string& mounts :
@@ -122,7 +122,7 @@ TEST_CASE("what_a_group_does_not_tell_is_absent") {
     }
 }
 
-TEST_CASE("traffic_of_devices_is_read_from_the_table_of_the_kernel") {
+TEST_CASE("traffic of devices is read from the table of the kernel") {
     const auto devices = parse_devices(
         "Inter-|   Receive                                                |  Transmit\n"
         " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo "
@@ -142,7 +142,7 @@ TEST_CASE("traffic_of_devices_is_read_from_the_table_of_the_kernel") {
     CHECK(inside.received.dropped == 4);
 }
 
-TEST_CASE("disk_use_counts_files_once_and_follows_no_link") {
+TEST_CASE("disk use counts files once and follows no link") {
     const UsageTree tree;
     tree.write("upper/a/one", std::string(100'000, 'x'));
     tree.write("other/large", std::string(10 * mib, 'x'));
@@ -158,7 +158,7 @@ TEST_CASE("disk_use_counts_files_once_and_follows_no_link") {
     CHECK_FALSE(measure_tree(tree.directory.path() / "upper/link", 100));
 }
 
-TEST_CASE("disk_use_is_measured_seldom") {
+TEST_CASE("disk use is measured seldom") {
     const UsageTree tree;
     test::ManualClock clock;
     DiskUsage usage(clock);
@@ -174,7 +174,7 @@ TEST_CASE("disk_use_is_measured_seldom") {
     CHECK(round() > first);
 }
 
-TEST_CASE("a_round_of_measuring_has_a_budget") {
+TEST_CASE("a round of measuring has a budget") {
     const UsageTree tree;
     test::ManualClock clock;
     DiskUsage usage(clock);
@@ -186,7 +186,7 @@ TEST_CASE("a_round_of_measuring_has_a_budget") {
     CHECK(usage.bytes("id", tree.directory.path() / "upper"));
 }
 
-TEST_CASE("measuring_goes_on_where_the_budget_ended") {
+TEST_CASE("measuring goes on where the budget ended") {
     const UsageTree tree;
     test::ManualClock clock;
     DiskUsage usage(clock);
@@ -206,7 +206,7 @@ TEST_CASE("measuring_goes_on_where_the_budget_ended") {
     CHECK(usage.bytes("first", first) > small);
 }
 
-TEST_CASE("a_simulated_guest_stays_within_its_limits_and_its_counters_grow") {
+TEST_CASE("a simulated guest stays within its limits and its counters grow") {
     const SimulatedLimits limits{2, 32 * mib, 8 * mib, 10};
     const ContainerUsage usage = simulated_usage("x", limits, std::chrono::seconds(100));
     CHECK(*usage.memory_bytes <= 32 * mib);

@@ -32,7 +32,7 @@ using Known = std::map<std::string, std::string>;
 
 }  // namespace
 
-TEST_CASE("the_last_line_of_a_key_counts") {
+TEST_CASE("the last line of a key counts") {
     const World world;
     SimulatedJournal journal(world.file);
     journal.put("a", "1");
@@ -42,7 +42,7 @@ TEST_CASE("the_last_line_of_a_key_counts") {
     CHECK(world.read() == Known{{"a", "3"}});
 }
 
-TEST_CASE("a_line_that_was_cut_off_never_counts") {
+TEST_CASE("a line that was cut off never counts") {
     const World world;
     SimulatedJournal(world.file).put("a", "1");
     SimulatedJournal(world.file).put("a", "2");

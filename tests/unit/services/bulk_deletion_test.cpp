@@ -149,7 +149,7 @@ struct InstanceWorld : ServiceFixture {
 
 }  // namespace
 
-TEST_CASE("guests_shut_down_side_by_side_as_many_as_are_allowed") {
+TEST_CASE("guests shut down side by side as many as are allowed") {
     InstanceWorld world(7);
     const Started started = world.begin();
     world.let_go();
@@ -158,7 +158,7 @@ TEST_CASE("guests_shut_down_side_by_side_as_many_as_are_allowed") {
     CHECK(world.instances().list().empty());
 }
 
-TEST_CASE("a_cancelled_bulk_deletion_ends_what_it_has_begun_and_begins_no_more") {
+TEST_CASE("a cancelled bulk deletion ends what it has begun and begins no more") {
     InstanceWorld world(7);
     const Started started = world.begin();
     world.engine().cancel(started->id.str());
@@ -167,7 +167,7 @@ TEST_CASE("a_cancelled_bulk_deletion_ends_what_it_has_begun_and_begins_no_more")
     CHECK(world.instances().list().size() == 7 - at_once);
 }
 
-TEST_CASE("all_that_is_named_is_deleted_as_one_operation") {
+TEST_CASE("all that is named is deleted as one operation") {
     World world;
     const auto operation = world.ended({"a", "b"});
     CHECK(operation->status == OperationStatus::success);
@@ -176,7 +176,7 @@ TEST_CASE("all_that_is_named_is_deleted_as_one_operation") {
     CHECK(world.left() == std::vector<std::string>{"c", "stubborn"});
 }
 
-TEST_CASE("what_cannot_be_deleted_is_named_and_keeps_nothing_else") {
+TEST_CASE("what cannot be deleted is named and keeps nothing else") {
     World world;
     const auto operation = world.ended({"a", "stubborn", "b", "c"});
     CHECK(operation->status == OperationStatus::failure);
@@ -184,14 +184,14 @@ TEST_CASE("what_cannot_be_deleted_is_named_and_keeps_nothing_else") {
     CHECK(world.left() == std::vector<std::string>{"stubborn"});
 }
 
-TEST_CASE("all_of_many_are_deleted_before_the_operation_ends") {
+TEST_CASE("all of many are deleted before the operation ends") {
     World world;
     const auto many = world.add("many-", 300);
     CHECK(world.ended(many)->status == OperationStatus::success);
     CHECK(world.left().size() == 4);
 }
 
-TEST_CASE("bulk_deletions_together_leave_workers_to_others") {
+TEST_CASE("bulk deletions together leave workers to others") {
     World world;
     world.hold(true);
     const Started one = world.begin(world.add("one-", 5));
@@ -209,7 +209,7 @@ TEST_CASE("bulk_deletions_together_leave_workers_to_others") {
     CHECK(world.left().size() == 4 + 5);
 }
 
-TEST_CASE("bulk_deletions_take_turns") {
+TEST_CASE("bulk deletions take turns") {
     World world;
     world.hold(true);
     const Started many = world.begin(world.add("many-", 300));
@@ -221,7 +221,7 @@ TEST_CASE("bulk_deletions_take_turns") {
     CHECK(world.wait(many)->status == OperationStatus::success);
 }
 
-TEST_CASE("one_object_is_named_once_whatever_it_is_called") {
+TEST_CASE("one object is named once whatever it is called") {
     World world;
     for (const std::string again : {"a", "the a"})
         CHECK(message_of([&] {
@@ -230,13 +230,13 @@ TEST_CASE("one_object_is_named_once_whatever_it_is_called") {
     CHECK(world.left().size() == 4);
 }
 
-TEST_CASE("nothing_is_deleted_when_one_is_unknown") {
+TEST_CASE("nothing is deleted when one is unknown") {
     World world;
     CHECK(message_of([&] { world.bulk->remove("things", {{"a", "x"}, false}, ""); }) == "thing not found");
     CHECK(world.left().size() == 4);
 }
 
-TEST_CASE("bulk_requests_name_at_least_one_object") {
+TEST_CASE("bulk requests name at least one object") {
     CHECK(message_of([] { BulkRequest::from_json(Json::object()); }) == "ids is required");
     CHECK(message_of([] {
               BulkRequest::from_json(Json::object({{"ids", JsonArray{}}}));

@@ -38,7 +38,7 @@ struct CertificateFixture : TrustWorld {
 
 }  // namespace
 
-TEST_CASE_METHOD(CertificateFixture, "a_certificate_is_trusted_from_its_addition_to_its_removal") {
+TEST_CASE_METHOD(CertificateFixture, "a certificate is trusted from its addition to its removal") {
     CHECK_FALSE(service.trusts(someone.der));
     const auto added = service.add({someone.pem, "", ""}, local());
     CHECK(added->fingerprint == someone.fingerprint);
@@ -56,14 +56,14 @@ TEST_CASE_METHOD(CertificateFixture, "a_certificate_is_trusted_from_its_addition
     CHECK(service.list().empty());
 }
 
-TEST_CASE_METHOD(CertificateFixture, "the_certificate_of_the_connection_is_taken_when_none_is_given") {
+TEST_CASE_METHOD(CertificateFixture, "the certificate of the connection is taken when none is given") {
     CertificateAsker asker = local();
     CHECK(message_of([&] { service.add({}, asker); }) == "certificate is required");
     asker.presented_der = someone.der;
     CHECK(service.add({}, asker)->pem == someone.pem);
 }
 
-TEST_CASE_METHOD(CertificateFixture, "trust_keeps_to_the_dates_of_the_certificate") {
+TEST_CASE_METHOD(CertificateFixture, "trust keeps to the dates of the certificate") {
     const auto dated = make_certificate(
         {"dated", from_rfc3339("2024-02-01T00:00:00Z"), from_rfc3339("2024-03-01T00:00:00Z")});
     trust(dated);
@@ -83,7 +83,7 @@ TEST_CASE_METHOD(CertificateFixture, "trust_keeps_to_the_dates_of_the_certificat
     CHECK(message_of([&] { trust(dated); }) == "certificate is expired");
 }
 
-TEST_CASE_METHOD(CertificateFixture, "an_authority_vouches_for_those_it_has_signed_while_it_is_there") {
+TEST_CASE_METHOD(CertificateFixture, "an authority vouches for those it has signed while it is there") {
     const auto authority =
         make_certificate({.name = "ca", .until = from_rfc3339("2024-06-01T00:00:00Z"), .authority = true});
     const auto child = make_certificate({.name = "child", .issuer = &authority});
@@ -108,7 +108,7 @@ TEST_CASE_METHOD(CertificateFixture, "an_authority_vouches_for_those_it_has_sign
     CHECK_FALSE(service.trusts(child.der));  // the authority has expired
 }
 
-TEST_CASE_METHOD(CertificateFixture, "the_end_of_an_authority_is_the_end_of_its_children") {
+TEST_CASE_METHOD(CertificateFixture, "the end of an authority is the end of its children") {
     const auto authority = make_certificate({.name = "ca", .authority = true});
     const auto child = make_certificate({.name = "child", .issuer = &authority});
     trust(authority);
@@ -119,7 +119,7 @@ TEST_CASE_METHOD(CertificateFixture, "the_end_of_an_authority_is_the_end_of_its_
     CHECK(service.trusts(child.der));
 }
 
-TEST_CASE_METHOD(CertificateFixture, "trusted_certificates_survive_a_restart") {
+TEST_CASE_METHOD(CertificateFixture, "trusted certificates survive a restart") {
     const auto authority = make_certificate({.name = "ca", .authority = true});
     const auto child = make_certificate({.name = "child", .issuer = &authority});
     trust(authority);
@@ -130,7 +130,7 @@ TEST_CASE_METHOD(CertificateFixture, "trusted_certificates_survive_a_restart") {
     CHECK(after.trusts(child.der));
 }
 
-TEST_CASE_METHOD(CertificateFixture, "a_certificate_is_found_by_its_fingerprint_or_the_beginning_of_it") {
+TEST_CASE_METHOD(CertificateFixture, "a certificate is found by its fingerprint or the beginning of it") {
     trust(someone);
     const std::string& whole = someone.fingerprint;
     CHECK(service.get(whole)->fingerprint == whole);
@@ -140,11 +140,11 @@ TEST_CASE_METHOD(CertificateFixture, "a_certificate_is_found_by_its_fingerprint_
     CHECK(code_of([&] { service.remove(std::string(64, '0'), ""); }) == ErrorCode::not_found);
 }
 
-TEST_CASE_METHOD(CertificateFixture, "what_is_no_certificate_is_told_before_any_password") {
+TEST_CASE_METHOD(CertificateFixture, "what is no certificate is told before any password") {
     CHECK(code_of([&] { service.add({"nonsense", "", ""}, from(here)); }) == ErrorCode::invalid_argument);
 }
 
-TEST_CASE_METHOD(CertificateFixture, "the_trust_password_lets_strangers_in_only_while_it_is_set") {
+TEST_CASE_METHOD(CertificateFixture, "the trust password lets strangers in only while it is set") {
     CHECK(refusal("secret") == "No password is set");
     set_password("secret");
     CHECK(refusal("") == "Bad password provided");
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(CertificateFixture, "the_trust_password_lets_strangers_in_only_
     CHECK(refusal("secret") == "No password is set");
 }
 
-TEST_CASE_METHOD(CertificateFixture, "five_wrong_passwords_block_an_address_for_ten_seconds") {
+TEST_CASE_METHOD(CertificateFixture, "five wrong passwords block an address for ten seconds") {
     set_password("secret");
     for (int i = 0; i < 5; ++i) CHECK(refuses("wrong"));
     CHECK(refuses("secret"));
@@ -170,7 +170,7 @@ TEST_CASE_METHOD(CertificateFixture, "five_wrong_passwords_block_an_address_for_
     CHECK(service.trusts(someone.der));
 }
 
-TEST_CASE_METHOD(CertificateFixture, "all_of_an_ipv6_network_is_one_address_and_a_right_password_forgives") {
+TEST_CASE_METHOD(CertificateFixture, "all of an ipv6 network is one address and a right password forgives") {
     set_password("secret");
     for (int i = 0; i < 5; ++i) CHECK(refuses("wrong", "2001:db8::" + std::to_string(i)));
     CHECK(refuses("secret", "2001:db8::99"));
@@ -181,7 +181,7 @@ TEST_CASE_METHOD(CertificateFixture, "all_of_an_ipv6_network_is_one_address_and_
     add(make_certificate({"another"}), "secret");
 }
 
-TEST_CASE_METHOD(CertificateFixture, "a_join_token_is_good_once") {
+TEST_CASE_METHOD(CertificateFixture, "a join token is good once") {
     const IssuedToken issued = invite();
     const Json text = Json::parse(base64_decode(issued.text));
     CHECK(text.at("fingerprint") == Json(std::string(64, 'f')));
@@ -198,12 +198,12 @@ TEST_CASE_METHOD(CertificateFixture, "a_join_token_is_good_once") {
     CHECK_FALSE(service.trusts(other.der));
 }
 
-TEST_CASE_METHOD(CertificateFixture, "a_token_may_stand_where_the_password_does") {
+TEST_CASE_METHOD(CertificateFixture, "a token may stand where the password does") {
     add(someone, invite().text);
     CHECK(service.trusts(someone.der));
 }
 
-TEST_CASE_METHOD(CertificateFixture, "a_token_that_was_not_used_up_stays") {
+TEST_CASE_METHOD(CertificateFixture, "a token that was not used up stays") {
     trust(someone);
     const IssuedToken issued = invite();
     CHECK(code_of([&] { add(someone, issued.text); }) == ErrorCode::conflict);
@@ -212,7 +212,7 @@ TEST_CASE_METHOD(CertificateFixture, "a_token_that_was_not_used_up_stays") {
     CHECK(service.tokens().empty());
 }
 
-TEST_CASE_METHOD(CertificateFixture, "expired_revoked_and_forged_tokens_open_nothing") {
+TEST_CASE_METHOD(CertificateFixture, "expired revoked and forged tokens open nothing") {
     const IssuedToken expired = invite(1min);
     const IssuedToken revoked = invite(2h);
     const IssuedToken good = invite(2h);
@@ -234,7 +234,7 @@ TEST_CASE_METHOD(CertificateFixture, "expired_revoked_and_forged_tokens_open_not
     add(someone, good.text, "192.0.2.5");
 }
 
-TEST_CASE_METHOD(CertificateFixture, "tokens_need_a_name_and_a_sensible_validity") {
+TEST_CASE_METHOD(CertificateFixture, "tokens need a name and a sensible validity") {
     for (const Duration validity : {Duration(0), Duration(-1h), Duration(24h * 400)})
         CHECK(code_of([&] { invite(validity); }) == ErrorCode::invalid_argument);
     CHECK(code_of([&] { service.issue_token("", 1h, "", {}); }) == ErrorCode::invalid_argument);
@@ -242,7 +242,7 @@ TEST_CASE_METHOD(CertificateFixture, "tokens_need_a_name_and_a_sensible_validity
           ErrorCode::invalid_argument);
 }
 
-TEST_CASE_METHOD(CertificateFixture, "of_many_who_come_with_one_token_one_gets_in") {
+TEST_CASE_METHOD(CertificateFixture, "of many who come with one token one gets in") {
     const std::string text = invite().text;
     std::vector<MadeCertificate> all;
     for (int i = 0; i < 8; ++i) all.push_back(make_certificate({"one of many"}));
@@ -258,7 +258,7 @@ TEST_CASE_METHOD(CertificateFixture, "of_many_who_come_with_one_token_one_gets_i
     CHECK(service.list().size() == 1);
 }
 
-TEST_CASE_METHOD(CertificateFixture, "many_strangers_may_come_at_once_and_hear_of_it_later") {
+TEST_CASE_METHOD(CertificateFixture, "many strangers may come at once and hear of it later") {
     constexpr int strangers = 12;
     set_password("secret");
     std::atomic<int> added = 0;

@@ -5,7 +5,7 @@ using namespace svc;
 using namespace svc::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("messages_wait_for_the_instance_to_register") {
+TEST_CASE("messages wait for the instance to register") {
     RelayWorld t;
     auto client = t.connect_client("c");
     client.say(plain("discover"));
@@ -17,7 +17,7 @@ TEST_CASE("messages_wait_for_the_instance_to_register") {
     CHECK(instance.take() == Texts{joined("c"), from("c", "discover"), from("c", "settings")});
 }
 
-TEST_CASE("messages_wait_while_the_instance_reconnects_and_media_is_not_its_matter") {
+TEST_CASE("messages wait while the instance reconnects and media is not its matter") {
     Conversation t;
     SECTION("the connection broke") {
         t.instance.hang_up(1006);
@@ -55,7 +55,7 @@ TEST_CASE("messages_wait_while_the_instance_reconnects_and_media_is_not_its_matt
     CHECK(t.client.close_code() == 0);
 }
 
-TEST_CASE("an_instance_that_has_not_registered_may_say_nothing_else") {
+TEST_CASE("an instance that has not registered may say nothing else") {
     RelayWorld t;
     for (const auto& message : {from("c", "offer"), plain("ctl:status"), plain("ctl:unknown")}) {
         auto instance = t.connect_instance();
@@ -66,7 +66,7 @@ TEST_CASE("an_instance_that_has_not_registered_may_say_nothing_else") {
     CHECK(t.heard.take().empty());
 }
 
-TEST_CASE("what_the_instance_reports_is_passed_to_whoever_listens") {
+TEST_CASE("what the instance reports is passed to whoever listens") {
     RelayWorld t;
     auto instance = t.registered();
     instance.say(R"({"type":"ctl:status","status":"running"})");
@@ -79,7 +79,7 @@ TEST_CASE("what_the_instance_reports_is_passed_to_whoever_listens") {
     CHECK(instance.close_code() == 0);
 }
 
-TEST_CASE("an_instance_that_misses_three_pings_is_lost") {
+TEST_CASE("an instance that misses three pings is lost") {
     RelayWorld t;
     auto instance = t.registered();
     t.heard.take();
@@ -107,7 +107,7 @@ TEST_CASE("an_instance_that_misses_three_pings_is_lost") {
     }
 }
 
-TEST_CASE("a_connection_of_an_instance_that_never_registers_is_ended") {
+TEST_CASE("a connection of an instance that never registers is ended") {
     RelayWorld t;
     auto instance = t.connect_instance();
     for (int i = 0; i < 80; ++i) {

@@ -6,7 +6,7 @@ using namespace svc;
 using namespace svc::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a_client_that_says_too_much_before_the_instance_is_there_is_ended") {
+TEST_CASE("a client that says too much before the instance is there is ended") {
     RelayLimits limits;
     SECTION("messages") {
         limits.queued_messages = 3;
@@ -30,7 +30,7 @@ TEST_CASE("a_client_that_says_too_much_before_the_instance_is_there_is_ended") {
     }
 }
 
-TEST_CASE("what_a_client_must_not_say_ends_its_connection_with_the_reason") {
+TEST_CASE("what a client must not say ends its connection with the reason") {
     RelayLimits limits;
     limits.client_messages_per_minute = 2;
     limits.message_bytes = 200;
@@ -79,7 +79,7 @@ TEST_CASE("what_a_client_must_not_say_ends_its_connection_with_the_reason") {
     }
 }
 
-TEST_CASE("a_slow_client_may_say_more_over_time") {
+TEST_CASE("a slow client may say more over time") {
     RelayLimits limits;
     limits.client_messages_per_minute = 2;
     Conversation t(limits);
@@ -92,7 +92,7 @@ TEST_CASE("a_slow_client_may_say_more_over_time") {
     CHECK(t.instance.take().size() == 20);
 }
 
-TEST_CASE("what_an_instance_must_not_say_ends_its_connection_and_it_counts_as_lost") {
+TEST_CASE("what an instance must not say ends its connection and it counts as lost") {
     RelayLimits limits;
     limits.message_bytes = 200;
     limits.instance_messages_per_minute = 3;
@@ -141,7 +141,7 @@ TEST_CASE("what_an_instance_must_not_say_ends_its_connection_and_it_counts_as_lo
     }
 }
 
-TEST_CASE("a_client_waits_while_the_instance_does_not_read") {
+TEST_CASE("a client waits while the instance does not read") {
     RelayLimits limits;
     limits.queued_bytes = 400;
     Conversation t(limits);
@@ -171,7 +171,7 @@ TEST_CASE("a_client_waits_while_the_instance_does_not_read") {
     }
 }
 
-TEST_CASE("a_client_that_does_not_read_is_ended") {
+TEST_CASE("a client that does not read is ended") {
     RelayLimits limits;
     limits.queued_bytes = 100;
     Conversation t(limits);

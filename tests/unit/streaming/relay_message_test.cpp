@@ -7,7 +7,7 @@
 using namespace svc;
 using KeyValue = std::pair<std::string, std::string>;
 
-TEST_CASE("client_id_is_put_in_front_and_the_rest_stays_as_written") {
+TEST_CASE("client id is put in front and the rest stays as written") {
     CHECK(RelayMessage(R"({"type":"discover"})").with_client("c1") ==
           R"({"client_id":"c1","type":"discover"})");
     CHECK(RelayMessage(R"( { "n":1.50, "type" : "x","u":"\u00e9" } )").with_client("c1") ==
@@ -15,7 +15,7 @@ TEST_CASE("client_id_is_put_in_front_and_the_rest_stays_as_written") {
     CHECK(RelayMessage(R"({"type":"x"})").with_client("a\"b") == R"({"client_id":"a\"b","type":"x"})");
 }
 
-TEST_CASE("client_id_of_a_client_is_not_trusted") {
+TEST_CASE("client id of a client is not trusted") {
     for (const auto& [said, passed] : {
              KeyValue{R"({"client_id":"other","type":"x"})", R"({"client_id":"me","type":"x"})"},
              KeyValue{R"({"type":"x","client_id":"other"})", R"({"client_id":"me","type":"x"})"},
@@ -30,7 +30,7 @@ TEST_CASE("client_id_of_a_client_is_not_trusted") {
         CHECK(RelayMessage(said).with_client("me") == passed);
 }
 
-TEST_CASE("client_id_is_cut_out_towards_the_client") {
+TEST_CASE("client id is cut out towards the client") {
     for (const auto& [said, passed] : {
              KeyValue{R"({"client_id":"c1","type":"offer","sdp":"x"})", R"({"type":"offer","sdp":"x"})"},
              KeyValue{R"({"type":"offer","client_id":"c1","sdp":"x"})", R"({"type":"offer","sdp":"x"})"},
@@ -45,7 +45,7 @@ TEST_CASE("client_id_is_cut_out_towards_the_client") {
     }
 }
 
-TEST_CASE("messages_that_are_none_are_refused_with_a_reason") {
+TEST_CASE("messages that are none are refused with a reason") {
     using Catch::Contains;
     CHECK_THROWS_WITH(RelayMessage("{\"type\":"), Contains("malformed JSON"));
     CHECK_THROWS_WITH(RelayMessage(""), Contains("malformed JSON"));

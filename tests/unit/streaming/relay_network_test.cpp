@@ -119,7 +119,7 @@ struct NetworkConversation {
 
 }  // namespace
 
-TEST_CASE("signalling_under_load_keeps_order_both_ways_in_every_session") {
+TEST_CASE("signalling under load keeps order both ways in every session") {
     constexpr int sessions = 8, messages = 1000;
     RelayServer t;
     t.start();
@@ -147,7 +147,7 @@ TEST_CASE("signalling_under_load_keeps_order_both_ways_in_every_session") {
     CHECK(right == 2 * sessions * messages);
 }
 
-TEST_CASE("an_instance_that_reconnects_gets_what_was_said_meanwhile") {
+TEST_CASE("an instance that reconnects gets what was said meanwhile") {
     RelayServer t;
     t.start_with_a_session();
     auto client = t.client("s", "c", t.tls_target());
@@ -178,7 +178,7 @@ TEST_CASE("an_instance_that_reconnects_gets_what_was_said_meanwhile") {
     CHECK(type_of(next(client)) == "offer");
 }
 
-TEST_CASE("a_second_client_takes_over_and_a_grant_cannot_be_used_again") {
+TEST_CASE("a second client takes over and a grant cannot be used again") {
     RelayServer t;
     t.start_with_a_session();
     auto instance = t.registered("s", t.tls_target());
@@ -195,7 +195,7 @@ TEST_CASE("a_second_client_takes_over_and_a_grant_cannot_be_used_again") {
     CHECK(type_of(next(instance)) == "discover");
 }
 
-TEST_CASE("a_client_that_floods_or_sends_too_much_at_once_is_ended") {
+TEST_CASE("a client that floods or sends too much at once is ended") {
     RelayLimits limits;
     limits.client_messages_per_minute = 100;
     limits.message_bytes = 10'000;
@@ -222,7 +222,7 @@ TEST_CASE("a_client_that_floods_or_sends_too_much_at_once_is_ended") {
     CHECK(type_of(next(talk.instance)) == "ctl:client-left");
 }
 
-TEST_CASE("a_client_that_stalls_is_ended_and_the_instance_hears_of_it") {
+TEST_CASE("a client that stalls is ended and the instance hears of it") {
     RelayServer t;
     t.start_with_a_session();
     NetworkConversation talk(t, t.tls_target(), t.unix_target());
@@ -235,7 +235,7 @@ TEST_CASE("a_client_that_stalls_is_ended_and_the_instance_hears_of_it") {
     CHECK(t.relay.is_registered("s"));
 }
 
-TEST_CASE("an_instance_that_stalls_holds_its_client_back_and_loses_nothing") {
+TEST_CASE("an instance that stalls holds its client back and loses nothing") {
     constexpr int messages = 200;
     RelayServer t;
     t.start_with_a_session();
@@ -251,7 +251,7 @@ TEST_CASE("an_instance_that_stalls_holds_its_client_back_and_loses_nothing") {
     CHECK(t.relay.is_registered("s"));
 }
 
-TEST_CASE("clients_and_instances_that_come_and_go_at_once_do_no_harm") {
+TEST_CASE("clients and instances that come and go at once do no harm") {
     constexpr int rounds = 20;
     RelayServer t;
     t.start_with_a_session();

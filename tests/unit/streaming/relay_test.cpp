@@ -5,7 +5,7 @@
 using namespace svc;
 using namespace svc::test;
 
-TEST_CASE("messages_go_both_ways_in_order_with_client_id_on_the_side_of_the_instance_alone") {
+TEST_CASE("messages go both ways in order with client id on the side of the instance alone") {
     RelayWorld t;
     auto instance = t.registered();
     CHECK(t.relay.is_registered("s"));
@@ -19,7 +19,7 @@ TEST_CASE("messages_go_both_ways_in_order_with_client_id_on_the_side_of_the_inst
     CHECK(t.heard.take() == Texts{"registered s", "client s"});
 }
 
-TEST_CASE("the_instance_is_told_of_ice_servers_and_screen_of_a_client") {
+TEST_CASE("the instance is told of ice servers and screen of a client") {
     RelayWorld t;
     auto instance = t.registered();
     t.relay.expect("s", RelayClient{"c", Json::array({Json::object({{"urls", Json::array({"stun:a:1"})}})}),
@@ -30,7 +30,7 @@ TEST_CASE("the_instance_is_told_of_ice_servers_and_screen_of_a_client") {
     CHECK(told.at("screen").at("width") == Json(800));
 }
 
-TEST_CASE("a_newer_client_takes_the_place_of_the_one_before") {
+TEST_CASE("a newer client takes the place of the one before") {
     RelayWorld t;
     auto instance = t.registered();
     auto first = t.connect_client("a");
@@ -75,7 +75,7 @@ TEST_CASE("a_newer_client_takes_the_place_of_the_one_before") {
     }
 }
 
-TEST_CASE("a_client_that_came_and_went_before_the_instance_is_not_told_of") {
+TEST_CASE("a client that came and went before the instance is not told of") {
     RelayWorld t;
     auto client = t.connect_client("a");
     client.say(plain("discover"));
@@ -84,7 +84,7 @@ TEST_CASE("a_client_that_came_and_went_before_the_instance_is_not_told_of") {
     CHECK(t.registered().take().empty());
 }
 
-TEST_CASE("a_grant_counts_once") {
+TEST_CASE("a grant counts once") {
     RelayWorld t;
     auto client = t.connect_client("c");
     CHECK_THROWS_WITH(t.relay.slave("s", "c"), "token was used already");
@@ -98,7 +98,7 @@ TEST_CASE("a_grant_counts_once") {
     }
 }
 
-TEST_CASE("close_tells_both_and_forgets_the_session") {
+TEST_CASE("close tells both and forgets the session") {
     Conversation t;
     t.relay.expect("s", RelayClient{"late", Json::array(), {}});
     const auto late_client = t.relay.slave("s", "late");
@@ -125,7 +125,7 @@ TEST_CASE("close_tells_both_and_forgets_the_session") {
     CHECK_FALSE(t.relay.is_registered("s"));
 }
 
-TEST_CASE("fail_client_tells_the_client_and_the_instance_stays_ready_for_the_next") {
+TEST_CASE("fail client tells the client and the instance stays ready for the next") {
     Conversation t;
     t.relay.fail_client("s", "no common codec");
     CHECK(t.client.take() == Texts{error_of("no common codec")});
@@ -137,7 +137,7 @@ TEST_CASE("fail_client_tells_the_client_and_the_instance_stays_ready_for_the_nex
     CHECK(t.instance.take() == Texts{left("c", "replaced"), joined("d"), from("d", "discover")});
 }
 
-TEST_CASE("fail_client_reaches_a_client_that_has_yet_to_come") {
+TEST_CASE("fail client reaches a client that has yet to come") {
     RelayWorld t;
     t.relay.expect("s", RelayClient{"c", Json::array(), {}});
     t.relay.fail_client("s", "Container failed to start");
@@ -154,7 +154,7 @@ TEST_CASE("fail_client_reaches_a_client_that_has_yet_to_come") {
     }
 }
 
-TEST_CASE("a_gateway_that_stops_tells_its_clients_and_not_the_instances") {
+TEST_CASE("a gateway that stops tells its clients and not the instances") {
     Conversation t;
     t.relay.expect("s", RelayClient{"late", Json::array(), {}});
     const auto late_client = t.relay.slave("s", "late");
@@ -170,7 +170,7 @@ TEST_CASE("a_gateway_that_stops_tells_its_clients_and_not_the_instances") {
     CHECK(t.heard.take().empty());
 }
 
-TEST_CASE("who_listens_may_call_the_relay_and_may_fail") {
+TEST_CASE("who listens may call the relay and may fail") {
     RelayWorld t;
     SECTION("close") {
         t.heard.on_note = [&] { t.relay.close("s", "enough"); };
@@ -187,7 +187,7 @@ TEST_CASE("who_listens_may_call_the_relay_and_may_fail") {
     }
 }
 
-TEST_CASE("sessions_do_not_hear_each_other") {
+TEST_CASE("sessions do not hear each other") {
     RelayWorld t;
     t.relay.open("other");
     t.relay.open("other");
@@ -201,7 +201,7 @@ TEST_CASE("sessions_do_not_hear_each_other") {
     CHECK(other.take().empty());
 }
 
-TEST_CASE("connections_may_outlive_the_relay") {
+TEST_CASE("connections may outlive the relay") {
     auto t = std::make_unique<RelayWorld>();
     auto instance = t->registered();
     auto client = t->connect_client("c");

@@ -84,7 +84,7 @@ std::map<std::string, std::size_t> costs_among(std::size_t sessions) {
 
 }  // namespace
 
-TEST_CASE("requests_cost_no_more_among_many_sessions") {
+TEST_CASE("requests cost no more among many sessions") {
     const auto few = costs_among(10);
     for (const auto& [request, bytes] : costs_among(many)) {
         INFO(request);

@@ -49,7 +49,7 @@ class HeldLaunches {
 
 }  // namespace
 
-TEST_CASE("sessions_of_a_region_are_launched_and_deleted_while_another_region_hangs") {
+TEST_CASE("sessions of a region are launched and deleted while another region hangs") {
     SessionWorld world;
     Gateway gateway(world, true);
     std::vector<std::string> south;
@@ -68,7 +68,7 @@ TEST_CASE("sessions_of_a_region_are_launched_and_deleted_while_another_region_ha
     CHECK(world.management.removals() == std::vector<std::string>{instance});
 }
 
-TEST_CASE("claims_of_sessions_that_wait_for_a_region_are_renewed_in_one_commit") {
+TEST_CASE("claims of sessions that wait for a region are renewed in one commit") {
     SessionWorld world;
     Gateway gateway(world, true);
     HeldLaunches held(world.other);
@@ -84,7 +84,7 @@ TEST_CASE("claims_of_sessions_that_wait_for_a_region_are_renewed_in_one_commit")
         CHECK(world.stored(id)->worker_until > world.clock.now() + std::chrono::seconds(14));
 }
 
-TEST_CASE("a_region_that_has_answered_late_gets_what_waited_for_it") {
+TEST_CASE("a region that has answered late gets what waited for it") {
     SessionWorld world;
     Gateway gateway(world, true);
     std::vector<std::string> south;
