@@ -313,8 +313,9 @@ void Daemon::Parts::serve() {
         try {
             instance_service.reconcile();
             content.collect_garbage();
-            application_service.global_addons_changed();  // and what else a crash kept from being told
-            application_service.enforce_limits();
+            application_service.updates()
+                .global_addons_changed();  // and what else a crash kept from being told
+            application_service.publication().enforce_limits();
         } catch (const std::exception& e) {
             log::error("first reconciliation failed", {{"error", e.what()}});
         }

@@ -42,9 +42,9 @@ void wire_configuration(const WiredServices& services) {
     Followers& followers = services.followers;
     // What was held back while updates were off is looked for when they are on again.
     for (const char* key : {"application.addons", "application.auto_update"})
-        config.on_change(key, [&applications] { applications.global_addons_changed(); });
+        config.on_change(key, [&applications] { applications.updates().global_addons_changed(); });
     config.on_change("application.max_published_versions",
-                     [&applications] { applications.enforce_limits(); });
+                     [&applications] { applications.publication().enforce_limits(); });
     for (const char* key : {"images.url", "images.auth", "images.allow_insecure", "images.version_lockstep"})
         config.on_change(key, [&followers] { followers.images.run_now(); });
     for (const char* key : {"registry.url", "registry.mode", "registry.fingerprint", "registry.filter"})
@@ -71,7 +71,7 @@ std::vector<BulkKind> bulk_kinds(ApplicationService& applications, InstanceServi
                             return "/1.0/applications/" + applications.get(id)->id.str();
                         },
                         [&applications](std::string_view id, bool force, std::string requestor) {
-                            return applications.remove(id, force, std::move(requestor));
+                            return applications.removal().remove(id, force, std::move(requestor));
                         }};
     return {kind, instances_of(PathWord::containers), instances_of(PathWord::instances)};
 }
@@ -95,14 +95,14 @@ bool Followers::stop(Duration limit) {
 
 void wire(const WiredServices& services) {
     ApplicationService& applications = services.applications;
-    applications.on_published(
+    applications.publication().on_published(
         [&registry = services.registry](const std::string& application) { registry.published(application); });
     services.addons.on_new_version(
-        [&applications](const std::string& addon) { applications.addon_changed(addon); });
+        [&applications](const std::string& addon) { applications.updates().addon_changed(addon); });
     services.images.on_new_version(
-        [&applications](const std::string& image) { applications.image_changed(image); });
+        [&applications](const std::string& image) { applications.updates().image_changed(image); });
     services.instances.on_application_released(
-        [&applications](const std::string&, int) { applications.enforce_limits(); });
+        [&applications](const std::string&, int) { applications.publication().enforce_limits(); });
     services.nodes.on_forced_removal(
         [services](const std::string& node) { remove_instances(services, node); });
     wire_configuration(services);

@@ -31,8 +31,8 @@ std::shared_ptr<BodySink> open_application_package(const Services& services, con
 }
 
 Response create_application(const Services& services, const Request& request) {
-    return async(*services.applications.create(take_package(request), fingerprint_header(request),
-                                               requestor(request)));
+    return async(*services.applications.changes().create(take_package(request), fingerprint_header(request),
+                                                         requestor(request)));
 }
 
 Response delete_applications(const Services& services, const Request& request) {
@@ -42,17 +42,17 @@ Response delete_applications(const Services& services, const Request& request) {
 
 Response show_application(const Services& services, const Request& request) {
     const auto application = services.applications.get(id_of(request));
-    return sync_tagged(to_json(*application), services.applications.etag(*application));
+    return sync_tagged(to_json(*application), services.applications.records().etag(*application));
 }
 
 void check_unchanged(const Services& services, const Request& request) {
-    check_if_match(request, services.applications.etag(*services.applications.get(id_of(request))));
+    check_if_match(request, services.applications.records().etag(*services.applications.get(id_of(request))));
 }
 
 std::shared_ptr<BodySink> open_application_update(const Services& services, const Request& request) {
     check_unchanged(services, request);
     check_request_header(request);
-    services.applications.check_update(id_of(request));
+    services.applications.records().check_update(id_of(request));
     return open_package_upload(services.blobs, request);
 }
 
@@ -60,16 +60,17 @@ std::shared_ptr<BodySink> open_application_update(const Services& services, cons
 Response update_application(const Services& services, const Request& request) {
     check_unchanged(services, request);
     if (!is_octet_stream(request))
-        return async(*services.applications.patch(id_of(request),
-                                                  ApplicationPatch::from_json(optional_json_body(request)),
-                                                  requestor(request), if_match(request)));
-    return async(*services.applications.update(id_of(request), take_package(request),
-                                               fingerprint_header(request), requestor(request),
-                                               if_match(request)));
+        return async(*services.applications.changes().patch(
+            id_of(request), ApplicationPatch::from_json(optional_json_body(request)), requestor(request),
+            if_match(request)));
+    return async(*services.applications.changes().update(id_of(request), take_package(request),
+                                                         fingerprint_header(request), requestor(request),
+                                                         if_match(request)));
 }
 
 Response delete_application(const Services& services, const Request& request) {
-    return async(*services.applications.remove(id_of(request), force_of_body(request), requestor(request)));
+    return async(
+        *services.applications.removal().remove(id_of(request), force_of_body(request), requestor(request)));
 }
 
 int version_of(const Request& request) {
@@ -77,27 +78,27 @@ int version_of(const Request& request) {
 }
 
 Response export_version(const Services& services, const Request& request) {
-    return send_export(services.applications.export_version(id_of(request), version_of(request)));
+    return send_export(services.applications.exports().export_version(id_of(request), version_of(request)));
 }
 
 Response update_version(const Services& services, const Request& request) {
     const auto patch = VersionPatch::from_json(json_body(request));
     if (!patch.published) throw Error(ErrorCode::invalid_argument, "published is required");
-    return async(*services.applications.publish(id_of(request), version_of(request), *patch.published,
-                                                requestor(request)));
+    return async(*services.applications.publication().publish(id_of(request), version_of(request),
+                                                              *patch.published, requestor(request)));
 }
 
 Response delete_application_version(const Services& services, const Request& request) {
-    return async(*services.applications.remove_version(id_of(request), version_of(request),
-                                                       force_of_body(request), requestor(request)));
+    return async(*services.applications.removal().remove_version(id_of(request), version_of(request),
+                                                                 force_of_body(request), requestor(request)));
 }
 
 Response newest_manifest(const Services& services, const Request& request) {
-    return send_manifest(services.applications.manifest(id_of(request), std::nullopt));
+    return send_manifest(services.applications.records().manifest(id_of(request), std::nullopt));
 }
 
 Response manifest_of_version(const Services& services, const Request& request) {
-    return send_manifest(services.applications.manifest(id_of(request), version_of(request)));
+    return send_manifest(services.applications.records().manifest(id_of(request), version_of(request)));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Versions as archives that another service can import, and this one as an image.
+#include "libsvc/services/applications/application_export.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -6,7 +7,8 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/formats/yaml.h"
-#include "libsvc/services/applications/application_implementation.h"
+#include "libsvc/services/applications/application_versions.h"
+#include "libsvc/services/common/layer_hold.h"
 
 namespace svc {
 
@@ -14,7 +16,7 @@ namespace {
 
 constexpr std::size_t read_size = std::size_t{256} << 10;
 
-// Keeps the layers for as long as somebody reads.
+// Holds the layers until the archive has been read.
 class HeldArchive final : public ArchiveStream {
   public:
     HeldArchive(std::unique_ptr<LayerHold> hold, std::unique_ptr<ArchiveStream> archive)
@@ -22,11 +24,11 @@ class HeldArchive final : public ArchiveStream {
     std::string read(std::size_t at_most) override { return archive_->read(at_most); }
 
   private:
-    std::unique_ptr<LayerHold> hold_;  // before what reads the layers: goes after it
+    std::unique_ptr<LayerHold> hold_;  // destroyed after the archive, which reads the layers
     std::unique_ptr<ArchiveStream> archive_;
 };
 
-// As ImageMetadata::parse() reads them.
+// The form that ImageMetadata::parse() reads.
 Json properties_of(const Application& application, const ApplicationVersion& version) {
     Json properties = Json::object({{"name", application.name}});
     properties.set("description",
@@ -58,6 +60,18 @@ ExportedVersion exported(const Application& application, const ApplicationVersio
     return result;
 }
 
+namespace {
+
+ExportRequest export_request(const Application& application, const ApplicationVersion& version) {
+    const Json metadata = Json::object({{"architecture", *version.architecture},
+                                        {"creation_date", to_unix_seconds(version.created_at)},
+                                        {"properties", properties_of(application, version)},
+                                        {"application", exported(application, version).to_json()}});
+    return {version.layers(), to_yaml(metadata)};
+}
+
+}  // namespace
+
 void forget_stale_exports(const Application& before, Application& application) {
     for (ApplicationVersion& version : application.versions) {
         const ApplicationVersion* const old = before.version(version.number);
@@ -68,21 +82,11 @@ void forget_stale_exports(const Application& before, Application& application) {
     }
 }
 
-ExportRequest ApplicationService::Implementation::export_request(const Application& application,
-                                                                 const ApplicationVersion& version) const {
-    const Json metadata = Json::object({{"architecture", *version.architecture},
-                                        {"creation_date", to_unix_seconds(version.created_at)},
-                                        {"properties", properties_of(application, version)},
-                                        {"application", exported(application, version).to_json()}});
-    return {version.layers(), to_yaml(metadata)};
-}
-
-ApplicationExport ApplicationService::Implementation::export_version(std::string_view id_or_name,
-                                                                     int number) {
-    const std::string id = parts_.applications.get(id_or_name)->id.str();
-    auto hold = std::make_unique<LayerHold>(parts_.content);
-    hold->add(version_of(*parts_.applications.get(id), number).layers());
-    const Ptr application = parts_.applications.get(id);  // as it is now that the layers stay
+ApplicationExport ApplicationExports::export_version(std::string_view id_or_name, int number) {
+    const std::string id = applications_.get(id_or_name)->id.str();
+    auto hold = std::make_unique<LayerHold>(content_);
+    hold->add(version_of(*applications_.get(id), number).layers());
+    const auto application = applications_.get(id);  // read again, now that the layers stay
     const ApplicationVersion& version = version_of(*application, number);
     if (version.status != ImageStatus::active || application->deleting)
         throw Error(ErrorCode::invalid_argument, "exporting version " + std::to_string(number) +
@@ -92,30 +96,28 @@ ApplicationExport ApplicationService::Implementation::export_version(std::string
     ApplicationExport result;
     result.fingerprint = version.export_fingerprint;
     result.size = version.export_size;
-    if (result.fingerprint.empty()) measure_export(*application, version, request, result);
+    if (result.fingerprint.empty()) measure(*application, version, request, result);
     result.file_name = application->name + "-" + std::to_string(number) + ".tar.gz";
-    result.manifest_sha256 = sha256_hex(manifest(id, number));
+    result.manifest_sha256 = sha256_hex(records_.manifest(id, number));
     result.archive =
-        std::make_unique<HeldArchive>(std::move(hold), parts_.content.layers().export_archive(request));
+        std::make_unique<HeldArchive>(std::move(hold), content_.layers().export_archive(request));
     log::info(
         "application version exported",
         {{"application", id}, {"version", std::to_string(number)}, {"fingerprint", result.fingerprint}});
     return result;
 }
 
-// Once through the archive. What was found is stored unless the record has moved on.
-void ApplicationService::Implementation::measure_export(const Application& application,
-                                                        const ApplicationVersion& version,
-                                                        const ExportRequest& request,
-                                                        ApplicationExport& result) {
-    const auto archive = parts_.content.layers().export_archive(request);
+// Reads the whole archive. Its fingerprint is stored unless the metadata has changed meanwhile.
+void ApplicationExports::measure(const Application& application, const ApplicationVersion& version,
+                                 const ExportRequest& request, ApplicationExport& result) {
+    const auto archive = content_.layers().export_archive(request);
     Sha256 digest;
     for (std::string part = archive->read(read_size); !part.empty(); part = archive->read(read_size)) {
         digest.update(part);
         result.size += part.size();
     }
     result.fingerprint = digest.hex();
-    parts_.applications.update(application.id.str(), [&](Application& record) {
+    applications_.update(application.id.str(), [&](Application& record) {
         ApplicationVersion* const now = record.version(version.number);
         if (now == nullptr || export_request(record, *now).metadata != request.metadata) return;
         now->export_fingerprint = result.fingerprint;

@@ -1,21 +1,18 @@
-// Versions that were made elsewhere: a registry's.
+#include "libsvc/services/applications/application_import.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/services/applications/application_implementation.h"
+#include "libsvc/services/applications/application_versions.h"
+#include "libsvc/services/common/progress.h"
+#include "libsvc/services/common/retry.h"
 #include "libsvc/services/images/image_package.h"
 
 namespace svc {
 
 namespace {
-
-Json progress_json(std::uint64_t bytes, std::uint64_t total) {
-    const std::uint64_t percent = total > 0 ? std::min<std::uint64_t>(100, bytes * 100 / total) : 0;
-    return Json::object(
-        {{"progress", Json::object({{"percent", percent}, {"processed", bytes}, {"total", total}})}});
-}
 
 ImageMetadata metadata_of(const ImportedVersion& imported, const std::string& architecture) {
     const auto metadata = read_image_metadata(imported.archive.blob->path(), quick_search_bytes);
@@ -39,8 +36,8 @@ ApplicationVersion imported_version(const ImportedVersion& imported, const Image
     return version;
 }
 
-// The newest version's word counts for what belongs to the application.
-void take_settings(Application& application, const ExportedVersion& version) {
+// The settings of an application are those of its newest version.
+void take_imported_settings(Application& application, const ExportedVersion& version) {
     if (const ApplicationVersion* const newest = application.newest();
         newest != nullptr && newest->number > version.version)
         return;
@@ -64,13 +61,19 @@ void add_imported(Application& application, const ImportedVersion& imported,
     if (!application.immutable) throw Error(ErrorCode::conflict, "application already exists");
     if (application.version(version.number) != nullptr)
         throw Error(ErrorCode::busy, "import of application " + application.name + " already in progress");
-    take_settings(application, imported.version);
+    take_imported_settings(application, imported.version);
     insert_version(application, version);
 }
 
 }  // namespace
 
-Application ApplicationService::Implementation::imported_application(const ImportedVersion& imported) const {
+ApplicationImports::ApplicationImports(ApplicationImportsParts parts) : parts_(std::move(parts)) {
+    handle_resumable(
+        parts_.engine, "application.import", [this](OperationContext& context) { return run(context); },
+        [this](const Operation& operation, const Error&) { return undo(operation); });
+}
+
+Application ApplicationImports::new_application(const ImportedVersion& imported) const {
     Application application;
     application.id = ApplicationId(parts_.ids.object_id());
     application.name = imported.version.name;
@@ -79,55 +82,55 @@ Application ApplicationService::Implementation::imported_application(const Impor
     return application;
 }
 
-Started ApplicationService::Implementation::import_version(ImportedVersion imported,
-                                                           const std::string& requestor) {
+Started ApplicationImports::import_version(ImportedVersion imported, const std::string& requestor) {
     const ImageMetadata metadata = metadata_of(imported, parts_.architecture);
     const ApplicationVersion version = imported_version(imported, metadata, parts_.clock.now());
-    const auto start = [&](const std::string& id, int number, Batch batch) {
-        auto spec = spec_for("application.import", "Importing application", id, {id, number, ""}, requestor);
-        if (number != Target::no_version) spec.claims = {version_claim(id, number)};
-        spec.cancellable = true;
-        return parts_.engine.start(std::move(spec), std::move(batch));
-    };
-    const auto add = [&](Application& application) { add_imported(application, imported, version); };
-    const Ptr present = parts_.applications.find(imported.version.name);
+    const auto present = parts_.applications.find(imported.version.name);
     if (present && !present->immutable) throw Error(ErrorCode::conflict, "application already exists");
     if (present && !present->deleting && present->version(version.number) != nullptr)
-        return start(present->id.str(), Target::no_version, {});
+        return start(present->id.str(), ApplicationTarget::no_version, requestor, {});
     Started started;
     parts_.content.keep(std::move(imported.archive), [&] {
-        started = retry_on_conflict([&] {
-            const Ptr known = parts_.applications.find(imported.version.name);
-            Batch batch;
-            std::string id;
-            if (known) {
-                id = known->id.str();
-                parts_.applications.stage_update(batch, id, add);
-            } else {
-                Application application = imported_application(imported);
-                id = application.id.str();
-                add(application);
-                parts_.applications.stage_create(batch, application);
-            }
-            return start(id, version.number, std::move(batch));
-        });
+        started = retry_on_conflict([&] { return start_import(imported, version, requestor); });
     });
     return started;
 }
 
-OperationResult ApplicationService::Implementation::run_import(OperationContext& context) {
-    const Target target = Target::of(context.operation());
-    if (target.version == Target::no_version) return {};  // it was there already
-    const Ptr application = parts_.applications.get(target.application);
+Started ApplicationImports::start(const std::string& id, int number, const std::string& requestor,
+                                  Batch batch) {
+    const ApplicationTarget target{id, number, ""};
+    auto spec = application_operation("application.import", "Importing application", id, target, requestor);
+    if (target.has_version()) spec.claims = {version_claim(id, number)};
+    spec.cancellable = true;
+    return parts_.engine.start(std::move(spec), std::move(batch));
+}
+
+Started ApplicationImports::start_import(const ImportedVersion& imported, const ApplicationVersion& version,
+                                         const std::string& requestor) {
+    const auto add = [&](Application& application) { add_imported(application, imported, version); };
+    Batch batch;
+    if (const auto known = parts_.applications.find(imported.version.name)) {
+        parts_.applications.stage_update(batch, known->id.str(), add);
+        return start(known->id.str(), version.number, requestor, std::move(batch));
+    }
+    Application application = new_application(imported);
+    add(application);
+    parts_.applications.stage_create(batch, application);
+    return start(application.id.str(), version.number, requestor, std::move(batch));
+}
+
+OperationResult ApplicationImports::run(OperationContext& context) {
+    const auto target = ApplicationTarget::of(context.operation());
+    if (!target.has_version()) return {};  // the version was there already
+    const auto application = parts_.applications.get(target.application);
     const ApplicationVersion& version = version_of(*application, target.version);
-    if (version.status != ImageStatus::initializing) return {};  // done in an earlier life
+    if (version.status != ImageStatus::initializing) return {};  // an earlier process has finished it
     const std::string layer = version.layer;
-    LayerStore::Progress progress;
-    progress.stop = context.stop();
-    progress.report = [&context](std::uint64_t bytes, std::uint64_t total) {
-        context.progress(progress_json(bytes, total));
-    };
-    parts_.content.layers().add(layer, parts_.content.blobs().path(layer), progress);
+    parts_.content.layers().add(layer, parts_.content.blobs().path(layer), unpack_progress(context));
+    return finish(target, layer);
+}
+
+OperationResult ApplicationImports::finish(const ApplicationTarget& target, const std::string& layer) {
     const std::uint64_t size = parts_.content.layers().size(layer);
     OperationResult result;
     result.stage = [this, target, size](Batch& last) {
@@ -138,28 +141,28 @@ OperationResult ApplicationService::Implementation::run_import(OperationContext&
                 throw Error(ErrorCode::cancelled, "Operation cancelled");
             active.status = ImageStatus::active;
             active.layer_size = size;
-            active.published = true;  // as it is there
+            active.published = true;  // registries have published versions only
         });
     };
     result.after = [this, target, layer] {
         parts_.content.drop({layer}, {});
-        enforce_limit(target.application);
+        parts_.publication.enforce_limit(target.application);
         log::info("application version imported",
                   {{"application", target.application}, {"version", std::to_string(target.version)}});
     };
     return result;
 }
 
-// The application too when nothing else of it is there.
-OperationResult ApplicationService::Implementation::undo_import(const Operation& operation) {
-    const Target target = Target::of(operation);
-    const Ptr application = parts_.applications.find(target.application);
+// Removes the application too when this was its only version.
+OperationResult ApplicationImports::undo(const Operation& operation) {
+    const auto target = ApplicationTarget::of(operation);
+    const auto application = parts_.applications.find(target.application);
     const ApplicationVersion* const version = application ? application->version(target.version) : nullptr;
     if (version == nullptr || version->status != ImageStatus::initializing) return {};
-    OperationResult result = erase_version(target);
+    OperationResult result = parts_.removal.erase_version(target);
     if (application->deleting) return result;
     result.stage = [this, target](Batch& last) {
-        const Ptr now = parts_.applications.find(target.application);
+        const auto now = parts_.applications.find(target.application);
         if (!now) return;
         if (now->versions.size() == 1) return parts_.applications.stage_remove(last, target.application);
         parts_.applications.stage_update(last, target.application, [&](Application& record) {

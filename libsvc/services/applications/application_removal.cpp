@@ -1,11 +1,14 @@
-// Deleting applications and versions. Instances launched from them hold their layers themselves.
+#include "libsvc/services/applications/application_removal.h"
+
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/guarded.h"
 #include "libsvc/base/log.h"
-#include "libsvc/services/applications/application_implementation.h"
+#include "libsvc/services/applications/application_versions.h"
+#include "libsvc/services/common/retry.h"
 
 namespace svc {
 
@@ -21,12 +24,12 @@ std::vector<std::string> claims_of(const std::string& id, const ApplicationVersi
     return {version_claim(id, version.number), update_claim(id, version.number)};
 }
 
-// The end of an operation that waits for others: set once that has begun.
-struct Waiting {
+// Ends an operation when all its base containers are gone.
+struct BasesToRemove {
     Guarded<std::shared_ptr<OperationCompletion>> completion;
     std::atomic<std::size_t> left{0};
 
-    void give_up() {
+    void cancel() {
         const auto present = completion.with([](const auto& value) { return value; });
         if (present) present->fail(Error(ErrorCode::cancelled, "Operation cancelled"));
     }
@@ -34,12 +37,18 @@ struct Waiting {
 
 }  // namespace
 
-Started ApplicationService::Implementation::remove(std::string_view id_or_name, bool force,
-                                                   const std::string& requestor) {
+ApplicationRemoval::ApplicationRemoval(ApplicationRemovalParts parts) : parts_(parts) {
+    handle_resumable(parts_.engine, "application.delete",
+                     [this](OperationContext& context) { return run_delete(context); });
+    handle_resumable(parts_.engine, "application.delete_version",
+                     [this](OperationContext& context) { return run_delete_version(context); });
+}
+
+Started ApplicationRemoval::remove(std::string_view id_or_name, bool force, const std::string& requestor) {
     return retry_on_conflict([&] {
         const std::string id = parts_.applications.get(id_or_name)->id.str();
-        auto spec = spec_for("application.delete", "Deleting application", id_or_name,
-                             {id, Target::no_version, ""}, requestor);
+        auto spec = application_operation("application.delete", "Deleting application", id_or_name,
+                                          {id, ApplicationTarget::no_version, ""}, requestor);
         spec.claims = {"applications/" + id};
         spec.wait_for_claims = true;
         Batch batch;
@@ -54,16 +63,16 @@ Started ApplicationService::Implementation::remove(std::string_view id_or_name, 
     });
 }
 
-Started ApplicationService::Implementation::remove_version(std::string_view id_or_name, int number,
-                                                           bool force, const std::string& requestor) {
-    const Ptr application = parts_.applications.get(id_or_name);
+Started ApplicationRemoval::remove_version(std::string_view id_or_name, int number, bool force,
+                                           const std::string& requestor) {
+    const auto application = parts_.applications.get(id_or_name);
     version_of(*application, number);
     if (application->immutable && !force) throw_not_allowed("updating immutable application");
-    return start_removal(id_or_name, {application->id.str(), number, ""}, requestor);
+    return start_version(id_or_name, {application->id.str(), number, ""}, requestor);
 }
 
-Started ApplicationService::Implementation::start_removal(std::string_view addressed, const Target& target,
-                                                          const std::string& requestor) {
+Started ApplicationRemoval::start_version(std::string_view addressed, const ApplicationTarget& target,
+                                          const std::string& requestor) {
     return retry_on_conflict([&] {
         Batch batch;
         parts_.applications.stage_update(batch, target.application, [&](Application& application) {
@@ -76,8 +85,8 @@ Started ApplicationService::Implementation::start_removal(std::string_view addre
             version.status = ImageStatus::deleted;
             version.published = false;
         });
-        auto spec = spec_for("application.delete_version", "Delete application version", addressed, target,
-                             requestor);
+        auto spec = application_operation("application.delete_version", "Delete application version",
+                                          addressed, target, requestor);
         spec.resources["applications"].push_back("/1.0/applications/" + std::string(addressed) + "/" +
                                                  std::to_string(target.version));
         spec.claims = {version_claim(target.application, target.version),
@@ -87,9 +96,9 @@ Started ApplicationService::Implementation::start_removal(std::string_view addre
     });
 }
 
-OperationResult ApplicationService::Implementation::run_delete(OperationContext& context) {
-    const Target target = Target::of(context.operation());
-    const Ptr application = parts_.applications.find(target.application);
+OperationResult ApplicationRemoval::run_delete(OperationContext& context) {
+    const auto target = ApplicationTarget::of(context.operation());
+    const auto application = parts_.applications.find(target.application);
     if (!application) return {};  // its creation was cancelled by this deletion
     std::vector<std::string> bases;
     for (const ApplicationVersion& version : application->versions)
@@ -97,9 +106,9 @@ OperationResult ApplicationService::Implementation::run_delete(OperationContext&
     return without_bases(context, bases, [this, id = target.application] { return erase(id); });
 }
 
-OperationResult ApplicationService::Implementation::run_delete_version(OperationContext& context) {
-    const Target target = Target::of(context.operation());
-    const Ptr application = parts_.applications.find(target.application);
+OperationResult ApplicationRemoval::run_delete_version(OperationContext& context) {
+    const auto target = ApplicationTarget::of(context.operation());
+    const auto application = parts_.applications.find(target.application);
     const ApplicationVersion* const version = application ? application->version(target.version) : nullptr;
     if (version == nullptr) return {};
     std::vector<std::string> bases;
@@ -108,15 +117,15 @@ OperationResult ApplicationService::Implementation::run_delete_version(Operation
 }
 
 // Ends with `last` once the containers are gone; holds no worker until then.
-OperationResult ApplicationService::Implementation::without_bases(OperationContext& context,
-                                                                  const std::vector<std::string>& bases,
-                                                                  std::function<OperationResult()> last) {
+OperationResult ApplicationRemoval::without_bases(OperationContext& context,
+                                                  const std::vector<std::string>& bases,
+                                                  std::function<OperationResult()> last) {
     if (bases.empty()) return last();
-    const auto waiting = std::make_shared<Waiting>();
+    const auto waiting = std::make_shared<BasesToRemove>();
     waiting->left = bases.size();
-    const auto completion = context.detach([waiting] { waiting->give_up(); });
+    const auto completion = context.detach([waiting] { waiting->cancel(); });
     waiting->completion.with([&](auto& value) { value = completion; });
-    if (context.stop().stop_requested()) waiting->give_up();
+    if (context.stop().stop_requested()) waiting->cancel();
     for (const std::string& base : bases)
         parts_.instances.remove_base(InstanceId(base), [waiting, completion, last] {
             if (--waiting->left == 0) completion->succeed(last);
@@ -124,26 +133,23 @@ OperationResult ApplicationService::Implementation::without_bases(OperationConte
     return {};
 }
 
-OperationResult ApplicationService::Implementation::erase(const std::string& id) {
-    const Ptr application = parts_.applications.find(id);
+OperationResult ApplicationRemoval::erase(const std::string& id) {
+    const auto application = parts_.applications.find(id);
     if (!application) return {};
     ContentReferences content;
-    for (const ApplicationVersion& version : application->versions) {
-        ContentReferences more = content_of(*application, version);
-        content.blobs.merge(more.blobs);
-        content.layers.merge(more.layers);
-    }
+    for (const ApplicationVersion& version : application->versions)
+        content.merge(content_of(*application, version));
     OperationResult result;
     result.stage = [this, id](Batch& last) { parts_.applications.stage_remove(last, id); };
     result.after = [this, id, content] {
-        drop(content);
+        parts_.content.drop(content);
         log::info("application deleted", {{"application", id}});
     };
     return result;
 }
 
-OperationResult ApplicationService::Implementation::erase_version(const Target& target) {
-    const Ptr application = parts_.applications.find(target.application);
+OperationResult ApplicationRemoval::erase_version(const ApplicationTarget& target) {
+    const auto application = parts_.applications.find(target.application);
     const ApplicationVersion* const version = application ? application->version(target.version) : nullptr;
     if (version == nullptr) return {};
     OperationResult result;
@@ -154,34 +160,11 @@ OperationResult ApplicationService::Implementation::erase_version(const Target& 
         });
     };
     result.after = [this, target, content = content_of(*application, *version)] {
-        drop(content);
+        parts_.content.drop(content);
         log::info("application version deleted",
                   {{"application", target.application}, {"version", std::to_string(target.version)}});
     };
     return result;
-}
-
-// Everything a version refers to, and may come to refer to while it is being made.
-ContentReferences ApplicationService::Implementation::content_of(const Application& application,
-                                                                 const ApplicationVersion& version) const {
-    ContentReferences content;
-    const bool initializing = version.status == ImageStatus::initializing;
-    if (version.package
-            .empty()) {  // imported; until it is unpacked, the archive is a package of the same name
-        if (initializing) content.blobs.insert(version.layer);
-    } else {
-        content.blobs.insert(version.package);
-        content.layers.insert(layer_name(application.id.str(), version.number));
-        if (initializing)
-            for (const PackageRef& package : version.packages) content.blobs.insert(package.fingerprint);
-    }
-    for (const std::string& layer : version.layers()) content.layers.insert(layer);
-    return content;
-}
-
-void ApplicationService::Implementation::drop(const ContentReferences& content) {
-    parts_.content.drop({content.blobs.begin(), content.blobs.end()},
-                        {content.layers.begin(), content.layers.end()});
 }
 
 }  // namespace svc

@@ -15,6 +15,11 @@ void check_fingerprint(const BlobInfo& package, std::string_view expected) {
                                                  (is_sha256_hex(wanted) ? wanted : quoted(expected)));
 }
 
+void ContentReferences::merge(ContentReferences more) {
+    blobs.merge(more.blobs);
+    layers.merge(more.layers);
+}
+
 void Content::add_referrer(std::function<void(ContentReferences&)> referrer) {
     std::lock_guard lock(mutex_);
     referrers_.push_back(std::move(referrer));
@@ -54,6 +59,10 @@ void Content::drop_layers(const std::vector<std::string>& layers) {
 void Content::drop(const std::vector<std::string>& blobs, const std::vector<std::string>& layers) {
     std::lock_guard lock(mutex_);
     remove_unused(references(), blobs, layers);
+}
+
+void Content::drop(const ContentReferences& content) {
+    drop({content.blobs.begin(), content.blobs.end()}, {content.layers.begin(), content.layers.end()});
 }
 
 void Content::collect_garbage() {

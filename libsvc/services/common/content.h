@@ -17,6 +17,7 @@ namespace svc {
 
 struct ContentReferences {
     std::set<std::string, std::less<>> blobs, layers;
+    void merge(ContentReferences more);
 };
 
 // A finished upload: bytes on disk, hashed and synced, not yet visible.
@@ -47,6 +48,7 @@ class Content {
     // After the record that referred to them is gone: removed unless somebody else refers to them. "" is
     // fine.
     void drop(const std::vector<std::string>& blobs, const std::vector<std::string>& layers);
+    void drop(const ContentReferences& content);
     // Everything nobody refers to; at start-up, once the instances have been adopted, and now and then.
     void collect_garbage();
 

@@ -1,95 +1,60 @@
 #include "libsvc/services/registry/registry_service.h"
 
+#include <utility>
+
 #include "libsvc/base/error.h"
-#include "libsvc/services/registry/registry_work.h"
+#include "libsvc/base/id.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/model/values/names.h"
+#include "libsvc/services/registry/catalogue_versions.h"
 
 namespace svc {
 
-namespace {
-
-class OwnApplications final : public LocalApplications {
-  public:
-    explicit OwnApplications(ApplicationService& service) : service_(service) {}
-    std::shared_ptr<const Application> get(std::string_view id_or_name) const override {
-        return service_.get(id_or_name);
-    }
-    std::vector<std::shared_ptr<const Application>> list() const override { return service_.list(); }
-    std::string manifest(std::string_view id, int version) const override {
-        return service_.manifest(id, version);
-    }
-    ApplicationExport export_version(std::string_view id, int version) override {
-        return service_.export_version(id, version);
-    }
-    Started import_version(ImportedVersion version, std::string requestor) override {
-        return service_.import_version(std::move(version), requestor);
-    }
-    Started remove(std::string_view id, bool force, std::string requestor) override {
-        return service_.remove(id, force, requestor);
-    }
-
-  private:
-    ApplicationService& service_;
-};
-
-bool is_in_store(const CertificateService& certificates, const std::string& fingerprint) {
-    try {
-        return certificates.get(fingerprint)->fingerprint == fingerprint;
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::not_found) throw;
-        return false;
-    }
-}
-
-RegistryWorkParts work_parts(RegistryServiceParts&& parts, LocalApplications& applications) {
-    return {applications,
-            [&certificates = parts.certificates](const std::string& fingerprint) {
-                return is_in_store(certificates, fingerprint);
-            },
-            [&config = parts.config] { return config.values(); },
-            parts.blobs,
-            parts.engine,
-            std::move(parts.keys),
-            std::move(parts.architecture)};
-}
-
-}  // namespace
-
-class RegistryService::Implementation {
-  public:
-    explicit Implementation(RegistryServiceParts parts)
-        : applications(parts.applications), work(work_parts(std::move(parts), applications)) {}
-
-    OwnApplications applications;
-    RegistryWork work;
-};
-
 RegistryService::RegistryService(RegistryServiceParts parts)
-    : implementation_(std::make_unique<Implementation>(std::move(parts))) {}
+    : applications_(parts.applications),
+      withdrawals_(parts.keys / "withdrawn.json"),
+      connection_(parts.certificates, parts.config, parts.keys, parts.open),
+      missing_(parts.applications, parts.config, withdrawals_, parts.architecture),
+      operations_(parts.engine, connection_),
+      transfer_({parts.applications, connection_, missing_, withdrawals_, parts.blobs, parts.engine,
+                 parts.architecture}),
+      sync_({parts.applications, connection_, missing_, operations_}) {}
 
-RegistryService::~RegistryService() = default;
+std::string RegistryService::name_of(std::string_view id_or_name) const {
+    if (const auto local = missing_.find_local(id_or_name)) return local->name;
+    if (is_object_id(id_or_name)) throw Error(ErrorCode::not_found, "application not found");
+    check_application_name("name", id_or_name);
+    return std::string(id_or_name);
+}
 
 std::vector<CatalogueApplication> RegistryService::list() {
-    return implementation_->work.list();
+    const auto wanted = connection_.filter();
+    auto applications = connection_.open()->list();
+    std::erase_if(applications, [&](const auto& one) { return !passes_filter(one.tags, wanted); });
+    return applications;
 }
 
 Started RegistryService::push(std::string_view id_or_name, std::string requestor) {
-    return implementation_->work.push(id_or_name, std::move(requestor));
+    connection_.check_mode("pushing an application in mode pull", "pull");
+    const auto application = applications_.get(id_or_name);
+    const std::vector<int> versions = versions_to_publish(*application);
+    if (versions.empty()) throw Error(ErrorCode::not_found, "published application version not found");
+    withdrawals_.forget(application->name);
+    return operations_.join_or_push(*application, versions, {std::string(id_or_name), std::move(requestor)});
 }
 
-Started RegistryService::pull(std::string_view name, std::string requestor) {
-    return implementation_->work.pull(name, std::move(requestor));
+Started RegistryService::pull(std::string_view id_or_name, std::string requestor) {
+    connection_.check_mode("pulling an application in mode push", "push");
+    const std::string name = name_of(id_or_name);
+    const auto local = missing_.find_local(name);
+    if (local && !local->immutable)
+        throw Error(ErrorCode::conflict, "application " + quoted(name) + " already exists");
+    return operations_.join_or_pull(name, {std::string(id_or_name), std::move(requestor)});
 }
 
-Started RegistryService::remove(std::string_view name, std::string requestor) {
-    return implementation_->work.remove(name, std::move(requestor));
-}
-
-void RegistryService::synchronise() {
-    implementation_->work.synchronise();
-}
-
-void RegistryService::published(const std::string& application_id) {
-    implementation_->work.published(application_id);
+Started RegistryService::remove(std::string_view id_or_name, std::string requestor) {
+    connection_.check_configured();
+    return operations_.remove(name_of(id_or_name), {std::string(id_or_name), std::move(requestor)});
 }
 
 }  // namespace svc

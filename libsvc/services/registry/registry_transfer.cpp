@@ -1,4 +1,6 @@
-// What the operations of the registry do in the background.
+#include "libsvc/services/registry/registry_transfer.h"
+
+#include <algorithm>
 #include <utility>
 
 #include "libsvc/base/error.h"
@@ -8,21 +10,21 @@
 #include "libsvc/formats/yaml.h"
 #include "libsvc/runtime/runtime.h"
 #include "libsvc/services/common/await_operation.h"
-#include "libsvc/services/registry/registry_choice.h"
-#include "libsvc/services/registry/registry_work.h"
+#include "libsvc/services/common/progress.h"
+#include "libsvc/services/registry/catalogue_versions.h"
 
 namespace svc {
 
 namespace {
 
 constexpr std::size_t max_metadata_bytes = 2U << 20;
-constexpr std::uint64_t metadata_search_bytes = 16U << 20;  // it stands at the top
+constexpr std::uint64_t metadata_search_bytes = 16U << 20;  // metadata.yaml is the first member
 
 void throw_if_stopped(const OperationContext& context) {
     if (context.stop().stop_requested()) throw Error(ErrorCode::cancelled, "transfer was cancelled");
 }
 
-// Bytes of the version on its way, and how many versions of the operation are done, as a share of all.
+// Shows how many bytes of one version have been transferred.
 class TransferProgress {
   public:
     TransferProgress(OperationContext& context, int version, std::uint64_t total)
@@ -30,22 +32,18 @@ class TransferProgress {
     void add(std::size_t bytes) {
         throw_if_stopped(context_);
         processed_ += bytes;
-        const std::uint64_t percent =
-            total_ > 0 ? std::min<std::uint64_t>(100, processed_ * 100 / total_) : 0;
-        context_.progress(Json::object(
-            {{"version", version_},
-             {"progress",
-              Json::object({{"percent", percent}, {"processed", processed_}, {"total", total_}})}}));
+        context_.progress(
+            Json::object({{"version", version_}, {"progress", progress_json(processed_, total_)}}));
     }
 
   private:
     OperationContext& context_;
     int version_;
-    std::uint64_t total_;  // 0: not known
+    std::uint64_t total_;  // 0: unknown
     std::uint64_t processed_ = 0;
 };
 
-// Who the archive says it is. The registry's word alone is not taken for it.
+// Reads from the archive which version it is: what the registry says of it is not trusted.
 ImportedVersion read_archive(const std::filesystem::path& archive) {
     bool searched_all = false;
     const auto text = read_archive_member(archive, "metadata.yaml", max_metadata_bytes, metadata_search_bytes,
@@ -70,7 +68,8 @@ void check_is_asked_for(const ImportedVersion& imported, const std::string& name
                         std::to_string(imported.version.version) + " for " + quoted(imported.architecture));
 }
 
-// What cannot be done because the daemon stops is done after its next start.
+// An error that comes from the stop of the daemon ends as cancelled, so that the operation is resumed after
+// the next start.
 template <class Run>
 OperationResult resumable(const OperationContext& context, Run&& run) {
     try {
@@ -83,13 +82,13 @@ OperationResult resumable(const OperationContext& context, Run&& run) {
 
 }  // namespace
 
-void RegistryWork::register_kinds() {
+RegistryTransfer::RegistryTransfer(RegistryTransferParts parts) : parts_(std::move(parts)) {
     const auto handle = [this](const char* kind, auto run) {
         OperationHandler handler;
         handler.run = [run](OperationContext& context) {
             return resumable(context, [&] { return run(context); });
         };
-        handler.resumable = true;  // what is there already is left out the next time
+        handler.resumable = true;
         parts_.engine.handle(kind, std::move(handler));
     };
     handle("registry.push", [this](OperationContext& context) { return run_push(context); });
@@ -97,24 +96,24 @@ void RegistryWork::register_kinds() {
     handle("registry.delete", [this](OperationContext& context) { return run_remove(context); });
 }
 
-OperationResult RegistryWork::run_push(OperationContext& context) {
+OperationResult RegistryTransfer::run_push(OperationContext& context) {
     const Json& arguments = context.operation().arguments;
     const auto application = parts_.applications.get(JsonFields(arguments).require_string("application"));
-    const auto catalogue = open();
-    // What was stored before a push named its versions does not.
-    const auto wanted =
-        arguments.find("versions") ? versions_of(arguments) : versions_by_itself(*application);
-    for (const int version : missing_there(*catalogue, *application, wanted))
+    const auto catalogue = parts_.connection.open();
+    // Operations that an earlier version of this service stored name no versions.
+    const auto wanted = arguments.find("versions") ? versions_of(arguments)
+                                                   : parts_.missing.to_publish_without_request(*application);
+    for (const int version : MissingVersions::missing_there(*catalogue, *application, wanted))
         push_version(*catalogue, *application, version, context);
     return {};
 }
 
-void RegistryWork::push_version(Catalogue& catalogue, const Application& application, int number,
-                                OperationContext& context) {
+void RegistryTransfer::push_version(Catalogue& catalogue, const Application& application, int number,
+                                    OperationContext& context) {
     throw_if_stopped(context);
     const std::string id = application.id.str();
     const ApplicationVersion& version = *application.version(number);
-    const ApplicationExport exported = parts_.applications.export_version(id, number);
+    const ApplicationExport exported = parts_.applications.exports().export_version(id, number);
     TransferProgress progress(context, number, exported.size);
     CatalogueUpload upload;
     upload.application = catalogue_record(application, version);
@@ -122,7 +121,7 @@ void RegistryWork::push_version(Catalogue& catalogue, const Application& applica
     upload.architecture = version.architecture;
     upload.fingerprint = exported.fingerprint;
     upload.size = exported.size;
-    upload.manifest = parts_.applications.manifest(id, number);
+    upload.manifest = parts_.applications.records().manifest(id, number);
     upload.read = [&](std::size_t at_most) {
         std::string piece = exported.archive->read(at_most);
         progress.add(piece.size());
@@ -133,16 +132,16 @@ void RegistryWork::push_version(Catalogue& catalogue, const Application& applica
               {{"application", application.name}, {"version", std::to_string(number)}});
 }
 
-// One version that cannot be had does not keep the others away.
-OperationResult RegistryWork::run_pull(OperationContext& context) {
+// An error with one version does not stop the others.
+OperationResult RegistryTransfer::run_pull(OperationContext& context) {
     const std::string name = JsonFields(context.operation().arguments).require_string("name");
-    const auto catalogue = open();
+    const auto catalogue = parts_.connection.open();
     const auto offered = catalogue->list();
     const auto found =
         std::find_if(offered.begin(), offered.end(), [&](const auto& one) { return one.name == name; });
     if (found == offered.end()) throw Error(ErrorCode::not_found, "application not found in the registry");
     std::optional<Error> failure;
-    for (const int version : missing_here(*catalogue, *found)) {
+    for (const int version : parts_.missing.missing_here(*catalogue, *found)) {
         try {
             with_context("version " + std::to_string(version),
                          [&] { pull_version(*catalogue, name, version, context); });
@@ -155,12 +154,24 @@ OperationResult RegistryWork::run_pull(OperationContext& context) {
     return {};
 }
 
-void RegistryWork::pull_version(Catalogue& catalogue, const std::string& name, int version,
-                                OperationContext& context) {
+void RegistryTransfer::pull_version(Catalogue& catalogue, const std::string& name, int version,
+                                    OperationContext& context) {
     throw_if_stopped(context);
-    const auto local = find_local(name);
+    const auto local = parts_.missing.find_local(name);
     if (local && !local->immutable)
         throw Error(ErrorCode::conflict, "application " + quoted(name) + " already exists");
+    UploadedPackage archive = download(catalogue, name, version, context);
+    ImportedVersion imported = read_archive(archive.blob->path());
+    check_is_asked_for(imported, name, version, parts_.architecture);
+    imported.archive = std::move(archive);
+    const Started started =
+        parts_.applications.imports().import_version(std::move(imported), context.operation().requestor);
+    if (started) await_operation(parts_.engine, *started, context);
+    log::info("application version pulled", {{"application", name}, {"version", std::to_string(version)}});
+}
+
+UploadedPackage RegistryTransfer::download(Catalogue& catalogue, const std::string& name, int version,
+                                           OperationContext& context) {
     TransferProgress progress(context, version, 0);
     UploadedPackage archive;
     archive.blob = parts_.blobs.create(0);
@@ -173,25 +184,19 @@ void RegistryWork::pull_version(Catalogue& catalogue, const std::string& name, i
     if (archive.info.digest != download.fingerprint)
         throw Error(ErrorCode::invalid_argument, "fingerprint don't match, got " + archive.info.digest +
                                                      " but expected " + download.fingerprint);
-    ImportedVersion imported = read_archive(archive.blob->path());
-    check_is_asked_for(imported, name, version, parts_.architecture);
-    imported.archive = std::move(archive);
-    const Started started =
-        parts_.applications.import_version(std::move(imported), context.operation().requestor);
-    if (started) await_operation(parts_.engine, *started, context);
-    log::info("application version pulled", {{"application", name}, {"version", std::to_string(version)}});
+    return archive;
 }
 
-OperationResult RegistryWork::run_remove(const OperationContext& context) {
+OperationResult RegistryTransfer::run_remove(const OperationContext& context) {
     const std::string name = JsonFields(context.operation().arguments).require_string("name");
     try {
-        open()->remove(name);
+        parts_.connection.open()->remove(name);
     } catch (const Error& e) {
         if (e.code() != ErrorCode::not_found || !context.resumed()) throw;
     }
-    // Else the publisher would send it again at the next comparison.
-    const auto local = find_local(name);
-    if (local && local->newest() != nullptr) withdrawals_.withdraw(name, local->newest()->number);
+    // Otherwise the publisher would send it again at the next comparison.
+    const auto local = parts_.missing.find_local(name);
+    if (local && local->newest() != nullptr) parts_.withdrawals.withdraw(name, local->newest()->number);
     return {};
 }
 

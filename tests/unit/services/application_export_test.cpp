@@ -35,7 +35,7 @@ ImportedVersion imported(ApplicationFixture& world, const std::string& archive) 
 std::string exported_candy(const std::string& manifest) {
     ApplicationFixture world;
     world.created(manifest);
-    return read_all(*world.service().export_version("candy", 0).archive);
+    return read_all(*world.service().exports().export_version("candy", 0).archive);
 }
 
 }  // namespace
@@ -43,14 +43,14 @@ std::string exported_candy(const std::string& manifest) {
 TEST_CASE("an export is what its fingerprint says, each time") {
     ApplicationFixture world;
     world.created();
-    ApplicationExport first = world.service().export_version("candy", 0);
+    ApplicationExport first = world.service().exports().export_version("candy", 0);
     const std::string bytes = read_all(*first.archive);
     CHECK(sha256_hex(bytes) == first.fingerprint);
     CHECK(bytes.size() == first.size);
     CHECK(first.file_name == "candy-0.tar.gz");
-    CHECK(first.manifest_sha256 == sha256_hex(world.service().manifest("candy", 0)));
+    CHECK(first.manifest_sha256 == sha256_hex(world.service().records().manifest("candy", 0)));
     CHECK(world.version(0).export_fingerprint == first.fingerprint);
-    ApplicationExport second = world.service().export_version("candy", 0);
+    ApplicationExport second = world.service().exports().export_version("candy", 0);
     CHECK(second.fingerprint == first.fingerprint);
     CHECK(read_all(*second.archive) == bytes);
 }
@@ -58,9 +58,9 @@ TEST_CASE("an export is what its fingerprint says, each time") {
 TEST_CASE("a patch of what an export says makes another export") {
     ApplicationFixture world;
     world.created();
-    const std::string before = world.service().export_version("candy", 0).fingerprint;
+    const std::string before = world.service().exports().export_version("candy", 0).fingerprint;
     world.succeed(world.patch("candy", R"({"tags":["x"]})"));
-    ApplicationExport after = world.service().export_version("candy", 0);
+    ApplicationExport after = world.service().exports().export_version("candy", 0);
     CHECK(after.fingerprint != before);
     CHECK(sha256_hex(read_all(*after.archive)) == after.fingerprint);
 }
@@ -69,8 +69,8 @@ TEST_CASE("layers stay while an export is read") {
     ApplicationFixture world;
     world.created();
     const std::string layer = world.version(0).layer;
-    auto running = world.service().export_version("candy", 0);
-    world.succeed(world.service().remove("candy", false, "test"));
+    auto running = world.service().exports().export_version("candy", 0);
+    world.succeed(world.service().removal().remove("candy", false, "test"));
     CHECK(world.layers.contains(layer));
     CHECK(sha256_hex(read_all(*running.archive)) == running.fingerprint);
     running.archive.reset();
@@ -82,9 +82,9 @@ TEST_CASE("only active versions can be exported") {
     world.guests_report = false;
     world.create();
     const std::string base = world.await_base();
-    CHECK(message_of([&] { world.service().export_version("candy", 0); }) ==
+    CHECK(message_of([&] { world.service().exports().export_version("candy", 0); }) ==
           "exporting version 0 not allowed: it is initializing");
-    CHECK(code_of([&] { world.service().export_version("candy", 1); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { world.service().exports().export_version("candy", 1); }) == ErrorCode::not_found);
     world.report(base, "running");
     world.await_active(0);
 }
@@ -103,7 +103,7 @@ TEST_CASE("an imported version is the one that was exported, and immutable") {
     ApplicationFixture world;
     const std::string archive = exported_candy(
         "name: candy\nversion: \"7\"\ntags: [game]\ninstance-type: a4.3\nresources: {cpus: 3}\n");
-    world.succeed(world.service().import_version(imported(world, archive), "test"));
+    world.succeed(world.service().imports().import_version(imported(world, archive), "test"));
     const auto app = world.app();
     CHECK(app->immutable);
     CHECK(app->status() == ApplicationStatus::ready);
@@ -120,11 +120,12 @@ TEST_CASE("an imported version is the one that was exported, and immutable") {
     CHECK_FALSE(world.blobs.contains(sha256_hex(archive)));  // only the layer is needed from here on
     CHECK(code_of([&] { world.patch("candy", "{}"); }) == ErrorCode::forbidden);
     CHECK(code_of([&] { world.update("candy", "name: candy\nversion: \"2\"\n"); }) == ErrorCode::forbidden);
-    CHECK(code_of([&] { world.service().publish("candy", 0, false, "test"); }) == ErrorCode::forbidden);
-    CHECK(code_of([&] { world.service().remove_version("candy", 0, false, "test"); }) ==
+    CHECK(code_of([&] { world.service().publication().publish("candy", 0, false, "test"); }) ==
           ErrorCode::forbidden);
-    CHECK(code_of([&] { world.service().remove("candy", false, "test"); }) == ErrorCode::forbidden);
-    world.succeed(world.service().remove("candy", true, "test"));
+    CHECK(code_of([&] { world.service().removal().remove_version("candy", 0, false, "test"); }) ==
+          ErrorCode::forbidden);
+    CHECK(code_of([&] { world.service().removal().remove("candy", false, "test"); }) == ErrorCode::forbidden);
+    world.succeed(world.service().removal().remove("candy", true, "test"));
     CHECK(world.layers.list().size() == 1);
 }
 
@@ -133,14 +134,14 @@ TEST_CASE("versions are imported once, under their own number") {
     const std::string archive = exported_candy("name: candy\n");
     ImportedVersion fourth = imported(world, archive);
     fourth.version.version = 4;
-    world.succeed(world.service().import_version(std::move(fourth), "test"));
+    world.succeed(world.service().imports().import_version(std::move(fourth), "test"));
     ImportedVersion second = imported(world, archive);
     second.version.version = 2;
     second.version.tags = {"old"};
-    world.succeed(world.service().import_version(std::move(second), "test"));
+    world.succeed(world.service().imports().import_version(std::move(second), "test"));
     ImportedVersion again = imported(world, archive);
     again.version.version = 4;
-    world.succeed(world.service().import_version(std::move(again), "test"));
+    world.succeed(world.service().imports().import_version(std::move(again), "test"));
     const auto app = world.app();
     REQUIRE(app->versions.size() == 2);
     CHECK(app->versions[0].number == 2);
@@ -154,14 +155,14 @@ TEST_CASE("imports that fail or meet another application leave nothing") {
     const std::string archive = exported_candy("name: candy\n");
     SECTION("broken") {
         world.layers.before_add([] { throw Error(ErrorCode::exhausted, "disk is full"); });
-        CHECK(world.wait(world.service().import_version(imported(world, archive), "test"))->err ==
+        CHECK(world.wait(world.service().imports().import_version(imported(world, archive), "test"))->err ==
               "disk is full");
         CHECK_FALSE(world.exists("candy"));
         CHECK(world.blobs.list().size() == 1);
     }
     SECTION("of a local one's name") {
         world.created();
-        CHECK(code_of([&] { world.service().import_version(imported(world, archive), "test"); }) ==
+        CHECK(code_of([&] { world.service().imports().import_version(imported(world, archive), "test"); }) ==
               ErrorCode::conflict);
         CHECK_FALSE(world.app()->immutable);
     }
@@ -174,7 +175,7 @@ TEST_CASE("an import goes on after a crash at any commit") {
     for (; crashed && commits < 30; ++commits) {
         ApplicationFixture world;
         world.store.freeze_after(commits);
-        const Started started = world.service().import_version(imported(world, archive), "test");
+        const Started started = world.service().imports().import_version(imported(world, archive), "test");
         world.await([&] {
             if (world.store.is_frozen()) return true;
             return world.app()->status() == ApplicationStatus::ready;

@@ -200,7 +200,7 @@ struct ApplicationFixture {
 
     Started create(const std::string& manifest = "name: candy\n",
                    const std::map<std::string, std::string>& files = {}) {
-        return service().create(upload(application_package(manifest, files)), "", "test");
+        return service().changes().create(upload(application_package(manifest, files)), "", "test");
     }
     // Until the bootstrap has ended too.
     std::string bootstrapped(const Started& started) {
@@ -216,10 +216,10 @@ struct ApplicationFixture {
         return service().get(started->arguments.at("application").as_string());
     }
     Started update(const std::string& name, const std::string& manifest) {
-        return service().update(name, upload(application_package(manifest)), "", "test");
+        return service().changes().update(name, upload(application_package(manifest)), "", "test");
     }
     Started patch(const std::string& name, const std::string& json) {
-        return service().patch(name, ApplicationPatch::from_json(Json::parse(json)), "test");
+        return service().changes().patch(name, ApplicationPatch::from_json(Json::parse(json)), "test");
     }
     static std::string bootstrap_of(const Started& started) {
         return started->arguments.at("bootstrap").as_string();
@@ -325,12 +325,15 @@ inline ApplicationLife::ApplicationLife(ApplicationFixture& world)
           std::lock_guard lock(world.mutex);
           world.changed.notify_all();
       })) {
-    addon_service.on_new_version([this](const auto& addon) { application_service.addon_changed(addon); });
-    image_service.on_new_version([this](const auto& image) { application_service.image_changed(image); });
+    addon_service.on_new_version(
+        [this](const auto& addon) { application_service.updates().addon_changed(addon); });
+    image_service.on_new_version(
+        [this](const auto& image) { application_service.updates().image_changed(image); });
     instance_service.on_application_released(
-        [this](const auto&, int) { application_service.enforce_limits(); });
-    config.on_change("application.addons", [this] { application_service.global_addons_changed(); });
-    config.on_change("application.max_published_versions", [this] { application_service.enforce_limits(); });
+        [this](const auto&, int) { application_service.publication().enforce_limits(); });
+    config.on_change("application.addons", [this] { application_service.updates().global_addons_changed(); });
+    config.on_change("application.max_published_versions",
+                     [this] { application_service.publication().enforce_limits(); });
 }
 
 }  // namespace svc::test

@@ -30,14 +30,15 @@ TEST_CASE("versions are published and revoked") {
     world.set("application.auto_publish", "false");
     world.created();
     CHECK(world.published().empty());
-    const Started started = world.service().publish("candy", 0, true, "test");
+    const Started started = world.service().publication().publish("candy", 0, true, "test");
     CHECK(started->description == "Updating application version");
     world.succeed(started);
     CHECK(world.app()->published());
-    world.succeed(world.service().publish("candy", 0, true, "test"));
-    world.succeed(world.service().publish("candy", 0, false, "test"));
+    world.succeed(world.service().publication().publish("candy", 0, true, "test"));
+    world.succeed(world.service().publication().publish("candy", 0, false, "test"));
     CHECK_FALSE(world.app()->published());
-    CHECK(code_of([&] { world.service().publish("candy", 5, true, "test"); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { world.service().publication().publish("candy", 5, true, "test"); }) ==
+          ErrorCode::not_found);
 }
 
 TEST_CASE("only active versions can be published") {
@@ -45,7 +46,7 @@ TEST_CASE("only active versions can be published") {
     world.guests_report = false;
     world.create();
     const std::string base = world.await_base();
-    CHECK(message_of([&] { world.service().publish("candy", 0, true, "test"); }) ==
+    CHECK(message_of([&] { world.service().publication().publish("candy", 0, true, "test"); }) ==
           "publishing version 0 not allowed: it is initializing");
     world.report(base, "running");
     world.await_active(0);
@@ -75,7 +76,7 @@ TEST_CASE("versions in use stay until they are free, unpublished ones do not cou
     world.settle();
     CHECK(numbers(world) == std::vector<int>{0, 1});
     world.life->instances.remove(user.id.str());
-    world.service().enforce_limits();
+    world.service().publication().enforce_limits();
     world.await([&] { return numbers(world) == std::vector<int>{1}; });
 }
 
@@ -84,19 +85,20 @@ TEST_CASE("a deleted version is gone with what only it used") {
     world.created();
     add_versions(world, 1);
     const ApplicationVersion version = world.version(0);
-    const Started started = world.service().remove_version("candy", 0, false, "test");
+    const Started started = world.service().removal().remove_version("candy", 0, false, "test");
     CHECK(started->description == "Delete application version");
     CHECK(started->resources.at("applications") ==
           std::vector<std::string>{"/1.0/applications/candy", "/1.0/applications/candy/0"});
-    CHECK(code_of([&] { world.service().remove_version("candy", 0, false, "test"); }) != std::nullopt);
+    CHECK(code_of([&] { world.service().removal().remove_version("candy", 0, false, "test"); }) !=
+          std::nullopt);
     world.succeed(started);
     CHECK(numbers(world) == std::vector<int>{1});
     CHECK_FALSE(world.layers.contains(version.layer));
     CHECK(world.layers.contains(version.parent_layer));
     CHECK_FALSE(world.blobs.contains(version.package));
-    CHECK(message_of([&] { world.service().remove_version("candy", 1, false, "test"); }) ==
+    CHECK(message_of([&] { world.service().removal().remove_version("candy", 1, false, "test"); }) ==
           "deleting the last version of an application not allowed");
-    CHECK(message_of([&] { world.service().remove_version("candy", 0, false, "test"); }) ==
+    CHECK(message_of([&] { world.service().removal().remove_version("candy", 0, false, "test"); }) ==
           "application version not found");
 }
 
@@ -104,7 +106,7 @@ TEST_CASE("numbers are never used again") {
     ApplicationFixture world;
     world.created();
     add_versions(world, 1);
-    world.succeed(world.service().remove_version("candy", 1, false, "test"));
+    world.succeed(world.service().removal().remove_version("candy", 1, false, "test"));
     add_versions(world, 1);
     CHECK(numbers(world) == std::vector<int>{0, 2});
 }
@@ -115,7 +117,7 @@ TEST_CASE("deleting a version that is being made ends its bootstrap") {
     world.guests_report = false;
     const Started update = world.update("candy", "name: candy\nversion: \"2\"\n");
     world.await_base(1);
-    world.succeed(world.service().remove_version("candy", 1, false, "test"));
+    world.succeed(world.service().removal().remove_version("candy", 1, false, "test"));
     CHECK(world.bootstrapped(update) == "Operation cancelled");
     CHECK(numbers(world) == std::vector<int>{0});
     CHECK(world.containers() == 0);
@@ -126,12 +128,12 @@ TEST_CASE("a deleted application leaves nothing") {
     ApplicationFixture world;
     world.created();
     add_versions(world, 1);
-    const Started started = world.service().remove("candy", false, "test");
+    const Started started = world.service().removal().remove("candy", false, "test");
     CHECK(world.bootstrapped(started) == "");
     CHECK_FALSE(world.exists("candy"));
     CHECK(world.layers.list().size() == 1);
     CHECK(world.blobs.list().size() == 1);
-    CHECK(code_of([&] { world.service().remove("candy", false, "test"); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { world.service().removal().remove("candy", false, "test"); }) == ErrorCode::not_found);
     world.created();
 }
 
@@ -143,8 +145,8 @@ TEST_CASE("deleting an application ends its bootstrap and removes its containers
     world.settle();
     const Started update = world.update("candy", "name: candy\nversion: \"2\"\n");
     world.await_base(1);
-    const Started deletion = world.service().remove("candy", false, "test");
-    CHECK(message_of([&] { world.service().remove("candy", false, "test"); }) != "");
+    const Started deletion = world.service().removal().remove("candy", false, "test");
+    CHECK(message_of([&] { world.service().removal().remove("candy", false, "test"); }) != "");
     CHECK(world.wait(deletion)->err == "");
     CHECK(world.bootstrapped(update) == "Operation cancelled");
     CHECK_FALSE(world.exists("candy"));
@@ -157,11 +159,12 @@ TEST_CASE("what is being deleted takes no changes") {
     ApplicationFixture world;
     world.created();
     world.life->applications.update(world.app()->id.str(), [](Application& app) { app.deleting = true; });
-    CHECK(message_of([&] { world.service().remove("candy", true, "test"); }) ==
+    CHECK(message_of([&] { world.service().removal().remove("candy", true, "test"); }) ==
           "deletion already in progress");
     CHECK(code_of([&] { world.patch("candy", "{}"); }) == ErrorCode::busy);
     CHECK(code_of([&] { world.update("candy", "name: candy\nversion: \"2\"\n"); }) == ErrorCode::busy);
-    CHECK(code_of([&] { world.service().publish("candy", 0, false, "test"); }) == ErrorCode::busy);
+    CHECK(code_of([&] { world.service().publication().publish("candy", 0, false, "test"); }) ==
+          ErrorCode::busy);
 }
 
 TEST_CASE("a deletion goes on after a crash at any commit") {
@@ -173,8 +176,8 @@ TEST_CASE("a deletion goes on after a crash at any commit") {
         world.create();
         world.await_base();
         world.store.freeze_after(commits);
-        auto request =
-            std::async(std::launch::async, [&] { return world.service().remove("candy", false, "test"); });
+        auto request = std::async(std::launch::async,
+                                  [&] { return world.service().removal().remove("candy", false, "test"); });
         world.await([&] { return world.store.is_frozen() || !world.exists("candy"); });
         crashed = world.store.is_frozen();
         Started deletion;

@@ -84,15 +84,16 @@ TEST_CASE("packages that do not hold what they should are refused") {
                   "name: candy\nboot-package: com.foo.candy\n"
                   "extra-data: {a.obb: {target: /sdcard/Android/obb/com.foo.candy}}\n") ==
           "extra-data/a.obb not found");
-    CHECK(message_of([&] { world.service().create(world.upload("no archive"), "", "test"); }) != "");
+    CHECK(message_of([&] { world.service().changes().create(world.upload("no archive"), "", "test"); }) !=
+          "");
     CHECK(message_of([&] {
-              world.service().create(
+              world.service().changes().create(
                   world.upload(application_package("name: candy\n", {{"hooks/pre-start", "x"}}, 0644)), "",
                   "test");
           }) == "hooks/pre-start not executable");
     CHECK(message_of([&] {
-              world.service().create(world.upload(application_package("name: candy\n")), std::string(64, '0'),
-                                     "test");
+              world.service().changes().create(world.upload(application_package("name: candy\n")),
+                                               std::string(64, '0'), "test");
           }).starts_with("fingerprint don't match"));
     CHECK_FALSE(world.exists("candy"));
     CHECK(world.blobs.list().size() == 1);  // the image's
@@ -149,7 +150,7 @@ TEST_CASE("a package makes a version also where it is the same") {
     REQUIRE(world.bootstrapped(world.update("candy", "name: candy\n")) == "");
     CHECK(world.version(1).package == world.version(0).package);
     CHECK(world.published() == std::vector<int>{0, 1});
-    world.succeed(world.service().remove_version("candy", 0, false, "test"));
+    world.succeed(world.service().removal().remove_version("candy", 0, false, "test"));
     CHECK(world.blobs.list().size() == 2);  // the image's, and what version 1 is made from
 }
 
@@ -267,20 +268,21 @@ TEST_CASE("another image is taken in later where updates are inhibited") {
 
 TEST_CASE("the ETag follows what can be changed") {
     ApplicationFixture world;
-    const std::string before = world.service().etag(*world.created());
-    CHECK(world.service().etag(*world.app()) == before);
+    const std::string before = world.service().records().etag(*world.created());
+    CHECK(world.service().records().etag(*world.app()) == before);
     world.succeed(world.patch("candy", R"({"tags":["x"]})"));
-    CHECK(world.service().etag(*world.app()) != before);
+    CHECK(world.service().records().etag(*world.app()) != before);
 }
 
 TEST_CASE("the manifest of a version names its image") {
     ApplicationFixture world;
     world.created("name: candy\nvideo-encoder: software\n");
     REQUIRE(world.bootstrapped(world.patch("candy", R"({"video_encoder":"gpu-preferred"})")) == "");
-    const std::string first = world.service().manifest("candy", 0);
+    const std::string first = world.service().records().manifest("candy", 0);
     CHECK(first.find("image: base\n") != std::string::npos);
     CHECK(first.find("video-encoder: software\n") != std::string::npos);
-    CHECK(world.service().manifest("candy", std::nullopt).find("video-encoder: gpu-preferred\n") !=
+    CHECK(world.service().records().manifest("candy", std::nullopt).find("video-encoder: gpu-preferred\n") !=
           std::string::npos);
-    CHECK(message_of([&] { world.service().manifest("candy", 7); }) == "application version not found");
+    CHECK(message_of([&] { world.service().records().manifest("candy", 7); }) ==
+          "application version not found");
 }

@@ -114,7 +114,7 @@ TEST_CASE("an update that a crash has swallowed is caught up with") {
     world.life->image_service.on_new_version([](const auto&) {});
     world.update_image("base", "new");
     world.restart();
-    world.service().global_addons_changed();
+    world.service().updates().global_addons_changed();
     world.await_active(1);
     CHECK(world.version(1).parent_image_version == 1);
 }
@@ -126,7 +126,7 @@ TEST_CASE("a version that failed is not tried again by itself") {
     world.update_image("base", "new");
     world.report(world.await_base(1), "error", "hook failed");
     world.settle();
-    world.service().global_addons_changed();
+    world.service().updates().global_addons_changed();
     world.end_life();
     world.begin_life();
     CHECK(world.app()->versions.size() == 2);

@@ -57,7 +57,7 @@ struct Station : ApplicationFixture {
     }
     // As the daemon wires it.
     void send_what_is_published() {
-        service().on_published([this](const std::string& id) { registry().published(id); });
+        service().publication().on_published([this](const std::string& id) { registry().published(id); });
     }
     void synchronise() {
         registry().synchronise();

@@ -1,7 +1,7 @@
 // What is in the registry and what is here become the same.
 #include "libsvc/services/registry/registry_service.h"
 
-#include "libsvc/services/registry/registry_choice.h"
+#include "libsvc/services/registry/catalogue_versions.h"
 #include "tests/unit/services/registry_fixture.h"
 
 using namespace svc;
@@ -42,7 +42,7 @@ TEST_CASE_METHOD(TwoStations, "a publisher sends what is published by itself, an
     publisher.add_version("2");
     publisher.synchronise();
     CHECK(offered() == std::vector<int>{0});
-    publisher.succeed(publisher.service().publish("candy", 1, true, "test"));
+    publisher.succeed(publisher.service().publication().publish("candy", 1, true, "test"));
     publisher.synchronise();
     CHECK(offered() == std::vector<int>{0, 1});
     const std::size_t operations = publisher.engine().list().size();
@@ -59,7 +59,7 @@ TEST_CASE_METHOD(TwoStations, "what is published is sent at once by a publisher,
     publisher.add_version("2");
     publisher.settle();
     CHECK(offered() == std::vector<int>{0});
-    publisher.succeed(publisher.service().publish("candy", 1, true, "test"));
+    publisher.succeed(publisher.service().publication().publish("candy", 1, true, "test"));
     publisher.settle();
     CHECK(offered() == std::vector<int>{0, 1});
     client.send_what_is_published();

@@ -2,7 +2,7 @@
 #include <future>
 
 #include "libsvc/base/digest.h"
-#include "libsvc/services/registry/registry_choice.h"
+#include "libsvc/services/registry/catalogue_versions.h"
 #include "tests/unit/services/registry_fixture.h"
 
 using namespace svc;

@@ -1,4 +1,4 @@
-#include "libsvc/services/registry/registry_choice.h"
+#include "libsvc/services/registry/catalogue_versions.h"
 
 #include <algorithm>
 

@@ -1,0 +1,24 @@
+#pragma once
+// Keeps layers from being removed while no record refers to them yet.
+#include <string>
+#include <vector>
+
+#include "libsvc/services/common/content.h"
+
+namespace svc {
+
+// Holds the layers that were added until it is destroyed. One thread.
+class LayerHold {
+  public:
+    explicit LayerHold(Content& content) : content_(content) {}
+    ~LayerHold();  // an error is logged; the next garbage collection removes what is left
+    LayerHold(const LayerHold&) = delete;
+    LayerHold& operator=(const LayerHold&) = delete;
+    void add(const std::vector<std::string>& layers);
+
+  private:
+    Content& content_;
+    std::vector<std::string> layers_;
+};
+
+}  // namespace svc
