@@ -84,7 +84,7 @@ std::unique_ptr<ImageServer> ImageSync::Implementation::open() const {
     options.proxy_http = config.text("core.proxy_http");
     options.proxy_https = config.text("core.proxy_https");
     options.proxy_ignore_hosts = config.list("core.proxy_ignore_hosts");
-    return open_image_server(options);
+    return parts_.open(options);
 }
 
 Started ImageSync::Implementation::start(std::string description, Json arguments, const std::string& image,

@@ -1,5 +1,6 @@
 #pragma once
 // Follows an image server: images.url at images.update_interval (facts 5.6).
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,12 +12,16 @@
 
 namespace svc {
 
+// Opens the image server that the options name; open_image_server, or the double of a test.
+using ImageServerFactory = std::function<std::unique_ptr<ImageServer>(const ImageServerOptions&)>;
+
 struct ImageSyncParts {
     ImageService& images;
     ConfigService& config;
     BlobStore& blobs;
     Engine& engine;
     std::string architecture;  // others are skipped
+    ImageServerFactory open = open_image_server;
 };
 
 // Thread-safe. Registers "image.sync" ("Synchronising images").
