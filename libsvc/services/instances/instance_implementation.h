@@ -79,6 +79,7 @@ class InstanceService::Implementation {
     Started stop_instance(const Ptr& instance, PathWord word, const std::string& requestor);
     Started start_deletion(const Work& work, PathWord word, const std::string& requestor, bool again);
     void remove_all_on(const std::string& node);
+    void await_deletion(const Operation& deletion);
 
     // instance_base.cpp
     Instance base_instance(const BaseLaunch& launch) const;

@@ -15,7 +15,8 @@ namespace svc {
 
 namespace {
 
-constexpr Duration removal_limit = std::chrono::minutes(5);  // of the instances of a node that is taken away
+// How long a forced removal of a node waits for the deletion of one instance.
+constexpr Duration removal_limit = std::chrono::minutes(5);
 
 // Else the container could not be stopped when it has grown.
 void check_size(const Instance& instance) {
@@ -165,13 +166,20 @@ void InstanceService::Implementation::remove_all_on(const std::string& node) {
             if (e.code() != ErrorCode::not_found) throw;
         }
     }
-    for (const Started& deletion : deletions) {
-        const auto done = parts_.engine.wait(deletion->id.str(), removal_limit);
-        if (done->status == OperationStatus::success) continue;
-        const std::string reason = done->err.empty() ? "it takes too long" : done->err;
-        throw Error(ErrorCode::internal,
-                    "container " + Work::of(*deletion).instance + " cannot be deleted: " + reason);
-    }
+    for (const Started& deletion : deletions) await_deletion(*deletion);
+}
+
+// The deletion itself goes on whatever this throws. When the service stops, `unavailable` leaves the removal
+// of the node for the next start.
+void InstanceService::Implementation::await_deletion(const Operation& deletion) {
+    const SteadyTime end = parts_.clock.steady_now() + removal_limit;
+    const auto done = parts_.engine.wait(deletion.id.str(), removal_limit);
+    if (done->status == OperationStatus::success) return;
+    if (!is_final(done->status) && parts_.clock.steady_now() < end)
+        throw Error(ErrorCode::unavailable, "service is stopping");
+    const std::string reason = is_final(done->status) ? done->err : "it takes too long";
+    throw Error(ErrorCode::internal,
+                "container " + Work::of(deletion).instance + " cannot be deleted: " + reason);
 }
 
 // Whatever else goes on with it.
