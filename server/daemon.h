@@ -1,6 +1,6 @@
 #pragma once
-// The daemon's objects, built in order; nothing else. The one place that names a concrete store, blob store
-// and runtime.
+// svcd as an object: the concrete store and blob store, the runtime that the options name (runtime_choice.h),
+// the ManagementService over them, and HTTP in front of it.
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,18 +23,14 @@ class Daemon {
     std::vector<std::string> routes() const;  // "GET /1.0/images/{id}": what the API's document has to tell
     std::string tls_fingerprint() const;      // "" without TLS
     void reload(log::Level level);            // and the server's certificate
-    // No new work, cancels what may be cancelled, gives the rest its grace, then serves no more. Instances
-    // keep running. False when work was still going on at the end: the process should exit without tearing
-    // down.
+    // Stops the service as ManagementService::stop() does, with options.shutdown_grace, then serves no more
+    // requests. Instances keep running. False when work was still going on: the process should exit without
+    // destroying this.
     bool stop();
 
   private:
     class Parts;
     std::unique_ptr<Parts> parts_;
 };
-
-// For uninstalling: removes every container of the state directory, then the bridge and the rules. Records,
-// packages and layers stay. Throws busy while a daemon uses the directory.
-void tear_down(const Options& options);
 
 }  // namespace svc::server

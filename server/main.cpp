@@ -4,6 +4,7 @@
 #include "server/daemon.h"
 #include "server/process/file_limit.h"
 #include "server/process/signals.h"
+#include "server/runtime_choice.h"
 
 namespace {
 

@@ -6,10 +6,8 @@ namespace svc::server {
 
 namespace {
 
-// Where the instances' socket is to be found inside; the runtime binds its folder there.
+// Path of the agents' socket inside an instance: the runtime binds the socket's folder there.
 constexpr std::string_view agent_socket_inside = "/var/lib/svc-agent/host/server.unix";
-
-}  // namespace
 
 EngineOptions engine_options(const Options& options) {
     EngineOptions engine;
@@ -20,6 +18,7 @@ EngineOptions engine_options(const Options& options) {
     return engine;
 }
 
+// Leaves workers to other work.
 std::size_t bulk_deletions_at_once(const Options& options) {
     return std::max<std::size_t>(options.operation_workers * 2 / 3, 1);
 }
@@ -51,6 +50,21 @@ AgentSession session_template(const Options& options) {
     session.boot_timeout_seconds =
         static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(options.boot_timeout).count());
     return session;
+}
+
+}  // namespace
+
+ManagementOptions management_options(const Options& options, const StateDirectory& state) {
+    ManagementOptions management;
+    management.token_secret = state.token_secret();
+    management.registry_keys = state.registry();
+    management.engine = engine_options(options);
+    management.nodes = node_options(options);
+    management.instances = instance_options(options, state);
+    management.session_template = session_template(options);
+    management.bootstraps_at_once = options.bootstraps;
+    management.bulk_deletions_at_once = bulk_deletions_at_once(options);
+    return management;
 }
 
 }  // namespace svc::server

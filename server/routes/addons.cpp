@@ -35,20 +35,20 @@ Response show_addon(const Services& services, const Request& request) {
     return sync_tagged(services.addons.describe(*addon), services.addons.etag(*addon));
 }
 
-void check_unchanged(const Services& services, const Request& request) {
+void check_addon_unchanged(const Services& services, const Request& request) {
     const auto addon = services.addons.get(request.params.at("name"));
     check_if_match(request, services.addons.etag(*addon));
 }
 
 std::shared_ptr<BodySink> open_update(const Services& services, const Request& request) {
-    check_unchanged(services, request);
+    check_addon_unchanged(services, request);
     check_request_header(request);
     services.addons.check_update(request.params.at("name"));
     return open_package_upload(services.blobs, request);
 }
 
 Response update_addon(const Services& services, const Request& request) {
-    check_unchanged(services, request);
+    check_addon_unchanged(services, request);
     return async(*services.addons.update(request.params.at("name"), take_package(request),
                                          fingerprint_header(request), requestor(request), if_match(request)));
 }

@@ -45,12 +45,12 @@ Response show_application(const Services& services, const Request& request) {
     return sync_tagged(to_json(*application), services.applications.records().etag(*application));
 }
 
-void check_unchanged(const Services& services, const Request& request) {
+void check_application_unchanged(const Services& services, const Request& request) {
     check_if_match(request, services.applications.records().etag(*services.applications.get(id_of(request))));
 }
 
 std::shared_ptr<BodySink> open_application_update(const Services& services, const Request& request) {
-    check_unchanged(services, request);
+    check_application_unchanged(services, request);
     check_request_header(request);
     services.applications.records().check_update(id_of(request));
     return open_package_upload(services.blobs, request);
@@ -58,7 +58,7 @@ std::shared_ptr<BodySink> open_application_update(const Services& services, cons
 
 // A package makes a version, JSON changes fields, an empty body asks for pending updates.
 Response update_application(const Services& services, const Request& request) {
-    check_unchanged(services, request);
+    check_application_unchanged(services, request);
     if (!is_octet_stream(request))
         return async(*services.applications.changes().patch(
             id_of(request), ApplicationPatch::from_json(optional_json_body(request)), requestor(request),

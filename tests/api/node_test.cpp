@@ -73,6 +73,31 @@ TEST_CASE("the only node stays and takes launches") {
     CHECK_NOTHROW(api.launch("base"));
 }
 
+// A machine that got another name leaves its old node behind, with the instances on it.
+TEST_CASE("a forced removal of a node deletes all of its instances or none") {
+    TestDaemon daemon([](server::Options& options) { options.node_name = "old"; });
+    daemon.api().add_image("base", image_package());
+    const std::string ordinary = "/1.0/containers/" + daemon.api().launch("base");
+    const std::string guarded = "/1.0/containers/" + daemon.api().launch("base");
+    const auto protect = [&](bool wanted) {
+        const Json security = Json::object({{"delete_protected", wanted}});
+        daemon.api().succeed(
+            daemon.api().patch(guarded, Json::object({{"config", Json::object({{"security", security}})}})));
+    };
+    protect(true);
+    daemon.restart([](server::Options& options) { options.node_name = "node0"; });
+    ApiCaller& api = daemon.api();
+    const Json refused = api.wait(api.remove("/1.0/nodes/old", R"({"force":true})"));
+    CHECK_THAT(refused.at("err").as_string(), Catch::StartsWith("deleting protected container"));
+    CHECK(api.get(ordinary).metadata().at("status") == Json("running"));
+    CHECK(api.get(guarded).metadata().at("status") == Json("running"));
+    protect(false);
+    api.succeed(api.remove("/1.0/nodes/old", R"({"force":true})"));
+    CHECK(api.get(ordinary).status == 404);
+    CHECK(api.get(guarded).status == 404);
+    CHECK(api.get("/1.0/nodes").metadata() == Json::array({"/1.0/nodes/node0"}));
+}
+
 TEST_CASE("tasks are objects with and without recursion") {
     TestDaemon daemon;
     CHECK(daemon.api().get("/1.0/tasks").metadata() == Json::array());

@@ -43,8 +43,9 @@ void TestDaemon::start() {
     api_ = std::make_unique<ApiCaller>(local_target());
 }
 
-void TestDaemon::restart() {
+void TestDaemon::restart(const std::function<void(server::Options&)>& change) {
     stop();
+    if (change) change(options_);
     start();
 }
 

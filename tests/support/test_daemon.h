@@ -32,7 +32,8 @@ class TestDaemon {
     std::string bearer(const std::string& instance) const;
     const server::Options& options() const { return options_; }
     std::filesystem::path path() const { return directory_.path(); }
-    void restart();  // an orderly one, on the same state
+    // An orderly one, on the same state; `change` adjusts the options before the new start.
+    void restart(const std::function<void(server::Options&)>& change = {});
     void stop();
 
   private:

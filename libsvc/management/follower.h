@@ -1,6 +1,6 @@
 #pragma once
-// Follows something elsewhere: a job that runs at an interval of the configuration, on a thread of its own
-// because it may wait for a network, and at once when asked to.
+// Runs a job at an interval of the configuration, and at once when asked to. The job asks a server elsewhere
+// (an image server, a registry), so it has a thread of its own: it may wait for the network.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -9,22 +9,22 @@
 
 #include "libsvc/base/clock.h"
 
-namespace svc::server {
+namespace svc {
 
-// Thread-safe. The end waits for a run that goes on.
+// Thread-safe. The destructor waits for a run that goes on.
 class Follower {
   public:
     using Interval = std::function<Duration()>;
 
-    // What `run` throws is logged.
+    // `name` is that of the thread, at most 15 characters. What `run` throws is logged.
     Follower(std::string name, Interval interval, std::function<void()> run);
     ~Follower();
     Follower(const Follower&) = delete;
     Follower& operator=(const Follower&) = delete;
 
     void start();  // once; the first run comes now
-    // No run begins any more. False when one still goes on after `limit`: its network may take a while to
-    // give up.
+    // No run begins any more. False when one still goes on after `limit`: its connection may take a while to
+    // time out.
     bool stop(Duration limit);
     void run_now();           // and then after the interval again; returns at once
     void interval_changed();  // the new one counts from now on
@@ -46,4 +46,4 @@ class Follower {
     std::jthread thread_;
 };
 
-}  // namespace svc::server
+}  // namespace svc

@@ -1,11 +1,11 @@
-#include "server/guest_reports.h"
+#include "libsvc/management/guest_reports.h"
 
 #include <chrono>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
-namespace svc::server {
+namespace svc {
 
 void GuestReports::running(std::string_view instance_id) {
     constexpr std::chrono::milliseconds pause{20};
@@ -31,6 +31,7 @@ void GuestReports::open(InstanceService& service) {
     {
         std::unique_lock lock(mutex_);
         service_ = &service;
+        closed_ = false;
     }
     changed_.notify_all();
 }
@@ -39,8 +40,9 @@ void GuestReports::close() {
     {
         std::unique_lock lock(mutex_);
         closed_ = true;
+        service_ = nullptr;
     }
     changed_.notify_all();
 }
 
-}  // namespace svc::server
+}  // namespace svc

@@ -1,13 +1,12 @@
-// What keeps time in the server: jobs that follow something elsewhere.
 #include <catch2/catch.hpp>
 
 #include <atomic>
 #include <latch>
 
 #include "libsvc/base/error.h"
-#include "server/follower.h"
+#include "libsvc/management/follower.h"
 
-namespace svc::server {
+namespace svc {
 
 TEST_CASE("a follower runs at once and whenever it is asked to") {
     std::atomic<int> runs{0};
@@ -51,4 +50,4 @@ TEST_CASE("a follower outlives what its job throws and takes a new interval") {
     CHECK(runs >= 3);
 }
 
-}  // namespace svc::server
+}  // namespace svc

@@ -1,10 +1,10 @@
-#include "server/follower.h"
+#include "libsvc/management/follower.h"
 
 #include <pthread.h>
 
 #include "libsvc/base/log.h"
 
-namespace svc::server {
+namespace svc {
 
 Follower::Follower(std::string name, Interval interval, std::function<void()> run)
     : name_(std::move(name)), interval_(std::move(interval)), run_(std::move(run)) {}
@@ -71,4 +71,4 @@ bool Follower::wait(const std::stop_token& stop) {
     return false;
 }
 
-}  // namespace svc::server
+}  // namespace svc

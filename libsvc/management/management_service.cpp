@@ -1,0 +1,117 @@
+#include "libsvc/management/management_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "libsvc/base/log.h"
+#include "libsvc/management/bulk_kinds.h"
+#include "libsvc/management/connections.h"
+#include "libsvc/management/periodic_jobs.h"
+
+namespace svc {
+
+namespace {
+
+constexpr std::chrono::seconds last_run{
+    2};  // what stop() gives a follower whose network has not answered yet
+
+Follower::Interval interval_of(ConfigService& config, const char* key) {
+    return [&config, key] { return config.values().duration(key); };
+}
+
+std::string architecture_of(Runtime& runtime) {
+    return runtime.capacity().architecture;
+}
+
+}  // namespace
+
+ManagementService::ManagementService(ManagementSeams seams, ManagementOptions options)
+    : seams_(std::move(seams)),
+      records_(seams_.store),
+      content_(seams_.blobs, seams_.layers),
+      engine_(seams_.store, seams_.events, seams_.clock, seams_.ids, options.engine),
+      tokens_(options.token_secret, seams_.clock),
+      config_(records_.config, records_.addons, engine_),
+      certificates_(records_.certificates, records_.join_tokens, config_, engine_, seams_.clock, seams_.ids),
+      nodes_({records_.nodes, seams_.runtime, config_, engine_, std::move(options.nodes)}),
+      addons_({records_.addons, records_.applications, records_.instances, records_.config, content_, engine_,
+               seams_.clock}),
+      images_({seams_.store, records_.images, records_.applications, content_, engine_, seams_.clock,
+               seams_.ids, architecture_of(seams_.runtime)}),
+      image_sync_({images_, config_, seams_.blobs, engine_, architecture_of(seams_.runtime),
+                   seams_.open_image_server}),
+      instances_({records_.instances, records_.images, records_.applications, records_.addons, config_,
+                  content_, nodes_, seams_.runtime, engine_, seams_.events, tokens_, seams_.clock, seams_.ids,
+                  std::move(options.session_template), std::move(options.instances)}),
+      applications_({records_.applications, addons_, images_, instances_, config_, content_, engine_,
+                     seams_.clock, seams_.ids, architecture_of(seams_.runtime), options.bootstrap_limit,
+                     options.bootstraps_at_once}),
+      registry_({applications_, certificates_, config_, seams_.blobs, engine_,
+                 std::move(options.registry_keys), architecture_of(seams_.runtime), seams_.open_catalogue}),
+      exec_(records_.instances, seams_.runtime, engine_, seams_.clock, seams_.ids),
+      bulk_(engine_, bulk_kinds(applications_, instances_), options.bulk_deletions_at_once),
+      image_follower_("image-server", interval_of(config_, "images.update_interval"),
+                      [this] { image_sync_.synchronise(); }),
+      registry_follower_("registry", interval_of(config_, "registry.update_interval"), [this] {
+          if (!config_.text("registry.url").empty()) registry_.synchronise();
+      }) {
+    connect_services({config_, addons_, images_, applications_, registry_, instances_});
+    connect_followers(config_, image_follower_, registry_follower_);
+}
+
+// The engine's work ends before the services that it calls; the services and their own threads, which may
+// still call the engine and are refused, end before the engine itself.
+ManagementService::~ManagementService() {
+    stop(Duration(0));
+    stop_followers(std::chrono::hours(1));
+    seams_.runtime.on_event({});
+    engine_.join();
+}
+
+void ManagementService::recover() {
+    engine_.recover();
+    recovered_ = true;
+    if (seams_.guest_reports != nullptr) seams_.guest_reports->open(instances_);
+}
+
+void ManagementService::start() {
+    if (!recovered_) recover();
+    first_reconciliation_ = std::jthread([this] { reconcile_first(); });
+    periodic_.emplace(seams_.clock, periodic_jobs({engine_, instances_, content_, certificates_}));
+    image_follower_.start();
+    registry_follower_.start();
+}
+
+void ManagementService::reconcile_first() {
+    try {
+        instances_.reconcile();
+        content_.collect_garbage();
+        // A crash may have come between a change and the call that tells the applications of it.
+        applications_.updates().global_addons_changed();
+        applications_.publication().enforce_limits();
+    } catch (const std::exception& e) {
+        log::error("first reconciliation failed", {{"error", e.what()}});
+    }
+}
+
+bool ManagementService::stop(Duration grace) {
+    engine_.stop(grace);
+    const bool idle = is_idle();
+    periodic_.reset();
+    const bool followed = stop_followers(last_run);
+    first_reconciliation_ = {};
+    if (seams_.guest_reports != nullptr) seams_.guest_reports->close();
+    return idle && followed;
+}
+
+bool ManagementService::is_idle() const {
+    return std::ranges::all_of(engine_.list(),
+                               [](const Started& operation) { return is_final(operation->status); });
+}
+
+bool ManagementService::stop_followers(Duration limit) {
+    const bool images_ended = image_follower_.stop(limit);
+    return registry_follower_.stop(limit) && images_ended;
+}
+
+}  // namespace svc
