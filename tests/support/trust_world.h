@@ -1,18 +1,17 @@
 #pragma once
-// The certificate service with all it needs.
-#include "libsvc/base/error.h"
-#include "libsvc/services/trust/certificate_service.h"
-#include "tests/support/config_world.h"
+// The certificate service, by short names.
+#include "tests/support/service_world.h"
 #include "tests/support/test_certificates.h"
 
 namespace svc::test {
 
-struct TrustWorld : ConfigWorld {
-    Certificates certificates{store};
-    JoinTokens tokens{store};
-    CertificateService service{certificates, tokens, config, engine, clock, ids};
-
-    ~TrustWorld() { engine.stop(std::chrono::hours(1)); }
+struct TrustWorld : ServiceWorld {
+    Store& store = freezing_store;
+    Certificates& certificates = life->certificates;
+    JoinTokens& tokens = life->join_tokens;
+    Engine& engine = life->engine;
+    ConfigService& config = life->config;
+    CertificateService& service = life->certificate_service;
 
     void set_password(const std::string& password) {
         finish(config.patch({"core.trust_password", password}, "uid=0"));

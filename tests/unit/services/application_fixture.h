@@ -1,35 +1,17 @@
 #pragma once
-// Applications with all that they are made from, over a store in memory and a simulated runtime whose guests
-// succeed at once unless the test says otherwise.
-#include <atomic>
-#include <catch2/catch.hpp>
+// Applications with all that they are made from. Their guests succeed at once unless the test says otherwise.
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <shared_mutex>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "libsvc/base/file.h"
-#include "libsvc/blobs/dir_blob_store.h"
-#include "libsvc/events/event_bus.h"
 #include "libsvc/formats/pack.h"
-#include "libsvc/runtime/simulated/simulated_runtime.h"
-#include "libsvc/services/applications/application_service.h"
-#include "libsvc/store/sqlite/sqlite_store.h"
-#include "tests/support/error_code.h"
-#include "tests/support/fake_runtime.h"
-#include "tests/support/freezing_store.h"
-#include "tests/support/image_package.h"
-#include "tests/support/manual_clock.h"
-#include "tests/support/sequence_ids.h"
-#include "tests/support/telling_clock.h"
+#include "tests/support/service_world.h"
 
 namespace svc::test {
 
@@ -55,80 +37,17 @@ inline std::string application_package(const std::string& manifest,
     return read_file(package, std::size_t{1} << 24U);
 }
 
-struct ApplicationFixture;
+struct ApplicationFixture : ServiceWorld {
+    FreezingStore& store = freezing_store;
 
-// One life of the daemon.
-struct ApplicationLife {
-    explicit ApplicationLife(ApplicationFixture& world);
-    Images images;
-    Nodes nodes;
-    Instances instances;
-    Addons addons;
-    Applications applications;
-    ConfigRecords config_records;
-    Collection<Operation> operations;  // what is on disk
-    Engine engine;
-    Content content;
-    ConfigService config;
-    AddonService addon_service;
-    ImageService image_service;
-    NodeService node_service;
-    InstanceService instance_service;
-    ApplicationService application_service;
-    std::unique_ptr<Subscription> changes;  // last: told after the collections
-};
-
-struct ApplicationFixture {
-    ManualClock clock;
-    TellingClock engine_clock{clock};
-    SequenceIds ids;
-    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-applications-"};
-    SqliteStore sqlite{":memory:"};
-    FreezingStore store{sqlite};
-    EventBus bus{clock};
-    DirBlobStore blobs{{directory.path() / "blobs"}};
-    AgentTokens tokens{directory.path() / "secret", clock};
-    std::atomic<bool> guests_report{true};
-    std::mutex mutex;
-    std::condition_variable changed;
-    SimulatedRuntime simulated{clock, simulation()};
-    FakeRuntime runtime{simulated};
-    FakeLayers layers{simulated.layers()};
-    std::shared_timed_mutex life_mutex;  // held by guests that report
-    std::unique_ptr<ApplicationLife> life = std::make_unique<ApplicationLife>(*this);
-
-    ApplicationFixture() {
-        store.on_frozen([this] {
-            std::lock_guard lock(mutex);
-            changed.notify_all();
-        });
+    ApplicationFixture() : ServiceWorld({.cpus = 16, .disk_bytes = std::uint64_t{200} << 30}) {
         add_image("base");
     }
-    ~ApplicationFixture() { end_life(); }
 
-    SimulatedOptions simulation() {
-        SimulatedOptions options;
-        options.cpus = 16;
-        options.disk_bytes = std::uint64_t{200} << 30;
-        options.report_running = [this](std::string_view id) {
-            if (guests_report) try_report(std::string(id));
-        };
-        return options;
-    }
-    void set_life(std::unique_ptr<ApplicationLife> next) {
-        std::unique_lock lock(life_mutex, std::defer_lock);
-        // A report that came when the engine had stopped already is waited for until its time is over.
-        while (!lock.try_lock_for(std::chrono::milliseconds(50))) clock.advance(std::chrono::seconds(3));
-        life = std::move(next);
-    }
-    void end_life() {
-        if (life) life->engine.stop(std::chrono::hours(1));
-        set_life(nullptr);
-    }
     // Nothing is on disk but what was committed before the store froze.
     // `join` waits for requests that other threads make.
     void crash(const std::function<void()>& join = {}) {
-        engine_clock.on_next([this] { store.let_go(); });
+        service_clock.on_next([this] { store.let_go(); });
         life->engine.stop(std::chrono::hours(1));
         if (join) join();
         set_life(nullptr);
@@ -139,24 +58,12 @@ struct ApplicationFixture {
         begin_life();
     }
     void begin_life() {
-        set_life(std::make_unique<ApplicationLife>(*this));
-        life->engine.recover();
+        ServiceWorld::begin_life();
         life->instance_service.reconcile();
     }
 
     ApplicationService& service() { return life->application_service; }
-    Engine& engine() { return life->engine; }
 
-    UploadedPackage upload(const std::string& bytes) {
-        UploadedPackage uploaded;
-        uploaded.blob = blobs.create(bytes.size());
-        uploaded.blob->write(bytes);
-        uploaded.info = uploaded.blob->finish();
-        return uploaded;
-    }
-    std::shared_ptr<const Operation> wait(const Started& started) {
-        return engine().wait(started->id.str(), std::nullopt);
-    }
     void succeed(const Started& started) { REQUIRE(wait(started)->err == ""); }
     std::shared_ptr<const Image> add_image(const std::string& name, const std::string& text = "hello") {
         PackageContent content;
@@ -182,22 +89,6 @@ struct ApplicationFixture {
     void set(const std::string& key, const std::string& value) {
         succeed(life->config.patch({key, value}, "test"));
     }
-    void report(const std::string& id, const std::string& status, const std::string& message = "",
-                std::vector<std::string> notes = {}) {
-        life->instance_service.report(id, id, {status, message.empty() ? 0 : 1, message, std::move(notes)});
-    }
-
-    // As an agent, which asks again when it is not heard.
-    void try_report(const std::string& id) {
-        std::shared_lock lock(life_mutex);
-        if (!life) return;
-        try {
-            report(id, "running");
-        } catch (const Error&) {
-            return;
-        }
-    }
-
     Started create(const std::string& manifest = "name: candy\n",
                    const std::map<std::string, std::string>& files = {}) {
         return service().changes().create(upload(application_package(manifest, files)), "", "test");
@@ -289,51 +180,5 @@ class RepeatingAgent {
     ApplicationFixture& world_;
     std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
 };
-
-inline ApplicationLife::ApplicationLife(ApplicationFixture& world)
-    : images(world.store),
-      nodes(world.store),
-      instances(world.store),
-      addons(world.store),
-      applications(world.store),
-      config_records(world.store),
-      operations(world.store),
-      engine(world.store, world.bus, world.engine_clock, world.ids, {.workers = 4}),
-      content(world.blobs, world.layers),
-      config(config_records, addons, engine),
-      addon_service({addons, applications, instances, config_records, content, engine, world.clock}),
-      image_service({world.store, images, applications, content, engine, world.clock, world.ids, "x86_64"}),
-      node_service({nodes, world.runtime, config, engine, {"node0", 10000, 10019, 4, 2, {}}}),
-      instance_service({instances,
-                        images,
-                        applications,
-                        addons,
-                        config,
-                        content,
-                        node_service,
-                        world.runtime,
-                        engine,
-                        world.bus,
-                        world.tokens,
-                        world.clock,
-                        world.ids,
-                        {},
-                        {.log_dir = world.directory.path() / "logs"}}),
-      application_service({applications, addon_service, image_service, instance_service, config, content,
-                           engine, world.clock, world.ids, "x86_64"}),
-      changes(world.store.watch("", [&world](const auto&) {
-          std::lock_guard lock(world.mutex);
-          world.changed.notify_all();
-      })) {
-    addon_service.on_new_version(
-        [this](const auto& addon) { application_service.updates().addon_changed(addon); });
-    image_service.on_new_version(
-        [this](const auto& image) { application_service.updates().image_changed(image); });
-    instance_service.on_application_released(
-        [this](const auto&, int) { application_service.publication().enforce_limits(); });
-    config.on_change("application.addons", [this] { application_service.updates().global_addons_changed(); });
-    config.on_change("application.max_published_versions",
-                     [this] { application_service.publication().enforce_limits(); });
-}
 
 }  // namespace svc::test

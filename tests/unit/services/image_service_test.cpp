@@ -342,6 +342,7 @@ TEST_CASE_METHOD(ImageFixture, "an image from a server is immutable and gets eac
 }
 
 TEST_CASE_METHOD(ImageFixture, "only an image from a server can be synchronised") {
+    images().on_sync_request(nullptr);
     add_image("own");
     wait(images().import({"remote", "1", false}, package({.text = "1"})));
     ImagePatch sync;

@@ -16,18 +16,11 @@ namespace {
 // A directory that is an image server, and a service that follows it.
 struct SyncFixture : PackageFixture {
     fs::path server = directory.path() / "server";
-    std::unique_ptr<ImageSync> sync;
+    ImageSync* sync = &life->image_sync;
     Json products = Json::object();
 
-    SyncFixture() {
-        make_sync();
-        configure("images.url", "file://" + server.string());
-    }
-    ~SyncFixture() { end_life(); }
+    SyncFixture() { configure("images.url", "file://" + server.string()); }
 
-    void make_sync() {
-        sync = std::make_unique<ImageSync>(ImageSyncParts{images(), config(), blobs, engine(), "x86_64"});
-    }
     // One more version of a product; `fingerprint` "" is the right one.
     void offer(const std::string& name, const std::string& version, const PackageContent& content,
                const std::string& release = "", const std::string& arch = "amd64",

@@ -1,11 +1,6 @@
 #pragma once
-// One node over a store in memory and a simulated runtime.
-#include <catch2/catch.hpp>
-#include <filesystem>
-
-#include "libsvc/runtime/simulated/simulated_runtime.h"
-#include "libsvc/services/nodes/node_service.h"
-#include "tests/support/config_world.h"
+// One small node.
+#include "tests/support/service_world.h"
 
 namespace svc::test {
 
@@ -20,23 +15,22 @@ inline SimulatedOptions machine() {
     return options;
 }
 
-struct NodeFixture : ConfigWorld {
-    Nodes nodes{store};
-    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-nodes-"};
-    SimulatedRuntime runtime{clock, machine()};
-    NodeService service{parts(runtime)};
+inline WorldOptions node_world() {
+    const SimulatedOptions small = machine();
+    return {small.cpus, small.memory_bytes, small.disk_bytes, small.subnet, 10009};
+}
 
-    ~NodeFixture() { engine.stop(std::chrono::hours(1)); }
+struct NodeFixture : ServiceWorld {
+    Nodes& nodes = life->nodes;
+    NodeService& service = life->node_service;
 
+    NodeFixture() : ServiceWorld(node_world()) {}
+
+    // Of a further service over the same records.
     NodeServiceParts parts(Runtime& of) {
-        NodeServiceOptions options;
-        options.local_name = "node0";
-        options.last_port = 10009;
-        options.sysfs = directory.path();
-        return {nodes, of, config, engine, options};
-    }
-    void configure(const std::string& key, const std::string& value) {
-        REQUIRE(wait(config.patch({key, value}, "test"))->err.empty());
+        NodeServiceOptions given = node_options();
+        given.sysfs = directory.path();
+        return {nodes, of, life->config, life->engine, given};
     }
     void patch(const NodePatch& change) {
         REQUIRE(wait(service.patch("node0", change, "test"))->err.empty());

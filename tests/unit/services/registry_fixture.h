@@ -1,5 +1,5 @@
 #pragma once
-// Services and a directory that is their registry.
+// Services, and a directory that is their registry.
 #include <thread>
 
 #include "libsvc/services/registry/registry_service.h"
@@ -9,27 +9,14 @@ namespace svc::test {
 
 namespace fs = std::filesystem;
 
-struct Station;
-
-// What the registry needs beside the applications; made anew with each life.
-struct RegistryLife {
-    explicit RegistryLife(Station& station);
-    Certificates certificates;
-    JoinTokens tokens;
-    CertificateService certificate_service;
-    RegistryService registry;
-};
-
 struct Station : ApplicationFixture {
-    std::unique_ptr<RegistryLife> part = std::make_unique<RegistryLife>(*this);
-
     explicit Station(const fs::path& shared, const std::string& mode = "") {
+        hold_what_is_published();
         set("registry.url", "file://" + shared.string());
         if (!mode.empty()) set("registry.mode", mode);
     }
-    ~Station() { life->engine.stop(std::chrono::hours(1)); }
 
-    RegistryService& registry() { return part->registry; }
+    RegistryService& registry() { return life->registry_service; }
     bool is_stopping(const Started& running) {
         OperationSpec again;
         again.kind = running->kind;
@@ -47,15 +34,17 @@ struct Station : ApplicationFixture {
         begin_again();
     }
     void begin_again() {
-        life->engine.stop(std::chrono::hours(1));
-        part.reset();
-        life.reset();
-        life = std::make_unique<ApplicationLife>(*this);
-        part = std::make_unique<RegistryLife>(*this);
-        life->engine.recover();
+        end_life();
+        set_life(std::make_unique<Life>(*this));
+        hold_what_is_published();
+        life->management.recover();
         life->content.collect_garbage();
     }
-    // As the daemon wires it.
+    // Most tests tell when something is sent: nothing is until they synchronise.
+    void hold_what_is_published() {
+        service().publication().on_published([](const std::string&) {});
+    }
+    // As the service does it by itself.
     void send_what_is_published() {
         service().publication().on_published([this](const std::string& id) { registry().published(id); });
     }
@@ -76,14 +65,6 @@ struct Station : ApplicationFixture {
         REQUIRE(bootstrapped(update(name, "name: " + name + "\nversion: '" + text + "'\n")) == "");
     }
 };
-
-inline RegistryLife::RegistryLife(Station& station)
-    : certificates(station.store),
-      tokens(station.store),
-      certificate_service(certificates, tokens, station.life->config, station.life->engine, station.clock,
-                          station.ids),
-      registry({station.life->application_service, certificate_service, station.life->config, station.blobs,
-                station.life->engine, station.directory.path() / "registry", "x86_64"}) {}
 
 struct TwoStations {
     TemporaryDirectory shared{fs::temp_directory_path(), "svc-registry-"};

@@ -225,7 +225,7 @@ TEST_CASE_METHOD(LoneStation, "over the network the registry's certificate must 
     CHECK(words() == "registry certificate is not trusted");
     Certificate certificate;
     certificate.fingerprint = fingerprint;
-    station.part->certificates.create(certificate);
+    station.life->certificates.create(certificate);
     CHECK(words().starts_with("registry cannot be reached: "));
     CHECK(fs::exists(station.directory.path() / "registry/client.crt"));
 }
