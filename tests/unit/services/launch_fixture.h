@@ -1,8 +1,8 @@
 #pragma once
 // Applications and addons as records alone, to launch instances from.
 #include <future>
-#include <thread>
 
+#include "tests/support/eventually.h"
 #include "tests/unit/services/service_fixture.h"
 
 namespace svc::test {
@@ -87,8 +87,11 @@ struct LaunchFixture : ServiceFixture {
     // Returns when the engine takes no more; it has stopped when what it waits for is over.
     std::future<void> stop_engine() {
         auto stopped = std::async(std::launch::async, [this] { engine().stop(std::chrono::hours(1)); });
-        while (code_of([this] { life->config.patch({"gpu.type", ""}, "test"); }) != ErrorCode::unavailable)
-            std::this_thread::yield();
+        eventually("the engine refuses work", [this] {
+            return code_of([this] {
+                       life->config.patch({"gpu.type", ""}, "test");
+                   }) == ErrorCode::unavailable;
+        });
         return stopped;
     }
     bool exists(const std::string& id) { return life->instances.find(id) != nullptr; }

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "libsvc/services/registry/registry_service.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/services/application_fixture.h"
 
 namespace svc::test {
@@ -27,7 +28,7 @@ struct Station : ApplicationFixture {
     // then.
     void crash_and_begin(const Started& running) {
         std::jthread stopping([this] { life->engine.stop(std::chrono::hours(1)); });
-        while (!is_stopping(running)) std::this_thread::yield();
+        eventually("the engine refuses work", [&] { return is_stopping(running); });
         store.let_go();
         stopping.join();
         store.thaw();
