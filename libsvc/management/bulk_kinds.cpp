@@ -11,7 +11,7 @@ BulkKind kind_of(InstanceService& instances, PathWord word) {
     const std::string noun(to_text(word));
     return {noun, "Deleting " + noun,
             [&instances, noun](std::string_view id) {
-                return "/1.0/" + noun + "/" + instances.get(id)->id.str();
+                return "/1.0/" + noun + "/" + instances.records().get(id)->id.str();
             },
             [&instances, word](std::string_view id, bool force, std::string requestor) {
                 return instances.remove(id, force, word, std::move(requestor));

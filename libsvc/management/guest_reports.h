@@ -7,7 +7,7 @@
 #include <shared_mutex>
 #include <string_view>
 
-#include "libsvc/services/instances/instance_service.h"
+#include "libsvc/services/instances/instance_reports.h"
 
 namespace svc {
 
@@ -19,15 +19,15 @@ class GuestReports {
     // was called.
     void running(std::string_view instance_id);
     // `service` is used until close(). A later open() takes reports again.
-    void open(InstanceService& service);
-    void close();  // no report is under way when this returns
+    void open(InstanceReports& service);
+    void close();  // no call of running() is in the service when this returns
 
   private:
     bool report(std::string_view instance_id);  // false: to be tried again
 
     std::shared_mutex mutex_;
     std::condition_variable_any changed_;
-    InstanceService* service_ = nullptr;
+    InstanceReports* service_ = nullptr;
     bool closed_ = false;
 };
 

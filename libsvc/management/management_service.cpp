@@ -71,7 +71,7 @@ ManagementService::~ManagementService() {
 void ManagementService::recover() {
     engine_.recover();
     recovered_ = true;
-    if (seams_.guest_reports != nullptr) seams_.guest_reports->open(instances_);
+    if (seams_.guest_reports != nullptr) seams_.guest_reports->open(instances_.reports());
 }
 
 void ManagementService::start() {
@@ -84,7 +84,7 @@ void ManagementService::start() {
 
 void ManagementService::reconcile_first() {
     try {
-        instances_.reconcile();
+        instances_.reconciler().reconcile();
         content_.collect_garbage();
         // A crash may have come between a change and the call that tells the applications of it.
         applications_.updates().global_addons_changed();

@@ -58,7 +58,7 @@ void Authenticator::check(Access access, const Request& request) const {
 InstanceQuestion known_to(const InstanceService& instances) {
     return [&instances](std::string_view id) {
         try {
-            return instances.get(id)->id.str() == id;
+            return instances.records().get(id)->id.str() == id;
         } catch (const Error& e) {
             if (e.code() == ErrorCode::not_found) return false;
             throw;

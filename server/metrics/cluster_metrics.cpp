@@ -110,7 +110,7 @@ ClusterMetrics::ClusterMetrics(MetricsRegistry& registry, const NodeService& nod
 
 void ClusterMetrics::collect(std::string& out) const {
     const NodeList nodes = nodes_.list();
-    const InstanceList instances = instances_.list();
+    const InstanceList instances = instances_.records().list();
     std::unordered_map<std::string_view, Used> used;
     for (const auto& instance : instances) {
         if (!holds_resources(*instance)) continue;
@@ -127,7 +127,7 @@ void ClusterMetrics::observe_boot(const std::string& event) const {
     const Json document = Json::parse(event);
     const std::string& source = document.at("metadata").at("source").as_string();
     try {
-        const auto instance = instances_.get(source.substr(source.rfind('/') + 1));
+        const auto instance = instances_.records().get(source.substr(source.rfind('/') + 1));
         if (instance->type != InstanceType::regular || instance->start_requested_at == Time{}) return;
         boot_time_.observe(
             std::chrono::duration<double>(clock_.now() - instance->start_requested_at).count());

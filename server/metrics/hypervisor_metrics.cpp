@@ -102,7 +102,7 @@ Row make_row(std::string labels, ContainerUsage usage) {
 // Containers of which nobody knows, about to be removed or not yet recorded, are left out.
 Rows make_rows(std::vector<ContainerUsage> usages, const InstanceService& instances, const Names& names) {
     std::unordered_map<std::string_view, const Instance*> records;
-    const auto list = instances.list();
+    const auto list = instances.records().list();
     for (const auto& instance : list) records.emplace(instance->id.str(), instance.get());
     Rows rows;
     rows.reserve(usages.size());

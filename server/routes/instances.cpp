@@ -14,8 +14,8 @@ std::string url(PathWord word, std::string_view id) {
     return "/1.0/" + std::string(to_text(word)) + "/" + std::string(id);
 }
 
-// Those that the filter need be asked about.
-std::vector<std::shared_ptr<const Instance>> candidates(const InstanceService& instances,
+// The instances that can match the filter.
+std::vector<std::shared_ptr<const Instance>> candidates(const Instances& instances,
                                                         const InstanceFilter& filter) {
     if (!filter.only) return instances.list();
     const auto found = instances.find(*filter.only);
@@ -27,8 +27,9 @@ Response list_instances(const Services& services, const Request& request, PathWo
         return records ? to_json(instance) : Json(url(word, instance.id.str()));
     };
     const InstanceFilter filter = instance_filter(request, services.nodes);
-    if (!filter.wanted) return sync_list_of(request, services.instances, render);
-    return sync_list(request, filtered(candidates(services.instances, filter), filter.wanted), render);
+    if (!filter.wanted) return sync_list_of(request, services.instances.records(), render);
+    return sync_list(request, filtered(candidates(services.instances.records(), filter), filter.wanted),
+                     render);
 }
 
 Response launch(const Services& services, const Request& request, PathWord word) {
@@ -37,7 +38,7 @@ Response launch(const Services& services, const Request& request, PathWord word)
 }
 
 Response show_instance(const Services& services, const Request& request, PathWord) {
-    return sync(to_json(*services.instances.get(request.params.at("id"))));
+    return sync(to_json(*services.instances.records().get(request.params.at("id"))));
 }
 
 Response delete_instance(const Services& services, const Request& request, PathWord word) {
@@ -50,11 +51,24 @@ Response delete_instances(const Services& services, const Request& request, Path
         *services.bulk.remove(to_text(word), BulkRequest::from_json(json_body(request)), requestor(request)));
 }
 
+// Answers when what follows from the report is stored. Holds no thread meanwhile.
 Response report(const Services& services, const Request& request) {
     const std::string sender = token_instance(request, services.tokens, known_to(services.instances));
-    services.instances.admit_report(sender);
-    services.instances.report(request.params.at("id"), sender, InstanceReport::from_json(json_body(request)));
-    return sync(nullptr);
+    InstanceReports& reports = services.instances.reports();
+    reports.admit(sender);
+    Response response;
+    response.later = [&reports, id = request.params.at("id"), sender,
+                      said = InstanceReport::from_json(json_body(request))](const Responder& respond) {
+        const auto answer = [respond](const std::optional<Error>& refused) {
+            respond(refused ? failure(*refused) : sync(nullptr));
+        };
+        try {
+            reports.take(id, sender, said, answer);
+        } catch (const std::exception& e) {
+            respond(failure(e));
+        }
+    };
+    return response;
 }
 
 // A token speaks for an instance: its report. Without one it is a trusted client's wish.
@@ -76,7 +90,7 @@ Response execute(const Services& services, const Request& request, PathWord word
 Response list_logs(const Services& services, const Request& request, PathWord word) {
     const std::string base = url(word, request.params.at("id")) + "/logs/";
     JsonArray urls;
-    for (const std::string& name : services.instances.logs(request.params.at("id")))
+    for (const std::string& name : services.instances.records().get(request.params.at("id"))->stored_logs)
         urls.emplace_back(base + percent_encode(name));
     return sync(Json(std::move(urls)));
 }

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -163,6 +164,7 @@ struct ServiceWorld {
     Engine& engine() { return life->engine; }
     ImageService& images() { return life->image_service; }
     InstanceService& instances() { return life->instance_service; }
+    const Instances& records() { return life->instance_service.records(); }
     NodeService& nodes() { return life->node_service; }
 
     UploadedPackage upload(const std::string& bytes) {
@@ -186,7 +188,15 @@ struct ServiceWorld {
     }
     void report(const std::string& id, const std::string& status, const std::string& message = "",
                 std::vector<std::string> notes = {}) {
-        instances().report(id, id, {status, message.empty() ? 0 : 1, message, std::move(notes)});
+        report(id, id, {status, message.empty() ? 0 : 1, message, std::move(notes)});
+    }
+    // Returns when the report is answered; throws what it was refused with.
+    void report(const std::string& id, const std::string& sender, const InstanceReport& said) {
+        const auto answered = std::make_shared<std::promise<std::optional<Error>>>();
+        instances().reports().take(id, sender, said, [answered](const std::optional<Error>& failure) {
+            answered->set_value(failure);
+        });
+        if (const auto failure = answered->get_future().get()) throw Error(*failure);
     }
     // As an agent, which asks again when it is not heard.
     void try_report(const std::string& id) {

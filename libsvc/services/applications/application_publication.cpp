@@ -97,7 +97,7 @@ std::vector<int> ApplicationPublication::surplus(const Application& application)
 }
 
 bool ApplicationPublication::is_used(const std::string& application, int version) const {
-    const auto instances = parts_.instances.list();
+    const auto instances = parts_.instances.records().list();
     return std::ranges::any_of(instances, [&](const auto& instance) {
         return instance->app_id == application && instance->app_version == version &&
                instance->type != InstanceType::base && instance->status != InstanceStatus::deleted;

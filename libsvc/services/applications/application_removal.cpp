@@ -127,7 +127,7 @@ OperationResult ApplicationRemoval::without_bases(OperationContext& context,
     waiting->completion.with([&](auto& value) { value = completion; });
     if (context.stop().stop_requested()) waiting->cancel();
     for (const std::string& base : bases)
-        parts_.instances.remove_base(InstanceId(base), [waiting, completion, last] {
+        parts_.instances.base().remove(InstanceId(base), [waiting, completion, last] {
             if (--waiting->left == 0) completion->succeed(last);
         });
     return {};

@@ -109,7 +109,7 @@ void Bootstraps::launch(const BootstrapPtr& bootstrap, const Application& before
     const auto application = parts_.applications.get(target.application);
     BaseLaunch wanted = base_launch_of(*application, version_of(*application, target.version));
     wanted.requestor = bootstrap->requestor;
-    parts_.instances.launch_base(wanted);
+    parts_.instances.base().launch(wanted);
     auto fields = version_fields(target);
     fields.emplace_back("container", base);
     log::info(resumed ? "bootstrap continued" : "bootstrap started", fields);
@@ -119,7 +119,7 @@ void Bootstraps::launch(const BootstrapPtr& bootstrap, const Application& before
 
 void Bootstraps::set_deadline(const BootstrapPtr& bootstrap, const std::string& base) {
     const Duration limit = parts_.limit;
-    const Duration left = parts_.instances.get(base)->created_at + limit - parts_.clock.now();
+    const Duration left = parts_.instances.records().get(base)->created_at + limit - parts_.clock.now();
     const Error late(ErrorCode::internal, "bootstrap did not end within " + format_duration(limit));
     bootstrap->deadline =
         timer_.after(std::max(left, Duration::zero()),
@@ -132,7 +132,7 @@ void Bootstraps::await_guest(const BootstrapPtr& bootstrap, const std::string& b
         if (failure) return bootstrap->completion->fail(*failure);
         post([this, bootstrap, base] { guest_ended(bootstrap, base); });
     };
-    parts_.instances.finish_base(InstanceId(base), done);
+    parts_.instances.base().finish(InstanceId(base), done);
 }
 
 void Bootstraps::guest_ended(const BootstrapPtr& bootstrap, const std::string& base) {
@@ -149,7 +149,7 @@ BootstrappedLayer Bootstraps::capture(const ApplicationTarget& target, const std
     layer.name = layer_name(target.application, target.version);
     layers.capture(layer.name, base, agent_state_paths());
     layer.bytes = layers.size(layer.name);
-    layer.notes = parts_.instances.get(base)->notes;
+    layer.notes = parts_.instances.records().get(base)->notes;
     layer.publish = parts_.config.boolean("application.auto_publish");
     return layer;
 }
@@ -159,7 +159,7 @@ void Bootstraps::remove_base(const BootstrapPtr& bootstrap, const std::string& b
     const auto done = [this, post = parts_.jobs.post_function(), bootstrap] {
         post([this, bootstrap] { do_step(bootstrap, [&] { base_removed(bootstrap); }); });
     };
-    parts_.instances.remove_base(InstanceId(base), done);
+    parts_.instances.base().remove(InstanceId(base), done);
 }
 
 void Bootstraps::base_removed(const BootstrapPtr& bootstrap) {
@@ -211,7 +211,8 @@ void Bootstraps::fail_version(const ApplicationTarget& target, const std::string
 void Bootstraps::fail_base(const std::string& base, const std::string& reason) {
     const InstanceId id(base);
     try {
-        parts_.instances.report(base, base, {"error", timed_out_inside, reason, {}});
+        parts_.instances.reports().take(base, base, {"error", timed_out_inside, reason, {}},
+                                        [](const std::optional<Error>&) {});  // finish() waits for the end
     } catch (const Error& e) {
         log::debug("base container did not take its failure", {{"container", base}, {"error", e.what()}});
         if (e.code() == ErrorCode::not_found) return;
@@ -219,9 +220,9 @@ void Bootstraps::fail_base(const std::string& base, const std::string& reason) {
     const auto done = [&instances = parts_.instances, post = parts_.jobs.post_function(),
                        id](const std::optional<Error>& failure) {
         if (failure) return;
-        post([&instances, id] { instances.remove_base(id, [] {}); });
+        post([&instances, id] { instances.base().remove(id, [] {}); });
     };
-    parts_.instances.finish_base(id, done);
+    parts_.instances.base().finish(id, done);
 }
 
 }  // namespace svc

@@ -1,8 +1,10 @@
-// What the agents inside say.
+#include "libsvc/services/instances/instance_reports.h"
+
+#include <utility>
+
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/model/instances/guest_text.h"
-#include "libsvc/services/instances/instance_implementation.h"
 
 namespace svc {
 
@@ -10,91 +12,100 @@ namespace {
 
 constexpr Duration report_limit = std::chrono::seconds(2);  // the agent asks again then
 
-bool may_report(InstanceStatus status) {
-    return status == InstanceStatus::started || status == InstanceStatus::running;
-}
-
 }  // namespace
 
-void InstanceService::Implementation::admit_report(std::string_view id) {
-    const auto instance = parts_.instances.find(id);
-    if (!instance) return;                           // report() says so
-    if (reports_.admit(instance->id.str())) return;  // whether by its id or its name
+InstanceReports::InstanceReports(Instances& instances, Engine& engine, const Clock& clock,
+                                 PendingBoots& boots, EndHooks& hooks, InstanceRepair& repair)
+    : instances_(instances), engine_(engine), boots_(boots), hooks_(hooks), repair_(repair), memory_(clock) {}
+
+void InstanceReports::admit(std::string_view id) {
+    const auto instance = instances_.find(id);
+    if (!instance) return;                          // take() says so
+    if (memory_.admit(instance->id.str())) return;  // whether by its id or its name
     throw Error(ErrorCode::busy,
                 "too many reports of container " + std::string(id) + ": try again in a minute");
 }
 
-void InstanceService::Implementation::report(std::string_view id, std::string_view token_instance,
-                                             const InstanceReport& said) {
-    const auto instance = parts_.instances.get(id);
+void InstanceReports::take(std::string_view id, std::string_view token_instance, const InstanceReport& said,
+                           Answer answer) {
+    const auto instance = instances_.get(id);
     if (instance->id.str() != token_instance) throw Error(ErrorCode::forbidden, "Not Authorized");
     InstanceReport report = said;
     report.error_message = clipped(std::move(report.error_message), max_error_bytes);
-    keep_notes(instance, report);
-    if (take_end_report(instance->id.str(), report)) return;
-    if (!report.status || instance->status == InstanceStatus::deleted) return;
-    const bool devmode = instance->config->devmode;
-    const bool is_news = devmode && reports_.is_news(instance->id.str(), *report.status);
-    if (*report.status == "running") return report_running(instance);
-    if (devmode) {
-        if (is_news)
-            log::warning("container is kept: development mode",
-                         {{"container", instance->id.str()}, {"reported", *report.status}});
-        return;
-    }
-    if (*report.status == "error") return report_error(instance, report);
-    if (*report.status == "stopped") return report_stopped(instance);
+    keep_notes(*instance, report);
+    const AnsweredBy operation = act_on(*instance, report);
+    if (operation.empty()) return answer(std::nullopt);
+    engine_.when_final(
+        operation, report_limit,
+        [name = instance->id.str(), answer = std::move(answer)](const Started& last) {
+            if (is_final(last->status)) return answer(std::nullopt);
+            answer(Error(ErrorCode::unavailable, "report of container " + name + " is not stored yet"));
+        });
+}
+
+InstanceReports::AnsweredBy InstanceReports::act_on(const Instance& instance, const InstanceReport& report) {
+    if (hooks_.take_report(instance.id.str(), report)) return {};
+    if (!report.status || instance.status == InstanceStatus::deleted) return {};
+    if (instance.config->devmode) keep_in_development(instance, *report.status);
+    if (*report.status == "running") return running(instance);
+    if (instance.config->devmode) return {};
+    if (*report.status == "error") return failed(instance, report);
+    if (*report.status == "stopped") return stopped(instance);
     throw Error(ErrorCode::invalid_argument, "argument status is invalid: must be running, error or stopped");
 }
 
-// Of a bootstrap alone: they go on to the record of the application version. Agents repeat their reports.
-void InstanceService::Implementation::keep_notes(const Ptr& instance, const InstanceReport& report) {
-    if (instance->type != InstanceType::base || report.notes.empty()) return;
-    if (joined_notes(instance->notes, report.notes) == instance->notes) return;
-    parts_.instances.update(instance->id.str(), [&](Instance& changed) {
-        changed.notes = joined_notes(changed.notes, report.notes);
-    });
+// In development mode a container stays whatever its guest reports; a status is logged when it changes.
+void InstanceReports::keep_in_development(const Instance& instance, const std::string& status) {
+    const std::string& id = instance.id.str();
+    if (!memory_.is_news(id, status) || status == "running") return;
+    log::warning("container is kept: development mode", {{"container", id}, {"reported", status}});
 }
 
-// A report is taken when what follows from it is stored: the agent does not send it again after that.
-bool InstanceService::Implementation::settle_boot(const std::string& id, std::optional<Error> failure) {
-    const auto operation = boots_.settle(id, std::move(failure));
-    if (!operation) return false;
-    if (!is_final(parts_.engine.wait(*operation, report_limit)->status))
-        throw Error(ErrorCode::unavailable, "report of container " + id + " is not stored yet");
-    return true;
+// Of a bootstrap alone: the notes go on to the record of the application version. Agents repeat their
+// reports.
+void InstanceReports::keep_notes(const Instance& instance, const InstanceReport& report) {
+    if (instance.type != InstanceType::base || report.notes.empty()) return;
+    if (joined_notes(instance.notes, report.notes) == instance.notes) return;
+    instances_.update(instance.id.str(),
+                      [&](Instance& changed) { changed.notes = joined_notes(changed.notes, report.notes); });
 }
 
 // Agents repeat this: after a restart of either side it may come at any time.
-void InstanceService::Implementation::report_running(const Ptr& instance) {
-    if (instance->status == InstanceStatus::running) return;
-    if (settle_boot(instance->id.str(), std::nullopt)) return;
-    const bool may_come_up = instance->status == InstanceStatus::created ||
-                             instance->status == InstanceStatus::prepared ||
-                             instance->status == InstanceStatus::started;
+InstanceReports::AnsweredBy InstanceReports::running(const Instance& instance) {
+    const std::string& id = instance.id.str();
+    if (instance.status == InstanceStatus::running) return {};
+    if (auto operation = boots_.settle(id, std::nullopt)) return std::move(*operation);
+    const bool may_come_up = instance.status == InstanceStatus::created ||
+                             instance.status == InstanceStatus::prepared ||
+                             instance.status == InstanceStatus::started;
     if (!may_come_up)
         throw Error(ErrorCode::invalid_argument, "reporting running from a container that is " +
-                                                     std::string(to_text(instance->status)) + " not allowed");
-    // After a crash, before the start is taken up again, whose last step may be missing from the record; or
-    // again, while the first report is being stored. The agent asks again after what is not its fault.
-    throw Error(ErrorCode::unavailable,
-                "start of container " + instance->id.str() + " is not waited for yet");
+                                                     std::string(to_text(instance.status)) + " not allowed");
+    // After a crash, before the start is resumed; or again, while the first report is being stored.
+    throw Error(ErrorCode::unavailable, "start of container " + id + " is not waited for yet");
 }
 
-void InstanceService::Implementation::report_error(const Ptr& instance, const InstanceReport& report) {
-    const std::string& id = instance->id.str();
+InstanceReports::AnsweredBy InstanceReports::failed(const Instance& instance, const InstanceReport& report) {
+    const std::string& id = instance.id.str();
     const std::string message = report.error_message.empty()
                                     ? "instance reported error " + std::to_string(report.error_code)
                                     : report.error_message;
-    if (settle_boot(id, Error(ErrorCode::internal, message))) return;
-    if (may_report(instance->status))
-        start_or_check("instance.fail", {.instance = id, .exit_code = 1, .message = message});
+    if (auto operation = boots_.settle(id, Error(ErrorCode::internal, message))) return std::move(*operation);
+    if (may_be_up(instance.status))
+        repair_.start_or_check("instance.fail", {.instance = id, .exit_code = 1, .message = message});
+    return {};
 }
 
-void InstanceService::Implementation::report_stopped(const Ptr& instance) {
-    const std::string& id = instance->id.str();
-    if (settle_boot(id, Error(ErrorCode::internal, "instance stopped before it was running"))) return;
-    if (may_report(instance->status)) start_or_check("instance.stop", {.instance = id});
+InstanceReports::AnsweredBy InstanceReports::stopped(const Instance& instance) {
+    const std::string& id = instance.id.str();
+    const Error early(ErrorCode::internal, "instance stopped before it was running");
+    if (auto operation = boots_.settle(id, early)) return std::move(*operation);
+    if (may_be_up(instance.status)) repair_.start_or_check("instance.stop", {.instance = id});
+    return {};
+}
+
+void InstanceReports::forget_removed() {
+    memory_.forget_all_but([this](std::string_view id) { return instances_.find(id) != nullptr; });
 }
 
 }  // namespace svc

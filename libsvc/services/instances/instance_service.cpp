@@ -4,263 +4,237 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
-#include "libsvc/base/log.h"
-#include "libsvc/services/instances/instance_implementation.h"
+#include "libsvc/base/rollback.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/services/common/retry.h"
+#include "libsvc/services/instances/launch_source.h"
+#include "libsvc/services/instances/unreadable_instances.h"
 
 namespace svc {
 
 namespace {
 
-constexpr std::size_t end_threads = 10;
-constexpr std::size_t max_queued_ends = 100'000;  // no more than there may be instances
+[[noreturn]] void throw_not_allowed(const std::string& what, InstanceStatus status) {
+    throw Error(ErrorCode::invalid_argument,
+                what + " a container that is " + std::string(to_text(status)) + " not allowed");
+}
 
 }  // namespace
 
-std::string_view to_text(PathWord word) {
-    return word == PathWord::containers ? "containers" : "instances";
-}
-
-InstanceService::Implementation::Implementation(InstanceServiceParts parts)
+InstanceService::InstanceService(InstanceServiceParts parts)
     : parts_(std::move(parts)),
+      timer_(std::make_unique<Timer>(parts_.clock, "instances")),
       logs_(parts_.options.log_dir, parts_.options.max_log_bytes),
-      reports_(parts_.clock),
-      timer_(parts_.clock, "instances"),
-      boots_(timer_),
-      enders_("instance-ends", end_threads, max_queued_ends) {
+      limit_(parts_.options.boot_timeout, parts_.clock),
+      sessions_(parts_.session_template, parts_.config, parts_.tokens, parts_.nodes, limit_),
+      changes_(parts_.instances, parts_.events),
+      boots_(*timer_),
+      hooks_(parts_.instances, parts_.runtime, limit_),
+      failures_(parts_.instances, parts_.runtime, parts_.nodes, parts_.content, logs_, hooks_, changes_),
+      abandoned_(parts_.instances, parts_.runtime, parts_.nodes, parts_.content, failures_, changes_),
+      stops_(parts_.instances, parts_.runtime, parts_.nodes, parts_.clock, limit_, parts_.options.stop_grace,
+             hooks_, failures_, changes_),
+      deletions_(parts_.instances, parts_.runtime, parts_.nodes, parts_.content, parts_.engine, parts_.clock,
+                 logs_, boots_, hooks_, failures_, stops_, changes_),
+      launcher_({parts_.instances, parts_.runtime, parts_.nodes, parts_.config, parts_.clock, parts_.engine,
+                 limit_, sessions_, logs_, boots_, failures_, abandoned_, changes_}),
+      repair_(parts_.instances, parts_.runtime, parts_.engine, *timer_, changes_),
+      reports_(parts_.instances, parts_.engine, parts_.clock, boots_, hooks_, repair_),
+      reconciler_(parts_.instances, parts_.runtime, parts_.engine, parts_.clock, parts_.options.linger,
+                  boots_, repair_, reports_, deletions_),
+      new_instances_(parts_.instances, parts_.engine, parts_.clock, parts_.ids, changes_),
+      base_(parts_.instances, parts_.content, parts_.config, parts_.engine, *timer_, new_instances_,
+            deletions_) {
     const auto instances = parts_.instances.list();
     parts_.nodes.adopt(instances);
     for (const auto& instance : instances) parts_.content.hold_layers(instance->layers);
     register_kinds();
-    parts_.nodes.on_forced_removal([this](const std::string& node) { remove_all_on(node); });
-    parts_.runtime.on_event([this](const RuntimeEvent& event) { on_runtime_event(event); });
+    parts_.nodes.on_forced_removal([this](const std::string& node) { deletions_.remove_all_on(node); });
+    parts_.runtime.on_event([this](const RuntimeEvent& event) { reconciler_.on_runtime_event(event); });
 }
 
-InstanceService::Implementation::~Implementation() {
+// First whoever calls the parts from a thread of its own.
+InstanceService::~InstanceService() {
     parts_.runtime.on_event(nullptr);
     parts_.nodes.on_forced_removal(nullptr);
+    hooks_.stop();
+    timer_.reset();
 }
 
-void InstanceService::Implementation::register_kinds() {
+void InstanceService::register_kinds() {
     using Run = std::function<OperationResult(OperationContext&)>;
     using Undo = std::function<OperationResult(const Operation&, const Error&)>;
     const auto handle = [this](const char* kind, Run run, Undo undo) {
         parts_.engine.handle(kind, OperationHandler{std::move(run), std::move(undo), true});
     };
     handle(
-        "instance.launch", [this](OperationContext& c) { return run_launch(c); },
-        [this](const Operation& o, const Error& e) { return undo_launch(o, e); });
+        "instance.launch", [this](OperationContext& c) { return launcher_.run_launch(c); },
+        [this](const Operation& o, const Error& e) { return launcher_.undo_launch(o, e); });
     handle(
-        "instance.start", [this](OperationContext& c) { return run_start(c); },
-        [this](const Operation& o, const Error& e) { return undo_start(o, e); });
+        "instance.start", [this](OperationContext& c) { return launcher_.run_start(c); },
+        [this](const Operation& o, const Error& e) { return launcher_.undo_start(o, e); });
     handle(
-        "instance.stop", [this](OperationContext& c) { return run_stop(c); },
-        [this](const Operation& o, const Error& e) { return undo_stop(o, e); });
-    handle(  // its start has done it
+        "instance.stop", [this](OperationContext& c) { return stops_.run(c); },
+        [this](const Operation& o, const Error& e) { return stops_.undo(o, e); });
+    handle(  // the commit that starts it does everything
         "instance.protect", [](OperationContext&) { return OperationResult{}; }, nullptr);
     handle(
-        "instance.fail", [this](OperationContext& c) { return run_fail(c); }, nullptr);
+        "instance.fail", [this](OperationContext& c) { return failures_.run(c); }, nullptr);
     handle(
-        "instance.recheck", [this](OperationContext& c) { return run_recheck(c); }, nullptr);
+        "instance.recheck", [this](OperationContext& c) { return repair_.run_recheck(c); }, nullptr);
     handle(
-        "instance.delete", [this](OperationContext& c) { return run_delete(c); },
-        [this](const Operation& o, const Error& e) { return undo_delete(o, e); });
+        "instance.delete", [this](OperationContext& c) { return deletions_.run(c); },
+        [this](const Operation& o, const Error& e) { return deletions_.undo(o, e); });
 }
 
-Json InstanceService::Implementation::Work::to_json() const {
-    return Json::object({{"instance", instance},
-                         {"no_wait", no_wait},
-                         {"force", force},
-                         {"if_gone", if_gone},
-                         {"exit_code", exit_code},
-                         {"message", message}});
+Started InstanceService::launch(const InstanceCreate& request, bool no_wait, PathWord word,
+                                const std::string& requestor) {
+    return retry_on_conflict([&] { check_name_is_free(request.name); },
+                             [&] { return launch_once(request, no_wait, word, requestor); });
 }
 
-InstanceService::Implementation::Work InstanceService::Implementation::Work::of(const Operation& operation) {
-    const JsonFields fields(operation.arguments);
-    return {.instance = fields.require_string("instance"),
-            .no_wait = fields.boolean("no_wait").value_or(false),
-            .force = fields.boolean("force").value_or(false),
-            .if_gone = fields.boolean("if_gone").value_or(false),
-            .exit_code = static_cast<int>(fields.integer("exit_code").value_or(0)),
-            .message = fields.string("message").value_or("")};
+Started InstanceService::launch_once(const InstanceCreate& request, bool no_wait, PathWord word,
+                                     const std::string& requestor) {
+    const LaunchRecords records{parts_.images, parts_.applications, parts_.addons};
+    const ConfigValues config = parts_.config.values();
+    const LaunchSource chosen = find_launch_source(request, records, config);
+    parts_.content.hold_layers(chosen.instance.layers);
+    Rollback undo;
+    undo.add("holding layers", [&] { parts_.content.drop_layers(chosen.instance.layers); });
+    // The layers are held now: a source that is still there cannot lose them any more.
+    Instance instance = find_launch_source(pinned(request, chosen), records, config).instance;
+    if (!instance.wanted_node.empty()) parts_.nodes.check_wanted(*instance.wanted_node);
+    new_instances_.give_identity(instance);
+    auto spec = instance_operation("instance.launch", "Creating container",
+                                   {.instance = instance.id.str(), .no_wait = no_wait}, word, requestor);
+    spec.cancellable = true;
+    Batch batch;
+    require_addons(batch, instance);
+    Started started = new_instances_.launch(instance, std::move(spec), std::move(batch));
+    undo.dismiss();
+    return started;
 }
 
-OperationSpec InstanceService::Implementation::spec_for(std::string kind, std::string description,
-                                                        const Work& work, PathWord word,
-                                                        std::string requestor) {
-    const std::string noun(to_text(word));
-    OperationSpec spec;
-    spec.kind = std::move(kind);
-    spec.description = std::move(description);
-    spec.resources[noun] = {"/1.0/" + noun + "/" + work.instance};
-    spec.claims = {"instances/" + work.instance};
-    spec.arguments = work.to_json();
-    spec.requestor = std::move(requestor);
-    return spec;
+// Of two launches that ask for the same name at the same moment one meets a conflict, and then sees the
+// other.
+void InstanceService::check_name_is_free(const std::string& name) const {
+    if (!name.empty() && parts_.instances.find(name))
+        throw Error(ErrorCode::conflict, "container " + quoted(name) + " already exists");
 }
 
-bool InstanceService::Implementation::start_own(std::string kind, const Work& work, bool wait_for_claims) {
-    auto spec = spec_for(std::move(kind), "Updating container", work, PathWord::containers, "service");
-    spec.wait_for_claims = wait_for_claims;
-    spec.cancel_holders = false;
-    try {
-        parts_.engine.start(std::move(spec), {});
-        return true;
-    } catch (const Error& e) {
-        log::info("container is looked at again later", {{"container", work.instance}, {"reason", e.what()}});
-        return false;
+// Writes the addons that the instance will fetch as they are, so that a deletion of one of them at the same
+// moment meets a conflict, and then sees this instance.
+void InstanceService::require_addons(Batch& batch, const Instance& instance) const {
+    for (const PackageRef& package : instance.packages) {
+        if (package.is_application || !package.fetch) continue;
+        parts_.addons.stage_update(batch, package.name, [&](Addon& addon) {
+            const AddonVersion* const version = addon.version(package.version);
+            if (addon.deleting || version == nullptr || version->deleting)
+                throw Error(ErrorCode::not_found, "addon not found");
+        });
     }
 }
 
-std::vector<PackageRef> InstanceService::Implementation::artifacts(std::string_view id) const {
+Started InstanceService::remove(std::string_view id, bool force, PathWord word,
+                                const std::string& requestor) {
+    const InstanceWork work{.instance = parts_.instances.get(id)->id.str(), .force = force};
+    return deletions_.start(work, word, requestor);
+}
+
+// Claims nothing: another operation may hold the instance.
+Started InstanceService::protect(std::string_view id, bool wanted, PathWord word,
+                                 const std::string& requestor) {
+    return retry_on_conflict([&] {
+        const InstanceWork work{.instance = parts_.instances.get(id)->id.str()};
+        auto spec = instance_operation("instance.protect", "Updating container", work, word, requestor);
+        spec.claims.clear();
+        Batch batch;
+        parts_.instances.stage_update(batch, work.instance, [wanted](Instance& changed) {
+            if (changed.status == InstanceStatus::deleted) throw_being_deleted();
+            if (changed.type == InstanceType::base)
+                throw Error(ErrorCode::invalid_argument, "protecting a base container not allowed");
+            changed.config.change([wanted](InstanceConfig& config) { config.delete_protected = wanted; });
+        });
+        return parts_.engine.start(std::move(spec), std::move(batch));
+    });
+}
+
+Started InstanceService::set_desired_status(std::string_view id, std::string_view status, bool no_wait,
+                                            PathWord word, const std::string& requestor) {
+    return retry_on_conflict([&]() -> Started {
+        const auto instance = parts_.instances.get(id);
+        if (instance->status == InstanceStatus::deleted) throw_being_deleted();
+        if (status != "running" && status != "stopped")
+            throw Error(ErrorCode::invalid_argument,
+                        "argument desired_status is invalid: must be running or stopped");
+        if (instance->type == InstanceType::base)
+            throw Error(ErrorCode::invalid_argument, "starting or stopping a base container not allowed");
+        if (status == "running") return start(*instance, no_wait, word, requestor);
+        return stop(*instance, word, requestor);
+    });
+}
+
+// The reason is that of now: the fault may just have gone, while the record still says otherwise.
+void InstanceService::throw_unreadable(const std::string& id) {
+    const auto container = parts_.runtime.inspect(id);
+    repair_.check_later(id);
+    if (container && container->state == ContainerState::unreadable)
+        throw Error(ErrorCode::unavailable, "container cannot be read: " + container->fault);
+    throw Error(ErrorCode::busy, "container can be read again and is being looked at");
+}
+
+Started InstanceService::start(const Instance& instance, bool no_wait, PathWord word,
+                               const std::string& requestor) {
+    if (may_be_up(instance.status)) throw Error(ErrorCode::invalid_argument, "Already running");
+    if (is_set_aside(instance)) throw_unreadable(instance.id.str());
+    if (!may_move(instance.status, InstanceStatus::started)) throw_not_allowed("starting", instance.status);
+    const InstanceWork work{.instance = instance.id.str(), .no_wait = no_wait};
+    Batch batch;
+    parts_.instances.stage_update(batch, work.instance, [now = parts_.clock.now()](Instance& changed) {
+        changed.start_requested_at =
+            now;  // stop_requested stays until it has started: expire() must not take it
+    });
+    auto spec = instance_operation("instance.start", "Updating container", work, word, requestor);
+    return parts_.engine.start(std::move(spec), std::move(batch));
+}
+
+// The launch or start of an instance that still boots is given up: it ends first, and leaves the instance to
+// this stop.
+Started InstanceService::stop(const Instance& instance, PathWord word, const std::string& requestor) {
+    if (!may_be_up(instance.status)) throw_not_allowed("stopping", instance.status);
+    const bool boots = instance.status == InstanceStatus::started;
+    if (boots && instance.stop_requested)
+        throw Error(ErrorCode::busy, "stopping the container already in progress");
+    const InstanceWork work{.instance = instance.id.str()};
+    Batch batch;
+    parts_.instances.stage_update(batch, work.instance, [](Instance& changed) {
+        if (!may_be_up(changed.status)) throw_not_allowed("stopping", changed.status);
+        changed.stop_requested = true;
+    });
+    auto spec = instance_operation("instance.stop", "Updating container", work, word, requestor);
+    spec.wait_for_claims = boots;
+    Started started = parts_.engine.start(std::move(spec), std::move(batch));
+    if (boots) boots_.settle(work.instance, Error(ErrorCode::cancelled, "container is being stopped"));
+    return started;
+}
+
+std::vector<PackageRef> InstanceService::artifacts(std::string_view id) const {
     std::vector<PackageRef> wanted;
-    const Ptr instance = parts_.instances.get(id);
+    const auto instance = parts_.instances.get(id);
     for (const PackageRef& package : instance->packages)
         if (package.fetch) wanted.push_back(package);
     return wanted;
 }
 
-void InstanceService::Implementation::on_application_released(
-    std::function<void(const std::string&, int)> listener) {
-    released_.with([&](auto& current) { current = std::move(listener); });
-}
-
-void InstanceService::Implementation::tell_released(const Instance& instance) const {
-    if (instance.app_id.empty()) return;
-    const auto listener = released_.with([](const auto& current) { return current; });
-    if (listener) listener(instance.app_id, instance.app_version);
-}
-
-std::filesystem::path InstanceService::Implementation::log(std::string_view id, std::string_view name) const {
+std::filesystem::path InstanceService::log(std::string_view id, std::string_view name) const {
     const auto instance = parts_.instances.get(id);
     const auto& names = instance->stored_logs;
     if (std::ranges::find(names, name) == names.end()) throw Error(ErrorCode::not_found, "log not found");
     return logs_.path(instance->id.str(), name);
 }
 
-OperationResult InstanceService::Implementation::transition(const std::string& id,
-                                                            std::function<bool(Instance&)> change,
-                                                            std::string_view action,
-                                                            const std::string& requestor,
-                                                            std::function<void()> then) {
-    const auto applied = std::make_shared<bool>(false);
-    OperationResult result;
-    result.stage = [this, id, applied, change = std::move(change)](Batch& last) {
-        *applied = false;
-        if (!parts_.instances.find(id)) return;
-        bool applies = false;
-        Batch changed;
-        parts_.instances.stage_update(changed, id, [&](Instance& instance) { applies = change(instance); });
-        if (applies) last.append(std::move(changed));
-        *applied = applies;
-    };
-    result.after = [this, id, applied, action = std::string(action), requestor, then = std::move(then)] {
-        if (!*applied) return;
-        if (!action.empty()) publish(action, id, requestor);
-        if (then) then();
-    };
-    return result;
-}
-
-void InstanceService::Implementation::publish(std::string_view action, const std::string& id,
-                                              const std::string& requestor) const {
-    Json event = Json::object({{"action", action}, {"source", "/1.0/containers/" + id}});
-    if (!requestor.empty()) event.set("requestor", requestor);
-    parts_.events.publish(EventType::lifecycle, event);
-}
-
-void InstanceService::Implementation::announce(const std::string& id, const std::string& requestor) {
-    // Under the lock, so that whoever comes second goes on only when the event is out.
-    unannounced_.with([&](auto& ids) {
-        if (ids.erase(id) > 0) publish("container-created", id, requestor);
-    });
-}
-
-InstanceService::InstanceService(InstanceServiceParts parts)
-    : implementation_(std::make_unique<Implementation>(std::move(parts))) {}
-InstanceService::~InstanceService() = default;
-
-Started InstanceService::launch(const InstanceCreate& request, bool no_wait, PathWord word,
-                                const std::string& requestor) {
-    return implementation_->launch(request, no_wait, word, requestor);
-}
-
-Started InstanceService::remove(std::string_view id, bool force, PathWord word,
-                                const std::string& requestor) {
-    return implementation_->remove(id, force, word, requestor);
-}
-
-Started InstanceService::set_desired_status(std::string_view id, std::string_view status, bool no_wait,
-                                            PathWord word, const std::string& requestor) {
-    return implementation_->set_desired_status(id, status, no_wait, word, requestor);
-}
-
-Started InstanceService::protect(std::string_view id, bool wanted, PathWord word,
-                                 const std::string& requestor) {
-    return implementation_->protect(id, wanted, word, requestor);
-}
-
-void InstanceService::launch_base(const BaseLaunch& launch) {
-    implementation_->launch_base(launch);
-}
-
-void InstanceService::finish_base(const InstanceId& id,
-                                  std::function<void(const std::optional<Error>& failure)> done) {
-    implementation_->finish_base(id.str(), std::move(done));
-}
-
-void InstanceService::remove_base(const InstanceId& id, std::function<void()> done) {
-    implementation_->remove_base(id.str(), std::move(done));
-}
-
-std::vector<PackageRef> InstanceService::artifacts(std::string_view instance_id) const {
-    return implementation_->artifacts(instance_id);
-}
-
-void InstanceService::on_application_released(
-    std::function<void(const std::string& app_id, int version)> listener) {
-    implementation_->on_application_released(std::move(listener));
-}
-
-void InstanceService::admit_report(std::string_view id) {
-    implementation_->admit_report(id);
-}
-
-void InstanceService::report(std::string_view id, std::string_view token_instance,
-                             const InstanceReport& report) {
-    implementation_->report(id, token_instance, report);
-}
-
-std::shared_ptr<const Instance> InstanceService::get(std::string_view id_or_name) const {
-    return implementation_->instances().get(id_or_name);
-}
-
-std::shared_ptr<const Instance> InstanceService::find(std::string_view id_or_name) const {
-    return implementation_->instances().find(id_or_name);
-}
-
-std::vector<std::shared_ptr<const Instance>> InstanceService::list() const {
-    return implementation_->instances().list();
-}
-
-Instances::Window InstanceService::window(std::size_t offset, std::size_t limit) const {
-    return implementation_->instances().window(offset, limit);
-}
-
-std::vector<std::string> InstanceService::logs(std::string_view id) const {
-    return implementation_->instances().get(id)->stored_logs;
-}
-
-std::filesystem::path InstanceService::log(std::string_view id, std::string_view name) const {
-    return implementation_->log(id, name);
-}
-
-void InstanceService::reconcile() {
-    implementation_->reconcile();
-}
-
-void InstanceService::expire() {
-    implementation_->expire();
+void InstanceService::on_application_released(InstanceChanges::Released listener) {
+    changes_.on_application_released(std::move(listener));
 }
 
 }  // namespace svc

@@ -4,61 +4,43 @@
 
 namespace svc {
 
-void PendingBoots::expect(const std::string& id, std::string operation) {
-    Boot boot;
-    boot.operation = std::move(operation);
-    std::lock_guard lock(mutex_);
-    boots_.insert_or_assign(id, std::move(boot));
+void PendingBoots::expect(const std::string& id, std::string operation, const BootDeadline& deadline,
+                          Settled settled) {
+    const auto first = std::make_shared<First>(std::move(settled));
+    std::optional<Boot> replaced;  // by a later start: freed after the lock
+    const std::lock_guard lock(mutex_);
+    if (const auto found = boots_.find(id); found != boots_.end()) replaced = std::move(found->second);
+    if (replaced) timer_.cancel(replaced->ticket);
+    const auto ticket =
+        timer_.after(deadline.limit, [this, id, first, late = deadline.late] { time_out(id, first, late); });
+    boots_.insert_or_assign(id, Boot{std::move(operation), first, ticket});
 }
 
-void PendingBoots::forget(std::string_view id) {
-    std::lock_guard lock(mutex_);
+std::optional<std::string> PendingBoots::settle(std::string_view id, const std::optional<Error>& failure) {
+    auto boot = take(id);
+    if (!boot) return std::nullopt;
+    timer_.cancel(boot->ticket);
+    (*boot->settled)(failure);
+    return std::move(boot->operation);
+}
+
+// The instance may be in a later boot by now, which has its own timeout.
+void PendingBoots::time_out(const std::string& id, const std::shared_ptr<First>& settled, const Error& late) {
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = boots_.find(id);
+        if (found != boots_.end() && found->second.settled == settled) boots_.erase(found);
+    }
+    (*settled)(late);
+}
+
+std::optional<PendingBoots::Boot> PendingBoots::take(std::string_view id) {
+    const std::lock_guard lock(mutex_);
     const auto found = boots_.find(id);
-    if (found == boots_.end()) return;
-    if (found->second.ticket != 0) timer_.cancel(found->second.ticket);
+    if (found == boots_.end()) return std::nullopt;
+    std::optional<Boot> boot(std::move(found->second));
     boots_.erase(found);
-}
-
-bool PendingBoots::expects(std::string_view id) const {
-    std::lock_guard lock(mutex_);
-    return boots_.find(id) != boots_.end();
-}
-
-std::optional<std::string> PendingBoots::settle(std::string_view id, std::optional<Error> failure) {
-    Boot boot;
-    {
-        std::lock_guard lock(mutex_);
-        const auto found = boots_.find(id);
-        if (found == boots_.end()) return std::nullopt;
-        if (found->second.settled) return found->second.operation;
-        if (!found->second.done) {
-            found->second.settled = true;
-            found->second.failure = std::move(failure);
-            return found->second.operation;
-        }
-        boot = std::move(found->second);
-        boots_.erase(found);
-    }
-    if (boot.ticket != 0) timer_.cancel(boot.ticket);
-    boot.done(failure);
-    return std::move(boot.operation);
-}
-
-void PendingBoots::attach(const std::string& id, Duration limit, const Error& late, Done done) {
-    std::optional<Error> failure;
-    {
-        std::lock_guard lock(mutex_);
-        const auto found = boots_.find(id);
-        if (found == boots_.end()) return;
-        if (!found->second.settled) {
-            found->second.done = std::move(done);
-            found->second.ticket = timer_.after(limit, [this, id, late] { settle(id, late); });
-            return;
-        }
-        failure = std::move(found->second.failure);
-        boots_.erase(found);
-    }
-    done(failure);
+    return boot;
 }
 
 }  // namespace svc

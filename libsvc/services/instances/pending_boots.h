@@ -2,6 +2,7 @@
 // Instances whose guest is expected to report that it is up.
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -9,36 +10,42 @@
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/once.h"
 #include "libsvc/base/timer.h"
 
 namespace svc {
 
-// Thread-safe. Costs no thread per instance. How a boot ended is told once, to whoever attached, without any
-// lock.
+// How long to wait for a guest, and what a boot fails with that has taken longer.
+struct BootDeadline {
+    Duration limit;
+    Error late;
+};
+
+// Thread-safe. Costs no thread per instance. The first of report, end of the container, timeout and
+// cancellation settles a boot; later ones do nothing.
 class PendingBoots {
   public:
-    using Done = std::function<void(const std::optional<Error>& failure)>;  // nothing: it runs
+    // Called once, without a lock, on the thread of whoever settles the boot. Nothing: the guest is up.
+    using Settled = std::function<void(const std::optional<Error>& failure)>;
 
     explicit PendingBoots(Timer& timer) : timer_(timer) {}
-    // Before the guest can report. `operation`: whose end the report will be.
-    void expect(const std::string& id, std::string operation);
-    void forget(std::string_view id);
-    bool expects(std::string_view id) const;
-    // The operation that ends with this; nothing when no report is expected. The first one counts.
-    std::optional<std::string> settle(std::string_view id, std::optional<Error> failure);
-    // Calls `done` when settled, at once if that was before; fails with `late` after `limit`.
-    void attach(const std::string& id, Duration limit, const Error& late, Done done);
+    // To be called before the guest can report. `operation`: the id of the operation that the report ends.
+    void expect(const std::string& id, std::string operation, const BootDeadline& deadline, Settled settled);
+    // Returns the operation that ends with this; nothing when no report is expected (any more).
+    std::optional<std::string> settle(std::string_view id, const std::optional<Error>& failure);
 
   private:
+    using First = Once<const std::optional<Error>&>;
     struct Boot {
         std::string operation;
-        Done done;
+        std::shared_ptr<First> settled;
         Timer::Ticket ticket = 0;
-        bool settled = false;
-        std::optional<Error> failure;
     };
+    std::optional<Boot> take(std::string_view id);
+    void time_out(const std::string& id, const std::shared_ptr<First>& settled, const Error& late);
+
     Timer& timer_;
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     std::map<std::string, Boot, std::less<>> boots_;
 };
 

@@ -94,9 +94,9 @@ TEST_CASE_METHOD(Host, "an embedded service launches an instance and finds it ag
     begin();
     add_image();
     const std::string id = launched();
-    CHECK(service->instances().get(id)->status == InstanceStatus::running);
+    CHECK(service->instances().records().get(id)->status == InstanceStatus::running);
     restart();
-    CHECK(service->instances().get(id)->status == InstanceStatus::running);
+    CHECK(service->instances().records().get(id)->status == InstanceStatus::running);
     const std::string other = launched();
     succeed(service->bulk_deletion().remove("instances", {{id, other}, true}, "test"));
     CHECK(runtime.list().empty());
@@ -107,7 +107,7 @@ TEST_CASE_METHOD(Host, "an embedded service that has stopped answers questions a
     add_image();
     const std::string id = launched();
     CHECK(service->stop(std::chrono::seconds(10)));
-    CHECK(service->instances().get(id)->status == InstanceStatus::running);
+    CHECK(service->instances().records().get(id)->status == InstanceStatus::running);
     CHECK(code_of([&] { launch(); }) == ErrorCode::unavailable);
     CHECK(service->stop(Duration(0)));
 }
@@ -128,7 +128,7 @@ TEST_CASE_METHOD(Host, "an embedded service connects its services with each othe
     forced.force = true;
     CHECK(code_of([&] { service->nodes().remove(node, {}, "test"); }) == ErrorCode::conflict);
     CHECK(code_of([&] { service->nodes().remove(node, forced, "test"); }) == ErrorCode::invalid_argument);
-    CHECK(service->instances().get(id)->node == node);
+    CHECK(service->instances().records().get(id)->node == node);
 }
 
 TEST_CASE_METHOD(Host, "an embedding program may bring an image server of its own") {

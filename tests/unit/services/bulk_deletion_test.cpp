@@ -155,7 +155,7 @@ TEST_CASE("guests shut down side by side as many as are allowed") {
     world.let_go();
     CHECK(world.wait(started)->status == OperationStatus::success);
     CHECK(world.stops.get().most == at_once);
-    CHECK(world.instances().list().empty());
+    CHECK(world.records().list().empty());
 }
 
 TEST_CASE("a cancelled bulk deletion ends what it has begun and begins no more") {
@@ -164,7 +164,7 @@ TEST_CASE("a cancelled bulk deletion ends what it has begun and begins no more")
     world.engine().cancel(started->id.str());
     world.let_go();
     CHECK(world.wait(started)->status == OperationStatus::cancelled);
-    CHECK(world.instances().list().size() == 7 - at_once);
+    CHECK(world.records().list().size() == 7 - at_once);
 }
 
 TEST_CASE("all that is named is deleted as one operation") {

@@ -27,7 +27,7 @@ TEST_CASE_METHOD(LaunchFixture, "a launch takes the highest published version th
     auto third = version(2);
     third.status = ImageStatus::error;
     add_application({version(0), second, third});
-    const auto instance = instances().get(launched(of_application()));
+    const auto instance = records().get(launched(of_application()));
     CHECK(instance->app_version == 0);
     CHECK(instance->app_name == "candy");
     CHECK(to_json(*instance).at("app_name").as_string() == "candy");
@@ -35,7 +35,7 @@ TEST_CASE_METHOD(LaunchFixture, "a launch takes the highest published version th
     CHECK(runtime.last_spec().layers == instance->layers);
     CHECK(instance->image_id == images().get("base")->id.str());
     CHECK(instance->resources.cpus == 4);
-    CHECK(instances().get(launched(of_application(1)))->app_version == 1);
+    CHECK(records().get(launched(of_application(1)))->app_version == 1);
 }
 
 TEST_CASE_METHOD(LaunchFixture, "what cannot be launched from is told apart") {
@@ -55,7 +55,7 @@ TEST_CASE_METHOD(LaunchFixture, "what cannot be launched from is told apart") {
     InstanceCreate create = of_application();
     create.app_id = "none";
     CHECK(refusal(create) == "application not found");
-    CHECK(instances().list().empty());
+    CHECK(records().list().empty());
 }
 
 TEST_CASE_METHOD(LaunchFixture, "the request overlays what the application has") {
@@ -77,7 +77,7 @@ TEST_CASE_METHOD(LaunchFixture, "the request overlays what the application has")
     create.config.boot_activity = ".Other";
     create.config.disable_watchdog = true;
     create.cpus = 1;
-    const auto instance = instances().get(launched(create));
+    const auto instance = records().get(launched(create));
     CHECK(instance->resources.cpus == 1);
     CHECK(instance->resources.memory == std::uint64_t{5} << 30);
     REQUIRE(instance->services.size() == 3);
@@ -154,7 +154,7 @@ TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     const std::string id = launched();
     const AgentSession session = last_session();
     CHECK(session.config.platform == "webrtc");
-    CHECK(instances().get(id)->config->platform == "webrtc");
+    CHECK(records().get(id)->config->platform == "webrtc");
     CHECK(session.service_urls == Texts{"https://localhost:8444", "https://10.0.0.1:8443"});
     CHECK(session.service_addresses.at("localhost") == host_address("localhost"));
     CHECK(session.network_proxy == "http://proxy:3128");
@@ -183,7 +183,7 @@ TEST_CASE_METHOD(LaunchFixture, "an application's node selector and encoder deci
     CHECK_THAT(wait(launch(of_application()))->err, Catch::Contains("gpu encoder slots short by 1"));
     configure("gpu.type", "intel");
     const std::string id = launched(of_application());
-    CHECK(instances().get(id)->gpu_encoder_slots == 1);
+    CHECK(records().get(id)->gpu_encoder_slots == 1);
     change_application([](Application& changed) { changed.resources.gpu_type = "amd"; });
     CHECK_THAT(wait(launch(of_application()))->err, Catch::Contains("no gpu of type amd"));
     change_application([](Application& changed) {

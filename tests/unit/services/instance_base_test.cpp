@@ -34,7 +34,7 @@ struct BaseFixture : LaunchFixture {
         return launch;
     }
     void finish() {
-        instances().finish_base(id, [this](const std::optional<Error>& failure) {
+        instances().base().finish(id, [this](const std::optional<Error>& failure) {
             finished.change([&](auto& all) { all.push_back(failure ? failure->what() : ""); });
         });
     }
@@ -43,21 +43,21 @@ struct BaseFixture : LaunchFixture {
     }
     void begin() {  // boots until the test says otherwise
         guests_report = false;
-        instances().launch_base(base());
+        instances().base().launch(base());
         await_told(id.str(), "started");
     }
     void come_up() {
-        instances().launch_base(base());
+        instances().base().launch(base());
         await_told(id.str(), "running");
         settle(id.str());
     }
     void remove() {
         Watched<bool> gone;
-        instances().remove_base(id, [&] { gone.change([](bool& value) { value = true; }); });
+        instances().base().remove(id, [&] { gone.change([](bool& value) { value = true; }); });
         gone.await([](bool value) { return value; });
     }
     void check_failed(const std::string& reason) {
-        const auto instance = instances().get(id.str());
+        const auto instance = records().get(id.str());
         CHECK(instance->status == InstanceStatus::error);
         CHECK(instance->error_message == reason);
         CHECK(instance->layers.empty());
@@ -88,9 +88,9 @@ TEST_CASE_METHOD(BaseFixture, "a bootstrap that goes well ends stopped, its clea
     InstanceReport up;
     up.status = "running";
     up.notes = {"no package manager"};
-    instances().report(id.str(), id.str(), up);
+    report(id.str(), id.str(), up);
     CHECK(outcome().empty());
-    const auto instance = instances().get(id.str());
+    const auto instance = records().get(id.str());
     CHECK(instance->status == InstanceStatus::stopped);
     CHECK(instance->type == InstanceType::base);
     CHECK(instance->notes == Actions{"no package manager"});
@@ -114,8 +114,8 @@ TEST_CASE_METHOD(BaseFixture, "security updates are left out where they are swit
 
 TEST_CASE_METHOD(BaseFixture, "asking twice makes one container") {
     come_up();
-    instances().launch_base(base());
-    CHECK(instances().list().size() == 1);
+    instances().base().launch(base());
+    CHECK(records().list().size() == 1);
     const std::string layer = base().layers[0];
     finish();
     CHECK(outcome().empty());
@@ -134,8 +134,8 @@ TEST_CASE_METHOD(BaseFixture, "nobody but its bootstrap starts, stops or expires
     finish();
     CHECK(outcome().empty());
     clock.advance(std::chrono::hours(1));
-    instances().expire();
-    instances().reconcile();
+    instances().reconciler().expire();
+    instances().reconciler().reconcile();
     settle(id.str());
     CHECK(status(id.str()) == InstanceStatus::stopped);
 }
@@ -151,10 +151,10 @@ TEST_CASE_METHOD(BaseFixture, "a bootstrap that fails leaves its record and logs
     failed.error_code = 2;
     failed.error_message = "hook install of candy failed";
     failed.notes = {"updates skipped"};
-    instances().report(id.str(), id.str(), failed);
+    report(id.str(), id.str(), failed);
     CHECK(outcome() == "hook install of candy failed");
     CHECK(read_file(instances().log(id.str(), "system.log")) == "install failed");
-    CHECK(instances().get(id.str())->notes == Actions{"updates skipped"});
+    CHECK(records().get(id.str())->notes == Actions{"updates skipped"});
     CHECK(runtime.commands().empty());
     check_failed("hook install of candy failed");
     finish();
@@ -187,7 +187,7 @@ TEST_CASE_METHOD(BaseFixture, "a guest that dies on the way fails the bootstrap"
 TEST_CASE_METHOD(BaseFixture, "what finds no node stays as a record too") {
     BaseLaunch launch = base();
     launch.node_selector = {"nowhere"};
-    instances().launch_base(launch);
+    instances().base().launch(launch);
     finish();
     CHECK_THAT(outcome(), Catch::StartsWith("No suitable node"));
     CHECK(status(id.str()) == InstanceStatus::error);
@@ -199,7 +199,7 @@ TEST_CASE_METHOD(BaseFixture, "the whole bootstrap has its time") {
     SECTION("a guest that never comes up") {
         begin();
         finish();
-        const std::string operation = instances().get(id.str())->launch_operation;
+        const std::string operation = records().get(id.str())->launch_operation;
         eventually("the bootstrap has timed out", [&] {
             pass(std::chrono::minutes(1));
             return is_final(engine().get(operation)->status);
@@ -247,7 +247,7 @@ TEST_CASE_METHOD(BaseFixture, "a bootstrap goes on in the next life, wherever it
             gate.pass();
             throw Error(ErrorCode::cancelled, "the daemon stops");
         });
-        instances().launch_base(base());
+        instances().base().launch(base());
         gate.await();
         const auto stopped = stop_engine();
         gate.open();
@@ -272,7 +272,7 @@ TEST_CASE_METHOD(BaseFixture, "a bootstrap goes on in the next life, wherever it
         end_life();
     }
     restart();
-    instances().launch_base(base());
+    instances().base().launch(base());
     finish();
     CHECK(finished.await([](const auto& all) { return !all.empty(); }).back().empty());
     CHECK(status(id.str()) == InstanceStatus::stopped);
@@ -285,7 +285,7 @@ TEST_CASE_METHOD(BaseFixture, "a failed bootstrap holds nothing in the next life
     report(id.str(), "error", "broken");
     launch_of(id.str());
     restart();
-    instances().reconcile();
+    instances().reconciler().reconcile();
     finish();
     CHECK(outcome() == "broken");
     check_failed("broken");
@@ -297,7 +297,7 @@ TEST_CASE_METHOD(BaseFixture, "an unfinished start that nobody takes up is a fai
     for (const auto& entry : sqlite.list("operations/")) sqlite.commit(Batch().remove(entry.key));
     restart();
     SECTION("found by the reconciler") {
-        instances().reconcile();
+        instances().reconciler().reconcile();
         await_told(id.str(), "failed");
         settle(id.str());
     }
@@ -316,7 +316,7 @@ TEST_CASE_METHOD(BaseFixture, "what a failed bootstrap could not free is freed l
     outcome();
     CHECK(simulated.inspect(id.str()));
     runtime.before("remove", nullptr);
-    instances().reconcile();
+    instances().reconciler().reconcile();
     settle(id.str());
     check_failed("post-stop failed: exit status 2");
 }
@@ -325,7 +325,7 @@ TEST_CASE_METHOD(BaseFixture, "a removal that fails is tried again") {
     come_up();
     runtime.fail("remove", "device is busy");
     Watched<bool> gone;
-    instances().remove_base(id, [&] { gone.change([](bool& value) { value = true; }); });
+    instances().base().remove(id, [&] { gone.change([](bool& value) { value = true; }); });
     await_told(id.str(), "failed");
     settle(id.str());
     runtime.before("remove", nullptr);

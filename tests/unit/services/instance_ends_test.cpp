@@ -26,7 +26,7 @@ TEST_CASE_METHOD(InstanceFixture, "an instance is deleted once, then unknown") {
 
 TEST_CASE_METHOD(InstanceFixture, "a deletion ends a launch that is going on") {
     const std::string id = booting();
-    const std::string launch_operation = instances().get(id)->launch_operation;
+    const std::string launch_operation = records().get(id)->launch_operation;
     const auto deletion = instances().remove(id, false, PathWord::containers, "test");
     CHECK(wait(deletion)->status == OperationStatus::success);
     CHECK(engine().get(launch_operation)->status == OperationStatus::cancelled);
@@ -72,7 +72,7 @@ TEST_CASE_METHOD(InstanceFixture, "a deletion that fails can be tried again") {
     const std::string id = launched();
     runtime.fail("remove", "device is busy");
     CHECK(wait(instances().remove(id, false, PathWord::containers, "test"))->err == "device is busy");
-    CHECK(instances().get(id)->error_message == "deletion failed: device is busy");
+    CHECK(records().get(id)->error_message == "deletion failed: device is busy");
     runtime.before("remove", nullptr);
     CHECK(wait(instances().remove(id, true, PathWord::containers, "test"))->status ==
           OperationStatus::success);
@@ -81,8 +81,8 @@ TEST_CASE_METHOD(InstanceFixture, "a deletion that fails can be tried again") {
 
 TEST_CASE_METHOD(InstanceFixture, "reports are taken from the instance itself") {
     const std::string id = booting();
-    CHECK(code_of([&] { instances().report("none", "none", running_report()); }) == ErrorCode::not_found);
-    CHECK(code_of([&] { instances().report(id, "other", running_report()); }) == ErrorCode::forbidden);
+    CHECK(code_of([&] { report("none", "none", running_report()); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { report(id, "other", running_report()); }) == ErrorCode::forbidden);
     report(id, "running");
     CHECK(launch_of(id)->status == OperationStatus::success);
     report(id, "running");  // agents repeat themselves
@@ -93,13 +93,13 @@ TEST_CASE_METHOD(InstanceFixture, "a reported error fails the launch, or the run
     const std::string booted = booting();
     report(booted, "error", "hook failed");
     CHECK(launch_of(booted)->err == "hook failed");
-    CHECK(instances().get(booted)->error_message == "hook failed");
+    CHECK(records().get(booted)->error_message == "hook failed");
     guests_report = true;
     const std::string running = launched();
     report(running, "error", "watchdog");
     CHECK(await_told(running, "failed").size() == 5);
     settle(running);
-    CHECK(instances().get(running)->error_message == "watchdog");
+    CHECK(records().get(running)->error_message == "watchdog");
     CHECK(simulated.inspect(running)->state == ContainerState::stopped);
 }
 
@@ -117,11 +117,11 @@ TEST_CASE_METHOD(InstanceFixture, "a guest that ends well is stopped, and remove
     CHECK(await_told(id, "stopped").size() == 5);
     settle(id);
     CHECK(status(id) == InstanceStatus::stopped);
-    CHECK(instances().get(id)->address.empty());
-    instances().expire();
+    CHECK(records().get(id)->address.empty());
+    instances().reconciler().expire();
     CHECK(status(id) == InstanceStatus::stopped);
     clock.advance(std::chrono::seconds(61));
-    instances().expire();
+    instances().reconciler().expire();
     settle(id);
     CHECK_FALSE(exists(id));
 }
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(InstanceFixture, "a guest that dies leaves an error with the ru
     simulated.end(id, false, "init was killed by signal 9 (out of memory)");
     await_told(id, "failed");
     settle(id);
-    CHECK(instances().get(id)->error_message == "init was killed by signal 9 (out of memory)");
+    CHECK(records().get(id)->error_message == "init was killed by signal 9 (out of memory)");
 }
 
 TEST_CASE_METHOD(InstanceFixture, "a guest that ends while booting fails the launch at once") {
@@ -151,11 +151,11 @@ TEST_CASE_METHOD(InstanceFixture, "stopped by request stays, and starts again wi
     CHECK(code_of([&] { instances().set_desired_status(id, "stopped", false, PathWord::containers, "t"); }) ==
           ErrorCode::invalid_argument);
     clock.advance(std::chrono::hours(1));
-    instances().expire();
+    instances().reconciler().expire();
     CHECK(status(id) == InstanceStatus::stopped);
     launched();  // takes the address
     wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
-    CHECK(instances().get(id)->address == "10.0.0.3");
+    CHECK(records().get(id)->address == "10.0.0.3");
     CHECK(status(id) == InstanceStatus::running);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE_METHOD(InstanceFixture,
         wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
     CHECK(refused->status == OperationStatus::failure);
     clock.advance(std::chrono::hours(1));
-    instances().expire();
+    instances().reconciler().expire();
     CHECK(status(id) == InstanceStatus::stopped);
 }
 
@@ -180,11 +180,11 @@ TEST_CASE_METHOD(InstanceFixture, "a failed instance starts again without its ol
     simulated.end(id, false, "crashed");
     await_told(id, "failed");
     settle(id);
-    REQUIRE(instances().logs(id).size() == 1);
+    REQUIRE(records().get(id)->stored_logs.size() == 1);
     wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
     CHECK(status(id) == InstanceStatus::running);
-    CHECK(instances().logs(id).empty());
-    CHECK(instances().get(id)->error_message.empty());
+    CHECK(records().get(id)->stored_logs.empty());
+    CHECK(records().get(id)->error_message.empty());
     CHECK_FALSE(std::filesystem::exists(directory.path() / "logs" / id / "console.log"));
 }
 
@@ -229,7 +229,7 @@ TEST_CASE_METHOD(InstanceFixture, "an instance is protected while it boots, and 
     wait(instances().protect(id, true, PathWord::containers, "test"));
     report(id, "running");
     CHECK(wait(launch_of(id))->status == OperationStatus::success);
-    CHECK(instances().get(id)->config->delete_protected);
+    CHECK(records().get(id)->config->delete_protected);
     CHECK(code_of([&] { instances().remove(id, true, PathWord::containers, "test"); }) ==
           ErrorCode::forbidden);
 }
@@ -245,18 +245,18 @@ TEST_CASE_METHOD(InstanceFixture, "cancelling the launch of a protected instance
     SECTION("protected while the launch is undone") {
         runtime.before("remove", protect);
     }
-    const std::string address = instances().get(id)->address;
-    engine().cancel(instances().get(id)->launch_operation);
+    const std::string address = records().get(id)->address;
+    engine().cancel(records().get(id)->launch_operation);
     CHECK(launch_of(id)->status == OperationStatus::cancelled);
     REQUIRE(exists(id));
     CHECK(status(id) == InstanceStatus::error);
-    CHECK(instances().get(id)->error_message == "launch was cancelled");
-    CHECK(instances().get(id)->address.empty());
+    CHECK(records().get(id)->error_message == "launch was cancelled");
+    CHECK(records().get(id)->address.empty());
     CHECK(told(id) == Actions{"created", "scheduled", "started", "failed"});
     CHECK(has_container(id) == container_stays);
     runtime.before("remove", nullptr);
     guests_report = true;
-    CHECK(instances().get(launched())->address == address);  // it was given back
+    CHECK(records().get(launched())->address == address);  // it was given back
     wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
     CHECK(status(id) == InstanceStatus::running);
 }
@@ -279,11 +279,11 @@ TEST_CASE_METHOD(ProtectedFixture, "a protected instance that ends by itself sta
     await_told(id, "stopped");
     settle(id);
     clock.advance(std::chrono::seconds(61));
-    instances().expire();
+    instances().reconciler().expire();
     settle(id);
     CHECK(status(id) == InstanceStatus::stopped);
     protect(false);
-    instances().expire();
+    instances().reconciler().expire();
     settle(id);
     CHECK_FALSE(exists(id));
 }

@@ -24,7 +24,7 @@ struct InstanceFixture : ServiceFixture {
         return id;
     }
     std::shared_ptr<const Operation> launch_of(const std::string& id) {
-        return engine().wait(instances().get(id)->launch_operation, std::nullopt);
+        return engine().wait(records().get(id)->launch_operation, std::nullopt);
     }
     bool exists(const std::string& id) { return life->instances.find(id) != nullptr; }
     bool has_container(const std::string& id) { return runtime.inspect(id).has_value(); }

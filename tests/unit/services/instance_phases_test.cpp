@@ -59,7 +59,7 @@ TEST_CASE_METHOD(HookFixture, "hooks run after a guest that ended by itself, wit
     await_told(failed, "failed");
     settle(failed);
     CHECK(runtime.commands().back() == ::after("3")[0]);
-    CHECK(instances().get(failed)->error_message == "init exited with status 3");
+    CHECK(records().get(failed)->error_message == "init exited with status 3");
 }
 
 TEST_CASE_METHOD(HookFixture, "hooks run before a deletion, not before one by force") {
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(HookFixture, "a failed hook makes an error with its status, or 
     const std::string silent = launched(of_application());
     after([](const std::string&) { return 4; });
     CHECK(stopping(silent)->err == "post-stop failed: exit status 4");
-    CHECK(instances().get(silent)->error_message == "post-stop failed: exit status 4");
+    CHECK(records().get(silent)->error_message == "post-stop failed: exit status 4");
     CHECK(status(silent) == InstanceStatus::error);
     CHECK(told(silent).back() == "failed");
     const std::string telling = launched(of_application());
@@ -95,7 +95,7 @@ TEST_CASE_METHOD(HookFixture, "a failed hook makes an error with its status, or 
         return 1;
     });
     CHECK(stopping(telling)->err == "hook post-stop of candy failed");
-    CHECK(instances().get(telling)->error_message == "hook post-stop of candy failed");
+    CHECK(records().get(telling)->error_message == "hook post-stop of candy failed");
     CHECK(runtime.commands().size() == 2);
 }
 
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(HookFixture, "a guest that failed keeps its own reason, whateve
     report(id, "error", "watchdog");
     await_told(id, "failed");
     settle(id);
-    CHECK(instances().get(id)->error_message == "watchdog");
+    CHECK(records().get(id)->error_message == "watchdog");
     CHECK(runtime.commands() == ::after("1"));
 }
 
@@ -121,8 +121,8 @@ TEST_CASE_METHOD(HookFixture, "a deletion whose hooks fail can be repeated") {
     after([](const std::string&) { return 1; });
     const auto failed = wait(instances().remove(id, false, PathWord::containers, "test"));
     CHECK(failed->err == "post-stop failed: exit status 1");
-    CHECK(instances().get(id)->error_message == "deletion failed: post-stop failed: exit status 1");
-    CHECK(instances().get(id)->address.empty());
+    CHECK(records().get(id)->error_message == "deletion failed: post-stop failed: exit status 1");
+    CHECK(records().get(id)->address.empty());
     CHECK(wait(instances().remove(id, false, PathWord::containers, "test"))->err.empty());
     CHECK(runtime.commands().size() == 1);
 }
@@ -189,7 +189,7 @@ TEST_CASE_METHOD(HookFixture, "logs are those after the hooks, sources of one na
         return 1;
     });
     stopping(id);
-    CHECK(instances().logs(id) == Actions{"system.log"});
+    CHECK(records().get(id)->stored_logs == Actions{"system.log"});
     CHECK(read_file(instances().log(id, "system.log")) == "agent\nhook\n");
 }
 
@@ -199,12 +199,12 @@ TEST_CASE_METHOD(HookFixture, "an instance that still boots can be stopped") {
     CHECK(stopped->err.empty());
     CHECK(launch_of(id)->status == OperationStatus::cancelled);
     CHECK(status(id) == InstanceStatus::stopped);
-    CHECK(instances().get(id)->address.empty());
+    CHECK(records().get(id)->address.empty());
     CHECK(simulated.inspect(id)->state == ContainerState::stopped);
     CHECK(told(id) == Actions{"created", "scheduled", "started", "stopped"});
     CHECK(runtime.commands().empty());  // it was never up
     clock.advance(std::chrono::hours(1));
-    instances().expire();
+    instances().reconciler().expire();
     CHECK(exists(id));
 }
 
@@ -242,7 +242,7 @@ TEST_CASE_METHOD(HookFixture, "a stop that fails is as if it had not been asked 
     runtime.fail("stop", "it hangs");
     CHECK(stopping(id)->err == "it hangs");
     CHECK(status(id) == InstanceStatus::running);
-    CHECK_FALSE(instances().get(id)->stop_requested);
+    CHECK_FALSE(records().get(id)->stop_requested);
     runtime.before("stop", nullptr);
     CHECK(stopping(id)->err.empty());
 }

@@ -14,13 +14,13 @@ TEST_CASE_METHOD(InstanceFixture, "a launch goes on in the next life of the daem
     }
     CHECK(status(id) == InstanceStatus::running);
     CHECK(launch_of(id)->status == OperationStatus::success);
-    CHECK(instances().get(id)->address == "10.0.0.2");
+    CHECK(records().get(id)->address == "10.0.0.2");
     CHECK(told(id) == Actions{"created", "scheduled", "started", "running"});
 }
 
 TEST_CASE_METHOD(InstanceFixture, "a guest has no more time to boot because the daemon was restarted") {
     const std::string id = booting();
-    const std::string operation = instances().get(id)->launch_operation;
+    const std::string operation = records().get(id)->launch_operation;
     end_life();
     clock.advance(std::chrono::minutes(15));
     restart();
@@ -52,7 +52,7 @@ TEST_CASE_METHOD(InstanceFixture, "a launch of which only the record was stored 
 TEST_CASE_METHOD(InstanceFixture, "reservations of the last life count in the next") {
     launched();
     restart();
-    CHECK(instances().get(launched())->address == "10.0.0.3");
+    CHECK(records().get(launched())->address == "10.0.0.3");
 }
 
 TEST_CASE_METHOD(InstanceFixture, "a running record without a running container becomes an error") {
@@ -60,10 +60,10 @@ TEST_CASE_METHOD(InstanceFixture, "a running record without a running container 
     end_life();
     simulated.stop(id, Duration::zero());
     restart();
-    instances().reconcile();
+    instances().reconciler().reconcile();
     await_told(id, "failed");
     settle(id);
-    CHECK(instances().get(id)->error_message == "container is gone");
+    CHECK(records().get(id)->error_message == "container is gone");
 }
 
 TEST_CASE_METHOD(InstanceFixture, "a container without a record is removed, the others are left alone") {
@@ -72,7 +72,7 @@ TEST_CASE_METHOD(InstanceFixture, "a container without a record is removed, the 
     stray.id = "stray";
     simulated.create(stray);
     simulated.start("stray");
-    instances().reconcile();
+    instances().reconciler().reconcile();
     CHECK_FALSE(has_container("stray"));
     CHECK(status(id) == InstanceStatus::running);
     CHECK(told(id).size() == 4);
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(InstanceFixture, "a failed instance whose container still runs 
     CHECK(launch_of(id)->status == OperationStatus::failure);
     CHECK(simulated.inspect(id)->state == ContainerState::running);
     runtime.before("stop", nullptr);
-    instances().reconcile();
+    instances().reconciler().reconcile();
     settle(id);
     CHECK(simulated.inspect(id)->state == ContainerState::stopped);
     CHECK(status(id) == InstanceStatus::error);
@@ -99,13 +99,13 @@ TEST_CASE_METHOD(InstanceFixture,
     end_life();
     for (const std::string& one : {id, stopped}) runtime.set_fault(one, "spec.json is empty");
     restart();
-    instances().reconcile();
-    instances().reconcile();
+    instances().reconciler().reconcile();
+    instances().reconciler().reconcile();
     for (const std::string& one : {id, stopped}) {
         await_told(one, "failed");
         settle(one);
         CHECK(status(one) == InstanceStatus::error);
-        CHECK(instances().get(one)->error_message == "container cannot be read: spec.json is empty");
+        CHECK(records().get(one)->error_message == "container cannot be read: spec.json is empty");
         CHECK(message_of([&] {
                   instances().set_desired_status(one, "running", false, PathWord::containers, "test");
               }) == "container cannot be read: spec.json is empty");
@@ -115,19 +115,19 @@ TEST_CASE_METHOD(InstanceFixture,
 
     SECTION("until it can be: then it is what it was, and has what it had") {
         restart();
-        CHECK(instances().get(launched())->address == "10.0.0.3");  // the first one is still its own
+        CHECK(records().get(launched())->address == "10.0.0.3");  // the first one is still its own
         for (const std::string& one : {id, stopped}) runtime.set_fault(one, "");
-        instances().reconcile();
+        instances().reconciler().reconcile();
         await_told(id, "running");
         await_told(stopped, "stopped");
         settle(id);
         settle(stopped);
         CHECK(status(id) == InstanceStatus::running);
-        CHECK(instances().get(id)->address == "10.0.0.2");
-        CHECK(instances().get(id)->error_message.empty());
+        CHECK(records().get(id)->address == "10.0.0.2");
+        CHECK(records().get(id)->error_message.empty());
         CHECK(status(stopped) == InstanceStatus::stopped);
         CHECK(simulated.inspect(id)->state == ContainerState::running);
-        instances().reconcile();
+        instances().reconciler().reconcile();
         settle(id);
         CHECK(status(id) == InstanceStatus::running);
     }
@@ -142,10 +142,10 @@ TEST_CASE_METHOD(InstanceFixture,
             throw Error(ErrorCode::internal, "device is busy");
         });
         CHECK(wait(instances().remove(id, true, PathWord::containers, "test"))->err == "device is busy");
-        instances().reconcile();
+        instances().reconciler().reconcile();
         settle(id);
         CHECK(status(id) == InstanceStatus::error);
-        CHECK(instances().get(id)->error_message == "deletion failed: device is busy");
+        CHECK(records().get(id)->error_message == "deletion failed: device is busy");
         wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
         CHECK(status(id) == InstanceStatus::running);
     }
@@ -156,10 +156,10 @@ TEST_CASE_METHOD(InstanceFixture, "a container that cannot be read and has no re
     stray.id = "stray";
     simulated.create(stray);
     runtime.set_fault("stray", "spec.json is empty");
-    instances().reconcile();
+    instances().reconciler().reconcile();
     CHECK(has_container("stray"));
     runtime.set_fault("stray", "");
-    instances().reconcile();
+    instances().reconciler().reconcile();
     CHECK_FALSE(has_container("stray"));
 }
 
@@ -171,10 +171,10 @@ TEST_CASE_METHOD(InstanceFixture, "a start that fails because the container cann
     CHECK(launch_of(id)->status == OperationStatus::failure);
     CHECK(status(id) == InstanceStatus::error);
     CHECK(simulated.inspect(id)->state == ContainerState::running);
-    CHECK(instances().get(id)->address == "10.0.0.2");
+    CHECK(records().get(id)->address == "10.0.0.2");
     guests_report = true;
     runtime.set_fault(id, "");
-    instances().reconcile();
+    instances().reconciler().reconcile();
     await_told(id, "started");
     settle(id);
     CHECK(simulated.inspect(id)->state == ContainerState::running);

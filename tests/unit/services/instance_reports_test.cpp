@@ -70,17 +70,17 @@ struct ReportFixture : LaunchFixture {
         launch.layers = {image->versions[0].layer()};
         launch.resources = *instance_type_resources("a2.3");
         launch.architecture = "x86_64";
-        instances().launch_base(launch);
+        instances().base().launch(launch);
         await_told(launch.id.str(), "started");
         return launch.id;
     }
     void note(const InstanceId& id, const std::vector<std::string>& notes) {
         InstanceReport report;
         report.notes = notes;
-        instances().report(id.str(), id.str(), report);
+        this->report(id.str(), id.str(), report);
     }
     const std::vector<std::string>& notes(const InstanceId& id) {
-        last = instances().get(id.str());
+        last = records().get(id.str());
         return last->notes;
     }
     std::shared_ptr<const Instance> last;
@@ -100,8 +100,8 @@ TEST_CASE_METHOD(ReportFixture,
     await_told(id, "failed");
     settle(id);
     CHECK(status(id) == InstanceStatus::error);
-    CHECK(instances().get(id)->error_message.size() <= max_error_bytes);
-    CHECK_THAT(*instances().get(id)->error_message, Catch::EndsWith("... [cut, 1048576 bytes in all]"));
+    CHECK(records().get(id)->error_message.size() <= max_error_bytes);
+    CHECK_THAT(*records().get(id)->error_message, Catch::EndsWith("... [cut, 1048576 bytes in all]"));
     CHECK(stored_size(id) <= Batch::max_value_bytes);
     SECTION("deleted as it is") {
         CHECK(wait(instances().remove(id, false, PathWord::containers, "test"))->err.empty());
@@ -190,7 +190,7 @@ TEST_CASE_METHOD(ReportFixture,
         std::string(Batch::max_value_bytes - instance_to_store(stored).dump().size() - 40, 'x');
     sqlite.commit(Batch().put("instances/" + id, instance_to_store(stored).dump()));
     restart();
-    instances().reconcile();
+    instances().reconciler().reconcile();
     settle(id);
     stop(id);
     CHECK(status(id) == InstanceStatus::stopped);
@@ -204,16 +204,16 @@ TEST_CASE_METHOD(ReportFixture, "twenty reports may come at once, then one every
     const std::string id = launched(create), other = launched();
     const auto admitted = [&] {
         int count = 0;
-        while (code_of([&] { instances().admit_report(id); }) != ErrorCode::busy) ++count;
+        while (code_of([&] { instances().reports().admit(id); }) != ErrorCode::busy) ++count;
         return count;
     };
     LogLines log;
     CHECK(admitted() == 20);
-    CHECK(message_of([&] { instances().admit_report(id); }) ==
+    CHECK(message_of([&] { instances().reports().admit(id); }) ==
           "too many reports of container " + id + ": try again in a minute");
-    CHECK_NOTHROW(instances().admit_report(other));
-    CHECK(code_of([&] { instances().admit_report("web-1"); }) == ErrorCode::busy);
-    instances().reconcile();  // forgets only those that are gone
+    CHECK_NOTHROW(instances().reports().admit(other));
+    CHECK(code_of([&] { instances().reports().admit("web-1"); }) == ErrorCode::busy);
+    instances().reconciler().reconcile();  // forgets only those that are gone
     clock.advance(std::chrono::seconds(5));
     CHECK(admitted() == 1);
     CHECK(log.count("container reports too often") == 1);
@@ -246,7 +246,7 @@ TEST_CASE_METHOD(ReportFixture, "however often a guest reports while it is stopp
     // The boot timeout comes from the same timer, behind every look that is due.
     std::atomic<int> looks{0};
     runtime.before("inspect", [&] { ++looks; });
-    const std::string late = instances().get(booting())->launch_operation;
+    const std::string late = records().get(booting())->launch_operation;
     eventually("the launch has timed out", [&] {
         pass(std::chrono::minutes(1));
         return is_final(engine().get(late)->status);

@@ -14,7 +14,7 @@ TEST_CASE_METHOD(InstanceFixture, "a launch tells each state once, in order, and
     const std::string id = id_of(started);
     CHECK(started->resources.at("containers").at(0) == "/1.0/containers/" + id);
     CHECK(wait(started)->status == OperationStatus::success);
-    const auto instance = instances().get(id);
+    const auto instance = records().get(id);
     CHECK(instance->status == InstanceStatus::running);
     CHECK(instance->name() == "svc-" + id);
     CHECK(instance->address == "10.0.0.2");
@@ -61,7 +61,7 @@ TEST_CASE_METHOD(InstanceFixture, "a wrong launch is refused at once and leaves 
     create = {};
     create.app_id = "app";
     CHECK(refusal(create) == "application not found");
-    CHECK(instances().list().empty());
+    CHECK(records().list().empty());
     CHECK(actions.get().empty());
 }
 
@@ -113,16 +113,16 @@ TEST_CASE_METHOD(InstanceFixture, "a container that cannot start leaves an error
     const Started started = launch();
     const std::string id = id_of(started);
     CHECK(wait(started)->err == "init ended at once");
-    const auto instance = instances().get(id);
+    const auto instance = records().get(id);
     CHECK(instance->status == InstanceStatus::error);
     CHECK(instance->error_message == "init ended at once");
     CHECK(instance->address.empty());
-    CHECK(instances().logs(id) == std::vector<std::string>{"console.log"});
+    CHECK(records().get(id)->stored_logs == std::vector<std::string>{"console.log"});
     CHECK(read_file(instances().log(id, "console.log")) == "kernel panic");
     CHECK(message_of([&] { instances().log(id, "../secret"); }) == "log not found");
     CHECK(told(id).back() == "failed");
     runtime.before("start", nullptr);
-    CHECK(instances().get(launched())->address == "10.0.0.2");  // it was given back
+    CHECK(records().get(launched())->address == "10.0.0.2");  // it was given back
     wait(instances().remove(id, false, PathWord::containers, "test"));
     CHECK_FALSE(std::filesystem::exists(directory.path() / "logs" / id));
 }
@@ -137,7 +137,7 @@ TEST_CASE_METHOD(InstanceFixture, "a container that cannot be created fails alik
 
 TEST_CASE_METHOD(InstanceFixture, "a guest that does not report fails after the boot timeout") {
     const std::string id = booting();
-    const auto done = advance_until_final(instances().get(id)->launch_operation);
+    const auto done = advance_until_final(records().get(id)->launch_operation);
     CHECK(done->err == "instance did not report within 15m");
     CHECK(status(id) == InstanceStatus::error);
     CHECK(simulated.inspect(id)->state == ContainerState::stopped);
@@ -155,7 +155,7 @@ TEST_CASE_METHOD(InstanceFixture, "waiting guests hold no worker") {
 
 TEST_CASE_METHOD(InstanceFixture, "a cancelled launch leaves nothing") {
     const std::string id = booting();
-    const std::string operation = instances().get(id)->launch_operation;
+    const std::string operation = records().get(id)->launch_operation;
     engine().cancel(operation);
     const auto done = engine().wait(operation, std::nullopt);
     CHECK(done->status == OperationStatus::cancelled);
@@ -163,7 +163,7 @@ TEST_CASE_METHOD(InstanceFixture, "a cancelled launch leaves nothing") {
     CHECK_FALSE(has_container(id));
     CHECK(told(id) == Actions{"created", "scheduled", "started", "removed"});
     guests_report = true;
-    CHECK(instances().get(launched())->address == "10.0.0.2");
+    CHECK(records().get(launched())->address == "10.0.0.2");
 }
 
 TEST_CASE_METHOD(InstanceFixture, "an image can go while an instance uses its layer") {
@@ -181,7 +181,7 @@ TEST_CASE_METHOD(InstanceFixture, "launches that do not all fit never oversubscr
     int running = 0;
     for (const Started& started : all) running += wait(started)->status == OperationStatus::success ? 1 : 0;
     CHECK(running == 8);
-    CHECK(instances().list().size() == 8);
+    CHECK(records().list().size() == 8);
 }
 
 namespace {
@@ -196,10 +196,10 @@ InstanceCreate named(const std::string& name) {
 
 TEST_CASE_METHOD(InstanceFixture, "a named instance is found by its name, also after a restart") {
     const std::string id = launched(named("web-1"));
-    CHECK(instances().get("web-1")->id.str() == id);
-    CHECK(instances().get(id)->name() == "web-1");
+    CHECK(records().get("web-1")->id.str() == id);
+    CHECK(records().get(id)->name() == "web-1");
     restart();
-    CHECK(instances().get("web-1")->id.str() == id);
+    CHECK(records().get("web-1")->id.str() == id);
     wait(instances().remove("web-1", true, PathWord::containers, "test"));
     CHECK_FALSE(exists(id));
 }
@@ -208,9 +208,9 @@ TEST_CASE_METHOD(InstanceFixture, "a name is taken until its instance is gone") 
     const std::string id = launched(named("web-1"));
     CHECK(refusal(named("web-1")) == "container 'web-1' already exists");
     CHECK(code_of([&] { launch(named("web-1")); }) == ErrorCode::conflict);
-    CHECK(instances().list().size() == 1);
+    CHECK(records().list().size() == 1);
     wait(instances().remove(id, true, PathWord::containers, "test"));
-    CHECK(instances().get(launched(named("web-1")))->name() == "web-1");
+    CHECK(records().get(launched(named("web-1")))->name() == "web-1");
 }
 
 TEST_CASE_METHOD(InstanceFixture, "of launches of one name at the same moment one is made") {
@@ -227,12 +227,12 @@ TEST_CASE_METHOD(InstanceFixture, "of launches of one name at the same moment on
         });
     callers.clear();
     CHECK(made == 1);
-    CHECK(instances().list().size() == 1);
+    CHECK(records().list().size() == 1);
 }
 
 TEST_CASE_METHOD(InstanceFixture, "a launch that could not be made frees its name") {
     InstanceCreate large = named("web-1");
     large.cpus = 1000;
     CHECK(wait(launch(large))->status == OperationStatus::failure);
-    CHECK(instances().get(launched(named("web-1")))->name() == "web-1");
+    CHECK(records().get(launched(named("web-1")))->name() == "web-1");
 }

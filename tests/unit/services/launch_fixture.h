@@ -75,7 +75,7 @@ struct LaunchFixture : ServiceFixture {
         wait(instances().set_desired_status(id, "stopped", false, PathWord::containers, "test"));
     }
     std::shared_ptr<const Operation> launch_of(const std::string& id) {
-        return engine().wait(instances().get(id)->launch_operation, std::nullopt);
+        return engine().wait(records().get(id)->launch_operation, std::nullopt);
     }
     // A guest that boots until the test says otherwise.
     std::string booting(const InstanceCreate& create = request()) {

@@ -83,7 +83,7 @@ struct ServiceFixture : ServiceWorld {
         REQUIRE(wait(started)->err.empty());
         return id_of(started);
     }
-    InstanceStatus status(const std::string& id) { return instances().get(id)->status; }
+    InstanceStatus status(const std::string& id) { return records().get(id)->status; }
     // Lifecycle actions of one container, without the prefix.
     static std::vector<std::string> of(const std::vector<std::string>& all, const std::string& id) {
         std::vector<std::string> own;

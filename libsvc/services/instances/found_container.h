@@ -1,0 +1,24 @@
+#pragma once
+// What the runtime has of an instance.
+#include <string_view>
+
+#include "libsvc/runtime/runtime.h"
+
+namespace svc {
+
+struct FoundContainer {
+    bool exists = false;
+    bool runs = false;
+    bool unreadable = false;
+
+    static FoundContainer of(const ContainerInfo& container) {
+        return {true, container.state == ContainerState::running,
+                container.state == ContainerState::unreadable};
+    }
+    static FoundContainer look(Runtime& runtime, std::string_view id) {
+        const auto container = runtime.inspect(id);
+        return container ? of(*container) : FoundContainer{};
+    }
+};
+
+}  // namespace svc

@@ -1,0 +1,69 @@
+#include "libsvc/services/instances/instance_changes.h"
+
+#include <memory>
+#include <utility>
+
+namespace svc {
+
+OperationResult InstanceChanges::transition(const std::string& id, std::function<bool(Instance&)> change,
+                                            std::string_view action, const std::string& requestor,
+                                            std::function<void()> then) {
+    const auto applied = std::make_shared<bool>(false);
+    OperationResult result;
+    result.stage = [this, id, applied, change = std::move(change)](Batch& last) {
+        *applied = false;
+        if (!instances_.find(id)) return;
+        bool applies = false;
+        Batch changed;
+        instances_.stage_update(changed, id, [&](Instance& instance) { applies = change(instance); });
+        if (applies) last.append(std::move(changed));
+        *applied = applies;
+    };
+    result.after = [this, id, applied, action = std::string(action), requestor, then = std::move(then)] {
+        if (!*applied) return;
+        if (!action.empty()) publish(action, id, requestor);
+        if (then) then();
+    };
+    return result;
+}
+
+void InstanceChanges::publish(std::string_view action, const std::string& id,
+                              const std::string& requestor) const {
+    Json event = Json::object({{"action", action}, {"source", "/1.0/containers/" + id}});
+    if (!requestor.empty()) event.set("requestor", requestor);
+    events_.publish(EventType::lifecycle, event);
+}
+
+void InstanceChanges::will_announce(const std::string& id) {
+    unannounced_.with([&](auto& ids) { ids.insert(id); });
+}
+
+void InstanceChanges::announce(const std::string& id, const std::string& requestor) {
+    // Under the lock, so that the second caller goes on only when the event is out.
+    unannounced_.with([&](auto& ids) {
+        if (ids.erase(id) > 0) publish("container-created", id, requestor);
+    });
+}
+
+void InstanceChanges::cancel_announcement(const std::string& id) {
+    unannounced_.with([&](auto& ids) { ids.erase(id); });
+}
+
+void InstanceChanges::on_application_released(Released listener) {
+    released_.with([&](auto& current) { current = std::move(listener); });
+}
+
+void InstanceChanges::tell_released(const Instance& instance) const {
+    if (instance.app_id.empty()) return;
+    const auto listener = released_.with([](const auto& current) { return current; });
+    if (listener) listener(instance.app_id, instance.app_version);
+}
+
+void clear_reservation(Instance& instance) {
+    instance.address.clear();
+    for (ServiceEntry& service : instance.services) service.node_port = service.node_port_end = 0;
+    instance.gpus.clear();
+    instance.gpu_encoder_slots = 0;
+}
+
+}  // namespace svc

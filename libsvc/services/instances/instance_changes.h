@@ -1,0 +1,50 @@
+#pragma once
+// How the records of instances change at the end of operations, and what is told of it: lifecycle events, and
+// the listener that follows the use of applications.
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "libsvc/base/guarded.h"
+#include "libsvc/events/event_bus.h"
+#include "libsvc/operations/engine.h"
+#include "libsvc/services/common/records.h"
+
+namespace svc {
+
+// Thread-safe.
+class InstanceChanges {
+  public:
+    InstanceChanges(Instances& instances, EventBus& events) : instances_(instances), events_(events) {}
+
+    // Changes the record in the commit that ends an operation, and publishes `action` ("": no event) after
+    // it. `change` returns whether it applies: another operation may have moved the record on. `then` runs
+    // after the event when it did.
+    OperationResult transition(const std::string& id, std::function<bool(Instance&)> change,
+                               std::string_view action, const std::string& requestor,
+                               std::function<void()> then = {});
+    void publish(std::string_view action, const std::string& id, const std::string& requestor) const;
+
+    // The event `container-created` comes once: from the request, after its commit, or from the operation
+    // that it started, whichever is first. will_announce() goes before the commit.
+    void will_announce(const std::string& id);
+    void announce(const std::string& id, const std::string& requestor);
+    void cancel_announcement(const std::string& id);
+
+    // The listener is called after an instance is removed, stopped or failed; from any thread. Set once.
+    using Released = std::function<void(const std::string& app_id, int version)>;
+    void on_application_released(Released listener);
+    void tell_released(const Instance& instance) const;
+
+  private:
+    Instances& instances_;
+    EventBus& events_;
+    Guarded<std::set<std::string>> unannounced_;
+    Guarded<Released> released_;
+};
+
+// Address, ports and GPUs may be another instance's from now on.
+void clear_reservation(Instance& instance);
+
+}  // namespace svc

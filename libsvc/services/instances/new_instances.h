@@ -1,0 +1,26 @@
+#pragma once
+// How the record of a new instance comes into being, together with the operation that launches it.
+#include "libsvc/services/instances/instance_changes.h"
+#include "libsvc/services/instances/instance_work.h"
+
+namespace svc {
+
+// Thread-safe.
+class NewInstances {
+  public:
+    NewInstances(Instances& instances, Engine& engine, Clock& clock, IdSource& ids, InstanceChanges& changes);
+    // Ids where they are missing, and the times of the launch.
+    void give_identity(Instance& instance) const;
+    // Commits the record with `batch` and the operation of `spec`. Throws invalid_argument for a record that
+    // is too large to grow, conflict when the id or name is taken.
+    Started launch(const Instance& instance, OperationSpec spec, Batch batch);
+
+  private:
+    Instances& instances_;
+    Engine& engine_;
+    Clock& clock_;
+    IdSource& ids_;
+    InstanceChanges& changes_;
+};
+
+}  // namespace svc

@@ -1,0 +1,22 @@
+#pragma once
+// Instances whose container cannot be read: their record is an error until it can, and remembers what it was.
+#include <string>
+
+#include "libsvc/services/instances/instance_changes.h"
+#include "libsvc/services/instances/instance_work.h"
+
+namespace svc {
+
+// Sets the instance aside: the container may run, with its address and ports, so nothing is released.
+OperationResult set_aside(InstanceChanges& changes, const Instance& instance, const std::string& fault,
+                          const std::string& requestor);
+
+// What the instance was before is true again, or is repaired from there. `then` runs when that is stored.
+OperationResult take_back(InstanceChanges& changes, const Instance& instance, const std::string& requestor,
+                          std::function<void()> then);
+
+inline bool is_set_aside(const Instance& instance) {
+    return instance.status_when_readable != InstanceStatus::unknown;
+}
+
+}  // namespace svc
