@@ -32,17 +32,16 @@ class SocketChannel final : public ExecChannel {
 // handler's end.
 class ExecSocket final : public WebSocketHandler {
   public:
-    ExecSocket(ExecService& exec, std::shared_ptr<ExecStream> stream)
-        : exec_(exec), stream_(std::move(stream)) {}
+    explicit ExecSocket(std::shared_ptr<ExecStream> stream) : stream_(std::move(stream)) {}
 
     void on_open(std::shared_ptr<WebSocket> socket) override {
-        exec_.attach(stream_, std::make_shared<SocketChannel>(std::move(socket)));
+        stream_->attach(std::make_shared<SocketChannel>(std::move(socket)));
     }
     void on_message(bool binary, std::string message) override {
         if (binary)
             stream_->data(std::move(message));
         else
-            stream_->text(std::move(message));
+            stream_->text(message);
     }
     void on_sent() override { stream_->drained(); }
     void on_close(std::uint16_t code, std::string_view) override {
@@ -51,7 +50,6 @@ class ExecSocket final : public WebSocketHandler {
     }
 
   private:
-    ExecService& exec_;
     std::shared_ptr<ExecStream> stream_;
 };
 
@@ -62,7 +60,7 @@ Response exec_socket(ExecService& exec, const Request& request, std::string_view
     if (!request.wants_websocket() && !secret.empty())
         throw Error(ErrorCode::invalid_argument, "websocket upgrade is required");
     Response response;
-    response.websocket = std::make_shared<ExecSocket>(exec, exec.connect(operation_id, secret));
+    response.websocket = std::make_shared<ExecSocket>(exec.connect(operation_id, secret));
     return response;
 }
 

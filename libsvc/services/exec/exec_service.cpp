@@ -1,17 +1,11 @@
 #include "libsvc/services/exec/exec_service.h"
 
-#include <array>
-#include <map>
 #include <utility>
 
 #include "libsvc/base/error.h"
-#include "libsvc/base/guarded.h"
-#include "libsvc/base/log.h"
 #include "libsvc/services/exec/exec_session.h"
 
 namespace svc {
-
-void attach_stream(ExecStream& stream, std::shared_ptr<ExecChannel> channel);  // exec_session.cpp
 
 namespace {
 
@@ -44,131 +38,97 @@ std::map<std::string, std::string> make_secrets(bool interactive, IdSource& ids)
 
 }  // namespace
 
-class ExecService::Implementation {
-  public:
-    using SessionPtr = std::shared_ptr<ExecSession>;
-
-    Implementation(Instances& instances, Runtime& runtime, Engine& engine, Clock& clock, IdSource& ids)
-        : instances_(instances), runtime_(runtime), engine_(engine), ids_(ids), timer_(clock, "exec-timer") {
-        OperationHandler handler;
-        handler.run = [this](OperationContext& context) { return run(context); };
-        handler.undo = [this](const Operation& operation, const Error&) { return failed(operation); };
-        engine_.handle("instance.exec", std::move(handler));
-    }
-
-    ~Implementation() {
-        auto sessions = sessions_.with([](auto& all) { return std::exchange(all, {}); });
-        for (const auto& [id, session] : sessions) session->cancel();
-        sessions.clear();  // waits for their threads
-    }
-
-    Started start(std::string_view id, const ExecRequest& request, PathWord word, std::string requestor) {
-        const auto instance = instances_.get(id);
-        if (instance->status != InstanceStatus::started && instance->status != InstanceStatus::running)
-            throw Error(
-                ErrorCode::invalid_argument,
-                "exec in a container that is " + std::string(to_text(instance->status)) + " not allowed");
-        const std::string noun(to_text(word));
-        const auto secrets = make_secrets(request.interactive, ids_);
-        OperationSpec spec;
-        spec.kind = "instance.exec";
-        spec.description = "Executing command";
-        spec.cls = OperationClass::websocket;
-        spec.resources[noun] = {"/1.0/" + noun + "/" + instance->id.str()};
-        spec.cancellable = true;
-        spec.metadata = metadata_of(request, secrets);
-        spec.requestor = std::move(requestor);
-        spec.id = ids_.uuid();
-        const std::string operation = spec.id;
-        add_session(operation, instance->id.str(), request, secrets);
-        try {
-            return engine_.start(std::move(spec), {});
-        } catch (...) {
-            sessions_.with([&](auto& all) { return all.extract(operation); });
-            throw;
-        }
-    }
-
-    std::shared_ptr<ExecStream> connect(std::string_view operation_id, std::string_view secret) {
-        if (secret.empty()) throw Error(ErrorCode::unauthenticated, "missing secret");
-        const auto operation = engine_.get(operation_id);
-        if (operation->cls != OperationClass::websocket)
-            throw Error(ErrorCode::invalid_argument, "operation has no websocket");
-        const auto session = find(operation->id.str());
-        if (operation->status != OperationStatus::running || !session)
-            throw Error(ErrorCode::invalid_argument, "operation is not running");
-        return session->connect(secret);
-    }
-
-  private:
-    void add_session(const std::string& operation, const std::string& container, const ExecRequest& request,
-                     const std::map<std::string, std::string>& secrets) {
-        auto keep_code = [this, operation](int code) {
-            codes_.with([&](auto& all) { all[operation] = code; });
-        };
-        // On the timer's thread: a session cannot be destroyed by its own.
-        auto finished = [this, operation] {
-            timer_.after(Duration::zero(), [this, operation] {
-                sessions_.with([&](auto& all) { return all.extract(operation); });
-            });
-        };
-        auto session = std::make_shared<ExecSession>(
-            ExecSessionParts{runtime_, timer_, container, exec_spec(request), secrets, std::move(keep_code),
-                             std::move(finished)});
-        sessions_.with([&](auto& all) { all.emplace(operation, std::move(session)); });
-    }
-
-    OperationResult run(OperationContext& context) {
-        const auto session = find(context.operation().id.str());
-        if (!session) throw Error(ErrorCode::internal, "command was lost");
-        auto completion = context.detach([weak = std::weak_ptr(session)] {
-            if (const auto waiting = weak.lock()) waiting->cancel();
-        });
-        session->run(std::move(completion));
-        return {};
-    }
-
-    // The operation fails, but the client learns the code all the same.
-    OperationResult failed(const Operation& operation) {
-        const auto code = codes_.with([&](auto& all) { return all.extract(operation.id.str()); });
-        if (const auto session = find(operation.id.str())) session->cancel();  // it may never have begun
-        sessions_.with([&](auto& all) { return all.extract(operation.id.str()); });
-        OperationResult result;
-        if (!code.empty()) result.metadata = Json::object({{"return", code.mapped()}});
-        return result;
-    }
-
-    SessionPtr find(const std::string& operation) {
-        return sessions_.with([&](auto& all) {
-            const auto found = all.find(operation);
-            return found == all.end() ? SessionPtr() : found->second;
-        });
-    }
-
-    Instances& instances_;
-    Runtime& runtime_;
-    Engine& engine_;
-    IdSource& ids_;
-    Guarded<std::map<std::string, SessionPtr>> sessions_;  // by operation
-    Guarded<std::map<std::string, int>> codes_;            // of commands whose operation is about to fail
-    Timer timer_;
-};
-
 ExecService::ExecService(Instances& instances, Runtime& runtime, Engine& engine, Clock& clock, IdSource& ids)
-    : implementation_(std::make_unique<Implementation>(instances, runtime, engine, clock, ids)) {}
-ExecService::~ExecService() = default;
+    : instances_(instances), runtime_(runtime), engine_(engine), ids_(ids), timer_(clock, "exec-timer") {
+    OperationHandler handler;
+    handler.run = [this](OperationContext& context) { return run(context); };
+    handler.undo = [this](const Operation& operation, const Error&) { return undo(operation); };
+    engine_.handle("instance.exec", std::move(handler));
+}
+
+ExecService::~ExecService() {
+    auto sessions = sessions_.with([](auto& all) { return std::exchange(all, {}); });
+    for (const auto& [id, session] : sessions) session->cancel();
+    sessions.clear();  // waits for their threads
+}
 
 Started ExecService::start(std::string_view id, const ExecRequest& request, PathWord word,
                            std::string requestor) {
-    return implementation_->start(id, request, word, std::move(requestor));
+    const auto instance = instances_.get(id);
+    if (instance->status != InstanceStatus::started && instance->status != InstanceStatus::running)
+        throw Error(ErrorCode::invalid_argument,
+                    "exec in a container that is " + std::string(to_text(instance->status)) + " not allowed");
+    const std::string noun(to_text(word));
+    const auto secrets = make_secrets(request.interactive, ids_);
+    OperationSpec spec;
+    spec.kind = "instance.exec";
+    spec.description = "Executing command";
+    spec.cls = OperationClass::websocket;
+    spec.resources[noun] = {"/1.0/" + noun + "/" + instance->id.str()};
+    spec.cancellable = true;
+    spec.metadata = metadata_of(request, secrets);
+    spec.requestor = std::move(requestor);
+    spec.id = ids_.uuid();
+    const std::string operation = spec.id;
+    add_session(operation, instance->id.str(), request, secrets);
+    try {
+        return engine_.start(std::move(spec), {});
+    } catch (...) {
+        sessions_.with([&](auto& all) { return all.extract(operation); });
+        throw;
+    }
 }
 
 std::shared_ptr<ExecStream> ExecService::connect(std::string_view operation_id, std::string_view secret) {
-    return implementation_->connect(operation_id, secret);
+    if (secret.empty()) throw Error(ErrorCode::unauthenticated, "missing secret");
+    const auto operation = engine_.get(operation_id);
+    if (operation->cls != OperationClass::websocket)
+        throw Error(ErrorCode::invalid_argument, "operation has no websocket");
+    const auto session = find(operation->id.str());
+    if (operation->status != OperationStatus::running || !session)
+        throw Error(ErrorCode::invalid_argument, "operation is not running");
+    return session->connect(secret);
 }
 
-void ExecService::attach(const std::shared_ptr<ExecStream>& stream, std::shared_ptr<ExecChannel> channel) {
-    attach_stream(*stream, std::move(channel));
+void ExecService::add_session(const std::string& operation, const std::string& container,
+                              const ExecRequest& request, const std::map<std::string, std::string>& secrets) {
+    auto keep_code = [this, operation](int code) { codes_.with([&](auto& all) { all[operation] = code; }); };
+    // On the timer's thread: a session cannot be destroyed by its own.
+    auto finished = [this, operation] {
+        timer_.after(Duration::zero(), [this, operation] {
+            sessions_.with([&](auto& all) { return all.extract(operation); });
+        });
+    };
+    auto session = std::make_shared<ExecSession>(ExecSessionParts{
+        runtime_, timer_, container, exec_spec(request), secrets, std::move(keep_code), std::move(finished)});
+    sessions_.with([&](auto& all) { all.emplace(operation, std::move(session)); });
+}
+
+OperationResult ExecService::run(OperationContext& context) {
+    const auto session = find(context.operation().id.str());
+    if (!session) throw Error(ErrorCode::internal, "command was lost");
+    auto completion = context.detach([weak = std::weak_ptr(session)] {
+        if (const auto waiting = weak.lock()) waiting->cancel();
+    });
+    session->run(std::move(completion));
+    return {};
+}
+
+// The operation fails, but the client learns the code all the same.
+OperationResult ExecService::undo(const Operation& operation) {
+    const auto code = codes_.with([&](auto& all) { return all.extract(operation.id.str()); });
+    if (const auto session = find(operation.id.str())) session->cancel();  // it may never have begun
+    sessions_.with([&](auto& all) { return all.extract(operation.id.str()); });
+    OperationResult result;
+    if (!code.empty()) result.metadata = Json::object({{"return", code.mapped()}});
+    return result;
+}
+
+ExecService::SessionPtr ExecService::find(const std::string& operation) {
+    return sessions_.with([&](auto& all) {
+        const auto found = all.find(operation);
+        return found == all.end() ? SessionPtr() : found->second;
+    });
 }
 
 }  // namespace svc

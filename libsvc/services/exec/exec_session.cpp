@@ -24,26 +24,6 @@ constexpr std::size_t low_input_bytes = max_input_bytes / 2;
 constexpr int not_found_code = 127;
 constexpr int max_signal = 64;
 
-// What a socket's owner holds. Destroyed without having been attached, it leaves its place free.
-class SessionStream final : public ExecStream {
-  public:
-    SessionStream(std::shared_ptr<ExecSession> session, std::string name)
-        : session_(std::move(session)), name_(std::move(name)) {}
-    ~SessionStream() override { session_->release(name_); }
-    SessionStream(const SessionStream&) = delete;
-    SessionStream& operator=(const SessionStream&) = delete;
-
-    void data(std::string bytes) override { session_->take_data(name_, std::move(bytes)); }
-    void text(std::string message) override { session_->take_text(name_, message); }
-    void drained() override { session_->drained(); }
-    void closed(ExecEnd end) override { session_->closed(name_, end); }
-    void attach(std::shared_ptr<ExecChannel> channel) { session_->attach(name_, std::move(channel)); }
-
-  private:
-    std::shared_ptr<ExecSession> session_;
-    std::string name_;
-};
-
 // The protocol sends sizes as text; numbers are taken too.
 std::optional<unsigned> extent(const Json* value) {
     unsigned number = 0;
@@ -67,10 +47,6 @@ void block_broken_pipe_signal() {
 
 }  // namespace
 
-void attach_stream(ExecStream& stream, std::shared_ptr<ExecChannel> channel) {
-    dynamic_cast<SessionStream&>(stream).attach(std::move(channel));
-}
-
 ExecSession::ExecSession(ExecSessionParts parts)
     : parts_(std::move(parts)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!wake_) throw system_error("making an event descriptor", errno);
@@ -81,7 +57,7 @@ ExecSession::~ExecSession() = default;
 
 void ExecSession::run(std::shared_ptr<OperationCompletion> completion) {
     std::unique_lock lock(mutex_);
-    if (finished_) {
+    if (end_) {
         lock.unlock();
         end_(*completion);
         return parts_.finished();
@@ -119,14 +95,14 @@ std::shared_ptr<ExecStream> ExecSession::connect(std::string_view secret) {
         if (!equal_constant_time(socket.secret, secret)) continue;
         if (socket.connected) throw Error(ErrorCode::invalid_argument, "a second connection not allowed");
         socket.connected = true;
-        return std::make_shared<SessionStream>(shared_from_this(), name);
+        return std::make_shared<ExecStream>(shared_from_this(), name);
     }
     throw Error(ErrorCode::forbidden, "Not Authorized");
 }
 
 void ExecSession::attach(const std::string& stream, std::shared_ptr<ExecChannel> channel) {
     std::unique_lock lock(mutex_);
-    if (finished_) {
+    if (finish_.used()) {
         lock.unlock();
         return channel->close();
     }
@@ -137,7 +113,7 @@ void ExecSession::attach(const std::string& stream, std::shared_ptr<ExecChannel>
 }
 
 void ExecSession::start_when_ready(std::unique_lock<std::mutex> lock) {
-    if (carrying_ || finished_ || cancelled_ || !completion_) return;
+    if (carrying_ || finish_.used() || cancelled_ || !completion_) return;
     const bool complete = std::ranges::all_of(
         sockets_, [](const auto& entry) { return entry.first == "control" || entry.second.attached; });
     if (!complete) return;
@@ -182,7 +158,7 @@ void ExecSession::complete(int exit_code, bool ran) {
                         ? Error(ErrorCode::not_found, "Command not found")
                         : Error(ErrorCode::invalid_argument, "Command not executable"));
     }
-    finish([exit_code](OperationCompletion& completion) {
+    finish_([exit_code](OperationCompletion& completion) {
         completion.succeed([exit_code] {
             OperationResult result;
             result.metadata = Json::object({{"return", exit_code}});
@@ -192,17 +168,16 @@ void ExecSession::complete(int exit_code, bool ran) {
 }
 
 void ExecSession::fail(const Error& error) {
-    finish([error](OperationCompletion& completion) { completion.fail(error); });
+    finish_([error](OperationCompletion& completion) { completion.fail(error); });
 }
 
 // End marks behind all output, then the control socket, then the operation: who sees it final has seen
 // everything.
-void ExecSession::finish(const End& end) {
+void ExecSession::conclude(const End& end) {
     std::map<std::string, std::shared_ptr<ExecChannel>> channels;
     std::shared_ptr<OperationCompletion> completion;
     {
         std::lock_guard lock(mutex_);
-        if (std::exchange(finished_, true)) return;
         for (auto& [name, socket] : sockets_)
             if (socket.channel) channels.emplace(name, std::move(socket.channel));
         completion = std::move(completion_);
@@ -224,7 +199,7 @@ void ExecSession::take_data(const std::string& stream, std::string bytes) {
     std::shared_ptr<ExecChannel> full;
     {
         std::lock_guard lock(mutex_);
-        if (finished_ || input_ended_) return;
+        if (finish_.used() || input_ended_) return;
         input_bytes_ += bytes.size();
         input_.push_back(std::move(bytes));
         if (input_bytes_ >= max_input_bytes && !input_paused_) full = sockets_["0"].channel;
@@ -276,7 +251,7 @@ void ExecSession::closed(const std::string& stream, ExecEnd end) {
     {
         std::lock_guard lock(mutex_);
         gone = std::move(sockets_.at(stream).channel);
-        if (finished_) return;
+        if (finish_.used()) return;
         const bool ends_input = stream == "0" && !terminal();
         if (ends_input) input_ended_ = true;
         const bool harmless =

@@ -1,5 +1,5 @@
 #pragma once
-// One exec: its sockets, what they say, and the thread that carries the command's streams.
+// One exec session: its streams, what their clients send, and the thread that carries the command's data.
 #include <deque>
 #include <functional>
 #include <map>
@@ -14,10 +14,11 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/base/once.h"
 #include "libsvc/base/timer.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/runtime/runtime.h"
-#include "libsvc/services/exec/exec_service.h"
+#include "libsvc/services/exec/exec_stream.h"
 
 namespace svc {
 
@@ -36,7 +37,7 @@ struct ExecSessionParts {
     ExecSpec spec;
     std::map<std::string, std::string> secrets;    // by stream: "0", "1", "2", "control"
     std::function<void(int exit_code)> keep_code;  // before an operation that fails with an exit code
-    std::function<void()> finished;                // last call; any thread, also the session's own
+    std::function<void()> finished;                // the last call; from any thread, also the session's
 };
 
 // Thread-safe. Must not be destroyed by its own thread.
@@ -48,6 +49,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     void run(
         std::shared_ptr<OperationCompletion> completion);  // the operation is running: sockets may start it
     void cancel();
+    // The stream that `secret` opens, reserved until release().
     std::shared_ptr<ExecStream> connect(std::string_view secret);
     void attach(const std::string& stream, std::shared_ptr<ExecChannel> channel);
 
@@ -75,7 +77,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     void start_when_ready(std::unique_lock<std::mutex> lock);
     void give_up(const std::string& reason);
     void carry();
-    void finish(const End& end);
+    void conclude(const End& end);
     void fail(const Error& error);
     void complete(int exit_code, bool ran);
     void take_control(const std::string& message);
@@ -93,10 +95,10 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     std::vector<int> signals_;
     std::optional<std::pair<unsigned, unsigned>> size_;
     std::shared_ptr<OperationCompletion> completion_;
+    Once<const End&> finish_{[this](const End& end) { conclude(end); }};
     End end_;  // of a session that was over before it had its completion
     Timer::Ticket timeout_ = 0;
     bool carrying_ = false;
-    bool finished_ = false;
     bool cancelled_ = false;
     std::jthread thread_;
 };

@@ -61,7 +61,7 @@ struct ExecFixture : ServiceFixture {
         streams[name] = life->exec_service.connect(started->id.str(), secret(name));
         clients[name] = std::make_shared<Client>();
         clients[name]->queued = queued;
-        life->exec_service.attach(streams[name], clients[name]);
+        streams[name]->attach(clients[name]);
     }
     void connect_all() {
         for (const char* name : {"0", "1", "2", "control"}) connect(name);
