@@ -1,6 +1,6 @@
 #pragma once
-// Bytes by the SHA-256 of their content: uploaded packages. A blob is visible only when it is whole, checked
-// and synced.
+// The seam to storage of bytes under the SHA-256 of their content: uploaded packages. A blob is visible only
+// when it is complete, checked and synced.
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -16,13 +16,14 @@ struct BlobInfo {
     std::uint64_t size = 0;
 };
 
-// Takes the bytes of one new blob. One thread at a time. Destroyed without commit(): nothing is left.
+// Receives the bytes of one new blob. One thread at a time. Destroyed without commit(): nothing is left. Part
+// of the seam: each kind of blob store has its own commit.
 class BlobWriter {
   public:
     virtual ~BlobWriter() = default;
     virtual void write(std::string_view data) = 0;  // throws exhausted when the disk is full
-    // Hashes are complete, the bytes are synced, but the blob is not visible yet: the digest may be compared,
-    // and the file be read at path().
+    // Ends the hash and syncs the bytes. The blob is not visible yet, so that the caller may compare the
+    // digest and read the file at path().
     virtual BlobInfo finish() = 0;
     virtual const std::filesystem::path& path() const = 0;
     virtual void commit() = 0;  // after finish(): visible from here on; a blob that exists already is kept

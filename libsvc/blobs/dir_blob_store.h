@@ -10,7 +10,7 @@ struct DirBlobStoreOptions {
     std::uint64_t max_blob_bytes = std::uint64_t{16} << 30;  // a larger blob is invalid_argument
 };
 
-// Thread-safe. Construction sweeps what a crash left under `incoming`.
+// Thread-safe. Construction removes what a crash left under `incoming`.
 class DirBlobStore final : public BlobStore {
   public:
     explicit DirBlobStore(DirBlobStoreOptions options);

@@ -1,5 +1,5 @@
 #pragma once
-// What the bus hands around: a rendered notification with its number.
+// An event as the bus delivers it: a rendered notification with its number.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,7 +13,7 @@ std::string_view to_text(EventType type);
 std::optional<EventType> event_type(std::string_view text);  // nothing: not known
 EventType parse_event_type(std::string_view text);           // throws invalid_argument
 
-// The rendered notification {"type","timestamp","metadata","sequence"}, shared by all who get it.
+// The rendered notification {"type","timestamp","metadata","sequence"}, shared by all subscribers.
 struct Event {
     std::uint64_t sequence = 0;
     EventType type = EventType::operation;

@@ -1,8 +1,8 @@
 #pragma once
 // Internal to this folder: the window's files. <directory>/<number of its first event>.events holds one event
-// a line; `numbers` the number up to which all may be taken, written before any of them is; `complete` says
-// that the newest number in the files, or the one beside it, is the newest that was taken: while the
-// machine's run that it names lasts, or for good ("clean").
+// a line. `numbers` holds an upper bound of the numbers in use, written before a number above the earlier
+// bound is used. `complete` says that the newest number in the files, or the one in `complete` itself, is the
+// newest that was used; it holds for the boot of the machine that it names, or always ("clean").
 #include <deque>
 #include <functional>
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace svc {
 
-// For one thread at a time. What the disk does not take is told by take_fault(); the caller goes on.
+// For one thread at a time. When the disk fails, take_fault() says so and the caller goes on.
 class EventLog {
   public:
     using Taker = std::function<void(Event)>;
-    // Gives `take` every event the files hold, in order. Throws Error when they cannot be read.
+    // Calls `take` with every event in the files, in order. Throws Error when they cannot be read.
     EventLog(const EventWindowOptions& options, const Taker& take);
     ~EventLog();  // syncs, so that the next process goes on with the next number
     EventLog(const EventLog&) = delete;
@@ -25,7 +25,7 @@ class EventLog {
 
     std::uint64_t last() const { return last_; }  // the next process's first number is higher
     void append(const Event& event);              // a write(), no sync: survives the process, not the machine
-    void forget_before(std::uint64_t sequence);   // removes files that hold older ones alone
+    void forget_before(std::uint64_t sequence);   // removes files whose events are all older
     std::string take_fault();
 
   private:

@@ -1,5 +1,5 @@
 #pragma once
-// The newest events: in memory for those who read, in files for the next process.
+// The window: the newest events, in memory for replays, in files for the next process.
 #include <cstddef>
 #include <deque>
 #include <filesystem>
@@ -14,13 +14,13 @@ struct EventWindowOptions {
     std::filesystem::path directory{};  // "": in memory alone, numbers begin with 1
     std::size_t max_events = 10'000;
     std::size_t max_bytes = std::size_t{16} << 20U;  // of rendered text
-    // Tells one run of the machine from the next; "": the kernel's boot id.
+    // Differs from one boot of the machine to the next; "": the kernel's boot id.
     std::string boot_id{};
 };
 
 class EventLog;
 
-// For one thread at a time. add() does not throw for what the disk does.
+// For one thread at a time. add() does not throw when the disk fails: take_fault() tells.
 class EventWindow {
   public:
     explicit EventWindow(EventWindowOptions options);  // reads the directory; throws Error
@@ -28,7 +28,7 @@ class EventWindow {
     std::uint64_t last() const { return last_; }       // the newest number in use
     const std::deque<Event>& events() const { return events_; }
     void add(Event event);     // the event's number is higher than last()
-    std::string take_fault();  // once, why the files take no more; "" else
+    std::string take_fault();  // why the files cannot be written, once; else ""
 
   private:
     void keep(Event event);

@@ -20,7 +20,7 @@
 
 namespace svc {
 
-// What a noun tells its collection; specialise for each record type:
+// What a collection needs to know of a record type; specialise for each:
 //   static constexpr std::string_view noun;           "image", for messages
 //   static constexpr std::string_view prefix;         "images/", of its keys
 //   static const std::string& id(const T&);
@@ -40,9 +40,9 @@ class Collection {
     using Ptr = std::shared_ptr<const T>;
     using Traits = RecordTraits<T>;
 
-    // Told of each change of the records in memory, those that are loaded included: what was there and what
-    // is now, null where there is none. Called with the collection's lock held: must be quick, not throw and
-    // not use the collection.
+    // Called for each change of the records in memory, loading included, with the record before and after;
+    // null where there is none. Called with the collection's lock held: must be quick, not throw and not use
+    // the collection.
     using Observer = std::function<void(const T* before, const T* after)>;
 
     // Loads everything; a record that cannot be read throws, naming its key.
@@ -51,8 +51,7 @@ class Collection {
     Ptr get(std::string_view id_or_name) const;   // throws not_found "<noun> not found"
     Ptr find(std::string_view id_or_name) const;  // null when absent; ids first, then names
     std::vector<Ptr> list() const;                // ordered by id
-    // Part of the list, and how long the list was at that moment. Of records it looks only at those of the
-    // part.
+    // Part of the list, and the length of the whole list at that moment. Copies only the records of the part.
     struct Window {
         std::vector<Ptr> records;
         std::size_t total = 0;
@@ -69,7 +68,7 @@ class Collection {
     Ptr update(std::string_view id, const std::function<void(T&)>& change, const Batch& together = {});
     void remove(std::string_view id, const Batch& together = {});  // absent: only `together` is committed
 
-    // For a commit that somebody else makes (the operation engine): adds the change to a batch. The
+    // For a commit that the caller makes (the operation engine): adds the change to a batch. The
     // collection's memory follows through the store's watch before commit() returns.
     void stage_create(Batch& batch, const T& record) const;
     void stage_update(Batch& batch, std::string_view id, const std::function<void(T&)>& change) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Who watches a store: prefixes and their functions, called one after the other by the store's own thread.
+// The watches of a store: prefixes and their callbacks, called one after the other by the store's own thread.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,7 +14,7 @@ namespace svc {
 class WatchList {
   public:
     std::unique_ptr<Subscription> add(std::string prefix, Store::OnChange on_change);
-    // What one commit changed. A watch that throws does not keep the others from hearing of it.
+    // Calls the watches of what one commit changed. When one throws, the others are called all the same.
     void notify(const std::vector<WatchEvent>& events);
 
   private:

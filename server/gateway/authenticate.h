@@ -7,7 +7,7 @@
 #include "libsvc/net/http/request.h"
 #include "libsvc/net/http/router.h"
 #include "libsvc/streaming/account_service.h"
-#include "libsvc/streaming/session_service.h"
+#include "libsvc/streaming/sessions/session_service.h"
 
 namespace svc::gateway {
 

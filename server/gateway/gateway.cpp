@@ -3,10 +3,9 @@
 #include <atomic>
 
 #include "libsvc/base/error.h"
-#include "libsvc/base/periodic.h"
 #include "libsvc/net/server/server.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
-#include "libsvc/streaming/account_service.h"
+#include "libsvc/streaming/stream_gateway.h"
 #include "server/gateway/addresses.h"
 #include "server/gateway/client_url.h"
 #include "server/gateway/middleware.h"
@@ -22,17 +21,19 @@ namespace {
 constexpr std::chrono::seconds last_responses{2};  // what a stopping gateway gives running requests
 constexpr std::size_t request_workers = 8, most_queued = 10'000;
 
-std::vector<Regions::Member> members(const Options& options, const Seams& seams) {
-    std::vector<Regions::Member> members;
-    for (RegionConfig region : options.regions) {
-        region.streamer_addons = options.streamer_addons;
-        members.push_back({region.name, seams.management(region)});
-    }
-    return members;
+StreamGatewayOptions service_options(const Options& options, const Seams& seams,
+                                     const StateDirectory& state) {
+    StreamGatewayOptions made;
+    made.token_secret = TokenMint::load_secret(state.token_secret().string());
+    made.location = options.location;
+    made.regions = options.regions;
+    for (RegionConfig& region : made.regions) region.streamer_addons = options.streamer_addons;
+    made.region_interval = seams.region_interval;
+    return made;
 }
 
-// Whom instances ask for: the certificate they are told at launch and see when they come back must stay the
-// same for as long as they run, however often the one for browsers is replaced.
+// The TLS server name that instances ask for. They get the fingerprint of its certificate at launch and
+// verify it whenever they reconnect, so this certificate stays when the one for browsers is replaced.
 constexpr const char* instance_identity = "instances.svc-gateway.internal";
 
 NamedIdentity make_instance_identity(const StateDirectory& state, const Clock& clock) {
@@ -82,26 +83,21 @@ class Gateway::Parts {
     MetricsRegistry metrics;
     SqliteStore store;
     std::shared_ptr<TlsContext> tls;
-    TokenMint mint;
-    AccountService accounts;
-    Regions regions;
-    Relay relay;
-    std::unique_ptr<SessionService> sessions;  // is told where instances find us, which listening decides
+    StreamGateway services;
     ThreadPool workers{"request", request_workers, most_queued};
-    Authenticator authenticator{accounts};
+    Authenticator authenticator{services.accounts()};
     BasicCredentials credentials;
     Cors cors;
     HttpMetrics http_metrics{metrics, host_name()};
     std::atomic<Phase> phase = Phase::starting;
-    RouteContext context{authenticator, accounts, regions, options.public_url};
+    RouteContext context{authenticator, services.accounts(), services.regions(), options.public_url};
     Middleware middleware;
     HttpServer server;
-    std::unique_ptr<Periodic> periodic;
     std::vector<std::string> addresses;
 
   private:
     void listen();
-    void make_sessions();
+    SessionServiceConfig session_config() const;
     bool instances_use_tls() const { return context.instance_url.starts_with("https://"); }
 };
 
@@ -111,10 +107,7 @@ Gateway::Parts::Parts(Options given, const Seams& seams)
       state(options.state_dir),
       store(state.database()),
       tls(make_tls(options, state, clock)),
-      mint(TokenMint::load_secret(state.token_secret().string()), options.location),
-      accounts(store, mint, clock),
-      regions(members(options, seams), clock, seams.region_interval),
-      relay(clock),
+      services(service_options(options, seams, state), {store, clock, ids, seams.management}),
       credentials(options.metrics_user, options.metrics_password),
       cors(options.allowed_origins),
       middleware({authenticator, cors, http_metrics, ids, phase}, api_routes(context),
@@ -137,10 +130,10 @@ void Gateway::Parts::listen() {
 
 void Gateway::Parts::reload() {
     tls->reload();
-    if (instances_use_tls()) sessions->use_fingerprint(tls->fingerprint());
+    if (instances_use_tls()) services.sessions().use_fingerprint(tls->fingerprint());
 }
 
-void Gateway::Parts::make_sessions() {
+SessionServiceConfig Gateway::Parts::session_config() const {
     SessionServiceConfig config;
     config.ice = options.ice;
     config.instance_url = websocket_url(context.instance_url, "");
@@ -150,36 +143,23 @@ void Gateway::Parts::make_sessions() {
         config.server_fingerprint = tls->fingerprint(instance_identity);
     }
     config.limits = options.limits;
-    config.has_owner = [this](const SessionOwner& owner) { return accounts.has(owner); };
-    sessions = std::make_unique<SessionService>(
-        SessionService::Parts{store, clock, ids, regions, relay, mint}, std::move(config));
-    context.sessions = sessions.get();
-    add_service_metrics(metrics, *sessions, accounts, regions);
+    return config;
 }
 
-// The sockets answer from the beginning, with 503 until the sessions are there.
+// The sockets answer 503 until the services have started.
 void Gateway::Parts::serve() {
     listen();
-    make_sessions();
+    services.open(session_config());
+    context.sessions = &services.sessions();
+    add_service_metrics(metrics, services.sessions(), services.accounts(), services.regions());
     server.start();
-    relay.listen(*sessions);
-    regions.start(*sessions);
-    sessions->start();
-    const auto second = [] { return Duration(std::chrono::seconds(1)); };
-    periodic = std::make_unique<Periodic>(
-        clock,
-        std::vector<PeriodicJob>{{"relay", second, [this](const std::stop_token&) { relay.tick(); }},
-                                 {"sessions", second, [this](const std::stop_token&) { sessions->tick(); }}});
+    services.start();
     phase = Phase::serving;
 }
 
-// Sessions first: that the sockets close is no event in their lives.
 void Gateway::Parts::stop() {
     if (phase.exchange(Phase::stopping) == Phase::stopping) return;
-    periodic.reset();
-    if (sessions) sessions->stop();
-    regions.stop();
-    relay.stop();
+    services.stop();
     server.stop(last_responses);
     workers.stop();
 }

@@ -1,17 +1,18 @@
 #pragma once
-// The gateway's objects, built in order; nothing else. The one place that names a concrete store.
+// svc-gateway: the stream gateway of libsvc/streaming behind HTTP and TLS. The one place of the gateway that
+// names a concrete store.
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "libsvc/base/clock.h"
-#include "libsvc/streaming/management.h"
+#include "libsvc/streaming/regions/management.h"
 #include "server/gateway/options.h"
 
 namespace svc::gateway {
 
-// What tests put in the place of the real things.
+// What tests replace.
 struct Seams {
     Clock* clock = nullptr;  // null: the system's
     std::function<std::unique_ptr<Management>(const RegionConfig&)> management = make_management_client;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libsvc/base/log.h"
-#include "libsvc/streaming/session_service.h"
+#include "libsvc/streaming/sessions/session_service.h"
 #include "server/process/configuration.h"
 
 namespace svc::gateway {

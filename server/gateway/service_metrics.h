@@ -2,8 +2,8 @@
 // stream_gateway_*: what there is, counted at each scrape.
 #include "libsvc/base/metrics.h"
 #include "libsvc/streaming/account_service.h"
-#include "libsvc/streaming/regions.h"
-#include "libsvc/streaming/session_service.h"
+#include "libsvc/streaming/regions/regions.h"
+#include "libsvc/streaming/sessions/session_service.h"
 
 namespace svc::gateway {
 

@@ -7,7 +7,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/streaming/relay.h"
+#include "libsvc/streaming/relay/relay.h"
 #include "tests/fuzz/script.h"
 #include "tests/support/deaf.h"
 #include "tests/support/manual_clock.h"

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
-#include "libsvc/streaming/management.h"
+#include "libsvc/streaming/regions/management.h"
 #include "tests/support/application_package.h"
 #include "tests/support/error_code.h"
 #include "tests/support/eventually.h"

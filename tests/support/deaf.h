@@ -2,7 +2,7 @@
 // Listens to a relay and does nothing about it.
 #include <string>
 
-#include "libsvc/streaming/relay.h"
+#include "libsvc/streaming/relay/relay.h"
 
 namespace svc::test {
 

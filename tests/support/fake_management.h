@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "libsvc/streaming/management.h"
+#include "libsvc/streaming/regions/management.h"
 
 namespace svc::test {
 

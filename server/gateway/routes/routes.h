@@ -7,8 +7,8 @@
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/net/http/router.h"
 #include "libsvc/streaming/account_service.h"
-#include "libsvc/streaming/regions.h"
-#include "libsvc/streaming/session_service.h"
+#include "libsvc/streaming/regions/regions.h"
+#include "libsvc/streaming/sessions/session_service.h"
 #include "server/gateway/authenticate.h"
 
 namespace svc::gateway {

@@ -5,7 +5,7 @@
 #include "libsvc/net/server/server.h"
 #include "libsvc/net/tls/tls.h"
 #include "libsvc/net/tls/x509.h"
-#include "libsvc/streaming/relay.h"
+#include "libsvc/streaming/relay/relay.h"
 #include "tests/bench/load/commands.h"
 #include "tests/support/deaf.h"
 

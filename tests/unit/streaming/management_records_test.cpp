@@ -1,4 +1,4 @@
-#include "libsvc/streaming/management_records.h"
+#include "libsvc/streaming/regions/management_records.h"
 
 #include <catch2/catch.hpp>
 

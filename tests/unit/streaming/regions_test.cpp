@@ -1,4 +1,4 @@
-#include "libsvc/streaming/regions.h"
+#include "libsvc/streaming/regions/regions.h"
 
 #include <catch2/catch.hpp>
 #include <condition_variable>

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "libsvc/streaming/relay.h"
+#include "libsvc/streaming/relay/relay.h"
 #include "tests/support/manual_clock.h"
 #include "tests/unit/streaming/fake_socket.h"
 

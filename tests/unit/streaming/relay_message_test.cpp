@@ -1,4 +1,4 @@
-#include "libsvc/streaming/relay_message.h"
+#include "libsvc/streaming/relay/relay_message.h"
 
 #include <catch2/catch.hpp>
 

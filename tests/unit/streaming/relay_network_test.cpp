@@ -6,7 +6,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/net/websocket/websocket_client.h"
-#include "libsvc/streaming/relay.h"
+#include "libsvc/streaming/relay/relay.h"
 #include "tests/support/deaf.h"
 #include "tests/support/eventually.h"
 #include "tests/unit/net/test_server.h"

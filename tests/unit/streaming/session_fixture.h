@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "libsvc/store/sqlite/sqlite_store.h"
-#include "libsvc/streaming/session_service.h"
+#include "libsvc/streaming/stream_gateway.h"
 #include "tests/support/error_code.h"
 #include "tests/support/failing_store.h"
 #include "tests/support/fake_management.h"
@@ -136,8 +136,11 @@ struct SessionWorld {
     SqliteStore sqlite{":memory:"};
     FailingStore store{sqlite};
     FakeManagement management, other;
-    TokenMint mint{std::string(64, 's')};
-    SessionServiceConfig config{{}, "wss://gateway:4000", std::string(64, 'f'), "", "", {}};
+    const std::string token_secret = std::string(64, 's');
+    TokenMint mint{token_secret};  // makes the same tokens as every gateway
+    // Sessions are created without an account.
+    SessionServiceConfig config{
+        {}, "wss://gateway:4000", std::string(64, 'f'), "", "", {}, [](const SessionOwner&) { return true; }};
 
     // Until `test` holds; gives up in the end.
     bool eventually(const std::function<bool()>& test) {
@@ -174,15 +177,9 @@ class Gateway {
     explicit Gateway(SessionWorld& world, bool with_other_region = false)
         : world_(world),
           askers_(with_other_region ? 2 : 1),
-          regions(members(world, with_other_region), world.clock) {
-        relay.listen(service);
-        regions.start(service);
+          services_(options(world, with_other_region), seams(world)) {
+        services_.start();
         REQUIRE(world.eventually([&] { return regions.counts().active == askers_; }));
-        service.start();
-    }
-    ~Gateway() {
-        regions.stop();
-        service.stop();
     }
 
     SessionCreate request(std::string_view more = "") const {
@@ -250,20 +247,34 @@ class Gateway {
     }
 
   private:
-    static std::vector<Regions::Member> members(SessionWorld& world, bool with_other_region) {
-        std::vector<Regions::Member> members;
-        members.push_back({"north", world.management.connect()});
-        if (with_other_region) members.push_back({"south", world.other.connect()});
-        return members;
+    static StreamGatewayOptions options(const SessionWorld& world, bool with_other_region) {
+        StreamGatewayOptions options;
+        options.token_secret = world.token_secret;
+        options.tick_interval = Duration::zero();
+        options.regions.resize(with_other_region ? 2 : 1);
+        options.regions.front().name = "north";
+        options.regions.back().name = with_other_region ? "south" : "north";
+        return options;
     }
+    static StreamGatewaySeams seams(SessionWorld& world) {
+        const auto connect = [&world](const RegionConfig& region) {
+            return (region.name == "north" ? world.management : world.other).connect();
+        };
+        return {world.store, world.clock, world.ids, connect};
+    }
+    SessionService& opened() {
+        services_.open(world_.config);
+        return services_.sessions();
+    }
+
     SessionWorld& world_;
     const int askers_;  // threads that ask regions, and wait in between
+    StreamGateway services_;
 
   public:
-    Relay relay{world_.clock};
-    Regions regions;
-    SessionService service{{world_.store, world_.clock, world_.ids, regions, relay, world_.mint},
-                           world_.config};
+    Relay& relay = services_.relay();
+    Regions& regions = services_.regions();
+    SessionService& service = opened();
 };
 
 }  // namespace svc::test

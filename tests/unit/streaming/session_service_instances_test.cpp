@@ -2,7 +2,7 @@
 #include <atomic>
 #include <optional>
 
-#include "libsvc/streaming/session_service.h"
+#include "libsvc/streaming/sessions/session_service.h"
 #include "tests/unit/streaming/session_fixture.h"
 
 using namespace svc;

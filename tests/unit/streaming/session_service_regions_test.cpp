@@ -1,5 +1,5 @@
 // Regions that cannot launch the instance of a session: why is told, and another region may.
-#include "libsvc/streaming/session_service.h"
+#include "libsvc/streaming/sessions/session_service.h"
 
 #include "tests/unit/streaming/session_fixture.h"
 

@@ -1,5 +1,5 @@
 // Sessions as clients ask for them, and how they move.
-#include "libsvc/streaming/session_service.h"
+#include "libsvc/streaming/sessions/session_service.h"
 
 #include "tests/unit/streaming/session_fixture.h"
 

@@ -1,0 +1,134 @@
+#pragma once
+// Internal to this folder: the two sockets of one session, and what waits for the instance.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/streaming/relay/relay.h"
+#include "libsvc/streaming/relay/relay_message.h"
+
+namespace svc {
+
+// What all sessions of a relay share.
+struct RelayContext {
+    const Clock& clock;
+    const RelayLimits limits;
+    RelayEvents* events = nullptr;
+};
+
+// A client that has been let in but whose socket is not open yet.
+struct RelayAdmission {
+    RelayClient client;
+    std::optional<StreamEnd> failure;  // it is told this instead
+};
+
+// The message comes first: not every client looks at why its socket is closed.
+void dismiss(WebSocket& socket, CloseCode code, const StreamEnd& end);
+
+// Counts what a peer sends, by the minute. Not thread-safe.
+class RelayRate {
+  public:
+    bool exceeds(std::size_t limit, SteadyTime now);
+
+  private:
+    SteadyTime begin_{};
+    std::size_t count_ = 0;
+};
+
+// Thread-safe. A socket that is not (any more) the instance's or the client's is not heard. Takes its own
+// lock before a WebSocket's; calls RelayEvents in the order of what happened, without its lock.
+class RelaySession {
+  public:
+    using Socket = std::shared_ptr<WebSocket>;
+    RelaySession(std::string id, std::shared_ptr<const RelayContext> context);
+
+    void expect(RelayClient client);
+    RelayAdmission admit(const std::string& client);  // throws forbidden
+    void fail_client(const StreamEnd& end);
+    void end(const StreamEnd& end);  // for good, tells both
+    void stop();                     // for good, tells the client
+    void abandon();                  // for good, tells nobody
+    bool is_registered() const;
+    void tick(SteadyTime now);
+
+    void instance_opened(const Socket& socket);
+    void instance_message(const Socket& socket, bool binary, std::string text);
+    void instance_has_read(const Socket& socket);
+    void instance_closed(const Socket& socket);
+    void client_opened(const Socket& socket, RelayAdmission admission);
+    void client_message(const Socket& socket, bool binary, std::string text);
+    void client_closed(const Socket& socket);
+
+  private:
+    using Event = std::function<void(RelayEvents&)>;
+    using Text = std::shared_ptr<const std::string>;
+    struct Instance {
+        Socket socket;
+        bool registered = false;
+        unsigned unanswered = 0;  // pings
+        SteadyTime next_ping{};
+        RelayRate rate;
+    };
+    // The newest client. Without a socket it may still have media.
+    struct Client {
+        std::string id;
+        Socket socket;
+        bool told = false;     // the instance knows it
+        bool held = false;     // is not read, because the instance does not read
+        std::size_t join = 0;  // where in `waiting_` the instance will be told
+        RelayRate rate;
+    };
+
+    template <class Work>
+    void locked(Work&& work) {
+        std::unique_lock lock(mutex_);
+        if (end_) return;
+        work();
+        deliver_events(lock);
+    }
+    void deliver_events(std::unique_lock<std::mutex>& lock);
+    void tell(const Event& event) const;
+    void forget_all(const StreamEnd& end);
+    void too_late(const Socket& socket) const;
+    bool has(const Socket& socket) const { return client_ && client_->socket == socket; }
+
+    void control(const RelayMessage& message);
+    void register_instance(const JsonFields& fields);
+    void note_status(const JsonFields& fields);
+    void relay_to_client(const RelayMessage& message);
+    void to_instance(std::string text);
+    void flush();
+    bool send_to_instance(const Text& text);
+    void ping(SteadyTime now);
+    void drop_instance();
+    void refuse_instance(CloseCode code, std::string_view reason);
+
+    void relay_to_instance(std::string text);
+    bool instance_has_room(std::size_t bytes) const;
+    void replace_client(const Socket& socket, const RelayClient& client);
+    void hold_client_back();
+    void let_client_go_on();
+    void refuse_client(CloseCode code, const StreamEnd& end);
+    void dismiss_client(CloseCode code, const StreamEnd& end);
+    void note_client_gone();
+    void client_leaves(std::string_view reason);
+
+    const std::string id_;
+    const std::shared_ptr<const RelayContext> context_;
+    mutable std::mutex mutex_;
+    std::optional<StreamEnd> end_;  // the session is over
+    bool announced_ = false;        // whoever listens believes that the instance is registered
+    bool delivering_ = false;
+    Instance instance_;
+    std::optional<Client> client_;
+    std::vector<RelayAdmission> expected_;
+    std::vector<Text> waiting_;  // for the instance to register: about an earlier client, then of this one
+    std::vector<Event> events_;
+};
+
+}  // namespace svc
