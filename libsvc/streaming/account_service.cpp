@@ -40,8 +40,8 @@ Time expiry(const std::string& text, Time now) {
     return expires;
 }
 
-// A part of a second that is chance: an account that is deleted and made anew with the same expiry gets
-// another token.
+// The fraction of the second is random, so that an account that is deleted and created again with the same
+// expiry gets another token.
 Duration some_nanoseconds() {
     std::uint32_t number = 0;
     for (const char byte : random_bytes(sizeof number))
@@ -95,7 +95,7 @@ void AccountService::remove(std::string_view name) {
     log::info("account removed", {{"account", std::string(name)}});
 }
 
-// An account that was deleted and made anew has another token: the name alone proves nothing.
+// The name alone proves nothing: an account that was deleted and created again has another token.
 Account AccountService::authenticate(std::string_view token) const {
     const Time now = clock_.now();
     const auto account = accounts_.find(mint_.read_account_token(token, now).account);

@@ -1,5 +1,5 @@
 #pragma once
-// The rules of accounts (facts 6.1).
+// Accounts of the gateway: who may ask, by a token that is shown once (docs/streaming.md, "Tokens").
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +20,7 @@ struct RecordTraits<Account> {
     static Account from_store(const Json& stored) { return account_from_store(stored); }
 };
 
-// Names one account for good, also when it is deleted and another one gets its name: "alice/<16 hex>".
+// Identifies one account, also when it is deleted and another account gets its name: "alice/<16 hex>".
 std::string account_key(const Account& account);
 std::string account_name(std::string_view key);  // "" of ""
 
@@ -31,15 +31,15 @@ class AccountService {
 
     struct Created {
         Account account;
-        std::string token;  // told once, kept nowhere
+        std::string token;  // shown once, not stored
     };
     Created create(const AccountCreate& request);  // throws conflict "account already exists"
     std::vector<Account> list() const;
     Account get(std::string_view name) const;  // throws invalid_argument "account ... is unknown"
-    void remove(std::string_view name);        // throws not_found; its token is worth nothing from now on
+    void remove(std::string_view name);        // throws not_found; its token is invalid from now on
     // Throws unauthenticated "Authorization failed".
     Account authenticate(std::string_view token) const;
-    bool has(std::string_view key) const;  // the very account, not another one of its name
+    bool has(std::string_view key) const;  // this account, not a later one of the same name
     std::size_t size() const { return accounts_.size(); }
 
   private:

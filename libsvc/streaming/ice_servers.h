@@ -1,5 +1,7 @@
 #pragma once
-// STUN and TURN servers with short-lived credentials in coturn's shared-secret form (facts 3.10). Pure.
+// STUN and TURN servers with short-lived credentials as coturn makes them from a shared secret: the user name
+// is
+// "<end of validity, Unix seconds>:<user>", the password the base64 of its HMAC-SHA1. Pure.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +19,8 @@ struct IceConfig {
     void check() const;  // throws invalid_argument naming the URL
 };
 
-// [{"urls": [...], "username": ..., "password": ...}]; [] when there are none. `user` is told in the name.
+// [{"urls": [...], "username": ..., "password": ...}]; [] when there are none. `user` is part of the user
+// name.
 Json ice_servers(const IceConfig& config, std::string_view user, Time now);
 
 }  // namespace svc

@@ -1,6 +1,6 @@
 #pragma once
-// Macaroons with first-party caveats alone: the binary form version 2 in URL-safe base64 without padding, and
-// the signature over it. What a caveat means is the business of tokens.
+// Internal to this folder: macaroons with first-party caveats alone, in the binary form version 2 as URL-safe
+// base64 without padding, and their signature. tokens.h gives the caveats their meaning.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ struct Macaroon {
 std::string macaroon_signature(const Macaroon& macaroon, std::string_view secret);
 
 std::string to_text(const Macaroon& macaroon);
-// Nothing for what is not exactly one macaroon of this form, and for all over 2 KiB.
+// Nothing for text that is not exactly one macaroon of this form, or is longer than 2 KiB.
 std::optional<Macaroon> parse_macaroon(std::string_view text);
 
 }  // namespace svc

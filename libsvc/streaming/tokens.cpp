@@ -12,7 +12,8 @@ namespace svc {
 namespace {
 
 constexpr std::size_t secret_bytes = 64;
-// Of socket tokens. No account can have that name, so neither kind is ever taken for the other.
+// The identifier of socket tokens. No account can have this name, so that neither kind is taken for the
+// other.
 constexpr std::string_view socket_identifier = "/sockets";
 constexpr std::string_view session_caveat = "session=";
 constexpr std::string_view role_caveat = "role=";
@@ -36,7 +37,8 @@ std::optional<Time> expiry_of(std::string_view caveat) {
     }
 }
 
-// Whoever holds a macaroon can add caveats to it. Nobody has reason to here: other shapes are refused.
+// The holder of a macaroon can add caveats to it, which no client of the gateway has reason to: other shapes
+// are refused.
 std::optional<SocketGrant> grant_in(const Macaroon& token, Time now) {
     if (token.identifier != socket_identifier || token.caveats.size() < 2 || token.caveats.size() > 4)
         return {};

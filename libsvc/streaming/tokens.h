@@ -1,6 +1,6 @@
 #pragma once
-// Tokens of the gateway: macaroons, binary format version 2, URL-safe base64 without padding (facts 6.1).
-// libmacaroons stays inside tokens.cpp.
+// Tokens of accounts and of sockets: which caveats each has, and what it allows (docs/streaming.md,
+// "Tokens"). The format and the signature are in macaroon.h; libmacaroons is used by macaroon.cpp alone.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ struct SocketGrant {
 // Thread-safe.
 class TokenMint {
   public:
-    // `secret`: 64 random bytes; `location`: the gateway's name, told in each token.
+    // `secret`: 64 random bytes; `location`: the gateway's name, readable in each token.
     explicit TokenMint(std::string secret, std::string location = "stream-gateway");
     // The secret in `file` (0600), made when it is absent.
     static std::string load_secret(const std::string& file);
@@ -34,11 +34,11 @@ class TokenMint {
         std::string account;
         Time expires{};
     };
-    // Throws unauthenticated "Authorization failed" unless it is ours and not over.
+    // Throws unauthenticated "Authorization failed" unless the gateway made it and it has not expired.
     AccountToken read_account_token(std::string_view token, Time now) const;
 
     std::string socket_token(const SocketGrant& grant, std::optional<Time> expires) const;
-    // Throws forbidden when it is not ours, over, or of another kind.
+    // Throws forbidden when the gateway did not make it, it has expired, or it is no socket token.
     SocketGrant read_socket_token(std::string_view token, Time now) const;
 
   private:
@@ -48,6 +48,6 @@ class TokenMint {
     std::string location_;
 };
 
-std::string token_digest(std::string_view token);  // SHA-256, hex: what a store keeps of a token
+std::string token_digest(std::string_view token);  // SHA-256, hex: all that the store keeps of a token
 
 }  // namespace svc

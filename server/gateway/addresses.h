@@ -1,5 +1,5 @@
 #pragma once
-// Where this machine is, as far as it can tell by itself.
+// The addresses of this machine, for a gateway whose configuration names none.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,8 +8,8 @@ namespace svc::gateway {
 
 std::string host_name();
 std::vector<std::string> machine_addresses();  // of interfaces that are up, without the loopback; IPv4 first
-// The address instances find this gateway at when nobody said: "https://192.0.2.1:4000" for "[::]:4000".
-// Where it listens on one address only, that one.
+// The address of this gateway for instances when the configuration has none: "https://192.0.2.1:4000" for
+// "[::]:4000"; when it listens on one address only, that one.
 std::string own_url(std::string_view listening_at);
 
 }  // namespace svc::gateway

@@ -1,5 +1,5 @@
 #pragma once
-// What svc-gateway is told: flags and a YAML file (docs/streaming.md, docs/svc-gateway.md).
+// Options of svc-gateway: flags and a YAML file (docs/svc-gateway.md).
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -13,7 +13,7 @@ std::string status_label(std::string_view status) {
     return render_labels({{"status", std::string(status)}});
 }
 
-// The specification's names end in `_total`; what they tell are gauges.
+// The specification's names end in `_total`, although these are gauges.
 MetricFamily gauge(std::string& out, std::string_view name, std::string_view help) {
     return {out, name, help, "gauge"};
 }

@@ -1,5 +1,5 @@
 #pragma once
-// stream_gateway_*: what there is, counted at each scrape.
+// The metrics stream_gateway_* of sessions, accounts and regions, counted at each scrape.
 #include "libsvc/base/metrics.h"
 #include "libsvc/streaming/account_service.h"
 #include "libsvc/streaming/regions/regions.h"
@@ -7,7 +7,7 @@
 
 namespace svc::gateway {
 
-// The registry must not be read after the services have gone.
+// The registry must not be read after the services were destroyed.
 void add_service_metrics(MetricsRegistry& registry, const SessionService& sessions,
                          const AccountService& accounts, const Regions& regions);
 

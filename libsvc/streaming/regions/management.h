@@ -1,6 +1,6 @@
 #pragma once
-// A management service as the gateway uses it: the seam to interface A. Implementations: ManagementClient
-// (libsvc/client), and a fake in tests/support.
+// The seam to the API of a management service, as far as the gateway uses it. Implementations:
+// management_client.cpp (over libsvc/client), and a fake in tests/support.
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,8 +18,8 @@ struct StreamApplication {
     std::string name;
     std::map<int, bool> versions;  // those that can be launched; whether it brings a streamer
 
-    // Without a version: of the newest, which a launch takes then. Of one that is not there the launch says
-    // so.
+    // Without a version: the newest, which a launch takes then. True for an absent version: the launch tells
+    // that it is absent.
     bool streams(std::optional<int> version = {}) const {
         const auto found =
             version || versions.empty() ? versions.find(version.value_or(0)) : --versions.end();
@@ -38,8 +38,8 @@ struct StreamLaunch {
 struct StreamInstance {
     std::string id;
     std::string session;
-    std::string
-        status;  // of the management service: "running", "error", "stopped", ...; "deleted": it is gone
+    std::string status;  // as the management service names it: "running", "error", "stopped", ...; "deleted":
+                         // it is gone
     std::string error_message;
 };
 
@@ -52,8 +52,8 @@ struct RegionLoad {
     int cpus = 0;  // of all nodes that take instances
 };
 
-// Thread-safe. Calls block and throw Error: `unavailable` when the service does not answer, else what it
-// said.
+// Thread-safe. Calls block and throw Error: `unavailable` when the service does not answer, else the error
+// that it answered.
 class Management {
   public:
     virtual ~Management() = default;
@@ -62,8 +62,8 @@ class Management {
     // Returns as soon as the instance's id is known; the launch goes on. Platform is `webrtc`, the tag
     // session=<id> is set.
     virtual StreamLaunched launch(const StreamLaunch& launch) = 0;
-    // Why that operation failed; "" when it did not, or is not known (any more). For operations that end now:
-    // waits for that, and throws busy when it takes long.
+    // The error of that operation; "" when it succeeded, or is not known (any more). Waits for an operation
+    // that is about to end, and throws busy when that takes long.
     virtual std::string launch_failure(const std::string& operation) = 0;
     virtual std::vector<StreamInstance> instances() = 0;  // those with a session's tag
     virtual std::vector<StreamInstance> instances_of(const std::string& session) = 0;
@@ -71,8 +71,8 @@ class Management {
     // Returns when the instance is gone, or throws: `unavailable` soon after `stop`, when it may go on.
     // Absent is fine.
     virtual void remove(const std::string& id, bool force, std::stop_token stop) = 0;
-    // Calls `changed` with the id of each instance that may have changed (and once with "" when what happened
-    // before is not known: look at all), until `stop` or the connection breaks (throws unavailable).
+    // Calls `changed` with the id of each instance that may have changed, until `stop` or the connection
+    // breaks (throws unavailable). Calls it with "" when events were missed: all instances may have changed.
     virtual void follow(std::stop_token stop, const std::function<void(const std::string& id)>& changed) = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the gateway reads out of a management service's records and events, and the payload it launches with.
+// The JSON of a management service's records and events that the gateway reads, and the payload of a launch.
 // Pure.
 #include <string>
 #include <vector>

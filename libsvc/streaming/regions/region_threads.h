@@ -1,6 +1,6 @@
 #pragma once
-// Threads for what is asked of regions: each region has its own, so that one that is slow, or hangs, holds up
-// nobody else's work.
+// Threads for calls to regions. Each region has its own, so that a region that is slow, or hangs, does not
+// delay the others.
 #include <map>
 #include <memory>
 #include <string>
@@ -24,7 +24,7 @@ class RegionThreads {
   private:
     struct State {
         bool stopping = false;
-        std::map<std::string, std::unique_ptr<ThreadPool>> pools;  // none goes before we do
+        std::map<std::string, std::unique_ptr<ThreadPool>> pools;  // none is removed before the destructor
     };
 
     const std::string name_;

@@ -42,18 +42,19 @@ class Regions {
     void start(RegionEvents& events);  // once; events outlive stop()
     void stop();
 
-    std::vector<std::string> names() const;  // of those that answer
-    // Of all that answer: sorted by name, each once. One streams that does in any of them.
+    std::vector<std::string> names() const;  // of the regions that answer
+    // The applications of all regions that answer, each once, sorted by name. An application streams when it
+    // does in one of them.
     std::vector<Offer> applications() const;
     RegionCounts counts() const;
     bool answers(std::string_view region) const;
     bool all_asked() const;  // each has answered, or failed to; false for a moment after the start
     // The region had no room for a launch. For 5 seconds it is chosen only if there is no other.
     void note_refusal(std::string_view region);
-    // A region that answers and has an application that streams, least loaded first: `sessions(region)` tells
-    // how many sessions it has; their number per CPU counts, and chance among equals. None of the `refused`.
-    // Throws invalid_argument for an application that no region knows or that streams nowhere, not_found "No
-    // agent available to host the session" otherwise.
+    // A region that answers and has the application as one that streams, not one of the `refused`: the one
+    // with the fewest sessions per CPU, a random one among equals. `sessions(region)` returns how many
+    // sessions it has. Throws invalid_argument for an application that no region knows or that streams
+    // nowhere, not_found "No agent available to host the session" otherwise.
     std::string choose(const Wish& wish,
                        const std::function<std::size_t(const std::string& region)>& sessions,
                        const std::set<std::string>& refused = {}) const;

@@ -1,6 +1,6 @@
 #pragma once
-// Internal to this folder: one signalling message, checked, and the `client_id` that the gateway puts in and
-// takes out. The rest of its text stays as it was written. Pure.
+// Internal to this folder: one checked signalling message. The gateway adds and removes its `client_id`; the
+// rest of the text stays as the peer wrote it. Pure.
 #include <string>
 #include <string_view>
 

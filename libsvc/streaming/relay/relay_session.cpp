@@ -29,7 +29,7 @@ bool RelayRate::exceeds(std::size_t limit, SteadyTime now) {
 RelaySession::RelaySession(std::string id, std::shared_ptr<const RelayContext> context)
     : id_(std::move(id)), context_(std::move(context)) {}
 
-// One thread at a time tells what happened, so that it is told in its order.
+// One thread at a time delivers, so that events arrive in their order.
 void RelaySession::deliver_events(std::unique_lock<std::mutex>& lock) {
     if (delivering_) return;
     delivering_ = true;
@@ -42,7 +42,7 @@ void RelaySession::deliver_events(std::unique_lock<std::mutex>& lock) {
     delivering_ = false;
 }
 
-// A listener's fault is not the peer's whose message it heard of.
+// What a listener throws must not end the connection of the peer that caused the event.
 void RelaySession::tell(const Event& event) const {
     try {
         if (context_->events != nullptr) event(*context_->events);
@@ -51,7 +51,7 @@ void RelaySession::tell(const Event& event) const {
     }
 }
 
-// What the owner of the session asks for. It may hold locks of its own, so nothing is told from here.
+// The calls of the session's owner. It may hold locks of its own, so they deliver no events.
 
 void RelaySession::expect(RelayClient client) {
     std::lock_guard lock(mutex_);

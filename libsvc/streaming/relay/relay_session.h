@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: the two sockets of one session, and what waits for the instance.
+// Internal to this folder: the two sockets of one session, and the messages that wait for its instance.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,16 +21,16 @@ struct RelayContext {
     RelayEvents* events = nullptr;
 };
 
-// A client that has been let in but whose socket is not open yet.
+// A client that may connect but whose socket is not open yet.
 struct RelayAdmission {
     RelayClient client;
-    std::optional<StreamEnd> failure;  // it is told this instead
+    std::optional<StreamEnd> failure;  // it gets this error when it connects
 };
 
-// The message comes first: not every client looks at why its socket is closed.
+// Sends the reason as a message, then closes: not every client reads the reason of a close frame.
 void dismiss(WebSocket& socket, CloseCode code, const StreamEnd& end);
 
-// Counts what a peer sends, by the minute. Not thread-safe.
+// Counts the messages of a peer, by the minute. Not thread-safe.
 class RelayRate {
   public:
     bool exceeds(std::size_t limit, SteadyTime now);
@@ -40,8 +40,8 @@ class RelayRate {
     std::size_t count_ = 0;
 };
 
-// Thread-safe. A socket that is not (any more) the instance's or the client's is not heard. Takes its own
-// lock before a WebSocket's; calls RelayEvents in the order of what happened, without its lock.
+// Thread-safe. Messages of a socket that is not (any more) the instance's or the client's are ignored. Takes
+// its own lock before a WebSocket's; calls RelayEvents in the order of the events, without its lock.
 class RelaySession {
   public:
     using Socket = std::shared_ptr<WebSocket>;
@@ -50,9 +50,9 @@ class RelaySession {
     void expect(RelayClient client);
     RelayAdmission admit(const std::string& client);  // throws forbidden
     void fail_client(const StreamEnd& end);
-    void end(const StreamEnd& end);  // for good, tells both
-    void stop();                     // for good, tells the client
-    void abandon();                  // for good, tells nobody
+    void end(const StreamEnd& end);  // for good; both peers get the reason
+    void stop();                     // for good; the client gets the reason
+    void abandon();                  // for good; sends nothing
     bool is_registered() const;
     void tick(SteadyTime now);
 
@@ -78,9 +78,9 @@ class RelaySession {
     struct Client {
         std::string id;
         Socket socket;
-        bool told = false;     // the instance knows it
-        bool held = false;     // is not read, because the instance does not read
-        std::size_t join = 0;  // where in `waiting_` the instance will be told
+        bool told = false;     // the instance was told of it
+        bool held = false;     // reading is paused, because the instance does not read
+        std::size_t join = 0;  // position in `waiting_` of the message that tells the instance
         RelayRate rate;
     };
 
@@ -122,12 +122,13 @@ class RelaySession {
     const std::shared_ptr<const RelayContext> context_;
     mutable std::mutex mutex_;
     std::optional<StreamEnd> end_;  // the session is over
-    bool announced_ = false;        // whoever listens believes that the instance is registered
+    bool announced_ = false;        // the listener was told that the instance is registered
     bool delivering_ = false;
     Instance instance_;
     std::optional<Client> client_;
     std::vector<RelayAdmission> expected_;
-    std::vector<Text> waiting_;  // for the instance to register: about an earlier client, then of this one
+    std::vector<Text>
+        waiting_;  // until the instance registers: first about an earlier client, then of this one
     std::vector<Event> events_;
 };
 

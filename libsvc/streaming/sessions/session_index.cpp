@@ -10,7 +10,7 @@ std::string key_of(const std::string& region, const std::string& instance) {
     return region + "/" + instance;
 }
 
-// Of changes the most leave alone what is counted here.
+// Most changes of a session change nothing that is counted here.
 bool alike(const StreamSession& a, const StreamSession& b) {
     return a.status == b.status && a.forgotten == b.forgotten && a.region == b.region &&
            a.container_id == b.container_id;

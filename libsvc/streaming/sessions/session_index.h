@@ -1,5 +1,6 @@
 #pragma once
-// What is asked of all sessions again and again, counted as they change: no request looks at each of them.
+// Counts of sessions and their ids by instance, kept up to date with each change, so that no request iterates
+// over all sessions.
 #include <cstddef>
 #include <map>
 #include <string>
@@ -14,7 +15,7 @@ namespace svc {
 // Thread-safe. Takes no lock but its own.
 class SessionIndex {
   public:
-    // A session came (no `before`), changed, or went (no `after`).
+    // A session was added (`before` is null), changed, or removed (`after` is null).
     void note(const StreamSession* before, const StreamSession* after);
 
     std::size_t open_in(const std::string& region) const;  // that are not terminated
