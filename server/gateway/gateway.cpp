@@ -1,17 +1,9 @@
 #include "server/gateway/gateway.h"
 
-#include <atomic>
-
 #include "libsvc/base/error.h"
-#include "libsvc/net/server/server.h"
-#include "libsvc/store/sqlite/sqlite_store.h"
-#include "libsvc/streaming/stream_gateway.h"
 #include "server/gateway/addresses.h"
 #include "server/gateway/client_url.h"
-#include "server/gateway/middleware.h"
-#include "server/gateway/routes/routes.h"
 #include "server/gateway/service_metrics.h"
-#include "server/gateway/state_directory.h"
 #include "server/process/local_socket.h"
 
 namespace svc::gateway {
@@ -65,136 +57,83 @@ ServerLimits server_limits() {
 
 }  // namespace
 
-class Gateway::Parts {
-  public:
-    Parts(Options given, const Seams& seams);
-    ~Parts() { stop(); }
-    Parts(const Parts&) = delete;
-    Parts& operator=(const Parts&) = delete;
-    void serve();
-    void reload();
-    void stop();
-
-    const Options options;
-    SystemClock system_clock;
-    Clock& clock;
-    SystemIdSource ids{clock};
-    StateDirectory state;
-    MetricsRegistry metrics;
-    SqliteStore store;
-    std::shared_ptr<TlsContext> tls;
-    StreamGateway services;
-    ThreadPool workers{"request", request_workers, most_queued};
-    Authenticator authenticator{services.accounts()};
-    BasicCredentials credentials;
-    Cors cors;
-    HttpMetrics http_metrics{metrics, host_name()};
-    std::atomic<Phase> phase = Phase::starting;
-    RouteContext context{authenticator, services.accounts(), services.regions(), options.public_url};
-    Middleware middleware;
-    HttpServer server;
-    std::vector<std::string> addresses;
-
-  private:
-    void listen();
-    SessionServiceConfig session_config() const;
-    bool instances_use_tls() const { return context.instance_url.starts_with("https://"); }
-};
-
-Gateway::Parts::Parts(Options given, const Seams& seams)
-    : options(std::move(given)),
-      clock(seams.clock ? *seams.clock : system_clock),
-      state(options.state_dir),
-      store(state.database()),
-      tls(make_tls(options, state, clock)),
-      services(service_options(options, seams, state), {store, clock, ids, seams.management}),
-      credentials(options.metrics_user, options.metrics_password),
-      cors(options.allowed_origins),
-      middleware({authenticator, cors, http_metrics, ids, phase}, api_routes(context),
-                 metrics_routes(metrics, credentials)),
-      server(middleware, workers, server_limits()) {}
-
-void Gateway::Parts::listen() {
-    process::make_socket_folder(options.socket);
-    server.listen_unix(std::string(local_listener), options.socket, 0600);
-    addresses.push_back("unix:" + options.socket.string());
-    const std::string address = server.listen_tcp(std::string(api_listener), options.listen, tls);
-    addresses.push_back("https://" + address);
-    context.instance_url = options.instance_url.empty() ? own_url(address) : options.instance_url;
-    if (options.metrics_listen.empty() || options.metrics_user.empty()) return;
-    addresses.push_back(with_context("metrics_listen", [&] {
-        return "https://" + server.listen_tcp(std::string(metrics_listener), options.metrics_listen, tls) +
-               "/internal/1.0/metrics";
-    }));
-}
-
-void Gateway::Parts::reload() {
-    tls->reload();
-    if (instances_use_tls()) services.sessions().use_fingerprint(tls->fingerprint());
-}
-
-SessionServiceConfig Gateway::Parts::session_config() const {
-    SessionServiceConfig config;
-    config.ice = options.ice;
-    config.instance_url = websocket_url(context.instance_url, "");
-    if (instances_use_tls()) {
-        config.fingerprint = tls->fingerprint();
-        config.server_name = instance_identity;
-        config.server_fingerprint = tls->fingerprint(instance_identity);
-    }
-    config.limits = options.limits;
-    return config;
-}
-
-// The sockets answer 503 until the services have started.
-void Gateway::Parts::serve() {
-    listen();
-    services.open(session_config());
-    context.sessions = &services.sessions();
-    add_service_metrics(metrics, services.sessions(), services.accounts(), services.regions());
-    server.start();
-    services.start();
-    phase = Phase::serving;
-}
-
-void Gateway::Parts::stop() {
-    if (phase.exchange(Phase::stopping) == Phase::stopping) return;
-    services.stop();
-    server.stop(last_responses);
-    workers.stop();
-}
-
 Gateway::Gateway(Options options, const Seams& seams)
-    : parts_(std::make_unique<Parts>(std::move(options), seams)) {
-    parts_->serve();
+    : options_(std::move(options)),
+      clock_(seams.clock ? *seams.clock : system_clock_),
+      state_(options_.state_dir),
+      store_(state_.database()),
+      tls_(make_tls(options_, state_, clock_)),
+      services_(service_options(options_, seams, state_), {store_, clock_, ids_, seams.management}),
+      workers_("request", request_workers, most_queued),
+      credentials_(options_.metrics_user, options_.metrics_password),
+      cors_(options_.allowed_origins),
+      http_metrics_(metrics_, host_name()),
+      middleware_({authenticator_, cors_, http_metrics_, ids_, phase_}, api_routes(context_),
+                  metrics_routes(metrics_, credentials_)),
+      server_(middleware_, workers_, server_limits()) {
+    serve();
 }
 
 Gateway::~Gateway() {
     stop();
 }
 
-const std::vector<std::string>& Gateway::addresses() const {
-    return parts_->addresses;
-}
-
-std::vector<std::string> Gateway::routes() const {
-    std::vector<std::string> routes;
-    for (const Route& route : api_routes(parts_->context))
-        routes.push_back(std::string(to_text(route.method)) + " " + route.path);
-    return routes;
-}
-
-std::string Gateway::fingerprint() const {
-    return parts_->tls->fingerprint();
+void Gateway::listen() {
+    process::make_socket_folder(options_.socket);
+    server_.listen_unix(std::string(local_listener), options_.socket, 0600);
+    addresses_.push_back("unix:" + options_.socket.string());
+    const std::string address = server_.listen_tcp(std::string(api_listener), options_.listen, tls_);
+    addresses_.push_back("https://" + address);
+    context_.instance_url = options_.instance_url.empty() ? own_url(address) : options_.instance_url;
+    if (options_.metrics_listen.empty() || options_.metrics_user.empty()) return;
+    addresses_.push_back(with_context("metrics_listen", [&] {
+        return "https://" + server_.listen_tcp(std::string(metrics_listener), options_.metrics_listen, tls_) +
+               "/internal/1.0/metrics";
+    }));
 }
 
 void Gateway::reload(log::Level level) {
     log::set_level(level);
-    parts_->reload();
+    tls_->reload();
+    if (instances_use_tls()) services_.sessions().use_fingerprint(tls_->fingerprint());
+}
+
+SessionServiceConfig Gateway::session_config() const {
+    SessionServiceConfig config;
+    config.ice = options_.ice;
+    config.instance_url = websocket_url(context_.instance_url, "");
+    if (instances_use_tls()) {
+        config.fingerprint = tls_->fingerprint();
+        config.server_name = instance_identity;
+        config.server_fingerprint = tls_->fingerprint(instance_identity);
+    }
+    config.limits = options_.limits;
+    return config;
+}
+
+// The sockets answer 503 until the services have started.
+void Gateway::serve() {
+    listen();
+    services_.open(session_config());
+    context_.sessions = &services_.sessions();
+    add_service_metrics(metrics_, services_.sessions(), services_.accounts(), services_.regions());
+    server_.start();
+    services_.start();
+    phase_ = Phase::serving;
 }
 
 void Gateway::stop() {
-    parts_->stop();
+    if (phase_.exchange(Phase::stopping) == Phase::stopping) return;
+    services_.stop();
+    server_.stop(last_responses);
+    workers_.stop();
+}
+
+std::vector<std::string> Gateway::routes() const {
+    std::vector<std::string> routes;
+    for (const Route& route : api_routes(context_))
+        routes.push_back(std::string(to_text(route.method)) + " " + route.path);
+    return routes;
 }
 
 }  // namespace svc::gateway

@@ -1,14 +1,27 @@
 #pragma once
 // svc-gateway: the stream gateway of libsvc/streaming behind HTTP and TLS. The one place of the gateway that
 // names a concrete store.
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "libsvc/base/clock.h"
-#include "libsvc/streaming/regions/management.h"
+#include "libsvc/base/id.h"
+#include "libsvc/base/metrics.h"
+#include "libsvc/base/thread_pool.h"
+#include "libsvc/net/server/server.h"
+#include "libsvc/net/tls/tls.h"
+#include "libsvc/store/sqlite/sqlite_store.h"
+#include "libsvc/streaming/stream_gateway.h"
+#include "server/gateway/authenticate.h"
+#include "server/gateway/cors.h"
+#include "server/gateway/http_metrics.h"
+#include "server/gateway/middleware.h"
 #include "server/gateway/options.h"
+#include "server/gateway/routes/routes.h"
+#include "server/gateway/state_directory.h"
 
 namespace svc::gateway {
 
@@ -29,16 +42,38 @@ class Gateway {
     Gateway& operator=(const Gateway&) = delete;
 
     // "unix:/run/svc-gateway/unix.socket", "https://[::]:4000", "https://127.0.0.1:9105/internal/1.0/metrics"
-    const std::vector<std::string>& addresses() const;
-    std::vector<std::string> routes() const;  // "GET /1.0/sessions/{id}"
-    std::string fingerprint() const;          // of the certificate browsers now see
-    void reload(log::Level level);            // and the certificate
+    const std::vector<std::string>& addresses() const { return addresses_; }
+    std::vector<std::string> routes() const;                         // "GET /1.0/sessions/{id}"
+    std::string fingerprint() const { return tls_->fingerprint(); }  // of the certificate browsers now see
+    void reload(log::Level level);                                   // and the certificate
     // No new work; what is under way is continued by the next start. Instances and their media go on.
     void stop();
 
   private:
-    class Parts;
-    std::unique_ptr<Parts> parts_;
+    void serve();
+    void listen();
+    SessionServiceConfig session_config() const;
+    bool instances_use_tls() const { return context_.instance_url.starts_with("https://"); }
+
+    const Options options_;
+    SystemClock system_clock_;
+    Clock& clock_;
+    SystemIdSource ids_{clock_};
+    StateDirectory state_;
+    MetricsRegistry metrics_;
+    SqliteStore store_;
+    std::shared_ptr<TlsContext> tls_;
+    StreamGateway services_;
+    ThreadPool workers_;
+    Authenticator authenticator_{services_.accounts()};
+    BasicCredentials credentials_;
+    Cors cors_;
+    HttpMetrics http_metrics_;
+    std::atomic<Phase> phase_ = Phase::starting;
+    RouteContext context_{authenticator_, services_.accounts(), services_.regions(), options_.public_url};
+    Middleware middleware_;
+    HttpServer server_;
+    std::vector<std::string> addresses_;
 };
 
 }  // namespace svc::gateway
