@@ -34,8 +34,8 @@ void Canceller::cancel(Job& job) {
 
 void Canceller::begin_cancel(Job& job) {
     std::lock_guard order(job.order);
-    if (job.phase == Phase::refused) throw Error(ErrorCode::not_found, "operation not found");
-    if ((job.phase != Phase::queued && job.phase != Phase::running) || job.cancel_requested)
+    if (job.phase == JobPhase::refused) throw Error(ErrorCode::not_found, "operation not found");
+    if ((job.phase != JobPhase::queued && job.phase != JobPhase::running) || job.cancel_requested)
         throw Error(ErrorCode::invalid_argument, "Only running operations can be cancelled");
     Operation record = *job.record();
     if (!record.may_cancel) throw Error(ErrorCode::invalid_argument, "This operation can't be cancelled");

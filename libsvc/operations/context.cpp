@@ -50,7 +50,7 @@ bool OperationContext::resumed() const {
 
 void OperationContext::progress(const Json& metadata) {
     std::lock_guard order(job_->order);
-    if (job_->phase != Phase::running) return;
+    if (job_->phase != JobPhase::running) return;
     Operation record = *job_->record();
     record.metadata = merged(std::move(record.metadata), metadata);
     record.updated_at = clock_.now();

@@ -78,7 +78,7 @@ std::vector<std::string> Engine::accept(Job& job, Claims::IfHeld if_held, Batch 
         take_back(job);
         throw;
     }
-    job.phase = Phase::queued;
+    job.phase = JobPhase::queued;
     job.visible = true;
     Operation pending = *record;
     pending.status = OperationStatus::pending;
@@ -88,7 +88,7 @@ std::vector<std::string> Engine::accept(Job& job, Claims::IfHeld if_held, Batch 
 }
 
 void Engine::take_back(Job& job) {
-    job.phase = Phase::refused;
+    job.phase = JobPhase::refused;
     jobs_.remove(job.id);
     queue_.leave();
     runner_.dispatch_ready(claims_.leave(job.id));
@@ -147,7 +147,7 @@ void Engine::store_unstored() {
     for (const JobPtr& job : jobs_.all()) {
         {
             std::lock_guard order(job->order);
-            if (job->phase != Phase::ended) continue;
+            if (job->phase != JobPhase::ended) continue;
         }
         if (records_.try_finish(*job->record(), {})) jobs_.remove(job->id);
     }
@@ -166,7 +166,7 @@ JobPtr Engine::recover_one(const Operation& record) {
     JobPtr job = jobs_.make(record);
     {
         std::lock_guard order(job->order);
-        job->phase = Phase::queued;
+        job->phase = JobPhase::queued;
         job->resumed = true;
         if (record.status == OperationStatus::cancelling)
             job->cancel_requested = true;

@@ -17,7 +17,7 @@
 namespace svc {
 
 // starting: not committed yet. left: the daemon stops, the next one recovers it. refused: was not committed.
-enum class Phase { starting, queued, running, ending, ended, left, refused };
+enum class JobPhase { starting, queued, running, ending, ended, left, refused };
 
 // Thread-safe. `order` protects the public members that are neither atomic nor classes that lock themselves.
 class Job : public std::enable_shared_from_this<Job> {
@@ -32,7 +32,7 @@ class Job : public std::enable_shared_from_this<Job> {
     // Held while a state is changed, stored and published: keeps one operation's events in the order of its
     // states. Taken before any other lock.
     std::mutex order;
-    Phase phase = Phase::starting;
+    JobPhase phase = JobPhase::starting;
     std::optional<SteadyTime> last_progress_event;
     std::optional<Error> interrupted;  // by a restart: the work is undone and ends with this error
     bool resumed = false;

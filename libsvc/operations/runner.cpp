@@ -94,17 +94,17 @@ bool Runner::begin(const JobPtr& job) {
     std::optional<Error> instead;
     {
         std::lock_guard order(job->order);
-        if (job->phase != Phase::queued) return false;
+        if (job->phase != JobPhase::queued) return false;
         parts_.queue.leave();
         if (job->cancel_requested) {
             instead.emplace(ErrorCode::cancelled, "Operation cancelled");
         } else if (parts_.shutdown.begun()) {
-            job->phase = Phase::left;
+            job->phase = JobPhase::left;
             return false;
         } else {
             instead = job->interrupted;
         }
-        job->phase = instead ? Phase::ending : Phase::running;
+        job->phase = instead ? JobPhase::ending : JobPhase::running;
         if (!instead) job->work.enter_run();
     }
     if (instead) conclude(*job, fail(*job, *instead));
@@ -114,7 +114,7 @@ bool Runner::begin(const JobPtr& job) {
 void Runner::finish(const JobPtr& job, const LastStep& step) {
     {
         std::lock_guard order(job->order);
-        job->phase = Phase::ending;  // neither progress nor cancellation from here on
+        job->phase = JobPhase::ending;  // neither progress nor cancellation from here on
     }
     std::optional<Outcome> outcome;
     try {
@@ -170,7 +170,7 @@ void Runner::conclude(Job& job, const Outcome& outcome) {
     parts_.events.publish(EventType::operation, to_json(*outcome.record));
     {
         std::lock_guard order(job.order);
-        job.phase = Phase::ended;
+        job.phase = JobPhase::ended;
     }
     const JobPtr alive = job.shared_from_this();
     if (outcome.stored) parts_.jobs.remove(job.id);
@@ -182,7 +182,7 @@ void Runner::conclude(Job& job, const Outcome& outcome) {
 void Runner::leave(Job& job) {
     {
         std::lock_guard order(job.order);
-        job.phase = Phase::left;
+        job.phase = JobPhase::left;
     }
     log::info("operation left to the next start", {{"operation", job.id}});
     parts_.shutdown.settled(job);

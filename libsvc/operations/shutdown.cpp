@@ -6,8 +6,8 @@ namespace svc {
 
 void Shutdown::await(Job& job) {
     std::lock_guard order(job.order);
-    job.awaited = job.phase == Phase::running || job.phase == Phase::ending ||
-                  (job.phase == Phase::queued && job.cancel_requested);
+    job.awaited = job.phase == JobPhase::running || job.phase == JobPhase::ending ||
+                  (job.phase == JobPhase::queued && job.cancel_requested);
     if (!job.awaited) return;
     std::lock_guard lock(mutex_);
     ++awaited_;
