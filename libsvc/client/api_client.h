@@ -20,11 +20,11 @@
 
 namespace svc {
 
-// Thread-safe. Every call blocks and throws: `unavailable` when the service cannot be reached, else what the
-// service answered, with its own text (never `unavailable`). Ids may be names where the API allows it.
+// Thread-safe. Every call blocks. Throws unavailable when the service cannot be reached, and the Error that
+// the service answered, with its text (never as unavailable). An id may be a name where the API allows it.
 class ApiClient {
   public:
-    // `timeout`: of a call without uploads, without a byte moving.
+    // `timeout`: of a pause without a byte moving, in calls without upload.
     explicit ApiClient(Target target, std::chrono::milliseconds timeout = std::chrono::seconds(60));
     const Target& target() const { return http_.target(); }
 
@@ -34,8 +34,8 @@ class ApiClient {
     // Certificates and configuration.
     JsonArray certificates();
     Json certificate(std::string_view fingerprint);
-    // Makes the service trust a certificate (base64 of the DER). Neither password nor token is needed by who
-    // is trusted.
+    // Makes the service trust a certificate (base64 of the DER). A client that is trusted needs neither
+    // password nor token.
     void add_certificate(std::string_view base64, std::string_view trust_password = "");
     void add_certificate_with_token(std::string_view base64, std::string_view join_token);
     Json delete_certificate(std::string_view fingerprint);
@@ -58,12 +58,13 @@ class ApiClient {
     Json update_application(std::string_view id_or_name, const Package& package);
     Json patch_application(std::string_view id_or_name, const Json& fields);
     Json refresh_application(
-        std::string_view id_or_name);  // takes in what its image and addons have that is newer
+        std::string_view id_or_name);  // makes a version with the newest image and addons
     Json delete_application(std::string_view id_or_name, bool force);
     Json delete_application_version(std::string_view id_or_name, int version, bool force);
     Json publish_application(std::string_view id_or_name, int version, bool published);
     std::string application_manifest(std::string_view id_or_name, std::optional<int> version = std::nullopt);
-    // Answers the SHA-256 that the service says the archive has; what arrived is the caller's to compare.
+    // Returns the SHA-256 that the service sent in the header; the caller compares it with the bytes that
+    // arrived.
     std::string export_application(std::string_view id_or_name, int version,
                                    std::function<void(std::string_view)> sink);
 
@@ -98,7 +99,7 @@ class ApiClient {
     JsonArray operations();
     Json operation(std::string_view id);
     void cancel_operation(std::string_view id);
-    // The record when it is final or the time is over, whichever comes first.
+    // Returns the record when it is final, or after the timeout.
     Json wait_operation(std::string_view id, std::chrono::seconds timeout);
 
     JsonArray nodes();
@@ -119,7 +120,7 @@ class ApiClient {
     std::chrono::milliseconds timeout_;
 };
 
-// Of operation records.
+// Functions of the records of operations.
 bool operation_is_final(const Json& operation);
 void require_success(const Json& operation);  // throws the operation's `err`; `cancelled` when it was
 // Id of the object an operation is about: last part of its first resource of one of the `kinds` ("images",

@@ -1,5 +1,5 @@
 #pragma once
-// What the calls of ApiClient share.
+// Internal to this folder: paths and lists for the calls of ApiClient.
 #include <string>
 #include <string_view>
 

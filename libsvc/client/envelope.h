@@ -1,13 +1,14 @@
 #pragma once
-// The envelopes of both services (management and gateway) differ in details that are of no interest here.
+// Internal to this folder: reads the reply of a service. The envelopes of svcd and svc-gateway differ in
+// details that do not matter here.
 #include <string_view>
 
 #include "libsvc/base/json.h"
 
 namespace svc::client {
 
-// The metadata, null when there is none. Refusals become exceptions with the service's text, never
-// `unavailable`.
+// Returns the metadata; null when there is none. Throws the Error that the service answered, with its text,
+// never as unavailable.
 Json open_envelope(int status, std::string_view body);
 
 }  // namespace svc::client

@@ -1,5 +1,5 @@
 #pragma once
-// The events of a service as they happen.
+// Receives the events of a service (GET /1.0/events).
 #include <chrono>
 #include <optional>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace svc {
 
-// One thread. Events before the construction are not seen, all after it are, in their order.
+// One thread. Gives all events that happen after the construction, in their order.
 class EventStream {
   public:
-    // `types`: "operation", "lifecycle", "logging", separated by commas; "": all. `since`: begin with what
-    // came after that sequence number. Throws what WebSocketClient throws.
+    // `types`: "operation", "lifecycle", "logging", separated by commas; "": all. `since`: begins with the
+    // event after that sequence number. Throws what WebSocketClient throws.
     explicit EventStream(const Target& target, std::string_view types = "",
                          std::optional<std::int64_t> since = std::nullopt);
     // The next one, {type, timestamp, metadata}; nothing on timeout. Throws unavailable at the end of the

@@ -8,7 +8,7 @@ namespace svc {
 
 namespace {
 
-// The gateway gives a deletion two minutes itself.
+// The gateway waits two minutes for a deletion.
 constexpr std::chrono::minutes deletion_timeout{3};
 
 std::string removal_query(SessionRemoval how) {

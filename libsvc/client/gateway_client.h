@@ -16,8 +16,8 @@ struct SessionRemoval {
     bool wait = true;    // return when the instance is gone
 };
 
-// Thread-safe. Every call blocks and throws: `unavailable` when the gateway cannot be reached, else what it
-// answered, with its own text (never `unavailable`).
+// Thread-safe. Every call blocks. Throws unavailable when the gateway cannot be reached, and the Error that
+// it answered, with its text (never as unavailable).
 class GatewayClient {
   public:
     // `token` of an account; "" on the gateway's local socket, which needs none.
@@ -28,7 +28,8 @@ class GatewayClient {
 
     // On the local socket alone.
     JsonArray accounts();
-    // Has the `token`, told this once. An administrator's sees everybody's sessions.
+    // The record has the `token`, this one time. With the token of an administrator, the sessions of all
+    // accounts are seen.
     Json create_account(std::string_view name, std::string_view expiry = "", bool admin = false);
     void delete_account(std::string_view name);
 

@@ -64,7 +64,7 @@ void OperationWaiter::act_on_limits(const std::string& id, Progress& progress) {
     try {
         client_.cancel_operation(id);
     } catch (const Error& e) {
-        // It may just have ended: then its end is the answer.
+        // The cancel may be refused because the operation has just ended. Then its record is returned.
         if (operation_is_final(client_.operation(id))) return;
         if (progress.timed_out) throw Error(ErrorCode::cancelled, "Operation timeout");
         throw;

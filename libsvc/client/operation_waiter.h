@@ -12,27 +12,25 @@
 namespace svc {
 
 struct OperationWaitOptions {
-    std::optional<Duration> timeout;  // nothing: wait as long as it takes
-    // Asked about ten times a second; from the first `true` on the operation is being cancelled. May be
-    // empty.
+    std::optional<Duration> timeout;  // nothing: waits without a limit
+    // Called about ten times a second; the first `true` cancels the operation. May be empty.
     std::function<bool()> cancel_requested;
     std::function<void(const Json& operation)> on_update;  // each record seen. May be empty
     Duration cancel_grace = std::chrono::seconds(30);      // for a cancelled operation to end
-    Duration reconnect_grace = std::chrono::seconds(15);   // for a service that went away to come back
+    Duration reconnect_grace = std::chrono::seconds(15);   // for a service that restarts
 };
 
-// One thread. Make it before the request that starts the operation: it subscribes to the service's events, so
-// that no update is missed. Where there are no events it asks /wait instead; a service that restarts is asked
-// again.
+// One thread. Make it before the request that starts the operation: the constructor subscribes to the events
+// of the service, so that no update is missed. Without events it calls /wait instead. When the service
+// restarts, it connects again.
 class OperationWaiter {
   public:
     explicit OperationWaiter(ApiClient& client);
 
-    // The final record, whatever its status is (see require_success). Throws
-    //  - `cancelled` "Operation timeout" when the time was over; the operation has been cancelled then, if it
-    //  can be;
-    //  - the service's refusal when a requested cancel is not possible (the operation goes on);
-    //  - `unavailable` when the service is gone for longer than the grace.
+    // Returns the final record, whatever its status is (see require_success). Throws - `cancelled` "Operation
+    // timeout" after the timeout; the operation is cancelled then, if it can be; - the service's refusal when
+    // a requested cancel is not possible (the operation goes on); - `unavailable` when the service is gone
+    // for longer than the grace.
     Json wait(const std::string& id, const OperationWaitOptions& options = {});
 
   private:

@@ -1,5 +1,5 @@
 #pragma once
-// A package file on its way to the service.
+// A package file that is uploaded to the service.
 #include <cstdint>
 #include <filesystem>
 #include <functional>

@@ -82,7 +82,7 @@ void RemoteExec::send_signal(int number) {
     send_control(Json::object({{"command", "signal"}, {"args", nullptr}, {"signal", number}}));
 }
 
-// Receiving also answers pings, so every socket needs a thread that does.
+// Only a thread that receives answers pings, so every socket needs such a thread.
 void RemoteExec::receive(Stream& stream, const std::function<void(int, std::string_view)>& output) {
     using Kind = WebSocketMessage::Kind;
     try {
@@ -95,7 +95,7 @@ void RemoteExec::receive(Stream& stream, const std::function<void(int, std::stri
     } catch (...) {
         stream.failure = std::current_exception();
     }
-    // A broken stream ends the whole session: nobody waits for output that may never come.
+    // A broken stream ends the whole session, because its output may never arrive.
     if (stream.number > 0 && !stream.ended) abort();
 }
 

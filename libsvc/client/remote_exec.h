@@ -12,14 +12,15 @@
 namespace svc {
 
 struct RemoteExecResult {
-    std::optional<int>
-        status;         // of the command: exit code, or 128 + signal; nothing: it was not run or is not known
-    bool lost = false;  // a connection broke before the end; the service then kills the command
-    std::string error;  // why it could not be run ("Command not found"), else ""
+    std::optional<int> status;  // of the command: exit code, or 128 + signal; nothing: the command was not
+                                // run, or its status is not known
+    bool lost = false;          // a connection broke before the end; the service then kills the command
+    std::string error;          // why it could not be run ("Command not found"), else ""
 };
 
-// The command starts when the constructor has connected all streams; the destructor drops them, which kills a
-// command that still runs. One thread may run(), one send input, any send signals and sizes.
+// The command starts when the constructor has connected all streams. The destructor closes them, which kills
+// a command that still runs. One thread may call run(), one thread may send input, any thread signals and
+// sizes.
 class RemoteExec {
   public:
     // Throws what the service answers, and `unavailable`.

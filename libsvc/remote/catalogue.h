@@ -1,5 +1,5 @@
 #pragma once
-// The seam to an application registry: over HTTPS, or a directory with the same layout (facts 4.1).
+// The seam to an application registry: a server over HTTPS, or a directory (docs/registry.md).
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -16,7 +16,8 @@ struct CatalogueVersion {
     Json details;  // as in the record of the registry application
 };
 
-// Keys as in facts 4.1: name, architectures, boot_package, instance_type, tags, versions.
+// An application as JSON: name, architectures, boot_package, instance_type, tags, versions (specification:
+// Registry).
 struct CatalogueApplication {
     std::string name;
     std::vector<std::string> architectures, tags;
@@ -26,7 +27,7 @@ struct CatalogueApplication {
     static CatalogueApplication from_json(const Json& value);
 };
 
-// What is sent for one version.
+// A version to be sent to the registry.
 struct CatalogueUpload {
     CatalogueApplication application;  // with this version alone
     int version = 0;
@@ -37,22 +38,23 @@ struct CatalogueUpload {
     std::function<std::string(std::size_t at_most)> read;  // the archive, "" at its end
 };
 
-// What comes back; `archive` is in the file given to download(), its fingerprint checked.
+// A version that was received. The archive is in the file that download() was given, and its fingerprint is
+// checked.
 struct CatalogueDownload {
     std::string fingerprint;
     std::string manifest;
 };
 
-// Thread-safe, blocking; bounded in time between bytes. Throws unavailable "registry cannot be reached: ...",
-// forbidden, not_found, invalid_argument for answers that make no sense (hostile registries: sizes and names
-// are checked).
+// Thread-safe. Blocks; a timeout limits each pause between bytes. Throws unavailable "registry cannot be
+// reached: ...", forbidden, not_found, and invalid_argument for replies that are malformed or too large:
+// sizes and names are checked, because a registry may be hostile.
 class Catalogue {
   public:
     virtual ~Catalogue() = default;
     virtual std::vector<CatalogueApplication> list() = 0;
     virtual bool has(std::string_view name, int version, std::string_view architecture) = 0;
     virtual void upload(const CatalogueUpload& upload) = 0;
-    // `write` gets the bytes as they come; the caller's sink refuses what is too much.
+    // `write` gets the bytes of the archive as they arrive, and throws when they are too many.
     virtual CatalogueDownload download(std::string_view name, int version, std::string_view architecture,
                                        const std::function<void(std::string_view)>& write) = 0;
     virtual void remove(std::string_view name) = 0;  // throws not_found

@@ -1,5 +1,6 @@
 #pragma once
-// Internal to this folder: what names one version in a catalogue, checked wherever it comes from.
+// Internal to this folder: the name, number and architecture of a version in a catalogue, which are always
+// checked.
 #include <string>
 #include <string_view>
 
@@ -8,8 +9,8 @@ namespace svc {
 inline constexpr std::size_t max_catalogue_manifest = 1U << 20;
 inline constexpr std::size_t max_catalogue_applications = 10'000;
 
-// All throw invalid_argument. A name is that of an application which does not begin with a dot: those are for
-// files that are not whole yet.
+// All throw invalid_argument. A name is an application's name without a dot at its beginning: such names are
+// for unfinished files.
 void check_catalogue_name(std::string_view name);
 void check_catalogue_architecture(std::string_view architecture);
 int parse_version_number(std::string_view text);  // "0", "12", not "012"

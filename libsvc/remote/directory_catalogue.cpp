@@ -51,7 +51,7 @@ bool is_version(const std::string& text) {
     }
 }
 
-// Newer versions come later and say what the application is like.
+// Versions are in the order of their numbers: the newest one decides the fields of the application.
 void merge(CatalogueApplication& application, CatalogueApplication&& one, const std::string& architecture) {
     add_missing(application.architectures, {architecture});
     application.boot_package = std::move(one.boot_package);
@@ -94,7 +94,8 @@ std::vector<CatalogueApplication> DirectoryCatalogue::list() {
     });
 }
 
-// Nothing for what is no application, is damaged, or goes away meanwhile: others are still of use.
+// Nothing for a directory that is no application, is damaged or is removed meanwhile: the others are listed
+// all the same.
 std::optional<CatalogueApplication> DirectoryCatalogue::read_application(const std::string& name) const {
     CatalogueApplication application;
     application.name = name;
@@ -160,8 +161,8 @@ void DirectoryCatalogue::write_version(const CatalogueUpload& upload, const fs::
     sync_directory(folder);
 }
 
-// The directories above are made again when somebody removed the application meanwhile. They are opened
-// beneath the root, so that a link in their place leads nowhere.
+// Makes the parent directories again when the application was removed meanwhile. They are opened beneath the
+// root, where symbolic links are not followed.
 void DirectoryCatalogue::move_into_place(const CatalogueKey& key, const fs::path& folder,
                                          const std::string& fingerprint) const {
     const FileDescriptor root = tree_.open("", O_RDONLY | O_DIRECTORY);

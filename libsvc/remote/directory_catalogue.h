@@ -7,9 +7,8 @@
 
 namespace svc {
 
-// Any number of services may use one directory at a time: a version is renamed into its place when it is
-// whole. A version is never replaced; sending the same again succeeds, another one of that number is a
-// conflict.
+// Several services may use a directory at the same time: a version is renamed into its place when it is
+// complete. A version is never replaced: to send the same bytes again succeeds, other bytes are a conflict.
 class DirectoryCatalogue final : public Catalogue {
   public:
     explicit DirectoryCatalogue(std::filesystem::path root) : tree_(std::move(root)) {}
@@ -22,7 +21,7 @@ class DirectoryCatalogue final : public Catalogue {
 
   private:
     std::optional<CatalogueApplication> read_application(const std::string& name) const;
-    // What details.json says, with this version alone.
+    // The application of details.json, with this version alone.
     std::optional<CatalogueApplication> read_details(const CatalogueKey& key, std::string* fingerprint) const;
     void write_version(const CatalogueUpload& upload, const std::filesystem::path& folder) const;
     void move_into_place(const CatalogueKey& key, const std::filesystem::path& folder,

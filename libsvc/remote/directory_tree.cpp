@@ -53,7 +53,7 @@ FileDescriptor DirectoryTree::open(const std::string& path, int flags) const {
     throw system_error("cannot open " + quoted(path), errno);
 }
 
-// O_NONBLOCK: a fifo that somebody put there must not stop us.
+// O_NONBLOCK: opening a fifo would block.
 FileDescriptor DirectoryTree::open_regular(const std::string& path) const {
     FileDescriptor fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     struct stat status {};

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: reading files of a directory that somebody else may have written.
+// Internal to this folder: reads files of a directory that others write, too.
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -10,9 +10,8 @@
 
 namespace svc {
 
-// Thread-safe. Everything below is resolved beneath the directory by the kernel, and no symbolic link is
-// followed. All throw not_found for what is not there (or is a link), unavailable when the directory itself
-// cannot be opened.
+// Thread-safe. The kernel resolves all paths beneath the directory and follows no symbolic link. All throw
+// not_found for what is absent or a link, unavailable when the directory itself cannot be opened.
 class DirectoryTree {
   public:
     explicit DirectoryTree(std::filesystem::path root) : root_(std::move(root)) {}

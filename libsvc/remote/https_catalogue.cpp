@@ -29,7 +29,7 @@ Target make_target(const CatalogueOptions& options) {
     if (!is_sha256_hex(options.fingerprint))
         throw Error(ErrorCode::invalid_argument, "registry.fingerprint is required");
     make_directories(options.key.parent_path());
-    // A name of its own: registries may look certificates up by their subject.
+    // The subject is unique: registries may look certificates up by it.
     const std::string name = "svc-registry-" + to_hex(random_bytes(6));
     ensure_key_pair({options.certificate, options.key}, name, {}, {}, SystemClock());
     Target target = Target::parse(options.url);

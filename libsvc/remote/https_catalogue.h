@@ -7,7 +7,7 @@ namespace svc {
 
 class HttpsCatalogue final : public Catalogue {
   public:
-    // Makes the client's key pair when it is not there yet. Throws invalid_argument without a fingerprint.
+    // Makes the key pair of the client when it is absent. Throws invalid_argument without a fingerprint.
     explicit HttpsCatalogue(const CatalogueOptions& options);
     std::vector<CatalogueApplication> list() override;
     bool has(std::string_view name, int version, std::string_view architecture) override;

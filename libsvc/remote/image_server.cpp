@@ -78,7 +78,7 @@ class HttpFiles final : public Files {
     std::string folder_;
 };
 
-// What the server lacks, or makes no sense of, is said to be the server's.
+// Names the server in errors about its files.
 template <class Work>
 auto blaming_server(Work&& work) {
     try {

@@ -1,5 +1,6 @@
 #pragma once
-// The seam to an image server: a simplestreams index over HTTPS, or in a directory (facts 5.6; images.*).
+// The seam to an image server: a simplestreams index over HTTPS, or in a directory (docs/image-server.md; the
+// settings images.*).
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -9,8 +10,7 @@
 
 namespace svc {
 
-// One image at one version, as the index offers it. The fingerprint is that of the package (one tarball with
-// metadata.yaml and rootfs).
+// A version of an image that the index offers. Its package is one tarball with metadata.yaml and rootfs.
 struct OfferedImage {
     std::string name;  // product name or its first alias
     std::vector<std::string> aliases;
@@ -22,7 +22,7 @@ struct OfferedImage {
     std::uint64_t size = 0;
 };
 
-// Thread-safe, blocking. Throws unavailable, forbidden, invalid_argument for an index that makes no sense.
+// Thread-safe. Blocks. Throws unavailable, forbidden, and invalid_argument for an index that is malformed.
 class ImageServer {
   public:
     virtual ~ImageServer() = default;

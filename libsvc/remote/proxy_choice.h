@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: which proxy stands between us and a server (core.proxy_*).
+// Internal to this folder: the proxy for a server (settings core.proxy_*).
 #include <string>
 #include <string_view>
 #include <vector>

@@ -43,7 +43,8 @@ ClientReply RemoteHttp::call(ClientRequest request) const {
     return reply;
 }
 
-// Tells what the connection threw from what a sink or source threw.
+// Adds the name of the server to errors of the connection. Exceptions of sinks and sources pass through as
+// they are.
 ClientReply RemoteHttp::reach(const ClientRequest& request) const {
     std::exception_ptr own;
     ClientRequest guarded = request;

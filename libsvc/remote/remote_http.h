@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: calls to a server that is not ours, with limits.
+// Internal to this folder: calls to a server of somebody else, which may be hostile, with limits.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,7 +10,7 @@
 namespace svc {
 
 // Thread-safe. All throw unavailable "<what> cannot be reached: ...", forbidden, not_found, conflict, or
-// invalid_argument as the server's status says; a redirect is refused. What sinks throw passes through.
+// invalid_argument as the server's status says; a redirect is refused. Exceptions of sinks pass through.
 class RemoteHttp {
   public:
     // `what`: "registry", for messages.

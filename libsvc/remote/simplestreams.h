@@ -11,8 +11,8 @@ namespace svc {
 inline constexpr std::size_t max_index_bytes = 16U << 20;
 inline constexpr const char* index_path = "streams/v1/index.json";
 
-// Paths of the products files that offer images. All throw invalid_argument for what makes no sense, is more
-// than the limits, or would lead out of the server.
+// Paths of the files of products that offer images. All throw invalid_argument for text that is malformed,
+// exceeds the limits, or has paths that lead out of the server.
 std::vector<std::string> read_index(std::string_view text);
 // The images of one products file that we can use: a product without an architecture of ours or without a
 // package for us is left out. Newest version of each product last.

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: bytes from elsewhere that must be what was announced.
+// Internal to this folder: compares received bytes with the size and fingerprint that were announced.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace svc {
 
-// Both throw invalid_argument: add() as soon as there is more than `size`, finish() when the fingerprint is
-// another or there was less.
+// Both throw invalid_argument: add() when there are more bytes than `size`, finish() when there were less, or
+// the fingerprint differs.
 class VerifiedBytes {
   public:
     explicit VerifiedBytes(std::string fingerprint, std::optional<std::uint64_t> size = {})

@@ -23,7 +23,8 @@ Authorization parse_authorization(std::string_view header) {
 
 }  // namespace
 
-// Of several, a proxy before us may have looked at another one than we would.
+// Several Authorization headers are no token: a proxy in front of the gateway may have checked another one
+// than the gateway would.
 std::optional<std::string> Authenticator::account_token(const Request& request) {
     constexpr std::string_view root = "root=";
     const auto is_authorization = [](const auto& header) { return iequals(header.first, "Authorization"); };

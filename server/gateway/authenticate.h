@@ -1,5 +1,5 @@
 #pragma once
-// From a request to who asks.
+// Authenticates clients: finds the account that a request belongs to, and what it may see.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,15 +20,16 @@ inline constexpr std::string_view metrics_listener = "metrics";
 class Authenticator {
   public:
     explicit Authenticator(const AccountService& accounts) : accounts_(accounts) {}
-    // Throws what the request is refused with. `trusted` routes are on the local socket alone.
+    // Throws the Error with which a request is refused. `trusted` routes are on the local socket alone.
     void check(Access access, const Request& request) const;
-    // Throws unauthenticated "Authorization failed". The local socket needs no token.
+    // The owner of the sessions that the request makes. Throws unauthenticated "Authorization failed". The
+    // local socket needs no token.
     SessionOwner owner(const Request& request) const;
-    // Whose sessions the request may see, join and end. "": everybody's, of the local socket and of
-    // administrators.
+    // The owner whose sessions the request may see, join and end. "": those of all owners, for the local
+    // socket and for administrators.
     SessionOwner viewer(const Request& request) const;
-    // Whose a new session is that is wanted for this account ("": for who asks). Throws forbidden for those
-    // who see their own sessions alone.
+    // The owner of a new session that is made for this account ("": for the client itself). Throws forbidden
+    // unless the client is an administrator.
     SessionOwner owner_of_new(const Request& request, const std::string& account) const;
     static bool is_local(const Request& request) { return request.peer->listener == local_listener; }
     static bool has_token(const Request& request) { return account_token(request).has_value(); }
@@ -41,7 +42,7 @@ class Authenticator {
     const AccountService& accounts_;
 };
 
-// The metrics' name and password. Thread-safe.
+// The name and password of the metrics. Thread-safe.
 class BasicCredentials {
   public:
     BasicCredentials(std::string_view user, std::string_view password);

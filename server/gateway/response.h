@@ -1,5 +1,5 @@
 #pragma once
-// The answers of the gateway: its envelope differs from the management service's (lower-case `success`).
+// Makes the replies of the gateway. Its envelope differs from that of svcd (lower-case `success`).
 #include <exception>
 #include <string>
 #include <string_view>
@@ -14,8 +14,8 @@ Response success();  // without metadata
 Response page(const Json& metadata, std::size_t total_size);
 // `metadata` may be null.
 Response refusal(int status, std::string_view message, const Json& metadata = {});
-// Error texts reach the client; anything else becomes "internal error". Logs what is our fault, with its
-// details.
+// The reply that an error becomes. The text of an Error reaches the client; any other exception becomes
+// "internal error". Faults of the server are logged with their text.
 Response failure(const std::exception& error);
 
 }  // namespace svc::gateway

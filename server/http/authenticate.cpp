@@ -28,7 +28,8 @@ Trust Authenticator::trust(const Peer& peer) const {
         return peer.listener == local_listener ? Trust::trusted : Trust::guest;
     if (!peer.certificate) return Trust::guest;
     if (!trusts_ || !trusts_(*peer.certificate)) return Trust::untrusted;
-    // Marked first and asked again: whoever ends trust meanwhile meets the mark, or this meets the end.
+    // Sets the mark first and asks again: when the trust ends at the same time, either lost_trust() sees the
+    // mark, or the second question sees the end.
     if (!peer.trusted.set() && !trusts_(*peer.certificate)) return Trust::untrusted;
     return Trust::trusted;
 }
@@ -38,7 +39,7 @@ bool Authenticator::lost_trust(const Peer& peer) const {
 }
 
 void Authenticator::check(Access access, const Request& request) const {
-    // Instances may use what their token opens, and nothing else is to be found on their socket.
+    // On the socket of the instances there are only the routes that a token opens.
     if (request.peer->listener == agent_listener && access != Access::token)
         throw Error(ErrorCode::not_found, "not found");
     switch (access) {

@@ -8,7 +8,7 @@ namespace svc::server {
 
 namespace {
 
-// One entity tag as clients write it.
+// An entity tag as clients write it.
 std::string_view plain_tag(std::string_view tag) {
     tag = trim(tag);
     if (tag.starts_with("W/")) tag.remove_prefix(2);

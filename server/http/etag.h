@@ -1,5 +1,5 @@
 #pragma once
-// If-Match: a change is refused when the object is no longer what its client has seen.
+// If-Match: refuses a change when the object is no longer as the client has seen it.
 #include <string_view>
 
 #include "libsvc/net/http/request.h"
@@ -11,7 +11,7 @@ namespace svc::server {
 // nor
 // `*`. Tags may be quoted or not, weak or not, one or a comma-separated list.
 void check_if_match(const Request& request, std::string_view etag);
-// The same in the step that makes the change. `request` must stay.
+// The same as a precondition, checked in the commit that makes the change. `request` outlives it.
 Precondition if_match(const Request& request);
 
 }  // namespace svc::server

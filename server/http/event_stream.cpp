@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::size_t window_bytes = std::size_t{64} << 10U;  // handed to the connection at once
 
-// Events wait here and go to the connection a window at a time, in its turn: the queue's length is exact,
-// each text is held once for all subscribers, and who publishes does not do the sending.
+// The events that wait for a client. They go to its connection a window at a time, in its turn, on the I/O
+// thread: so the length of the queue is exact, a text is in memory once for all clients, and the publisher
+// does not send.
 class EventQueue {
   public:
     explicit EventQueue(EventQueueLimits limits) : limits_(limits) {}
@@ -33,7 +34,7 @@ class EventQueue {
         if (!reason_.empty()) return socket_->close(CloseCode::try_again_later, reason_);
         pump();
     }
-    // As push(), and has it sent soon.
+    // Like push(), and asks for a turn of the connection.
     bool push_live(const std::shared_ptr<const std::string>& text) {
         if (!push(text)) return false;
         if (socket_) socket_->ask_for_turn();
@@ -48,7 +49,7 @@ class EventQueue {
             if (!socket_->send_shared_text(text)) return end();
         }
     }
-    // What the connection can take besides what is waiting for it.
+    // How many bytes the connection can take besides those that are queued in it.
     std::size_t room() const {
         if (!socket_ || !waiting_.empty()) return 0;
         const std::size_t queued = socket_->queued_bytes();
@@ -107,9 +108,9 @@ class EventSocket final : public WebSocketHandler {
     }
 
   private:
-    // Outside the queue's lock, which the receiver takes under the bus's. Until live nobody else fills the
-    // queue, and no more is read than the connection takes: how long the past is does not count against the
-    // subscriber.
+    // Without the lock of the queue, because the receiver takes that lock under the lock of the bus. Until
+    // the stream is live only this function fills the queue, and it reads no more than the connection takes:
+    // the number of past events does not count against the client.
     void read_past() {
         while (replay_) {
             const std::size_t room = queue_.with([](const EventQueue& queue) { return queue.room(); });

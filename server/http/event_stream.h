@@ -1,6 +1,6 @@
 #pragma once
-// A subscriber of events on a WebSocket, with a bounded queue: who is too slow for it is disconnected and
-// told so.
+// GET /1.0/events: a WebSocket that subscribes to events, with a bounded queue. A client that is too slow for
+// the queue is disconnected with close code 1013.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ struct EventQueueLimits {
     std::size_t messages = 10'000;
 };
 
-// The upgrade. Subscribed from here on, so nothing that happens after the client's 101 is missed. With
-// `since`, what was published after the event of that number comes first, as fast as the client takes it.
+// The reply that upgrades to the WebSocket. It is subscribed from now on, so the client misses nothing that
+// happens after its 101. With `since`, the events after that number come first, as fast as the client reads.
 Response event_stream(EventBus& events, std::set<EventType> types, EventQueueLimits limits,
                       std::optional<std::uint64_t> since = {});
 

@@ -28,8 +28,8 @@ class SocketChannel final : public ExecChannel {
     std::shared_ptr<WebSocket> socket_;
 };
 
-// A reserved stream waits for its WebSocket; should that never open, the stream is free again with the
-// handler's end.
+// Holds a stream that is reserved for a WebSocket. When the WebSocket never opens, the end of the handler
+// releases the stream.
 class ExecSocket final : public WebSocketHandler {
   public:
     explicit ExecSocket(std::shared_ptr<ExecStream> stream) : stream_(std::move(stream)) {}

@@ -1,5 +1,5 @@
 #pragma once
-// One stream of an exec session as a WebSocket: binary messages carry data, an empty text message ends a
+// A stream of an exec session as a WebSocket: binary messages carry data, an empty text message ends the
 // stream.
 #include <string_view>
 
@@ -9,8 +9,8 @@
 
 namespace svc::server {
 
-// The upgrade to the stream that `secret` names. Throws what ExecService::connect throws, and
-// invalid_argument when the request is no upgrade (the secret is not used up then).
+// The reply that upgrades to the stream with this secret. Throws what ExecService::connect throws, and
+// invalid_argument when the request asks for no WebSocket (the secret stays usable then).
 Response exec_socket(ExecService& exec, const Request& request, std::string_view operation_id,
                      std::string_view secret);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What applications give back: exported versions as they are made, manifests.
+// Replies with an exported version of an application, or with its manifest.
 #include <string>
 
 #include "libsvc/net/http/response.h"
@@ -7,10 +7,10 @@
 
 namespace svc::server {
 
-// Sent in pieces: never whole in memory.
+// Sends the archive in pieces while it is made: it is never in memory as a whole.
 Response send_export(ApplicationExport prepared);
 Response send_manifest(std::string yaml);
-// Content-Disposition of a download. `file_name` is made of checked names: nothing in it needs quoting.
+// Content-Disposition of a download. `file_name` consists of names that were checked and need no quoting.
 std::string attachment(const std::string& file_name);
 
 }  // namespace svc::server

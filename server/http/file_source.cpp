@@ -13,7 +13,7 @@ namespace svc::server {
 
 namespace {
 
-// Never gives more than the length it promised, should the file grow meanwhile.
+// Gives no more bytes than length() said, although the file may grow meanwhile.
 class FileSource final : public BodySource {
   public:
     FileSource(FileDescriptor file, std::uint64_t size) : file_(std::move(file)), size_(size), left_(size) {}

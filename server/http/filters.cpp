@@ -18,7 +18,7 @@ bool contains(const Values& values, const std::string& value) {
     return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// The values of one query key; everything passes a key that is not given.
+// The values of a key of the query. When the key is absent, every record passes.
 class Wanted {
   public:
     Wanted(const Request& request, std::string_view key) {
@@ -42,7 +42,7 @@ class Wanted {
     Values values_;
 };
 
-// A value that nothing can have is a mistake, and no wish for an empty list.
+// A value that no record can have is a mistake of the client: an empty list would hide it.
 Wanted wanted_of(const Request& request, std::string_view key, const Values& allowed) {
     Wanted wanted(request, key);
     for (const std::string& value : wanted.values())

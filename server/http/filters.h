@@ -1,7 +1,8 @@
 #pragma once
-// Filters of the lists of applications and instances: ?status=ready,error&tags=game. A list of values means
-// any of them; of `tags` and `addons`, which are lists themselves, all of them. Other query keys say nothing.
-// Both throw invalid_argument for a value that none can have, where there is a list of those they can.
+// Filters of the lists of applications and instances: ?status=ready,error&tags=game. A record passes when it
+// has one of the values; of `tags` and `addons`, which are lists themselves, all of them. Other keys of the
+// query are ignored. Both functions throw invalid_argument for a value that no record can have, for keys with
+// a closed set of values.
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,8 +17,8 @@ namespace svc::server {
 std::function<bool(const Application&)> application_filter(const Request& request);
 
 struct InstanceFilter {
-    std::function<bool(const Instance&)> wanted;  // empty: all of them
-    std::optional<std::string> only;              // id or name of the one that may pass; absent: more may
+    std::function<bool(const Instance&)> wanted;  // empty: all pass
+    std::optional<std::string> only;              // set: only the instance with this id or name can pass
 };
 InstanceFilter instance_filter(const Request& request, const NodeService& nodes);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Collection answers: URLs or whole records, all or a page of them, rendered straight into text because there
-// may be ten thousand.
+// Replies with the items of a collection: URLs or records, all or a page of them. They are rendered into text
+// directly, because there may be ten thousand.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -13,12 +13,12 @@
 
 namespace svc::server {
 
-// ?offset and ?limit. When either is given the answer has `total_size`.
+// ?offset and ?limit. When one of them is given, the reply has `total_size`.
 struct Page {
     std::size_t offset = 0;
     std::size_t limit = static_cast<std::size_t>(-1);
     bool given = false;
-    static Page of(const Request& request);  // throws invalid_argument; a limit of -1 is none
+    static Page of(const Request& request);  // throws invalid_argument; a limit of -1: no limit
 };
 
 template <class Items, class Render>
@@ -42,7 +42,7 @@ Response sync_list(const Request& request, const Items& items, Render render) {
     return page.given ? sync_page(std::move(text), items.size()) : sync_rendered(std::move(text));
 }
 
-// The whole list of a service, of which a page costs no more than the page.
+// The list of a service. A page costs no more than its own items.
 template <class Service, class Render>
 Response sync_list_of(const Request& request, const Service& service, Render render) {
     const Page page = Page::of(request);
@@ -51,7 +51,7 @@ Response sync_list_of(const Request& request, const Service& service, Render ren
     return sync_page(rendered(window.records, 0, window.records.size(), render), window.total);
 }
 
-// The items that `wanted` says true of.
+// The items for which `wanted` returns true.
 template <class Items, class Wanted>
 Items filtered(Items items, const Wanted& wanted) {
     std::erase_if(items, [&wanted](const auto& item) { return !wanted(*item); });

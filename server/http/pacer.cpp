@@ -28,8 +28,8 @@ std::size_t Pacer::sources() const {
     return accounts_.size();
 }
 
-// Those who owe nothing are forgotten, and where all do, who has not asked for longest: nobody waits for
-// another, however many there are.
+// Forgets sources that need not wait. When there are too many others, forgets the one whose last request is
+// the oldest: the table stays bounded, and no source waits for another one.
 Pacer::Account& Pacer::account(const std::string& source, SteadyTime now) {
     while (!accounts_.empty() && accounts_.back().free_at <= now) forget_last();
     const auto known = by_source_.find(source);

@@ -1,6 +1,5 @@
 #pragma once
-// Spreads requests out where one source sends more of them than the service wants to take in a second: they
-// are delayed, not refused.
+// Delays the requests of a source that sends more of them in a second than it may. They are not refused.
 #include <list>
 #include <mutex>
 #include <string>
@@ -11,22 +10,22 @@
 
 namespace svc::server {
 
-// Thread-safe. Each source may send a second's worth of requests at once, and has itself alone to wait for.
+// Thread-safe. Each source may send the requests of one second at once. No source waits for another one.
 class Pacer {
   public:
     static constexpr Duration longest_delay = std::chrono::seconds(1);
     static constexpr std::size_t most_sources = 4096;
 
-    Pacer(const Clock& clock, std::size_t per_second);  // 0: as many as come
-    // What the next request of `source` has to wait; 0 mostly. What was asked for and given up again counts
-    // too, so a source that owes `longest_delay` owes no more for what comes then.
+    Pacer(const Clock& clock, std::size_t per_second);  // 0: no limit
+    // How long the next request of `source` has to wait; mostly 0. Requests count also when the client gives
+    // them up; therefore the delay does not grow beyond `longest_delay`.
     Duration delay(const std::string& source);
-    std::size_t sources() const;  // that are remembered: those which asked of late
+    std::size_t sources() const;  // sources that are remembered: those of recent requests
 
   private:
     struct Account {
         std::string source;
-        SteadyTime free_at{};  // when all that was let in has had its interval
+        SteadyTime free_at{};  // when the interval of the last admitted request is over
     };
     using Accounts = std::list<Account>;
 
@@ -36,7 +35,7 @@ class Pacer {
     const Clock& clock_;
     const Duration interval_;
     mutable std::mutex mutex_;
-    Accounts accounts_;                                                   // who asked last comes first
+    Accounts accounts_;  // the source of the newest request comes first
     std::unordered_map<std::string_view, Accounts::iterator> by_source_;  // the names are those in accounts_
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What several routes read from a request: query values, JSON bodies, the headers of uploads.
+// Reads what several routes need from a request: values of the query, JSON bodies, headers of uploads.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace svc::server {
 
-// All throw invalid_argument for values they do not take.
+// All throw invalid_argument for values that are not allowed.
 bool wants_records(const Request& request);                      // ?recursion=1; 0 or absent: URLs
 bool query_flag(const Request& request, std::string_view name);  // true or false; absent: false
 std::optional<Duration> wait_limit(

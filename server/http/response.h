@@ -1,5 +1,6 @@
 #pragma once
-// The replies of the API: sync, async, error. The only place that makes them.
+// Makes the replies of svcd's API: sync, async, error (specification: Response envelopes). Nothing else makes
+// them.
 #include <exception>
 #include <string>
 #include <string_view>
@@ -17,11 +18,12 @@ Response sync_rendered(std::string metadata);
 // The same for a part of a list that has `total_size` items.
 Response sync_page(std::string metadata, std::size_t total_size);
 Response sync_tagged(const Json& metadata, std::string_view etag);
-// 202 with the Location of the operation; the record has its secrets, being the creator's copy.
+// 202 with the Location of the operation. The record has its secrets, because this reply goes to the client
+// that has started it.
 Response async(const Operation& operation);
 Response metrics_text(std::string metrics);  // in the Prometheus text format
-// Error texts reach the client; anything else becomes "internal error". Logs what is our fault, with its
-// details.
+// The reply that an error becomes. The text of an Error reaches the client; any other exception becomes
+// "internal error". Faults of the server are logged with their text.
 Response failure(const std::exception& error);
 
 }  // namespace svc::server

@@ -1,5 +1,5 @@
 #pragma once
-// An uploaded package on its way into the blob store.
+// Receives an uploaded package into the blob store.
 #include <memory>
 
 #include "libsvc/blobs/blob_store.h"
@@ -8,7 +8,7 @@
 
 namespace svc::server {
 
-// Takes the body of an upload request. One thread at a time. Without take() nothing is left on disk.
+// The sink for the body of an upload. One thread at a time. Without take() its destructor removes the file.
 class PackageUpload final : public BodySink {
   public:
     explicit PackageUpload(std::unique_ptr<BlobWriter> blob) : blob_(std::move(blob)) {}

@@ -27,7 +27,7 @@ Agent::Agent(const Options& options, const Clock& clock)
       scrape_address_(with_context(
           "metrics-listen",
           [&] { return server_.listen_tcp(std::string(scrape_listener), options.metrics_listen, nullptr); })),
-      // The number that HTTP got, should any have been wanted.
+      // With port 0 in `listen`: the port that HTTP got.
       receiver_(write_address_, [this](std::string_view datagram, std::string_view source) {
           collector_.take(datagram, source, Collector::Transport::udp);
       }) {

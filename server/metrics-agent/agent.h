@@ -1,5 +1,5 @@
 #pragma once
-// The metrics agent's objects, built in order.
+// Builds the objects of svc-metrics and connects them.
 #include <string>
 #include <vector>
 
@@ -17,7 +17,7 @@ struct Options {
     SampleLimits limits;
 };
 
-// Serves from construction on. Throws busy for an address in use.
+// Serves from its construction to its destruction. Throws busy for an address in use.
 class Agent {
   public:
     Agent(const Options& options, const Clock& clock);

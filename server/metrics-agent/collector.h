@@ -1,5 +1,5 @@
 #pragma once
-// From batches of lines to the table, and to the text that is scraped.
+// Puts lines that instances send into the table, and renders the table for Prometheus.
 #include <string>
 #include <string_view>
 
@@ -14,9 +14,9 @@ class Collector {
     Collector(const Clock& clock, SampleLimits limits);
 
     enum class Transport { udp, http };
-    // Takes what can be taken and returns what was wrong with the first line that could not; "" without one.
+    // Takes the good lines of a batch. Returns what is wrong with the first bad one; "" when all are good.
     std::string take(std::string_view batch, std::string_view source, Transport transport);
-    std::string render();  // the streams', and its own
+    std::string render();  // metrics of the streams, and of the collector itself
 
   private:
     std::string take_line(std::string_view line, std::string_view source);

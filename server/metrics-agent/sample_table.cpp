@@ -9,7 +9,7 @@ namespace svc::metrics_agent {
 
 namespace {
 
-// A full table is searched for what is over at most so often, whatever is sent.
+// How often, at most, a full table is searched for old series.
 constexpr std::chrono::seconds sweep_interval{1};
 
 bool has_reserved_label(const LineSample& sample) {
@@ -44,7 +44,7 @@ void SampleTable::sweep(State& state, SteadyTime now) const {
     });
 }
 
-// Null: there is no room.
+// Null: the table is full.
 SampleTable::Stream* SampleTable::find_or_add(State& state, const std::string& labels,
                                               std::string_view source, SteadyTime now) const {
     if (const auto found = state.streams.find(labels); found != state.streams.end()) return &found->second;

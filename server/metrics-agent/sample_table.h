@@ -1,5 +1,5 @@
 #pragma once
-// The newest sample of every stream, for a while.
+// Keeps the newest sample of every stream for some minutes.
 #include <array>
 #include <map>
 #include <optional>
@@ -15,8 +15,8 @@ namespace svc::metrics_agent {
 
 struct SampleLimits {
     std::size_t streams = 10'000;             // sets of labels
-    std::size_t streams_per_source = 256;     // of one sender's address: it cannot crowd the others out
-    Duration keep = std::chrono::minutes(5);  // a series goes when so long nothing came
+    std::size_t streams_per_source = 256;     // of one sender's address, so that it leaves room for others
+    Duration keep = std::chrono::minutes(5);  // a series without a sample for so long is removed
 };
 
 enum class Verdict { taken, unknown, too_many };
@@ -26,15 +26,16 @@ class SampleTable {
   public:
     SampleTable(const Clock& clock, SampleLimits limits) : clock_(clock), limits_(limits) {}
 
-    // `unknown`: no measurement or field that is shown, or a label that Prometheus has for itself.
+    // `unknown`: a measurement or field that is not in the table of metrics, or a label that is reserved by
+    // Prometheus.
     Verdict add(const LineSample& sample, std::string_view source);
-    void render(std::string& out);  // in the text format; drops what is over
-    std::size_t streams();          // that are not over
+    void render(std::string& out);  // in the text format; removes old series first
+    std::size_t streams();          // streams with a sample that is not too old
 
   private:
     struct Cell {
         double value = 0;
-        std::optional<SteadyTime> at;  // none: nothing came
+        std::optional<SteadyTime> at;  // none: no sample yet
     };
     using Cells = std::array<Cell, stream_metrics.size()>;
     struct Stream {

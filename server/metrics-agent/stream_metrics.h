@@ -1,5 +1,6 @@
 #pragma once
-// The streaming metrics there are: what instances may send, and under which name and type it is shown.
+// The table of streaming metrics: the fields that instances may send, and their names and types for
+// Prometheus.
 #include <array>
 #include <optional>
 #include <string_view>

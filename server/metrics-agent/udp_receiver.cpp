@@ -14,7 +14,8 @@ namespace svc::metrics_agent {
 namespace {
 
 constexpr std::size_t largest_datagram = 65'536;
-constexpr int received_at_once = 64;  // then it is asked whether to stop: a flood may have no end
+constexpr int received_at_once =
+    64;  // then the loop looks whether it must stop: datagrams may come without a pause
 
 std::string name_of(const sockaddr_storage& from, socklen_t size) {
     std::array<char, NI_MAXHOST> host{};
@@ -42,7 +43,7 @@ void UdpReceiver::run(const std::stop_token& stop) const {
         if (::poll(waited.data(), waited.size(), -1) > 0 && waited[0].revents != 0) receive_some(datagram);
 }
 
-// Errors of earlier packets that a socket reports are nobody's here.
+// A socket may report errors of packets that were sent earlier. They do not matter here.
 void UdpReceiver::receive_some(std::vector<char>& datagram) const {
     for (int i = 0; i < received_at_once; ++i) {
         sockaddr_storage from{};

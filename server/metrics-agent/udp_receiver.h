@@ -1,5 +1,5 @@
 #pragma once
-// Datagrams, one by one.
+// Receives datagrams on a thread of its own.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -10,7 +10,8 @@
 
 namespace svc::metrics_agent {
 
-// Begins at construction; `take` runs on a thread of its own until the destructor has joined it.
+// Receives from its construction on. `take` is called on that thread, one datagram at a time, until the
+// destructor has joined the thread.
 class UdpReceiver {
   public:
     using Take = std::function<void(std::string_view datagram, std::string_view source)>;

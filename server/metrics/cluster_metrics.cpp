@@ -17,7 +17,7 @@ constexpr std::array all_statuses{InstanceStatus::error,    InstanceStatus::unkn
                                   InstanceStatus::prepared, InstanceStatus::started, InstanceStatus::running,
                                   InstanceStatus::stopped,  InstanceStatus::deleted};
 
-// What instances have reserved on one node: CPUs and memory are theirs from `prepared` until they stop or
+// The resources that instances have reserved on a node: CPUs and memory from `prepared` until they stop or
 // fail.
 struct Used {
     std::int64_t cpus = 0;
@@ -37,7 +37,7 @@ std::string label(std::string_view name, std::string_view value) {
     return render_labels({{std::string(name), std::string(value)}});
 }
 
-// The specification's names end in `_total`; what they tell are gauges.
+// These metrics are gauges although the names, which are those of the specification, end in `_total`.
 MetricFamily gauge(std::string& out, std::string_view name, std::string_view help) {
     return {out, name, help, "gauge"};
 }
@@ -52,7 +52,7 @@ void write_counts(std::string& out, const NodeList& nodes, const InstanceList& i
         per_status.add(label("status", to_text(status)), by_status[status]);
 }
 
-// A series for each application, also without instances. Instances of a removed one count nowhere.
+// Each application has a series, also without instances. Instances of a removed application are not counted.
 void write_applications(std::string& out, const ApplicationList& applications,
                         const InstanceList& instances) {
     gauge(out, "svc_cluster_applications_total", "applications").add("", applications.size());

@@ -1,5 +1,5 @@
 #pragma once
-// svc_cluster_*: nodes, applications, instances, what is reserved, how long they boot.
+// The metrics svc_cluster_*: nodes, applications, instances, reserved resources, boot times.
 #include <memory>
 
 #include "libsvc/base/clock.h"
@@ -11,8 +11,8 @@
 
 namespace svc::server {
 
-// Computed at each scrape from the records; boot times are observed as instances come up. Thread-safe.
-// Registers a collector with the registry, which therefore must not be rendered after this object's end.
+// Computed from the records at each scrape; boot times are observed when instances become `running`.
+// Thread-safe. It registers a collector: nothing may render the registry after this object is destroyed.
 class ClusterMetrics {
   public:
     ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes, const InstanceService& instances,

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t row_bytes = 2500;  // of text, about
 
-// A running instance: its labels, written once for all its series, and what it uses.
+// A running instance: its labels, rendered once for all its series, and what it uses.
 struct Row {
     std::string labels;
     std::vector<std::string> device_labels;  // with that of each device of the network
@@ -99,7 +99,7 @@ Row make_row(std::string labels, ContainerUsage usage) {
     return row;
 }
 
-// Containers of which nobody knows, about to be removed or not yet recorded, are left out.
+// Leaves out containers without a record: they are about to be removed, or their record is not written yet.
 Rows make_rows(std::vector<ContainerUsage> usages, const InstanceService& instances, const Names& names) {
     std::unordered_map<std::string_view, const Instance*> records;
     const auto list = instances.records().list();

@@ -1,5 +1,5 @@
 #pragma once
-// svc_instance_*: what running instances use of the machine, as their runtime counts it.
+// The metrics svc_instance_*: CPU, memory, disk and network of running instances, as the runtime counts them.
 #include <string>
 
 #include "libsvc/runtime/runtime.h"
@@ -8,7 +8,7 @@
 
 namespace svc::server {
 
-// Thread-safe; asks the runtime at each call.
+// Thread-safe. Each call asks the runtime.
 class HypervisorMetrics {
   public:
     HypervisorMetrics(Runtime& runtime, const InstanceService& instances,

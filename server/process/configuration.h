@@ -1,5 +1,6 @@
 #pragma once
-// How a daemon reads what it is told: flags over a YAML file over defaults, both by one table of settings.
+// Reads the configuration of a daemon: flags, a YAML file and defaults, in this order of precedence. One
+// table of settings describes both.
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -15,18 +16,18 @@ namespace svc::process {
 // The flag of a setting is its key with `-` for `_`.
 enum class Flag { with_value, repeated, bare };
 
-// A row of the table: a key of the file, and how its value is read.
+// A row of the table: a key of the file, and the function that reads its value.
 template <typename Options>
 struct Setting {
     std::string_view key;
-    std::string_view value_name;  // set: it is a flag, too, and this stands for its value in the help text
+    std::string_view value_name;  // set: there is a flag, too, and the help text has this name for its value
     std::string_view help;
     void (*apply)(Options& options, std::string_view key,
                   const Json& value);  // throws invalid_argument, Fault
     Flag flag = Flag::with_value;
 };
 
-// A fault below a top-level key: which value it is about.
+// Thrown for a wrong value below a top-level key, to name that value.
 struct Fault {
     std::string path;  // "regions[1].url"
     std::string message;
@@ -39,14 +40,14 @@ struct Invocation {
     int exit_status = 0;    // then: 0 or 2
 };
 
-// A setting bound to the options it changes.
+// A setting that is bound to the options it changes.
 struct Key {
     std::string_view name, value_name, help;
     Flag flag = Flag::with_value;
     std::function<void(const Json& value)> apply;
 };
 
-// A flag that is no setting: what to do instead of running.
+// A flag that is no setting: the program does something else instead of running.
 struct Switch {
     std::string name, help;
     bool& given;
@@ -59,8 +60,8 @@ struct CommandLine {
     std::vector<Switch> switches;
     std::filesystem::path config = {};  // what was read; "": none
 };
-// Applies all that is told. Throws invalid_argument naming flag, or file, line and key. An exit status when
-// the command line was answered (--help) or is wrong.
+// Applies the file and the flags to the options. Throws invalid_argument naming the flag, or file, line and
+// key. Returns an exit status when the program must end: after --help, or for a wrong command line.
 std::optional<int> read_configuration(CommandLine& line, int argc, const char* const* argv);
 
 template <typename Options>

@@ -1,10 +1,10 @@
 #pragma once
-// How many files a daemon may have open.
+// The limit of open files of a daemon.
 
 namespace svc::process {
 
-// Raises the soft limit to the hard one and logs it; programs that this process starts get what it had
-// itself. Before there is a second thread.
+// Raises the soft limit to the hard one, and logs it. Programs that this process starts get the old limit.
+// Call it before there is a second thread.
 void raise_file_limit();
 
 }  // namespace svc::process

@@ -1,11 +1,12 @@
 #pragma once
-// Where the local API's socket lies, and who may use it.
+// The folder and the group of the socket of a local API.
 #include <filesystem>
 
 namespace svc::process {
 
-int socket_group();  // "svc", whose members may use it; -1 where it is missing, or when we are not root
-// Others must reach the socket, whose own mode says who may use it.
+int socket_group();  // id of the group "svc", whose members may use the socket; -1 when it is missing, or we
+                     // are not root
+// Makes the folder so that every user can reach the socket; the mode of the socket decides who may use it.
 void make_socket_folder(const std::filesystem::path& socket);
 
 }  // namespace svc::process

@@ -23,7 +23,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
     return number;
 }
 
-// Numbers may come as text, from a flag.
+// Flags give numbers as text.
 std::uint64_t read_number(std::string_view key, const Json& value) {
     if (value.is_integer() && value.as_double() >= 0) return static_cast<std::uint64_t>(value.as_int());
     const auto number = value.is_string() ? parse_number(value.as_string()) : std::nullopt;

@@ -1,6 +1,5 @@
 #pragma once
-// Readers of configuration values. All throw invalid_argument "argument <key> is invalid: <rule>". And what
-// messages call the place where a value was found.
+// Reads values of the configuration. All throw invalid_argument "argument <key> is invalid: <rule>".
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -29,7 +28,7 @@ std::string read_bridge(std::string_view key, const Json& value);
 std::string read_node_name(std::string_view key, const Json& value);
 
 std::string flag_name(std::string_view key);  // "--state-dir" of "state_dir"
-// Throws invalid_argument "<file>:<line>: <message>"; 0: the line is not known.
+// Throws invalid_argument "<file>:<line>: <message>"; 0: the line is unknown.
 [[noreturn]] void throw_at(const std::filesystem::path& file, std::size_t line, std::string_view message);
 
 }  // namespace svc::process

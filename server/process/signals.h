@@ -1,6 +1,5 @@
 #pragma once
-// The life of a daemon's process as its user, its shell and systemd see it: signals, what it says of itself,
-// exit statuses.
+// The process of a daemon: signals, its messages on standard error and to systemd, exit statuses.
 #include <sys/stat.h>
 
 #include <csignal>
@@ -16,14 +15,14 @@ namespace svc::process {
 inline constexpr int failed = 1;
 inline constexpr int wrong_usage = 2;  // or a configuration that is wrong
 
-// To standard error, after the program's name.
+// Writes "<program>: <text>" to standard error.
 void say(std::string_view program, std::string_view text);
-// What `body` returns. What it throws is said, and becomes wrong_usage for invalid_argument, else
-// `otherwise`.
+// Returns the exit status of `body`. When it throws, writes the error to standard error and returns
+// wrong_usage for invalid_argument, else `otherwise`.
 int exit_status_of(std::string_view program, int otherwise, const std::function<int()>& body);
 
-// A daemon's main(): `read` gives an Invocation, `run` obeys its options. Nobody but our user may use the
-// files that it makes.
+// The main() of a daemon: `read` gives an Invocation, `run` runs with its options. Files that it makes are
+// for its user alone.
 template <typename Read, typename Run>
 int run_program(std::string_view program, const Read& read, const Run& run) {
     umask(077);
@@ -40,13 +39,13 @@ int run_program(std::string_view program, const Read& read, const Run& run) {
     return exit_status_of(program, failed, [&] { return run(invocation.options); });
 }
 
-// One per process, made before there is a second thread: the main thread alone takes the signals. SIGPIPE is
-// ignored.
+// Make one in a process, before there is a second thread: the main thread alone receives the signals. SIGPIPE
+// is ignored.
 class Signals {
   public:
     explicit Signals(std::initializer_list<int> taken);
-    // Says "ready" and where it listens, then returns when a signal asks for the end; SIGHUP, where it is
-    // taken, calls `reload`. What that throws is logged.
+    // Writes "ready" and the addresses to standard error and tells systemd. Returns when a signal ends the
+    // daemon. SIGHUP, where it is taken, calls `reload`, whose errors are logged.
     void serve(std::string_view program, const std::vector<std::string>& addresses,
                const std::function<void()>& reload = {}) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// What state directories have in common: folders with modes, and the lock of the one process that uses them.
+// State directories: folders with modes, and the lock of the one process that may use them.
 #include <filesystem>
 #include <string_view>
 
@@ -7,9 +7,10 @@
 
 namespace svc::process {
 
-// Whatever the umask says, and also when it was there before with another mode.
+// Sets the mode whatever the umask is, also of a folder that exists.
 void make_folder(const std::filesystem::path& path, unsigned mode);
-// The file "lock" in `root`, locked while it is open. Throws busy when another `program` has it.
+// Opens and locks the file "lock" in `root`; it is locked while it is open. Throws busy when another process
+// has locked it; `program` is for the message.
 FileDescriptor lock_state(const std::filesystem::path& root, std::string_view program);
 
 }  // namespace svc::process

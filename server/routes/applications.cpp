@@ -56,7 +56,7 @@ std::shared_ptr<BodySink> open_application_update(const Services& services, cons
     return open_package_upload(services.blobs, request);
 }
 
-// A package makes a version, JSON changes fields, an empty body asks for pending updates.
+// A package makes a version, JSON changes fields, an empty body takes in pending updates.
 Response update_application(const Services& services, const Request& request) {
     check_application_unchanged(services, request);
     if (!is_octet_stream(request))

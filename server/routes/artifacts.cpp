@@ -1,4 +1,4 @@
-// Packages for the instances that need them. Also on the instances' own socket.
+// Packages for the instances that need them, also on the socket of the instances.
 #include <algorithm>
 
 #include "libsvc/base/error.h"
@@ -33,7 +33,7 @@ Response list_artifacts(const Services& services, const Request& request) {
     return sync(Json(std::move(artifacts)));
 }
 
-// What the token does not open is not there, whether anybody else has it or not.
+// A package that the token does not open is answered 404, whether it exists or not.
 Response send_artifact(const Services& services, const Request& request) {
     const auto packages = readable(services, request);
     const auto package = std::find_if(packages.begin(), packages.end(), [&](const PackageRef& candidate) {

@@ -27,8 +27,8 @@ Response refusal(const std::exception_ptr& error) {
     }
 }
 
-// Open to everyone: the service asks for a password or token where trust is not there yet. Checking a
-// password takes long; no thread of ours waits for it.
+// Open to everyone: from a client that is not trusted the service wants a password or token. Checking a
+// password takes long; no request thread waits for it.
 Response add_certificate(const Services& services, const Request& request) {
     const Peer& peer = *request.peer;
     const CertificateAsker asker{services.authenticator.trust(peer) == Trust::trusted, peer.address,
@@ -47,7 +47,7 @@ Response add_certificate(const Services& services, const Request& request) {
     return response;
 }
 
-// Nothing of a certificate can change.
+// No field of a certificate can be changed.
 std::string etag_of(const Certificate& certificate) {
     return sha256_hex(Json::object({{"fingerprint", certificate.fingerprint}}).dump());
 }
@@ -61,14 +61,14 @@ Response delete_certificate(const Services& services, const Request& request) {
     return async(*services.certificates.remove(request.params.at("fingerprint"), requestor(request)));
 }
 
-// Objects with and without recursion: an invitation has no URL to read it at.
+// Records also without recursion, because an invitation has no URL of its own.
 Response list_tokens(const Services& services, const Request& request) {
     wants_records(request);
     return sync_list(request, services.certificates.tokens(),
                      [](const JoinToken& token) { return to_json(token); });
 }
 
-// The only answer that ever holds the token itself.
+// The only reply that has the token itself.
 Response issue_token(const Services& services, const Request& request) {
     const Json body = json_body(request);
     const JsonFields fields(body);

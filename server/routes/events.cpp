@@ -19,7 +19,7 @@ std::set<EventType> wanted_types(const Request& request) {
     return types.empty() ? all : types;
 }
 
-// The number of the last event the client has seen.
+// The number of the last event that the client has seen.
 std::optional<std::uint64_t> wanted_past(const Request& request) {
     if (!request.query.contains("since")) return {};
     const std::string text = request.query_value("since");

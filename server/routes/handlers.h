@@ -1,5 +1,5 @@
 #pragma once
-// How tables of routes name their handlers: plain functions of the services and the request.
+// Makes handlers of plain functions of the services and the request.
 #include "libsvc/net/http/router.h"
 #include "server/routes/services.h"
 
@@ -16,7 +16,7 @@ inline UploadOpener opener(const Services& services, UploadFunction function) {
     return [services, function](Request& request) { return function(services, request); };
 }
 
-// A route that takes uploads as well.
+// The same route, which also takes uploads.
 inline Route with_upload(Route route, UploadOpener open) {
     route.open_upload = std::move(open);
     return route;

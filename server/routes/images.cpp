@@ -57,7 +57,7 @@ Response create_image(const Services& services, const Request& request) {
                                          fingerprint_header(request), requestor(request)));
 }
 
-// Before a package is taken in; what counts is the same question when it has come.
+// Checked before the package is received, and again, for good, when it has arrived.
 std::shared_ptr<BodySink> open_image_update(const Services& services, const Request& request) {
     check_if_match(request, services.images.etag(*services.images.get(request.params.at("id"))));
     services.images.check_update(request.params.at("id"));

@@ -14,7 +14,7 @@ std::string url(PathWord word, std::string_view id) {
     return "/1.0/" + std::string(to_text(word)) + "/" + std::string(id);
 }
 
-// The instances that can match the filter.
+// The instances that can match the filter: all, or the one that it names.
 std::vector<std::shared_ptr<const Instance>> candidates(const Instances& instances,
                                                         const InstanceFilter& filter) {
     if (!filter.only) return instances.list();
@@ -71,7 +71,7 @@ Response report(const Services& services, const Request& request) {
     return response;
 }
 
-// A token speaks for an instance: its report. Without one it is a trusted client's wish.
+// With a token it is the report of an instance. Without one it is the request of a trusted client.
 Response update_instance(const Services& services, const Request& request, PathWord word) {
     if (request.headers.find("Authorization")) return report(services, request);
     const InstancePatch patch = InstancePatch::from_json(json_body(request));

@@ -1,4 +1,4 @@
-// What instances use, on the API's own listeners and on one for those who scrape.
+// Metrics of instances (GET /1.0/metrics), on the listeners of the API and on one for Prometheus.
 #include "server/http/response.h"
 #include "server/metrics/hypervisor_metrics.h"
 #include "server/routes/routes.h"

@@ -9,7 +9,7 @@ namespace svc::server {
 
 namespace {
 
-// Whoever started an operation may see its secrets again; nobody else.
+// Only the client that has started an operation sees its secrets.
 Json visible(const Operation& operation, std::string_view viewer) {
     return to_json(operation, operation.requestor == viewer);
 }
@@ -38,8 +38,7 @@ Response cancel_operation(const Services& services, const Request& request) {
     return response;
 }
 
-// Answers when the operation is final or the time is over, with the record as it is then. Holds no thread
-// meanwhile.
+// Answers with the record when the operation is final, or after the timeout. Holds no thread meanwhile.
 Response wait_for_operation(const Services& services, const Request& request) {
     services.engine.get(request.params.at("id"));
     Response response;

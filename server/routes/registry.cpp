@@ -7,7 +7,7 @@ namespace svc::server {
 
 namespace {
 
-// Objects with and without recursion: they are the registry's, not ours.
+// Records also without recursion, because the applications of a registry have no URL here.
 Response list_applications(const Services& services, const Request& request) {
     wants_records(request);
     JsonArray applications;

@@ -1,5 +1,6 @@
 #pragma once
-// One table of routes per noun. A handler decodes, calls its service, encodes; rules live in the services.
+// A table of routes for each noun. A handler decodes the request, calls a service and encodes the reply; the
+// rules are in the services.
 #include <vector>
 
 #include "libsvc/net/http/router.h"

@@ -26,7 +26,7 @@ namespace svc::server {
 
 class HypervisorMetrics;
 
-// How clients find and recognise this server over TLS; for invitations.
+// The addresses and the certificate of this server, for invitations.
 struct ServerIdentity {
     std::string fingerprint;             // "" without TLS
     std::vector<std::string> addresses;  // https://...
@@ -37,7 +37,7 @@ struct RouteLimits {
     EventQueueLimits events;     // of each client of GET /1.0/events
 };
 
-// Copies refer to the same objects, which the daemon owns and which outlive every route.
+// Copies refer to the same objects. The daemon owns them, and they outlive every route.
 struct Services {
     RouteLimits limits;
     const Authenticator& authenticator;

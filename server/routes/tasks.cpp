@@ -7,7 +7,7 @@ namespace svc::server {
 
 namespace {
 
-// Objects with and without recursion: a task has no URL of its own.
+// Records also without recursion, because a task has no URL of its own.
 Response list_tasks(const Services& services, const Request& request) {
     wants_records(request);
     return sync_list_of(request, services.instances, task_of);

@@ -1,7 +1,6 @@
 #pragma once
-// Serves the instance-local control API on its Unix socket: peers root and uid 1000 alone (and who runs the
-// agent), every path with or without a slash at its end, unknown paths and methods 400 "API endpoint does not
-// exist" (facts 1.1, 1.2).
+// Serves the control API on its Unix socket (specification: Instance-local control API). Root, uid 1000 and
+// the user of the agent may connect. Paths may end in a slash.
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -11,12 +10,12 @@
 
 namespace svc::agent {
 
-// Thread-safe. The routes come from the devices: each gives its own (Access::everyone; the socket has checked
-// the peer). The metrics outlive it.
+// Thread-safe. Each device gives its routes; they have Access::everyone, because the socket checks the peer.
+// `metrics` outlives the server.
 class ControlServer {
   public:
     ControlServer(const std::filesystem::path& socket, std::vector<Route> routes, MetricsRegistry& metrics);
-    ~ControlServer();  // answers what runs, at most 2 s
+    ~ControlServer();  // gives running requests at most 2 s to end
 
     std::size_t connections() const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Answers of the instance-local control API (specification: Instance-local control API, Errors 6; facts 1.2).
+// Makes the replies of the control API (specification: Instance-local control API, Errors 6).
 #include "libsvc/base/json.h"
 #include "libsvc/net/http/response.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the control API says of itself: GET and PATCH /1.0, GET /1.0/metrics.
+// The routes of the control API itself: GET and PATCH /1.0, GET /1.0/metrics.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace svc::agent {
 
-// `extensions` is asked at each request. Setting and metrics outlive the routes.
+// Each GET calls `extensions`. `log_setting` and `metrics` outlive the routes.
 std::vector<Route> root_routes(std::function<std::vector<std::string>()> extensions, LogSetting& log_setting,
                                const MetricsRegistry& metrics);
 

@@ -7,7 +7,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/client/client_exchange.h"
+#include "libsvc/net/client/direct_call.h"
 
 namespace svc {
 
@@ -18,7 +18,7 @@ using HttplibPtr = std::unique_ptr<httplib::Client>;
 constexpr std::size_t max_pooled = 16;
 constexpr std::chrono::seconds connect_limit{10};
 
-// The pinned certificate is the whole trust: no chain, name or date is asked about.
+// A pinned certificate is trusted by its fingerprint alone: its chain, names and dates are not checked.
 int verify_pinned(X509_STORE_CTX* store, void* expected) {
     const X509* certificate = X509_STORE_CTX_get0_cert(store);
     unsigned char digest[EVP_MAX_MD_SIZE];
@@ -87,7 +87,7 @@ class Call {
         return error;
     }
 
-    // Nothing has been consumed or acted upon that a second try would repeat.
+    // A second try repeats neither an action of the server nor bytes that the sink has got.
     bool can_repeat() const {
         const bool harmless = request_.method == Method::get || request_.method == Method::head;
         return harmless && !sink_used_;
@@ -152,8 +152,8 @@ std::string_view reason_of(httplib::Error error) {
     }
 }
 
-// cpp-httplib does not listen while it sends, and would lose the reason for which a server refuses an upload.
-ClientReply call_once(const Target& target, const ClientRequest& request) {
+// cpp-httplib does not read while it sends, and would lose the reason for which a server refuses an upload.
+ClientReply call_over_new_connection(const Target& target, const ClientRequest& request) {
     net::ClientChannel channel(target, std::min<std::chrono::milliseconds>(request.timeout, connect_limit));
     net::InputBuffer in;
     return net::exchange(channel, request, in);
@@ -190,7 +190,7 @@ HttpClient::~HttpClient() = default;
 
 ClientReply HttpClient::call(const ClientRequest& request) {
     if (request.source || target_.proxy || target_.unverified || !target_.server_name.empty())
-        return call_once(target_, request);
+        return call_over_new_connection(target_, request);
     HttplibPtr client = pool_->take();
     for (;;) {
         const bool reused = client != nullptr;
@@ -201,7 +201,7 @@ ClientReply HttpClient::call(const ClientRequest& request) {
             pool_->give_back(std::move(client));
             return call.reply();
         }
-        // The server may have ended a kept connection just as we used it.
+        // The server may have closed the kept connection at the same moment.
         if (!reused || !call.can_repeat())
             throw Error(ErrorCode::unavailable,
                         "cannot reach " + target_.describe() + ": " + std::string(reason_of(error)));

@@ -1,43 +1,23 @@
 #pragma once
-// The pooled HTTP client of the CLI, the library and the drivers; cpp-httplib does the work, inside
-// client.cpp.
-#include <chrono>
-#include <functional>
+// The HTTP client of everything but the agent: pooled connections to one server. cpp-httplib makes the calls,
+// inside client.cpp. The statically linked agent cannot have it and uses call_directly() (direct_call.h); see
+// docs/decisions/0001-http-stack.md.
 #include <memory>
-#include <string>
 
 #include "libsvc/net/client/target.h"
-#include "libsvc/net/http/request.h"
+#include "libsvc/net/http/client_message.h"
 
 namespace svc {
 
-struct ClientRequest {
-    Method method = Method::get;
-    std::string path;  // with query, percent-encoded
-    Headers headers;
-    std::string body;
-    // Instead of `body`: called until it returns "" ; `length` bytes in all (chunked when absent).
-    std::function<std::string(std::size_t at_most)> source;
-    std::optional<std::uint64_t> length;
-    std::function<void(std::string_view)>
-        sink;  // set: receives the body of a 2xx instead of ClientReply::body
-    std::chrono::milliseconds timeout{60'000};  // without a byte moving
-    std::uint64_t max_reply = std::uint64_t{256}
-                              << 20;  // bytes of a body kept in memory; more is unavailable
-};
-
-struct ClientReply {
-    int status = 0;
-    Headers headers;
-    std::string body;
-};
-
-// Thread-safe; connections are kept and reused. Throws unavailable when the server cannot be reached, or
-// presents a certificate with another fingerprint than the pinned one.
+// Thread-safe. Blocks. Keeps up to 16 idle connections. GET and HEAD are sent once more when a kept
+// connection turns out to be closed.
 class HttpClient {
   public:
-    explicit HttpClient(Target target);
+    explicit HttpClient(Target target);  // throws invalid_argument for a socket path that is too long
     ~HttpClient();
+    // Replies of every status are returned. Throws unavailable when the server cannot be reached, presents
+    // another certificate than the pinned one, or breaks off its reply. What source and sink throw passes
+    // through.
     ClientReply call(const ClientRequest& request);
     const Target& target() const { return target_; }
 

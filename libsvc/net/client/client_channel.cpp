@@ -39,7 +39,7 @@ bool wait_for(int fd, IoState direction, Steady::time_point deadline) {
     }
 }
 
-// Blocking with the kernel's own limit: it works alike for TCP and for a Unix socket whose backlog is full.
+// connect() blocks with a timeout of the kernel: for TCP, and for a Unix socket whose backlog is full.
 FileDescriptor connect_to(const Target& target, int family, const sockaddr* address, socklen_t size,
                           milliseconds timeout) {
     FileDescriptor fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -93,7 +93,7 @@ std::string tunnel_request(const Target& target) {
     return out + "\r\n";
 }
 
-// Until the empty line. The server behind says nothing before it was greeted, so nothing of it is read here.
+// Reads up to the empty line. A TLS server sends nothing before the handshake, so nothing of it is read here.
 std::string read_tunnel_reply(const Target& target, int fd, Steady::time_point deadline) {
     constexpr std::size_t max_bytes = 16U << 10;
     std::string reply;

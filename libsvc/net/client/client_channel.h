@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: blocking bytes to a server, with time limits.
+// Internal to the folder net: a connection to a server that blocks, with timeouts.
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -10,18 +10,19 @@
 
 namespace svc::net {
 
-// One thread may read while another writes.
+// One thread may read while another one writes.
 class ClientChannel {
   public:
     using Milliseconds = std::chrono::milliseconds;
 
-    // Connects, and greets by TLS. Throws unavailable.
+    // Connects, through the proxy where there is one, and makes the TLS handshake. `timeout` is of each step.
+    // Throws unavailable.
     ClientChannel(Target target, Milliseconds timeout);
     ClientChannel(const ClientChannel&) = delete;
     ClientChannel& operator=(const ClientChannel&) = delete;
 
-    // Bytes read, 0 at the end of the stream; nothing on timeout. Throws unavailable when the connection
-    // breaks.
+    // Returns the number of bytes read: 0 at the end of the stream, nothing on timeout. Throws unavailable
+    // when the connection breaks.
     std::optional<std::size_t> read(char* into, std::size_t size, Milliseconds timeout);
     // `timeout` is for a pause without a byte moving. Throws unavailable.
     void write(std::string_view data, Milliseconds timeout);
@@ -35,7 +36,8 @@ class ClientChannel {
 
     const Target target_;  // the stream keeps a reference
     FileDescriptor socket_;
-    std::mutex mutex_;  // OpenSSL wants one call at a time; waiting happens outside of it
+    std::mutex
+        mutex_;  // around each call of the stream, which OpenSSL wants one at a time; not held while waiting
     ByteStream stream_;
 };
 

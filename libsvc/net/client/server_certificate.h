@@ -1,5 +1,5 @@
 #pragma once
-// Which certificate a server presents, before anybody trusts it: for a person to compare and to pin.
+// The certificate that a server presents, for a person to compare its fingerprint and to pin it.
 #include <chrono>
 
 #include "libsvc/net/client/target.h"
@@ -7,8 +7,8 @@
 
 namespace svc {
 
-// Connects by TLS, verifies nothing, sends nothing. Blocks at most about `limit` for each step. Throws
-// unavailable.
+// Connects by TLS without verifying the certificate, and sends no request. Blocks at most about `limit` for
+// each step. Throws unavailable.
 ClientCertificate server_certificate(const Target& target,
                                      std::chrono::seconds limit = std::chrono::seconds(10));
 

@@ -16,7 +16,7 @@ using ErrorCodeOfBoost = boost::system::error_code;
 namespace {
 
 constexpr std::size_t reply_header_bytes = 64U << 10;
-// Beast wants the line of a chunk, and the trailer, whole in the buffer.
+// Beast parses the line of a chunk, and the trailer, only when all of it is in the buffer.
 constexpr std::size_t chunk_line_bytes = 16U << 10;
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -72,7 +72,7 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
     return query;
 }
 
-// "http://host/path" as proxies send it: the host is ours whatever it says.
+// "http://host/path", as proxies send it. The host is not looked at.
 std::string_view without_origin(std::string_view target) {
     for (const std::string_view scheme : {"http://", "https://"}) {
         if (!iequals(target.substr(0, scheme.size()), scheme)) continue;
@@ -101,7 +101,7 @@ struct RequestParser::State {
 
     const auto& fields() const { return parser.get(); }
 
-    // Beast lets these through.
+    // Beast accepts these.
     void check_header() const {
         const auto version = fields().version();
         if (version != 10 && version != 11) refuse("HTTP version must be 1.0 or 1.1");

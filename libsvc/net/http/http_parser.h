@@ -1,10 +1,9 @@
 #pragma once
-// Internal to this folder: HTTP/1.1 messages from bytes. Beast's parser does the work, inside
-// http_parser.cpp; what it lets through and we do not is refused there too.
+// Internal to the folder net: parses HTTP/1.1 messages. Beast's parser does the work, inside http_parser.cpp,
+// which also refuses malformed headers that Beast accepts.
 #include <memory>
 
-#include "libsvc/net/client/client.h"
-#include "libsvc/net/http/request.h"
+#include "libsvc/net/http/client_message.h"
 #include "libsvc/net/socket/input_buffer.h"
 
 namespace svc::net {

@@ -48,7 +48,7 @@ std::string_view reason_of(int status) {
     return "Unknown";
 }
 
-// Renewed once a second: formatting it costs more than the rest of a header.
+// Formatted once a second: that costs more than the rest of a header.
 const std::string& date_now() {
     thread_local std::time_t written_at = 0;
     thread_local std::string text;
@@ -112,7 +112,7 @@ bool is_websocket_key(std::string_view key) {
     }
 }
 
-// RFC 6455 4.2.2; SHA-1 proves nothing here, it only shows that the other side speaks the protocol.
+// RFC 6455 4.2.2. SHA-1 is no security here: it only shows that the other side speaks the protocol.
 std::string websocket_accept(std::string_view key) {
     const std::string text = std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     unsigned char digest[EVP_MAX_MD_SIZE];

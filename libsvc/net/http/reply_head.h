@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: status line and header of a response.
+// Internal to the folder net: writes the status line and header of a response.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ struct ReplyFraming {
     std::optional<std::uint64_t> length;  // Content-Length, where there is one
 };
 
-// Characters that would break the header are dropped from its values.
+// Control characters in values, which would end a line early, are left out.
 std::string reply_head(const Response& response, const ReplyFraming& framing);
 // "Switching Protocols", answering the key of the request.
 std::string upgrade_head(const Response& response, std::string_view websocket_key);

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libsvc/base/clock.h"
+#include "libsvc/net/tls/certificate.h"
 
 namespace svc {
 
@@ -33,14 +33,6 @@ class Headers {
 };
 
 enum class Transport { unix_socket, http, https };
-
-// The certificate that a TLS client presented. It proves nothing until its fingerprint is compared.
-struct ClientCertificate {
-    std::string fingerprint;  // SHA-256 of the DER, lower-case hex
-    std::string der;
-    std::string common_name;
-    Time not_before{}, not_after{};
-};
 
 // A flag that can still be set in a value that is const. Thread-safe; a copy has the same value.
 class Mark {

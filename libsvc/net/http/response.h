@@ -24,8 +24,8 @@ class BodySource {
 };
 
 struct Response;
-// Finishes a deferred response: from any thread, once. Calls after the connection went are harmless; one that
-// is dropped without a call becomes an internal error.
+// Answers a request whose handler has returned. Any thread may call it, once; a call after the connection has
+// ended does nothing. When the last copy is destroyed without a call, the answer is an internal error.
 using Responder = std::function<void(Response)>;
 
 struct Response {
@@ -33,16 +33,16 @@ struct Response {
     Headers headers;  // Content-Length, Connection and Date are the server's
     std::string body;
     std::unique_ptr<BodySource> source;  // instead of `body`
-    // Instead of both: 101 when the request asks for it, else 400.
+    // Instead of both: the reply is 101, or 400 when the request asks for no WebSocket.
     std::shared_ptr<WebSocketHandler> websocket;
-    // Instead of all: called where the handler ran; the response comes when the Responder is called. No
-    // thread is held meanwhile (waiting for an operation).
+    // Instead of all: called on the handler's thread; the response is sent when the Responder is called. No
+    // thread is held meanwhile (for example, until an operation has ended).
     std::function<void(Responder)> later;
     bool close = false;  // end the connection after this response
 };
 
 Response json_response(int status, std::string body);  // `body`: JSON text
-// What a refusal's status means to the one who asked: model's http_status() the other way round.
+// The error that a status of HTTP means to a client: the reverse of http_status() in model.
 ErrorCode error_code_of_status(int http_status);
 
 }  // namespace svc

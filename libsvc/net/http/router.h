@@ -1,5 +1,5 @@
 #pragma once
-// Routes are data: one table says all about each of them.
+// Tables of routes: each row says all about a route.
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace svc {
 
-// Who may call a route. There is no default: a route without it does not compile.
+// Who may call a route. There is no default: a row without it does not compile.
 enum class Access {
     everyone,
     trusted,  // trusted certificate or the local socket
@@ -35,8 +35,8 @@ struct Route {
     Dispatch dispatch;
     std::string label;  // object label of the metrics: "image_version"
     Handler handler;
-    std::uint64_t max_body = 1U << 20;  // bytes of a buffered body
-    UploadOpener open_upload = {};      // set: octet-stream bodies go to the sink (then max_upload counts)
+    std::uint64_t max_body = 1U << 20;  // bytes of a body that is read into memory
+    UploadOpener open_upload = {};      // set: the body goes to the sink
 };
 
 // Immutable after construction; thread-safe.

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t buffered_step = 64U << 10;
 constexpr std::size_t piece_size = 1U << 20;
 
-// A piece of an upload. Not zeroed, so that an unfilled one costs no memory.
+// A piece of an upload. Its memory is not zeroed, so that pages that are never filled cost nothing.
 struct Piece {
     Piece() : data(std::make_unique_for_overwrite<char[]>(piece_size)) {}
     std::string_view view() const { return std::string_view(data.get(), size); }
@@ -22,7 +22,7 @@ struct Piece {
     std::size_t size = 0;
 };
 
-// One of the uploads the server takes at a time.
+// One of the uploads that the server receives at the same time (ServerLimits::uploads_at_once).
 class UploadSlot {
   public:
     explicit UploadSlot(ServerShare& share) : share_(share) {
@@ -101,7 +101,7 @@ BodyReceiver::Task<void> BodyReceiver::receive_upload() {
         x_.request.upload = std::move(sink);
 }
 
-// One piece is written on the pool while the next one comes in.
+// Writes one piece on the pool while the next one is received.
 BodyReceiver::Task<void> BodyReceiver::feed_sink(std::shared_ptr<BodySink> sink) {
     Piece coming;
     Piece writing;

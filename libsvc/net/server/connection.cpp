@@ -74,7 +74,8 @@ void Connection::hand_over(std::function<void(CloseCode, std::string_view)> end,
     session_abort_ = std::move(abort);
 }
 
-// The timer is moved only when it would go off too late: one that goes off early looks at the deadline again.
+// The timer is set again only when it would expire too late. When it expires too early, it reads the deadline
+// again.
 void Connection::set_deadline(Instant deadline) {
     deadline_ = deadline;
     if (deadline_ != Instant::max() && (!timer_armed_ || deadline_ < timer_.expiry())) arm_timer();
@@ -108,15 +109,15 @@ Connection::Task<bool> Connection::wait(Event event, Instant deadline) {
     co_return !error && !timed_out_ && !interrupted_ && !closed();
 }
 
-// Whether there is anything to wait for after a read or write that is not done.
+// Whether the stream still lives after a read or write that is not done.
 bool Connection::goes_on(IoState state) {
     if (state == IoState::ended) half_closed_ = true;
     return state != IoState::ended && state != IoState::failed;
 }
 
-// A Unix socket hangs up when both its directions are closed. A client of TLS says goodbye before it closes
-// its direction of TCP. By TCP alone one who is gone is like one who waits: both get the time of an idle
-// connection.
+// A Unix socket reports when both directions are closed. A TLS client sends close_notify before it closes its
+// direction of TCP, so the socket becomes readable when the client is gone. On plain TCP a client that is
+// gone looks like a client that waits: both get the time of an idle connection.
 Connection::Task<void> Connection::await_loss() {
     if (stream_->is_tls()) {
         co_await wait(Event::wait_read, Instant::max());
@@ -163,7 +164,7 @@ Connection::Task<std::size_t> Connection::receive_into(char* out, std::size_t ro
     co_return 0;
 }
 
-// The scratch memory is filled and emptied without a pause between, so that connections can share it.
+// All connections of a thread share the scratch memory: between filling and emptying it nothing else runs.
 Connection::Task<bool> Connection::receive(InputBuffer& in, Instant deadline) {
     while (!closed()) {
         const IoResult result = stream_->read(loop_->scratch.data(), loop_->scratch.size());

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: one accepted connection. Unix, TCP and TLS differ in its ByteStream alone.
+// Internal to this folder: one accepted connection. Unix sockets, TCP and TLS differ in the ByteStream alone.
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -10,7 +10,7 @@
 
 namespace svc::net {
 
-// Lives and dies on its loop's thread. One coroutine uses it at a time, and holds a shared_ptr while it does.
+// Only its loop's thread uses it. One coroutine uses it at a time, and holds a shared_ptr while it does.
 class Connection : public std::enable_shared_from_this<Connection> {
   public:
     using Milliseconds = std::chrono::milliseconds;
@@ -18,28 +18,31 @@ class Connection : public std::enable_shared_from_this<Connection> {
     template <class T>
     using Task = boost::asio::awaitable<T>;
 
-    // The caller has counted it in `share`; the destructor takes it off.
+    // The caller has called add_connection() of `share`; the destructor calls remove_connection().
     Connection(std::shared_ptr<IoLoop> loop, std::shared_ptr<ServerShare> share, FileDescriptor socket,
                std::shared_ptr<const Peer> peer, const TlsContext* tls);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    // TLS handshake, where there is one; the client's certificate goes into the peer. False: give up.
+    // The TLS handshake, if any; puts the client's certificate into the peer. False: the connection is of no
+    // use.
     Task<bool> handshake();
-    // Appends what has come; waits until `deadline` when nothing has. False: end, failure or too late.
+    // Appends the bytes that have arrived; waits for some until `deadline`. False: end of the stream, failure
+    // or timeout.
     Task<bool> receive(InputBuffer& in, Instant deadline);
-    // The same into plain memory; 0: give up.
+    // The same into plain memory, returns the number of bytes; 0: end of the stream, failure or timeout.
     Task<std::size_t> receive_into(char* out, std::size_t room, Instant deadline);
-    // True once the client has said that it sends no more; it may still wait for what we have to say.
+    // True once the client has closed its direction of the connection; it may still wait for replies.
     bool half_closed() const { return half_closed_; }
-    // After that: waits until the client is gone altogether, or interrupt().
+    // After half_closed(): waits until the client has closed the other direction, or for interrupt().
     Task<void> await_loss();
     Task<bool> send(std::string_view data, bool more_follows = false);
-    // Makes receive() give up, now or when it is called next, until resume().
+    // Makes a receive() that waits, and those that are called before resume(), return false.
     void interrupt();
     void resume() { interrupted_ = false; }
-    // Says that no more comes, then takes in what the client still sends, so that it can read our last words.
+    // Closes our direction, then reads what the client still sends: closing with unread bytes would destroy
+    // the reply on its way.
     Task<void> linger();
     Task<void> sleep(Milliseconds duration);
 
@@ -48,15 +51,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
         receiving,
         answering,
         streaming
-    };  // `streaming`: a response whose end is not in sight
+    };  // `streaming`: a response that may take for ever
     void set_activity(Activity activity) { activity_ = activity; }
-    // True once the connection is to end after the present response.
+    // True once the connection ends after the present response.
     bool ending() const { return ending_; }
-    // Ends the connection: at once when it is idle, else after the response. `impatient` waits for what is
-    // short only.
+    // Ends the connection: at once when it is idle, else after the response. `impatient`: only a response
+    // that is not `streaming` may end first.
     void end(CloseCode code, std::string_view reason, bool impatient);
     void abort();
-    // From now on end() and abort() go to the session.
+    // From now on end() and abort() call these functions of the session.
     void hand_over(std::function<void(CloseCode, std::string_view)> end, std::function<void()> abort);
 
     IoLoop& loop() { return *loop_; }

@@ -34,7 +34,7 @@ HttpSession::Task<void> HttpSession::serve(std::shared_ptr<Connection> connectio
     }
 }
 
-// False when there will be none.
+// False: the connection ends without another request.
 HttpSession::Task<bool> HttpSession::await_request() {
     connection_->set_activity(Activity::idle);
     if (connection_->ending() || share().stopping) co_return false;
@@ -95,7 +95,7 @@ HttpSession::Task<bool> HttpSession::receive_header(Exchange& x) {
     co_return true;
 }
 
-// True when there is nothing more to wait for, be it for a fault.
+// True when the header is complete, or malformed (x.fault).
 bool HttpSession::parse_header(Exchange& x) {
     try {
         if (!x.parser.take_header(in_)) return false;
@@ -139,8 +139,8 @@ HttpSession::Task<void> HttpSession::run_handler(Exchange& x) {
     if (!x.fault && x.response.later) co_await await_later(x, later);
 }
 
-// Reads meanwhile, for the end of the connection is the only thing that tells that nobody waits any more. A
-// client that only ends its own side has asked all it wants to ask, and waits.
+// Reads meanwhile: only the end of the connection tells that the client waits no longer. A client that closes
+// its direction alone has sent all its requests and still waits.
 HttpSession::Task<void> HttpSession::await_later(Exchange& x, std::shared_ptr<LaterReply> later) {
     connection_->set_activity(Activity::streaming);
     while (!later->ready() && !x.broken) {

@@ -83,7 +83,7 @@ ReplySender::Task<bool> ReplySender::send_whole() {
     co_return true;
 }
 
-// A client of HTTP/1.0 knows the end of a body without length by the connection's end.
+// To a client of HTTP/1.0 the end of the connection is the end of a body without length.
 ReplySender::Task<bool> ReplySender::send_source() {
     ReplyFraming framing;
     framing.length = x_.response.source->length();

@@ -25,7 +25,7 @@ using net::IoLoop;
 
 namespace {
 
-// A socket file, so that only the one we made is removed.
+// A socket file that we have made. Removed only while the path still leads to it.
 struct SocketFile {
     std::filesystem::path path;
     ino_t inode = 0;
@@ -40,7 +40,7 @@ struct SocketFile {
     }
 };
 
-// One I/O thread.
+// An I/O thread with its event loop.
 class LoopThread {
   public:
     explicit LoopThread(unsigned number)

@@ -51,7 +51,7 @@ void UpgradedConnection::start(std::shared_ptr<Connection> connection,
     self->pump();
 }
 
-// A handler that throws breaks its connection, not the thread.
+// A handler that throws ends its connection and not the thread.
 template <class Work>
 void UpgradedConnection::guard(Work&& work) {
     try {
@@ -178,7 +178,7 @@ void UpgradedConnection::on_timer() {
     pump();
 }
 
-// Closing with unread input would make the kernel drop our close frame on its way.
+// Closing with unread input would make the kernel drop the close frame that we have sent.
 void UpgradedConnection::start_lingering() {
     lingering_ = true;
     linger_until_ = Steady::now() + linger_time;

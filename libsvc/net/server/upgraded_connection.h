@@ -2,7 +2,7 @@
 // Internal to this folder: moves the bytes of an upgraded connection between its socket and its session. An
 // idle one holds no coroutine and no buffer, because there are thousands of them.
 #include "libsvc/net/server/connection.h"
-#include "libsvc/net/server/upgraded_session.h"
+#include "libsvc/net/websocket/upgraded_session.h"
 
 namespace svc::net {
 

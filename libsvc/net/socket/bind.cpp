@@ -38,7 +38,7 @@ sockaddr_un unix_address(const std::filesystem::path& path) {
     return address;
 }
 
-// Removes what a dead server left; a living one keeps its place.
+// Removes the socket file of a server that is gone. Throws when a server still answers there.
 void clear_place(const std::filesystem::path& path, const sockaddr_un& address) {
     struct stat info {};
     if (lstat(path.c_str(), &info) != 0) return;
@@ -52,7 +52,8 @@ void clear_place(const std::filesystem::path& path, const sockaddr_un& address) 
     unlink(path.c_str());
 }
 
-// A file's name until it is complete: beside its own, or its own where that leaves no room for a longer one.
+// The name of the socket file until it is complete: beside its final name, or that name itself where a longer
+// one does not fit into an address.
 class Aside {
   public:
     explicit Aside(const std::filesystem::path& place) : place_(place), path_(place) {
@@ -70,7 +71,7 @@ class Aside {
     Aside& operator=(const Aside&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    // Where somebody else has taken the place meanwhile it is theirs.
+    // Another server may have taken the name meanwhile; it keeps it.
     void publish() const {
         if (path_ == place_ ||
             renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, place_.c_str(), RENAME_NOREPLACE) == 0)
@@ -118,14 +119,15 @@ void set_option(int fd, int level, int option, int value) {
 
 }  // namespace
 
-// Made under another name: whoever sees its own can connect, as it is listened to by then.
+// The file is made under another name and renamed when the socket listens: who sees the final name can
+// connect.
 FileDescriptor bind_unix(const std::filesystem::path& path, unsigned mode, int group) {
     clear_place(path, unix_address(path));
     FileDescriptor fd = make_socket(AF_UNIX);
     const std::string what = "socket " + quoted(path.filename().native());
     const Aside aside(path);
     const sockaddr_un address = unix_address(aside.path());
-    // Closed to others from its first moment on; opened below, once the group is right.
+    // Nobody else may connect before the group is set; then the mode is set below.
     if (fchmod(fd.get(), 0600) != 0) throw system_error("cannot protect " + what, errno);
     if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
         throw system_error("cannot bind " + what, errno);

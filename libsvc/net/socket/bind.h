@@ -1,5 +1,5 @@
 #pragma once
-// Listening sockets, and one for datagrams; not blocking.
+// Makes sockets that listen, and sockets for datagrams. None of them blocks.
 #include <filesystem>
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace svc::net {
 
-// A stale socket file is replaced; one that answers is `busy`, another kind of file `conflict`. group < 0
-// leaves the group alone.
+// Replaces the socket file of a server that is gone. Throws busy when a server still answers there, conflict
+// for another kind of file. group < 0 leaves the group as it is.
 FileDescriptor bind_unix(const std::filesystem::path& path, unsigned mode, int group);
 FileDescriptor bind_tcp(const std::string& address);
 FileDescriptor bind_udp(const std::string& address);

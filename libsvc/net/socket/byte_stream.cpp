@@ -15,7 +15,7 @@ namespace svc::net {
 
 namespace {
 
-// The pinned certificate is the whole trust: no chain, name or date is asked about.
+// A pinned certificate is trusted by its fingerprint alone: its chain, names and dates are not checked.
 int verify_pinned(X509_STORE_CTX* store, void* fingerprint) {
     const X509* certificate = X509_STORE_CTX_get0_cert(store);
     try {
@@ -41,7 +41,7 @@ void expect_host(SSL* ssl, const std::string& host) {
     SSL_set_tlsext_host_name(ssl, host.c_str());
 }
 
-// One context a connection: clients here make few of them, and each may have its own identity.
+// Each connection has a context of its own: clients make few connections, and each may have another identity.
 SslPtr make_client_ssl(const Target& target) {
     const auto context = make_context(TLS_client_method());
     if (target.identity) use_key_pair(context.get(), *target.identity);

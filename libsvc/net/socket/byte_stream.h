@@ -1,5 +1,6 @@
 #pragma once
-// Internal to this folder: bytes over a non-blocking socket, plain or TLS, for servers and clients alike.
+// Internal to the folder net: reads and writes a non-blocking socket, plain or by TLS, for servers and
+// clients alike.
 #include <memory>
 #include <optional>
 
@@ -18,8 +19,8 @@ struct IoResult {
     std::size_t bytes = 0;
 };
 
-// Does not own the socket. Not thread-safe: a client locks around each call. Never blocks, never raises
-// SIGPIPE for plain sockets; for TLS the process ignores it.
+// Does not own the socket. Not thread-safe. Never blocks. A plain socket raises no SIGPIPE; for TLS the
+// process must ignore it.
 class ByteStream {
   public:
     explicit ByteStream(int socket) : socket_(socket) {}
@@ -30,13 +31,13 @@ class ByteStream {
     ByteStream(const ByteStream&) = delete;
     ByteStream& operator=(const ByteStream&) = delete;
 
-    IoResult handshake();  // TLS only; repeat as `want_*` says until done
+    IoResult handshake();  // of TLS; on `want_*` wait for the socket and call again
     IoResult read(char* into, std::size_t size);
     IoResult write(const char* data, std::size_t size, bool more_follows = false);
-    void shut_down();  // tells the peer that no more comes
+    void shut_down();  // closes our direction
     bool is_tls() const { return static_cast<bool>(ssl_); }
     std::optional<ClientCertificate> peer_certificate() const;
-    bool refused_peer() const;  // after a failed handshake: for its certificate
+    bool refused_peer() const;  // after a failed handshake: because of the peer's certificate
 
   private:
     IoResult ssl_result(int result) const;
@@ -45,7 +46,7 @@ class ByteStream {
         void operator()(ssl_st* ssl) const;
     };
     int socket_;
-    std::shared_ptr<const TlsContext::State> server_side_;  // what the handshake looks into
+    std::shared_ptr<const TlsContext::State> server_side_;  // kept until the handshake is done
     std::unique_ptr<ssl_st, SslFree> ssl_;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
-// Names of hosts for those who cannot look them up.
+// Looks up a host for a program that cannot: the statically linked agent has no name services.
 #include <string>
 
 namespace svc {
 
-// The number of a host, of IPv4 if it has one. Blocks for as long as the system's name services do. Throws
-// unavailable.
+// An address of the host as text, of IPv4 if it has one. Blocks for as long as the system's name services do.
+// Throws unavailable.
 std::string host_address(const std::string& host);
 
 }  // namespace svc

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: bytes received and not yet understood.
+// Internal to the folder net: bytes that were received and not parsed yet.
 #include <string>
 #include <string_view>
 
@@ -18,7 +18,7 @@ class InputBuffer {
         begin_ += count;
         if (empty()) clear();
     }
-    // Keeps no memory: most connections are idle most of the time.
+    // Frees the memory: most connections are idle most of the time.
     void clear() {
         begin_ = 0;
         std::string().swap(data_);

@@ -92,7 +92,8 @@ void ensure_key_pair(const KeyPair& files, std::string_view common_name,
                      const Clock& clock) {
     namespace fs = std::filesystem;
     if (fs::exists(files.key) && fs::exists(files.certificate)) return;
-    // A certificate without its key is of no use, and must not meet the new key if we stop half-way.
+    // The old certificate is of no use without its key, and must not stay beside the new key if the process
+    // ends here.
     if (fs::remove(files.certificate)) sync_directory(files.certificate.parent_path());
 
     const net::KeyPtr key(EVP_EC_gen("P-256"));

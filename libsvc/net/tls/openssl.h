@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: owned OpenSSL objects and what tls.cpp shares with the streams.
+// Internal to the folder net: owners of OpenSSL objects, and functions that several .cpp files of net use.
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
@@ -37,9 +37,9 @@ Error openssl_error(ErrorCode code, std::string_view what);
 std::string der_of(const X509* certificate);
 std::string fingerprint_of(const X509* certificate);
 ClientCertificate describe_certificate(const X509* certificate);
-// Settings both sides share: TLS 1.2 and 1.3, non-blocking partial writes, buffers released while idle.
+// A context with the settings of servers and clients: TLS 1.2 and 1.3, partial writes, no buffers while idle.
 ContextPtr make_context(const SSL_METHOD* method);
-// Throws invalid_argument when files are absent, broken or do not belong together.
+// Throws invalid_argument when a file is absent or malformed, or the key is not that of the certificate.
 void use_key_pair(SSL_CTX* context, const KeyPair& files);
 
 }  // namespace net

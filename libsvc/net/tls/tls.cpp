@@ -77,7 +77,7 @@ ContextPtr make_context(const SSL_METHOD* method) {
                         SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                         SSL_MODE_RELEASE_BUFFERS);
-    // Else each record is read in two system calls.
+    // Without read-ahead each record is read with two system calls.
     SSL_CTX_set_read_ahead(context.get(), 1);
     return context;
 }
@@ -141,7 +141,8 @@ net::ContextPtr make_server_context(const KeyPair& files, TlsVersion least) {
                  [&] { net::use_key_pair(context.get(), files); });
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_cert_verify_callback(context.get(), net::accept_any_certificate, nullptr);
-    // One is enough to come back with; making a second one takes a seventh of the handshake's time.
+    // One ticket is enough to resume a session; making a second one takes a seventh of the time of a
+    // handshake.
     SSL_CTX_set_num_tickets(context.get(), 1);
     // Without it OpenSSL refuses to resume sessions whose client certificate it asked for.
     static constexpr unsigned char session_id[] = "svc";
@@ -153,7 +154,7 @@ std::string fingerprint_in(const net::ContextPtr& context) {
     return net::fingerprint_of(SSL_CTX_get0_certificate(context.get()));
 }
 
-// OpenSSL asks when the client has said whom it wants.
+// Called by OpenSSL when the client has named the server it asks for.
 int choose_identity(SSL* ssl, int*, void* named) {
     const char* name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
     if (name == nullptr) return SSL_TLSEXT_ERR_NOACK;

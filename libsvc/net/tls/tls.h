@@ -1,5 +1,5 @@
 #pragma once
-// TLS server identity and certificates. OpenSSL stays inside tls.cpp and the connection.
+// Keys and certificates of TLS servers. OpenSSL stays inside the .cpp files of net.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libsvc/base/clock.h"
-#include "libsvc/net/http/request.h"
+#include "libsvc/net/tls/certificate.h"
 
 namespace svc {
 
@@ -28,22 +28,22 @@ std::string to_pem(const ClientCertificate& certificate);
 
 enum class TlsVersion { tls12, tls13 };
 
-// Who a server is to clients that ask for this name in their TLS greeting (SNI), whatever its case.
+// The key and certificate for clients that ask for this name (SNI, case does not matter).
 struct NamedIdentity {
     std::string name;
     KeyPair files;
 };
 
-// A server's TLS settings: from version `least` on, client certificate requested and never required, any
-// accepted here. Clients that ask for no name, or for one that is not among `named`, get the certificate of
-// `files`. Throws invalid_argument naming the files that are bad. Thread-safe; reload() switches new
-// connections to changed files, but for those of `named`: they are read once.
+// A server's TLS settings. Versions older than `least` are refused. A client certificate is requested, never
+// required, and not checked here. Clients that ask for no name, or for one that is not among `named`, get the
+// certificate of `files`. Throws invalid_argument naming the files that are bad. Thread-safe. After reload()
+// new connections get the changed `files`; those of `named` are read once.
 class TlsContext {
   public:
     explicit TlsContext(KeyPair files, TlsVersion least = TlsVersion::tls12,
                         const std::vector<NamedIdentity>& named = {});
     ~TlsContext();
-    void reload();                    // throws and keeps the old key when the files are bad
+    void reload();                    // when the files are bad, it throws and the old ones stay
     std::string fingerprint() const;  // of the certificate now served
     std::string fingerprint(std::string_view name) const;  // of a named one's; throws not_found
     struct State;

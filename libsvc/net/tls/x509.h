@@ -1,5 +1,5 @@
 #pragma once
-// X.509 certificates as plain values, for those who decide whom to trust. OpenSSL stays inside.
+// X.509 certificates as plain values, for the services that decide which ones are trusted.
 #include <string>
 #include <string_view>
 

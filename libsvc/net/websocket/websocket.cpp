@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "libsvc/base/fifo.h"
-#include "libsvc/net/server/upgraded_session.h"
+#include "libsvc/net/websocket/upgraded_session.h"
 #include "libsvc/net/websocket/websocket_frames.h"
 
 namespace svc {
@@ -22,7 +22,7 @@ constexpr std::size_t max_answers = 16U << 10;   // one who pings without readin
 constexpr auto close_patience = 5s;
 constexpr std::uint16_t websocket_broken_code = 1006;
 
-// The server's side of one WebSocket: WebSocket for any thread, Session for the I/O thread.
+// One WebSocket connection of a server: a WebSocket for any thread, an UpgradedSession for the I/O thread.
 class WebSocketSession final : public WebSocket,
                                public net::UpgradedSession,
                                public std::enable_shared_from_this<WebSocketSession> {
@@ -68,7 +68,7 @@ class WebSocketSession final : public WebSocket,
         FrameKind kind{};
         std::shared_ptr<const std::string> data;
     };
-    // What other threads touch.
+    // What other threads touch, too.
     struct Outbox {
         Fifo<Message> queue;
         std::size_t bytes = 0;  // in `queue`
@@ -97,7 +97,7 @@ class WebSocketSession final : public WebSocket,
     mutable std::mutex mutex_;
     Outbox outbox_;
 
-    // What follows is touched by the I/O thread alone.
+    // The I/O thread alone touches the members below.
     std::unique_ptr<net::FrameReader> reader_;  // none while idle
     std::string answers_;                       // control frames, which go before messages
     std::string output_;
@@ -193,7 +193,7 @@ void WebSocketSession::input(std::string_view data) {
     if (reader_->is_idle()) reader_.reset();
 }
 
-// Either the peer's close frame, or the end of our patience with it.
+// The peer has sent its close frame, or has broken the protocol.
 void WebSocketSession::note_close(const net::FrameReader::Close& close) {
     drop_outbox();
     if (!closing_) answers_ += reader_->take_answers();
@@ -236,7 +236,7 @@ void WebSocketSession::refill() {
     if (output_.empty()) std::string().swap(output_);
 }
 
-// With the lock held.
+// Called with the lock held.
 void WebSocketSession::begin_close() {
     closing_ = true;
     net::append_close(output_, static_cast<std::uint16_t>(outbox_.code), outbox_.reason, false);
@@ -252,7 +252,8 @@ void WebSocketSession::output_sent(std::size_t bytes) {
     if (!finished_) handler_->on_sent();
 }
 
-// Who waits for the queue to become empty learns with the next message that it was in vain.
+// on_sent() is called although nothing was sent: a handler that waits for it sends its next message, and is
+// told false.
 void WebSocketSession::output_lost() {
     {
         std::lock_guard lock(mutex_);
@@ -282,7 +283,7 @@ void WebSocketSession::tick(Instant now) {
     if (!closing_ && answers_.empty()) net::append_frame(answers_, FrameKind::ping, "", false);
 }
 
-// A reader is there while a message has begun and not ended.
+// There is a reader while a message has begun and not ended.
 void WebSocketSession::lost() {
     const bool at_fault = silent_ || reader_;
     finish(at_fault ? static_cast<std::uint16_t>(CloseCode::protocol_error) : websocket_broken_code,

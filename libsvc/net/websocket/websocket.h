@@ -1,6 +1,7 @@
 #pragma once
-// WebSocket connections (RFC 6455). wslay does the framing, inside websocket*.cpp. The server reaches it
-// through the handler alone, so a program without handlers does not link it.
+// The server's side of WebSocket connections (RFC 6455). wslay does the framing, inside websocket*.cpp. The
+// server calls it through WebSocketHandler::make_session() alone, so that a program without handlers does not
+// link wslay.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,8 +25,8 @@ class UpgradedSession;
 struct UpgradedSettings;
 }  // namespace net
 
-// The sending half, usable from any thread while the object is held. One writer per connection keeps the
-// order.
+// Sends on a connection. Thread-safe; usable while the object is held, even after the connection has ended.
+// Messages of one thread keep their order.
 class WebSocket {
   public:
     virtual ~WebSocket() = default;
@@ -33,38 +34,40 @@ class WebSocket {
     // Never blocks; the caller watches queued_bytes().
     virtual bool send_text(std::string message) = 0;
     virtual bool send_binary(std::string message) = 0;
-    // A text that many connections send is held once for all of them.
+    // The same for a text that many connections send: it is in memory once.
     virtual bool send_shared_text(const std::shared_ptr<const std::string>& message) {
         return send_text(*message);
     }
-    // Has on_sent() called soon. Those who ask at about the same time get their turn together, so that each
-    // of many connections has several messages to send at once. Cheap when it was asked for already.
+    // Makes the server call on_sent() soon. Connections that ask at about the same time get their turn
+    // together, in batches with pauses of up to 25 ms, so that each has several messages to send at once.
+    // Cheap when the turn was asked for already.
     virtual void ask_for_turn() = 0;
     virtual std::size_t queued_bytes() const = 0;
-    // Sends what is queued, then the close frame; the peer gets 5 s to answer. Idempotent.
+    // Sends the queued messages, then the close frame, and gives the peer 5 s to answer. Later calls do
+    // nothing.
     virtual void close(CloseCode code, std::string_view reason) = 0;
     // Drops the queue and the connection at once.
     virtual void abort() = 0;
-    // Messages stay in the kernel: back-pressure on the peer. Small ones already read (4 KiB in all) still
-    // come.
+    // Leaves the peer's messages in the kernel, so that the peer has to wait. Small messages that are read
+    // already (4 KiB in all) still arrive.
     virtual void pause_reading() = 0;
     virtual void resume_reading() = 0;
 };
 
-// The receiving half. Calls come one at a time on an I/O thread and must not block; what they
-// throw breaks the connection.
+// Receives the messages of a connection. The server calls it on an I/O thread, one call at a time. It must
+// not block; an exception ends the connection.
 class WebSocketHandler {
   public:
     virtual ~WebSocketHandler() = default;
     virtual void on_open(std::shared_ptr<WebSocket> socket) = 0;
     virtual void on_message(bool binary, std::string message) = 0;
     virtual void on_sent() {}  // the queue has become empty after it was not, or a turn was asked for
-    // The last call: the peer's close code (1005: none), or ours after a fault of the peer (1002: also an end
-    // within a message, or silence), or 1006 when the connection broke. Drop the WebSocket here.
+    // The last call, with the close code of the peer (1005: it sent none); 1002 after a fault of the peer, an
+    // end within a message, or silence; 1006 when the connection broke. The handler must drop the WebSocket
+    // here.
     virtual void on_close(std::uint16_t code, std::string_view reason) = 0;
 
-    // For the server: the framing of one connection. Being defined in websocket.cpp, it links what it needs
-    // there.
+    // Only the server calls it: makes the object that frames the messages of one connection.
     virtual std::shared_ptr<net::UpgradedSession> make_session(std::shared_ptr<WebSocketHandler> self,
                                                                net::UpgradedSettings settings);
 };

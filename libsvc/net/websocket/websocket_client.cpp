@@ -8,7 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/net/client/client_exchange.h"
+#include "libsvc/net/client/direct_call.h"
 #include "libsvc/net/http/reply_head.h"
 #include "libsvc/net/websocket/websocket_frames.h"
 
@@ -110,10 +110,10 @@ class WebSocketClient::Connection {
         take(in.view());
     }
 
-    // Unix sockets are not pinged: a dead peer shows there by itself.
+    // Servers do not ping Unix sockets: the kernel reports there that a peer is gone.
     bool watches_silence() const { return channel_.target().unix_path.empty(); }
 
-    // False when `deadline` came first.
+    // False on timeout.
     bool read_some(Steady::time_point now, Steady::time_point deadline) {
         char buffer[16U << 10];
         const auto patience =
@@ -131,7 +131,8 @@ class WebSocketClient::Connection {
         return true;
     }
 
-    // Only when nothing lies there: who has not read for long has not listened either.
+    // Called when a read has found nothing. Time in which the caller did not read is no silence of the
+    // server.
     bool notice_silence() {
         if (!watches_silence() || Steady::now() - last_heard_ <= silence_limit) return false;
         break_off("server is silent");

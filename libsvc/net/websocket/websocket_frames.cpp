@@ -23,7 +23,7 @@ int mask_callback(std::uint8_t* out, std::size_t size, void*) {
     return RAND_bytes(out, static_cast<int>(size)) == 1 ? 0 : -1;
 }
 
-// wslay's frame writer. It keeps nothing between whole frames but where to write.
+// wslay's frame writer. Between whole frames it has no state but where to write.
 class FrameWriter {
   public:
     FrameWriter() {
@@ -61,7 +61,7 @@ std::size_t encoded_size(std::uint64_t payload, bool masked) {
     return 2 + length_bytes + (masked ? 4 : 0) + payload;
 }
 
-// Cuts at a character's beginning.
+// Cuts a text, not within a character.
 std::string_view cut_utf8(std::string_view text, std::size_t limit) {
     if (text.size() <= limit) return text;
     while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80) --limit;
@@ -162,7 +162,7 @@ FrameReader::~FrameReader() {
     wslay_event_context_free(context_);
 }
 
-// What the receiver throws must not pass through wslay.
+// An exception of `on_message` must not pass through wslay.
 void FrameReader::deliver(bool binary, std::string message) {
     if (error_) return;
     try {
@@ -183,7 +183,7 @@ void FrameReader::feed(std::string_view data) {
     if (result != 0 || (!closed_ && !wslay_event_get_read_enabled(context_))) note_end();
 }
 
-// Not known to wslay, which takes them for a fault: 1012 to 1014 (RFC 6455's registry).
+// wslay takes the codes 1012 to 1014 for a fault; IANA has registered them since RFC 6455.
 bool FrameReader::accept_newer_code() {
     if (!in_close_ || close_payload_.size() < 2) return false;
     const auto code = static_cast<std::uint16_t>(static_cast<unsigned char>(close_payload_[0]) << 8 |

@@ -1,5 +1,5 @@
 #pragma once
-// Internal to this folder: WebSocket frames to and from bytes, for both sides. wslay does it, in
+// Internal to this folder: writes and parses WebSocket frames, for servers and clients. wslay does it, in
 // websocket_frames.cpp.
 #include <cstdint>
 #include <exception>
@@ -20,7 +20,8 @@ void append_frame(std::string& out, FrameKind kind, std::string_view payload, bo
 // The same for a close frame; the reason is cut to what fits.
 void append_close(std::string& out, std::uint16_t code, std::string_view reason, bool masked);
 
-// Puts messages together. One thread. Holds 13 KiB, so an idle connection drops it: see is_idle().
+// Parses frames and joins them to messages. One thread. Takes 13 KiB, so an idle connection destroys it: see
+// is_idle().
 class FrameReader {
   public:
     using OnMessage = std::function<void(bool binary, std::string message)>;
@@ -30,11 +31,12 @@ class FrameReader {
     FrameReader(const FrameReader&) = delete;
     FrameReader& operator=(const FrameReader&) = delete;
 
-    // After the end of reading (see below) the rest is ignored. Throws what the receiver of a message throws.
+    // Ignores its input once closed() is set. Throws what `on_message` throws.
     void feed(std::string_view data);
-    // Pongs, and the close frame that answers the peer's or its fault: to be sent in this order.
+    // Frames to be sent, in this order: pongs, and the close frame that answers the peer's close frame or its
+    // fault.
     std::string take_answers();
-    // Between two messages: a new reader would do as well.
+    // True between two messages, when a new reader would do as well.
     bool is_idle() const;
 
     struct Close {
@@ -42,7 +44,7 @@ class FrameReader {
         std::string reason;
         bool by_peer = false;
     };
-    // Set once reading has ended.
+    // Set once the peer has closed the connection or broken the protocol.
     const std::optional<Close>& closed() const { return closed_; }
 
   private:

@@ -1,4 +1,4 @@
-// For Prometheus, on a listener of its own.
+// The metrics of the gateway for Prometheus, on a listener of their own.
 #include "server/gateway/response.h"
 #include "server/gateway/routes/routes.h"
 

@@ -7,7 +7,7 @@ namespace svc::gateway {
 
 namespace {
 
-// Nothing from elsewhere, nothing inline; the connections are those to gateways.
+// The page loads nothing from other hosts and has no inline scripts or styles. It may connect to any gateway.
 constexpr std::string_view content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "media-src 'self' blob: mediastream:; font-src 'self'; manifest-src 'self'; "

@@ -1,4 +1,4 @@
-// Where sessions can be, and of what.
+// Regions, and the applications that sessions can have there.
 #include "server/gateway/response.h"
 #include "server/gateway/routes/routes.h"
 

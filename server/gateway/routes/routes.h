@@ -1,5 +1,5 @@
 #pragma once
-// The tables of routes, a file per noun.
+// The tables of routes; each noun has a file.
 #include <string>
 #include <vector>
 
@@ -13,14 +13,14 @@
 
 namespace svc::gateway {
 
-// What handlers work with. Outlives them.
+// What the handlers use. It outlives them.
 struct RouteContext {
     const Authenticator& authenticator;
     AccountService& accounts;
     const Regions& regions;
     std::string public_url;              // "": as the request's Host says
-    std::string instance_url = "";       // what a client on the local socket is told then
-    SessionService* sessions = nullptr;  // there before the first request
+    std::string instance_url = "";       // the address for clients on the local socket then
+    SessionService* sessions = nullptr;  // set before the first request
 };
 
 std::vector<Route> status_routes(const RouteContext& context);

@@ -27,12 +27,12 @@ std::string url_of(const RouteContext& context, const Request& request, const Se
     return websocket_url(client_base(request, context.public_url, context.instance_url), grant.path);
 }
 
-// A Host header that cannot be used is told before there is a session.
+// Refuses an unusable Host header before it makes a session.
 void check_base(const RouteContext& context, const Request& request) {
     client_base(request, context.public_url, context.instance_url);
 }
 
-// Who sees the sessions of all accounts is told whose each is.
+// A client that sees the sessions of all accounts also sees the account of each.
 Json record_of(const SessionOwner& viewer, const StreamSession& session) {
     Json record = to_json(session);
     if (viewer.empty()) record.set("account", account_name(session.account));
@@ -87,7 +87,7 @@ SessionService::Deletion deletion_of(const Request& request) {
     return {flag(request, "force"), flag(request, "sync")};
 }
 
-// No thread waits for instances to go.
+// No thread waits until instances are deleted.
 Response when_deleted(const RouteContext& context, const SessionOwner& owner, std::vector<std::string> ids,
                       bool force, std::function<Response(const SessionDeletions&)> answer) {
     Response response;
@@ -139,7 +139,7 @@ Json to_json(const SessionDeletions& deletions) {
     return Json::object({{"deleted_sessions", deleted}, {"errors", errors}});
 }
 
-// One status for all that failed alike, 207 where some did.
+// The status of the failure when all failed alike, 207 when only some did.
 Response answer_of(const SessionDeletions& deletions, bool waited) {
     const auto& errors = deletions.errors;
     if (errors.empty()) return success(waited ? 200 : 202, to_json(deletions));

@@ -1,4 +1,4 @@
-// The two sockets of a session. Who may open one is said by the token in the address.
+// The two WebSockets of a session. The token in the URL decides who may open one.
 #include "libsvc/base/error.h"
 #include "server/gateway/routes/routes.h"
 
@@ -6,12 +6,14 @@ namespace svc::gateway {
 
 namespace {
 
-// What cannot become a WebSocket must not use up its token.
+// A request that cannot become a WebSocket must not use up its token.
 Response open_socket(const RouteContext& context, const Request& request, SocketRole role) {
     if (!request.wants_websocket()) throw Error(ErrorCode::invalid_argument, "websocket upgrade expected");
     if (request.headers.get("Sec-WebSocket-Version") != "13")
         throw Error(ErrorCode::invalid_argument, "websocket version must be 13");
-    context.sessions->get(SessionOwner(), request.params.at("id"));  // before the token is looked at: 404
+    context.sessions->get(
+        SessionOwner(),
+        request.params.at("id"));  // an absent session is answered 404 before the token is checked
     Response response;
     response.websocket =
         context.sessions->socket(request.params.at("id"), role, request.query_value("token"));

@@ -1,4 +1,4 @@
-// Is the gateway well? Open to everybody; those with a token see more.
+// GET /1.0/status: the health of the gateway. Open to everybody; clients with a token see more.
 #include "server/gateway/response.h"
 #include "server/gateway/routes/routes.h"
 
@@ -6,7 +6,7 @@ namespace svc::gateway {
 
 namespace {
 
-// Without a region that answers it can do nothing for anybody.
+// Without a region that answers, the gateway cannot serve any client.
 Json status_of(const RegionCounts& regions) {
     return Json::object({{"status", regions.active > 0 ? "healthy" : "unhealthy"}});
 }

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "libsvc/net/http/reply_head.h"
-#include "libsvc/net/server/upgraded_session.h"
 #include "libsvc/net/socket/bind.h"
+#include "libsvc/net/websocket/upgraded_session.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "libsvc/net/websocket/websocket_frames.h"
 #include "tests/support/eventually.h"
