@@ -107,8 +107,7 @@ struct InternHash<PackageRef> {
     std::size_t operator()(const PackageRef& package) const;
 };
 
-// What a guest is made of and what it needs: settled when its launch is accepted, the same at each of its
-// starts.
+// What a guest is made of and what it needs. Fixed when the launch is accepted; the same at each start.
 struct GuestDescription : GuestImage {
     Interned<std::string> app_id, app_name;  // "": a raw instance
     int app_version = 0;
@@ -118,7 +117,7 @@ struct GuestDescription : GuestImage {
     Interned<std::vector<PackageRef>> packages;  // in the order in which their hooks run
     Interned<AppSetup> app;
     InstanceResources resources;
-    Interned<std::vector<std::string>> features;  // global, application's, launch's: merged, each once
+    Interned<std::vector<std::string>> features;  // global, application's, launch's, without duplicates
     Interned<std::vector<std::string>> node_selector;
     bool needs_gpu_encoder = false;  // video encoder `gpu`: placed only where an encoder slot is free
 };

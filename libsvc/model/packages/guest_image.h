@@ -1,6 +1,6 @@
 #pragma once
-// How the guest of a root file system comes up. An image's metadata says it once; everything that is made of
-// the image (application versions, base containers, instances) carries the same struct on.
+// How the guest of a root file system is started and recognised as up (specification: Image metadata).
+// Application versions, base containers and instances inherit these fields from the metadata of their image.
 #include <cstdint>
 #include <string>
 
