@@ -22,7 +22,7 @@ class Once {
         callback(std::forward<Args>(args)...);
         return true;
     }
-    // Nobody is called any more. False when the callback was taken before.
+    // Drops the callback without calling it. False when it was taken before.
     bool dismiss() { return static_cast<bool>(take()); }
     bool used() const {
         return callback_.with([](const auto& callback) { return !callback; });

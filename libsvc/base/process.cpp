@@ -200,7 +200,7 @@ Child::~Child() {
         kill(SIGKILL);
         wait();
     } catch (const Error&) {
-        return;  // somebody else reaped it
+        return;  // another thread reaped it
     }
 }
 

@@ -53,7 +53,7 @@ struct Operation {
 // The record as it was at one moment; shared, never changed.
 using OperationPtr = std::shared_ptr<const Operation>;
 
-// `with_secrets` false: leaves metadata.fds out, for everybody but the creator.
+// `with_secrets` false: leaves metadata.fds out. Only the creator of the operation gets the secrets.
 Json to_json(const Operation& operation, bool with_secrets = false);
 Json operation_to_store(const Operation& operation);
 Operation operation_from_store(const Json& stored);

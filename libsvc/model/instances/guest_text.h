@@ -7,7 +7,7 @@
 
 namespace svc {
 
-inline constexpr std::size_t max_error_bytes = 4096;  // of an error message, whoever wrote it
+inline constexpr std::size_t max_error_bytes = 4096;  // of an error message
 inline constexpr std::size_t max_note_bytes = 512;    // one note of a bootstrap
 inline constexpr std::size_t max_notes_bytes = 8192;  // all notes of a record together
 inline constexpr std::size_t max_notes = 100;

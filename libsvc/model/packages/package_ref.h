@@ -1,5 +1,5 @@
 #pragma once
-// The packages of an instance, as the session file tells them to the agent (docs/agent.md, "Packages" and
+// The packages of an instance, as the session file lists them for the agent (docs/agent.md, "Packages" and
 // "Hooks").
 #include <cstdint>
 #include <string>

@@ -10,7 +10,7 @@ namespace svc {
 
 namespace end_code {
 inline constexpr std::string_view replaced = "replaced";  // by another client
-inline constexpr std::string_view deleted = "deleted";    // somebody deleted the session, or its account
+inline constexpr std::string_view deleted = "deleted";    // the session or its account was deleted
 inline constexpr std::string_view idle = "idle";
 inline constexpr std::string_view expired = "expired";  // a limit of time
 inline constexpr std::string_view client_left = "client_left";

@@ -1,5 +1,5 @@
 #pragma once
-// What the lxc runtime is told at start-up. docs/svcd.md explains the keys.
+// Options of the lxc runtime, set at start-up. docs/svcd.md explains the keys.
 #include <cstdint>
 #include <filesystem>
 #include <string>

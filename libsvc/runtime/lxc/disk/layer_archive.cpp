@@ -184,7 +184,7 @@ ArchiveEntry LayerArchive::describe(const std::string& path, const struct stat& 
     return entry;
 }
 
-// The id as the container sees it; an id outside of its range is nobody's.
+// The id as the container sees it; an id outside of its range becomes the id of `nobody`.
 std::int64_t LayerArchive::inside(std::uint32_t id) const {
     return id >= ids_.base && id - ids_.base < ids_.count ? id - ids_.base : nobody;
 }

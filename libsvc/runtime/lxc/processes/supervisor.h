@@ -12,8 +12,8 @@
 
 namespace svc::lxc {
 
-// The processes of one run, for whoever ends it. A pidfd is empty when the process had ended before it could
-// be opened.
+// The processes of one run, for the code that ends it. A pidfd is empty when the process had ended before it
+// could be opened.
 struct RunHandles {
     RunRecord run;
     FileDescriptor monitor, init;
