@@ -1,13 +1,14 @@
 #include "cli/run.h"
 
-#include "cli/line/arguments.h"
-#include "cli/line/help.h"
+#include "cli/command_line/help.h"
+#include "cli/command_line/parser.h"
+#include "cli/commands/all_commands.h"
 #include "libsvc/model/values/api.h"
 
 namespace svc::cli {
 namespace {
 
-enum ExitStatus { refused = 1, usage = 2, unreachable = 3 };
+enum ExitStatus { exit_refused = 1, exit_usage = 2, exit_unreachable = 3 };
 
 int run_command(const Invocation& invocation, const Environment& environment, const Console& console) {
     Context context(environment, invocation.arguments);
@@ -18,18 +19,19 @@ int run_command(const Invocation& invocation, const Environment& environment, co
     } catch (const Error& e) {
         if (e.code() != ErrorCode::unavailable) throw;
         console.print_error_line("Error: " + context.explain_unreachable(e.what()));
-        return unreachable;
+        return exit_unreachable;
     }
 }
 
 int run_words(const std::vector<std::string>& words, const Environment& environment, const Console& console) {
-    const Invocation invocation = parse_command_line(words);
+    const Invocation invocation = parse_command_line(all_commands(), words);
     if (invocation.version) {
         console.print_line("svcctl " + std::string(service_version));
     } else if (invocation.command == nullptr) {
-        console.print(invocation.group.empty() ? program_help() : group_help(invocation.group));
+        console.print(invocation.group.empty() ? program_help(all_commands())
+                                               : group_help(all_commands(), invocation.group));
     } else if (invocation.help) {
-        console.print(command_help(*invocation.command));
+        console.print(command_help(all_commands(), *invocation.command));
     } else {
         return run_command(invocation, environment, console);
     }
@@ -40,7 +42,7 @@ int report(const Console& console, const std::exception& error, int status) noex
     try {
         console.print_error_line(std::string("Error: ") + error.what());
     } catch (const std::exception&) {
-        // Nobody reads what we would say; the exit status still tells.
+        // stderr is closed; the exit status still tells.
     }
     return status;
 }
@@ -52,9 +54,9 @@ int run(const std::vector<std::string>& words, const Environment& environment) n
     try {
         return run_words(words, environment, console);
     } catch (const UsageError& e) {
-        return report(console, e, usage);
+        return report(console, e, exit_usage);
     } catch (const std::exception& e) {
-        return report(console, e, refused);
+        return report(console, e, exit_refused);
     }
 }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "cli/actions/object_lookup.h"
+#include "cli/actions/operation_wait.h"
+#include "cli/actions/package_source.h"
+#include "cli/command_line/version_flag.h"
 #include "cli/commands/commands.h"
-#include "cli/line/version_flag.h"
 #include "cli/output/values.h"
-#include "cli/remote/named.h"
-#include "cli/remote/package_source.h"
-#include "cli/remote/waiting.h"
 #include "cli/terminal/prompt.h"
 #include "cli/views/application_view.h"
 #include "libsvc/base/digest.h"
@@ -54,7 +54,7 @@ int create(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int update(Context& context, const Arguments& arguments) {
+int update_application(Context& context, const Arguments& arguments) {
     Waiting waiting(context, arguments, false);
     const std::string application = named(context, arguments);
     if (!arguments.given("path")) {
@@ -112,7 +112,7 @@ int manifest(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-// The whole archive or no file at all: it gets its name when its digest is the one the service told.
+// Downloads to a temporary file, which gets its name when its digest is the one of the service.
 int export_archive(Context& context, const Arguments& arguments) {
     const int version = parse_version("<version>", arguments.integer("version"));
     const std::string application = named(context, arguments);
@@ -155,7 +155,7 @@ Command application_update_command() {
             "add a version to an application",
             {one_application(), {"path", "package of the new version", false}},
             {timeout_flag()},
-            update,
+            update_application,
             "Without a package: makes a version if its image or an addon has a newer one."};
 }
 

@@ -1,63 +1,63 @@
-// application set, unset: one field at a time, by its name in the manifest.
+// application set and unset: change one field, by its name in the manifest.
 #include <algorithm>
 #include <array>
 #include <charconv>
 
+#include "cli/actions/object_lookup.h"
+#include "cli/actions/operation_wait.h"
+#include "cli/command_line/field_values.h"
 #include "cli/commands/commands.h"
-#include "cli/line/field_values.h"
 #include "cli/output/values.h"
-#include "cli/remote/named.h"
-#include "cli/remote/waiting.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {
 namespace {
 
-enum class Kind { text, list, boolean, number };
+enum class ApplicationFieldKind { text, list, boolean, number };
 
-struct Field {
+struct ApplicationField {
     std::string_view name;   // as the user writes it
-    std::string_view group;  // "" or the object it lies in
+    std::string_view group;  // the object that holds the field, or ""
     std::string_view key;    // as the API has it
-    Kind kind;
+    ApplicationFieldKind kind;
 };
 constexpr std::array fields{
-    Field{"image", "", "image", Kind::text},
-    Field{"instance-type", "", "instance-type", Kind::text},
-    Field{"addons", "", "addons", Kind::list},
-    Field{"tags", "", "tags", Kind::list},
-    Field{"inhibit-auto-updates", "", "inhibit_auto_updates", Kind::boolean},
-    Field{"resources.cpus", "resources", "cpus", Kind::number},
-    Field{"resources.memory", "resources", "memory", Kind::text},
-    Field{"resources.disk-size", "resources", "disk-size", Kind::text},
-    Field{"resources.gpu-slots", "resources", "gpu-slots", Kind::number},
-    Field{"boot-activity", "", "boot_activity", Kind::text},
-    Field{"required-permissions", "", "required_permissions", Kind::list},
-    Field{"video-encoder", "", "video_encoder", Kind::text},
-    Field{"manifest-version", "", "manifest_version", Kind::text},
-    Field{"features", "", "features", Kind::list},
-    Field{"hooks.timeout", "hooks", "timeout", Kind::text},
-    Field{"bootstrap.keep", "bootstrap", "keep", Kind::list},
-    Field{"node-selector", "", "node_selector", Kind::list},
-    Field{"watchdog.disabled", "watchdog", "disabled", Kind::boolean},
-    Field{"watchdog.allowed-packages", "watchdog", "allowed-packages", Kind::list},
+    ApplicationField{"image", "", "image", ApplicationFieldKind::text},
+    ApplicationField{"instance-type", "", "instance-type", ApplicationFieldKind::text},
+    ApplicationField{"addons", "", "addons", ApplicationFieldKind::list},
+    ApplicationField{"tags", "", "tags", ApplicationFieldKind::list},
+    ApplicationField{"inhibit-auto-updates", "", "inhibit_auto_updates", ApplicationFieldKind::boolean},
+    ApplicationField{"resources.cpus", "resources", "cpus", ApplicationFieldKind::number},
+    ApplicationField{"resources.memory", "resources", "memory", ApplicationFieldKind::text},
+    ApplicationField{"resources.disk-size", "resources", "disk-size", ApplicationFieldKind::text},
+    ApplicationField{"resources.gpu-slots", "resources", "gpu-slots", ApplicationFieldKind::number},
+    ApplicationField{"boot-activity", "", "boot_activity", ApplicationFieldKind::text},
+    ApplicationField{"required-permissions", "", "required_permissions", ApplicationFieldKind::list},
+    ApplicationField{"video-encoder", "", "video_encoder", ApplicationFieldKind::text},
+    ApplicationField{"manifest-version", "", "manifest_version", ApplicationFieldKind::text},
+    ApplicationField{"features", "", "features", ApplicationFieldKind::list},
+    ApplicationField{"hooks.timeout", "hooks", "timeout", ApplicationFieldKind::text},
+    ApplicationField{"bootstrap.keep", "bootstrap", "keep", ApplicationFieldKind::list},
+    ApplicationField{"node-selector", "", "node_selector", ApplicationFieldKind::list},
+    ApplicationField{"watchdog.disabled", "watchdog", "disabled", ApplicationFieldKind::boolean},
+    ApplicationField{"watchdog.allowed-packages", "watchdog", "allowed-packages", ApplicationFieldKind::list},
 };
 
-std::string names(bool lists_only) {
+std::string field_names(bool lists_only) {
     std::vector<std::string> all;
-    for (const Field& field : fields)
-        if (!lists_only || field.kind == Kind::list) all.emplace_back(field.name);
+    for (const ApplicationField& field : fields)
+        if (!lists_only || field.kind == ApplicationFieldKind::list) all.emplace_back(field.name);
     return join(all, ", ");
 }
 
-const Field& find_field(const std::string& name) {
-    const auto found =
-        std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == name; });
-    if (found == fields.end()) throw UsageError(quoted(name) + " is none of " + names(false));
+const ApplicationField& find_field(const std::string& name) {
+    const auto found = std::find_if(fields.begin(), fields.end(),
+                                    [&](const ApplicationField& field) { return field.name == name; });
+    if (found == fields.end()) throw UsageError(quoted(name) + " is none of " + field_names(false));
     return *found;
 }
 
-Json number_value(const Field& field, const std::string& text) {
+Json application_number(const ApplicationField& field, const std::string& text) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
@@ -65,22 +65,22 @@ Json number_value(const Field& field, const std::string& text) {
     return number;
 }
 
-Json value_of(const Field& field, const std::string& text) {
+Json application_value(const ApplicationField& field, const std::string& text) {
     switch (field.kind) {
-        case Kind::text:
+        case ApplicationFieldKind::text:
             return text;
-        case Kind::list:
+        case ApplicationFieldKind::list:
             return list_value(text);
-        case Kind::boolean:
+        case ApplicationFieldKind::boolean:
             return boolean_value(field.name, text);
-        case Kind::number:
-            return number_value(field, text);
+        case ApplicationFieldKind::number:
+            return application_number(field, text);
     }
     return {};
 }
 
-// The watchdog's settings are one value to the service: those not named stay what they are.
-Json group_of(Context& context, const std::string& application, const Field& field) {
+// The service replaces all settings of the watchdog at once, so the others are sent unchanged.
+Json group_of(Context& context, const std::string& application, const ApplicationField& field) {
     if (field.group != "watchdog") return Json::object();
     const Json record = context.client().application(application);
     const JsonArray& versions = items_of(record, "versions");
@@ -88,7 +88,7 @@ Json group_of(Context& context, const std::string& application, const Field& fie
     return present.is_object() ? present : Json::object();
 }
 
-int change(Context& context, const Arguments& arguments, const Field& field, Json value) {
+int change(Context& context, const Arguments& arguments, const ApplicationField& field, Json value) {
     Waiting waiting(context, arguments, false);
     const std::string application = application_named(context.client(), arguments.text("application"));
     Json body = Json::object();
@@ -104,14 +104,14 @@ int change(Context& context, const Arguments& arguments, const Field& field, Jso
 }
 
 int set_application(Context& context, const Arguments& arguments) {
-    const Field& field = find_field(arguments.text("field"));
-    return change(context, arguments, field, value_of(field, arguments.text("value")));
+    const ApplicationField& field = find_field(arguments.text("field"));
+    return change(context, arguments, field, application_value(field, arguments.text("value")));
 }
 
 int unset(Context& context, const Arguments& arguments) {
-    const Field& field = find_field(arguments.text("field"));
-    if (field.kind != Kind::list)
-        throw UsageError(std::string(field.name) + " cannot be unset, only " + names(true));
+    const ApplicationField& field = find_field(arguments.text("field"));
+    if (field.kind != ApplicationFieldKind::list)
+        throw UsageError(std::string(field.name) + " cannot be unset, only " + field_names(true));
     return change(context, arguments, field, Json::array());
 }
 
@@ -126,7 +126,7 @@ Command application_set_command() {
              {"value", "its value; lists with commas between"}},
             {timeout_flag()},
             set_application,
-            "Fields: " + names(false) + ".\n\nsvcctl application set my-app resources.memory 4GB"};
+            "Fields: " + field_names(false) + ".\n\nsvcctl application set my-app resources.memory 4GB"};
 }
 
 Command application_unset_command() {
@@ -136,7 +136,7 @@ Command application_unset_command() {
             {{"application", "id or name of the application"}, {"field", "its name"}},
             {timeout_flag()},
             unset,
-            "Fields: " + names(true) + "."};
+            "Fields: " + field_names(true) + "."};
 }
 
 }  // namespace svc::cli

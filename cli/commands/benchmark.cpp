@@ -7,22 +7,22 @@
 #include <utility>
 #include <vector>
 
+#include "cli/actions/operation_wait.h"
 #include "cli/commands/commands.h"
-#include "cli/remote/waiting.h"
 #include "cli/views/benchmark_report.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {
 namespace {
 
-constexpr Duration longest_pause = std::chrono::milliseconds(50);  // between two looks for Ctrl-C
+constexpr Duration longest_pause = std::chrono::milliseconds(50);  // how often Ctrl-C is checked
 constexpr std::int64_t most_at_once = 1000;
 
 struct Plan {
     Json payload;
     std::int64_t count = 1;
     std::int64_t parallel = 1;
-    Duration interval{};  // launches begin no faster than this
+    Duration interval{};  // least time between two launches
     std::optional<Duration> timeout;
 };
 
@@ -68,7 +68,7 @@ class Benchmark {
   public:
     Benchmark(const Context& context, Plan plan) : context_(context), plan_(std::move(plan)) {}
     void launch_all();
-    void remove_all();  // after Ctrl-C as well
+    void remove_all();  // also after Ctrl-C
     BenchmarkResult result();
 
   private:
@@ -88,12 +88,13 @@ class Benchmark {
     const Context& context_;
     const Plan plan_;
     SystemClock clock_;
-    std::mutex mutex_;  // of what follows
+    std::mutex mutex_;  // guards the members below
     std::vector<std::string> ids_;
     BenchmarkResult result_;
 };
 
-// Each thread has a connection of its own. Stops early when the service is gone, which it throws at the end.
+// Runs the requests on several threads, each with its own connection. When the service is gone, the threads
+// stop and this throws.
 Duration Benchmark::on_threads(std::size_t count, const Work& work) {
     std::atomic<std::size_t> next{0};
     std::exception_ptr failure;
@@ -181,7 +182,7 @@ void Benchmark::remove_all() {
         try {
             connection.client.instance(ids[index]);
         } catch (const Error& e) {
-            if (e.code() == ErrorCode::not_found) return;  // gone with its launch, which was cancelled
+            if (e.code() == ErrorCode::not_found) return;  // removed with its launch, which was cancelled
             throw;
         }
         remove(connection, ids[index]);

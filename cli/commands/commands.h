@@ -1,6 +1,6 @@
 #pragma once
-// One maker per command; command_table.cpp lists them.
-#include "cli/line/command.h"
+// The functions that make the commands, by file. all_commands.cpp puts them into the table.
+#include "cli/command_line/command.h"
 
 namespace svc::cli {
 

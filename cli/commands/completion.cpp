@@ -1,6 +1,7 @@
-#include "cli/line/completion.h"
+#include "cli/command_line/completion.h"
+#include "cli/commands/all_commands.h"
 #include "cli/commands/commands.h"
-#include "cli/remote/context.h"
+#include "cli/connection/context.h"
 
 namespace svc::cli {
 namespace {
@@ -8,11 +9,11 @@ namespace {
 int completion(Context& context, const Arguments& arguments) {
     const std::string shell = arguments.text("shell");
     if (shell == "bash")
-        context.console().print(bash_completion());
+        context.console().print(bash_completion(all_commands()));
     else if (shell == "zsh")
-        context.console().print(zsh_completion());
+        context.console().print(zsh_completion(all_commands()));
     else if (shell == "fish")
-        context.console().print(fish_completion());
+        context.console().print(fish_completion(all_commands()));
     else
         throw UsageError("no completion for shell '" + shell + "': bash, zsh or fish");
     return 0;

@@ -1,7 +1,7 @@
+#include "cli/actions/operation_wait.h"
 #include "cli/commands/commands.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/remote/waiting.h"
 
 namespace svc::cli {
 namespace {

@@ -1,5 +1,5 @@
+#include "cli/actions/exec_in_instance.h"
 #include "cli/commands/commands.h"
-#include "cli/remote/exec_runner.h"
 
 namespace svc::cli {
 namespace {

@@ -1,9 +1,9 @@
-// The gateway itself, its accounts, and where sessions can be.
-#include "cli/remote/gateway.h"
+// Commands for the gateway itself, its accounts and its regions.
 #include "cli/commands/commands.h"
+#include "cli/connection/context.h"
+#include "cli/connection/gateway_target.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/remote/context.h"
 
 namespace svc::cli {
 namespace {
@@ -18,7 +18,7 @@ int create_account(Context& context, const Arguments& arguments) {
     const Json account = context.gateway().create_account(arguments.text("name"), arguments.text("expiry"),
                                                           arguments.is_set("admin"));
     const Console& console = context.console();
-    // Where the token goes elsewhere, nothing here is told of it.
+    // When stdout is redirected, the line on stderr does not announce the token.
     console.print_error_line("Account " + text_of(account, "name") + ", good until " +
                              shown_time(text_of(account, "expires_at")) +
                              (console.out_is_terminal() ? ". Its token, told only now:" : "."));
@@ -53,7 +53,7 @@ int list_regions(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int list_applications(Context& context, const Arguments& arguments) {
+int list_gateway_applications(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"NAME", "STREAMS"}, {}}};
     for (const Json& application : context.gateway().applications()) {
         document.value.push_back(application);
@@ -101,7 +101,7 @@ std::vector<Command> gateway_commands() {
              "list applications, and which of them can be streamed",
              {},
              of_lists,
-             list_applications}};
+             list_gateway_applications}};
 }
 
 }  // namespace svc::cli

@@ -2,17 +2,17 @@
 #include <charconv>
 
 #include "cli/commands/commands.h"
+#include "cli/connection/context.h"
+#include "cli/connection/gateway_target.h"
 #include "cli/output/document.h"
 #include "cli/output/table.h"
 #include "cli/output/values.h"
-#include "cli/remote/context.h"
-#include "cli/remote/gateway.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {
 namespace {
 
-constexpr std::size_t reason_width = 40;  // in tables; it may be a thousand characters long
+constexpr std::size_t reason_width = 40;  // columns in a table; a reason may have a thousand characters
 
 [[noreturn]] void throw_bad_screen(const std::string& text) {
     throw UsageError("--screen: " + quoted(text) + " is not of the form 1280x720");
@@ -25,7 +25,7 @@ int pixels(std::string_view part, const std::string& whole) {
     return value;
 }
 
-// Null when no flag says anything of it: the gateway has its own idea then.
+// Null without these flags: then the gateway uses its defaults.
 Json screen_of(const Arguments& arguments) {
     Json screen;
     if (arguments.given("screen")) {
@@ -88,7 +88,7 @@ int show_session(Context& context, const Arguments& arguments) {
     return print_one(context, arguments, context.gateway().session(arguments.text("id")));
 }
 
-int create(Context& context, const Arguments& arguments) {
+int create_session(Context& context, const Arguments& arguments) {
     const Json request = request_of_session(arguments);
     const Json session = context.gateway().create_session(request);
     if (!arguments.given("account") && !arguments.given("gateway-url"))
@@ -149,7 +149,7 @@ Command create_command() {
                  density_flag(),
                  {"fps", 0, "NUMBER", "frames per second"},
                  format_flag("yaml")}),
-            create,
+            create_session,
             "The url is for one connection within five minutes. The instance may still be starting then."};
 }
 

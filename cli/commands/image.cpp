@@ -1,9 +1,9 @@
+#include "cli/actions/object_lookup.h"
+#include "cli/actions/operation_wait.h"
+#include "cli/command_line/version_flag.h"
 #include "cli/commands/commands.h"
-#include "cli/line/version_flag.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/remote/named.h"
-#include "cli/remote/waiting.h"
 #include "cli/terminal/prompt.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/values/size.h"
@@ -83,7 +83,7 @@ int add(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-int update(Context& context, const Arguments& arguments) {
+int update_image(Context& context, const Arguments& arguments) {
     if (!arguments.given("path") && !arguments.is_set("default"))
         throw UsageError("nothing to change: give a package, --default, or both");
     Waiting waiting(context, arguments, false);
@@ -150,7 +150,7 @@ Command image_update_command() {
             "add a version to an image, or make it the default",
             {one_image(), {"path", "package of the new version", false}},
             {{"default", 'd', "", "make it the default image"}, timeout_flag()},
-            update};
+            update_image};
 }
 
 Command image_switch_command() {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "cli/actions/object_lookup.h"
+#include "cli/actions/operation_wait.h"
 #include "cli/commands/commands.h"
 #include "cli/output/values.h"
-#include "cli/remote/named.h"
-#include "cli/remote/waiting.h"
 #include "cli/terminal/prompt.h"
 #include "cli/views/instance_view.h"
 #include "libsvc/base/strings.h"
@@ -55,13 +55,13 @@ int start(Context& context, const Arguments& arguments) {
     return set_status(context, arguments, "running");
 }
 
-// One of several is told, and the rest goes on.
+// Reports an error of one object and goes on with the others.
 void tell_failure(Context& context, const std::string& id, const Error& error) {
     if (error.code() == ErrorCode::unavailable) throw;
     context.console().print_error_line("Error: " + id + ": " + error.what());
 }
 
-// Those of the given ones that are there.
+// The given objects that exist.
 std::vector<std::string> named_ids(Context& context, const std::vector<std::string>& given) {
     std::vector<std::string> ids;
     for (const auto& text : given) {

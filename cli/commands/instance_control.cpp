@@ -1,5 +1,5 @@
-// What is passed on to the agent in the instance as it is.
-#include "cli/remote/instance_control.h"
+// Commands that are passed on to svc-agent in the instance unchanged.
+#include "cli/actions/agent_ctl.h"
 #include "cli/commands/commands.h"
 
 namespace svc::cli {

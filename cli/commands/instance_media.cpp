@@ -1,4 +1,4 @@
-// What goes into an instance from files of this machine, and comes out into one.
+// Commands that send local files into an instance, or write a local file.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "cli/actions/agent_ctl.h"
 #include "cli/commands/commands.h"
-#include "cli/remote/instance_control.h"
 #include "cli/tracks/track.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/process.h"
@@ -36,7 +36,7 @@ double positive(const Arguments& arguments, const std::string& flag) {
     return number;
 }
 
-// False: nobody reads any more. A socket and no pipe, for that does not end us.
+// False: the reader has gone. Uses a socket, because a closed pipe raises SIGPIPE.
 bool send_line(int socket, const std::string& line) {
     std::string_view left = line;
     while (!left.empty()) {
@@ -48,7 +48,7 @@ bool send_line(int socket, const std::string& line) {
     return true;
 }
 
-// Signals are for the thread that forwards them.
+// Blocks signals here: the thread that forwards them takes them.
 void leave_signals_alone() {
     sigset_t all;
     ::sigfillset(&all);
@@ -84,7 +84,7 @@ int replay(Context& context, const Arguments& arguments) {
         play(steps, std::move(to), stop);
     });
     const int status = run_ctl(context, id, ctl_command({"location", "feed"}), {from.get(), -1});
-    from.reset();  // frees a player that is sending
+    from.reset();  // ends a player that blocks in a send
     return status;
 }
 
@@ -126,7 +126,7 @@ SpawnOptions ffmpeg(const Arguments& arguments, int out, int err) {
 }
 
 int send_video(Context& context, const Arguments& arguments) {
-    (void)open_file(arguments.text("file"), O_RDONLY);  // says clearly that it is not there
+    (void)open_file(arguments.text("file"), O_RDONLY);  // throws a clear error when the file is absent
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("cannot make a pipe", errno);
     FileDescriptor frames(ends[0]), theirs(ends[1]);

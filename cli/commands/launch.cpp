@@ -1,7 +1,7 @@
+#include "cli/actions/object_lookup.h"
+#include "cli/actions/operation_wait.h"
+#include "cli/command_line/service_syntax.h"
 #include "cli/commands/commands.h"
-#include "cli/line/service_syntax.h"
-#include "cli/remote/named.h"
-#include "cli/remote/waiting.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/values/size.h"
@@ -82,7 +82,7 @@ void set_resources(Json& payload, const Arguments& arguments) {
     if (const auto slots = arguments.integer("gpu-slots"); *slots != -1) payload.set("gpu_slots", *slots);
 }
 
-// Everything but what is launched: checks all flags before the service is asked for anything.
+// The request without its source. Checks all flags before the first request to the service.
 Json payload_of(const Arguments& arguments, bool start) {
     Json payload = Json::object();
     set_resources(payload, arguments);
@@ -106,7 +106,7 @@ std::string default_image(Context& context) {
     return image.at("id").as_string();
 }
 
-// An id or name means an application, and an image where no application is called so.
+// An id or name means an application, or an image when no application has it.
 Named find_source(Context& context, const Arguments& arguments) {
     if (!arguments.given("source")) return {Noun::image, default_image(context)};
     const std::vector<Noun> nouns =

@@ -1,19 +1,19 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/actions/exec_in_instance.h"
+#include "cli/actions/object_lookup.h"
 #include "cli/commands/commands.h"
 #include "cli/output/values.h"
-#include "cli/remote/exec_runner.h"
-#include "cli/remote/named.h"
 
 namespace svc::cli {
 namespace {
 
 struct LogType {
     std::string_view name;
-    std::string_view stored;   // what it is called among the logs of a failed instance
-    std::string_view files;    // patterns, in the instance
-    std::string_view journal;  // what else to read there: commands, tried one after the other
+    std::string_view stored;   // its name among the stored logs of a failed instance
+    std::string_view files;    // patterns of files in the instance
+    std::string_view journal;  // commands that print the log when no file exists, tried one after another
 };
 constexpr std::array log_types{
     LogType{"agent", "system.log", "/var/lib/svc-agent/logs/*.log",
@@ -29,7 +29,7 @@ const LogType& log_type(std::string_view name) {
                          [&](const LogType& type) { return type.name == name; });
 }
 
-// Shell that reads what is there: the files, else the journal.
+// A shell command that prints the files, or else the journal.
 std::vector<std::string> log_command(const LogType& type, bool follow) {
     std::string script = "files=; for file in " + std::string(type.files) +
                          "; do [ -f \"$file\" ] && files=\"$files $file\"; done\n"
@@ -51,7 +51,7 @@ bool print_stored(Context& context, const std::string& id, const LogType& type) 
     return true;
 }
 
-// Of a failed instance the stored log, of others what they hold themselves.
+// Reads the stored log of a failed instance; reads the log of any other instance inside it.
 int logs(Context& context, const Arguments& arguments) {
     const std::string id = instance_named(context.client(), arguments.text("id"));
     const LogType& type = log_type(arguments.text("type"));

@@ -1,7 +1,7 @@
 #include "cli/commands/commands.h"
+#include "cli/connection/context.h"
 #include "cli/output/json.h"
 #include "cli/output/yaml.h"
-#include "cli/remote/context.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/client/event_stream.h"
 

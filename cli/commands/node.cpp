@@ -1,10 +1,10 @@
 #include <algorithm>
 
+#include "cli/actions/object_lookup.h"
 #include "cli/commands/commands.h"
+#include "cli/connection/context.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/remote/context.h"
-#include "cli/remote/named.h"
 #include "cli/views/instance_view.h"
 
 namespace svc::cli {
@@ -54,7 +54,7 @@ int list_nodes(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-// What each instance on the node has reserved.
+// The reservations of the instances on a node.
 Json allocations(Context& context, const std::string& node) {
     Json all = Json::object();
     for (const Json& instance : context.client().instances())

@@ -3,43 +3,43 @@
 #include <array>
 #include <charconv>
 
+#include "cli/actions/object_lookup.h"
+#include "cli/actions/operation_wait.h"
+#include "cli/command_line/field_values.h"
 #include "cli/commands/commands.h"
-#include "cli/line/field_values.h"
 #include "cli/output/values.h"
-#include "cli/remote/named.h"
-#include "cli/remote/waiting.h"
 #include "cli/terminal/prompt.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {
 namespace {
 
-enum class Kind { text, number, list, boolean };
+enum class NodeFieldKind { text, number, list, boolean };
 
-struct Field {
+struct NodeField {
     std::string_view name;  // as the user writes it
     std::string_view key;   // as the API has it
-    Kind kind;
+    NodeFieldKind kind;
 };
-constexpr std::array fields{
-    Field{"public-address", "public_address", Kind::text},
-    Field{"cpus", "cpus", Kind::number},
-    Field{"cpu-allocation-rate", "cpu_allocation_rate", Kind::number},
-    Field{"memory", "memory", Kind::text},
-    Field{"memory-allocation-rate", "memory_allocation_rate", Kind::number},
-    Field{"gpu-slots", "gpu_slots", Kind::number},
-    Field{"gpu-encoder-slots", "gpu_encoder_slots", Kind::number},
-    Field{"tags", "tags", Kind::list},
-    Field{"unschedulable", "unscheduable", Kind::boolean},
+constexpr std::array node_fields{
+    NodeField{"public-address", "public_address", NodeFieldKind::text},
+    NodeField{"cpus", "cpus", NodeFieldKind::number},
+    NodeField{"cpu-allocation-rate", "cpu_allocation_rate", NodeFieldKind::number},
+    NodeField{"memory", "memory", NodeFieldKind::text},
+    NodeField{"memory-allocation-rate", "memory_allocation_rate", NodeFieldKind::number},
+    NodeField{"gpu-slots", "gpu_slots", NodeFieldKind::number},
+    NodeField{"gpu-encoder-slots", "gpu_encoder_slots", NodeFieldKind::number},
+    NodeField{"tags", "tags", NodeFieldKind::list},
+    NodeField{"unschedulable", "unscheduable", NodeFieldKind::boolean},
 };
 
 std::string field_names() {
     std::vector<std::string> names;
-    for (const Field& field : fields) names.emplace_back(field.name);
+    for (const NodeField& field : node_fields) names.emplace_back(field.name);
     return join(names, ", ") + ", gpus.<id>.slots, gpus.<id>.encoder-slots";
 }
 
-Json number_value(const std::string& name, const std::string& text) {
+Json node_number(const std::string& name, const std::string& text) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
@@ -48,15 +48,15 @@ Json number_value(const std::string& name, const std::string& text) {
     return static_cast<double>(whole) == number ? Json(whole) : Json(number);
 }
 
-Json value_of(const Field& field, const std::string& text) {
+Json node_value(const NodeField& field, const std::string& text) {
     switch (field.kind) {
-        case Kind::text:
+        case NodeFieldKind::text:
             return text;
-        case Kind::number:
-            return number_value(std::string(field.name), text);
-        case Kind::list:
+        case NodeFieldKind::number:
+            return node_number(std::string(field.name), text);
+        case NodeFieldKind::list:
             return list_value(text);
-        case Kind::boolean:
+        case NodeFieldKind::boolean:
             return boolean_value(field.name, text);
     }
     return {};
@@ -69,18 +69,18 @@ Json gpu_patch(const std::string& name, const std::string& text) {
         parts.size() == 3 && parts[0] == "gpus" && (parts[2] == "slots" || parts[2] == "encoder-slots");
     if (!known) throw UsageError(quoted(name) + " is none of " + field_names());
     const std::string key = parts[2] == "slots" ? "slots" : "encoder_slots";
-    Json gpu = Json::object({{"id", number_value(name, parts[1])}, {key, number_value(name, text)}});
+    Json gpu = Json::object({{"id", node_number(name, parts[1])}, {key, node_number(name, text)}});
     return Json::object({{"gpus", Json::array({std::move(gpu)})}});
 }
 
 int set(Context& context, const Arguments& arguments) {
     const std::string name = arguments.text("setting");
     const std::string text = arguments.text("value");
-    const auto field =
-        std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == name; });
-    const Json body = field == fields.end()
+    const auto field = std::find_if(node_fields.begin(), node_fields.end(),
+                                    [&](const NodeField& f) { return f.name == name; });
+    const Json body = field == node_fields.end()
                           ? gpu_patch(name, text)
-                          : Json::object({{std::string(field->key), value_of(*field, text)}});
+                          : Json::object({{std::string(field->key), node_value(*field, text)}});
     Waiting waiting(context, arguments, false);
     waiting.finish(context.client().patch_node(node_named(context.client(), arguments.text("name")), body));
     return 0;

@@ -1,8 +1,8 @@
+#include "cli/actions/object_lookup.h"
 #include "cli/commands/commands.h"
+#include "cli/connection/context.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/remote/context.h"
-#include "cli/remote/named.h"
 
 namespace svc::cli {
 namespace {

@@ -1,15 +1,15 @@
+#include "cli/actions/object_lookup.h"
+#include "cli/actions/operation_wait.h"
 #include "cli/commands/commands.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/remote/named.h"
-#include "cli/remote/waiting.h"
 #include "cli/terminal/prompt.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {
 namespace {
 
-Positional one_application() {
+Positional application_argument() {
     return {"name", "name of the application"};
 }
 
@@ -65,7 +65,7 @@ Command registry_push_command() {
     return {{"registry", "push"},
             {},
             "send an application's published versions to the registry",
-            {one_application()},
+            {application_argument()},
             {no_wait_flag(), timeout_flag()},
             push};
 }
@@ -74,7 +74,7 @@ Command registry_pull_command() {
     return {{"registry", "pull"},
             {},
             "fetch an application's versions from the registry",
-            {one_application()},
+            {application_argument()},
             {no_wait_flag(), timeout_flag()},
             pull};
 }
@@ -83,7 +83,7 @@ Command registry_delete_command() {
     return {{"registry", "delete"},
             {"rm"},
             "delete an application in the registry",
-            {one_application()},
+            {application_argument()},
             {{"yes", 'y', "", "do not ask"}, no_wait_flag(), timeout_flag()},
             remove_registry_application};
 }

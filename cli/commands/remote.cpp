@@ -1,8 +1,8 @@
-#include "cli/remote/remote.h"
 #include "cli/commands/commands.h"
+#include "cli/connection/context.h"
+#include "cli/connection/target.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/remote/context.h"
 #include "cli/terminal/prompt.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/file.h"
@@ -30,7 +30,7 @@ Target parse_address(const Arguments& arguments) {
     }
 }
 
-// The fingerprint to pin, after the user has seen it; "" where there is no TLS.
+// The server's fingerprint, after the user has confirmed it; "" without TLS.
 std::string agreed_fingerprint(Context& context, const Arguments& arguments, const Target& target) {
     if (!target.unix_path.empty() || !target.tls) return "";
     std::string fingerprint = server_certificate(target).fingerprint;
@@ -41,7 +41,8 @@ std::string agreed_fingerprint(Context& context, const Arguments& arguments, con
     return fingerprint;
 }
 
-// Hands our certificate to the service, or tells the user that it is not known there.
+// Adds the client's certificate to the service's trusted ones, or tells the user that the service does not
+// know it.
 void introduce(Context& context, const Arguments& arguments, const Remote& remote, const Config& config) {
     ApiClient client(target_of(remote, config));
     if (text_of(client.server(), "auth") == "trusted") return;

@@ -1,7 +1,7 @@
 #include "cli/commands/commands.h"
+#include "cli/connection/context.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/remote/context.h"
 #include "libsvc/model/values/api.h"
 
 namespace svc::cli {
@@ -15,7 +15,7 @@ int info(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-// The client's version is told even when the service cannot be reached.
+// Prints the client's version also when the service cannot be reached.
 int version(Context& context, const Arguments& arguments) {
     Json value = Json::object({{"client", service_version}});
     const auto print = [&] { context.console().print(render(describe(value), format_of(arguments))); };

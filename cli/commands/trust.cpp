@@ -1,9 +1,9 @@
 #include <unistd.h>
 
+#include "cli/actions/operation_wait.h"
 #include "cli/commands/commands.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
-#include "cli/remote/waiting.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
@@ -52,7 +52,7 @@ int add_certificate(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-// By the fingerprint's first digits, or by the common name when only one has it.
+// Finds a client by the first digits of its fingerprint, or by its common name when that is unique.
 std::string find_fingerprint(Context& context, const std::string& wanted) {
     std::vector<std::string> found;
     for (const Json& record : context.client().certificates()) {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/actions/object_lookup.h"
+#include "cli/actions/operation_wait.h"
+#include "cli/command_line/version_flag.h"
 #include "cli/commands/commands.h"
-#include "cli/line/version_flag.h"
 #include "cli/output/values.h"
-#include "cli/remote/named.h"
-#include "cli/remote/waiting.h"
 #include "cli/terminal/progress.h"
 #include "cli/views/application_view.h"
 #include "cli/views/instance_view.h"
@@ -17,18 +17,18 @@ namespace {
 
 constexpr std::chrono::milliseconds event_poll{100};
 constexpr std::chrono::seconds reconnect_grace{15};
-constexpr std::chrono::milliseconds reconnect_pause{250};
-constexpr std::chrono::seconds record_refresh{2};  // for changes no event tells of
+constexpr std::chrono::milliseconds follow_again_pause{250};
+constexpr std::chrono::seconds record_refresh{2};  // how often the record is read: some changes have no event
 
-// What the id names, and how to see its state.
+// The object that is waited for, and how its state is read.
 struct Subject {
     std::string kind;  // "instance", "image", "operation"
     std::function<Json()> read;
     std::vector<std::string> keys;
-    std::string goal;  // when no condition is given
+    std::string goal;  // the condition that counts when none is given
 };
 
-// One version of an application, as `-s version=N` selects it. One that is to come is waited for.
+// One version of an application, for `-s version=N`. The version may not exist yet.
 Json version_record(const Json& application, int number) {
     for (const Json& version : items_of(application, "versions"))
         if (number_of(version, "number") == number) return version;
@@ -58,7 +58,7 @@ Subject find_subject(ApiClient& client, const Named& named) {
     }
 }
 
-// An operation's id is like no other's.
+// Only operations have UUIDs as ids.
 Named find_object(ApiClient& client, const std::string& text, bool version) {
     if (is_uuid(text)) return {Noun::operation, text};
     if (version) return {Noun::application, application_named(client, text)};
@@ -83,7 +83,7 @@ bool is_met(const Subject& subject, const Json& record, const std::vector<Condit
     });
 }
 
-// Waiting on makes no sense when the object has failed and nobody waits for that.
+// Ends the wait when the object has failed, unless the condition is that failure.
 void refuse_failed(const Subject& subject, const std::string& id, const Json& record) {
     const bool ended = subject.kind == "operation" && operation_is_final(record);
     if (!ended && text_of(record, "status") != "error") return;
@@ -115,7 +115,8 @@ class ConditionWait {
     }
 
   private:
-    // One look and one wait; true at the end. A service that goes away meanwhile may come back.
+    // Checks the condition once and waits once; true when it holds. A service that is unreachable meanwhile
+    // is retried.
     bool step() {
         try {
             if (!events_) events_.emplace(target_, "lifecycle,operation");
@@ -131,12 +132,12 @@ class ConditionWait {
             const SteadyTime now = clock_.steady_now();
             if (!lost_since_) lost_since_ = now;
             if (now - *lost_since_ > reconnect_grace) throw;
-            clock_.wait({}, reconnect_pause);
+            clock_.wait({}, follow_again_pause);
         }
         return false;
     }
 
-    // Nothing: it is gone, and that was waited for.
+    // Nothing: the object was removed, and that was waited for.
     std::optional<Json> read() {
         try {
             return subject_.read();
@@ -149,7 +150,7 @@ class ConditionWait {
         }
     }
 
-    // Events name objects by their ids, users often by their names.
+    // Events name objects by id, users often by name: compares both.
     bool is_about_subject(const std::string& event) const {
         return event.find(id_) != std::string::npos ||
                (!object_id_.empty() && event.find(object_id_) != std::string::npos);

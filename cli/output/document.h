@@ -1,20 +1,20 @@
 #pragma once
-// What a list or show command prints, before anybody decided how.
+// The output of a list or show command, independent of its format.
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/line/command.h"
+#include "cli/command_line/command.h"
 #include "libsvc/base/json.h"
 
 namespace svc::cli {
 
 struct Table {
     std::vector<std::string> columns;            // "ID", in upper case
-    std::vector<std::vector<std::string>> rows;  // a cell per column; line ends in cells make it taller
+    std::vector<std::vector<std::string>> rows;  // a cell per column; a cell may have several lines
 };
 
-// The same thing twice: as a value for json and yaml, as rows for table and csv.
+// The same content twice: a value for json and yaml, rows for table and csv.
 struct Document {
     Json value;
     Table table;
@@ -26,7 +26,7 @@ Flag format_flag(std::string_view initial);  // -o/--format
 Format format_of(const Arguments& arguments);
 std::string render(const Document& document, Format format);
 
-// One object as a document; its table has a row per leaf: "network.address".
+// One object as a document. Its table has a row for each leaf value: "network.address".
 Document describe(Json object);
 
 }  // namespace svc::cli

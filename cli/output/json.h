@@ -1,5 +1,5 @@
 #pragma once
-// JSON for scripts.
+// JSON output.
 #include <string>
 
 #include "libsvc/base/json.h"

@@ -2,20 +2,11 @@
 
 #include <algorithm>
 
+#include "cli/output/terminal_text.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {
 namespace {
-
-// Control characters in cells could play tricks on the terminal.
-std::string printable(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        const bool control = (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f;
-        result += control ? '?' : c;
-    }
-    return result;
-}
 
 std::vector<std::string> lines_of(const std::string& cell) {
     std::vector<std::string> lines = split(printable(cell), '\n');
@@ -50,14 +41,9 @@ void add_row(std::string& out, const std::vector<std::string>& cells,
 
 }  // namespace
 
-std::size_t display_width(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 std::string in_lines(std::string_view text, std::size_t width) {
     std::string lines;
-    std::size_t used = 0;  // of the last line
+    std::size_t used = 0;  // columns of the last line
     for (const std::string& word : split(text, ' ')) {
         const std::size_t needed = display_width(word);
         const bool fits = used + 1 + needed <= width;

@@ -1,5 +1,5 @@
 #pragma once
-// Tables with +---+ borders.
+// Tables with +---+ borders, every column as wide as its widest line.
 #include <string>
 
 #include "cli/output/document.h"
@@ -7,8 +7,7 @@
 namespace svc::cli {
 
 std::string render_table(const Table& table);
-// A long text as a cell that is not: lines of at most `width` characters, unless a word is longer.
+// Breaks `text` at spaces into lines of at most `width` columns. A longer word has a line to itself.
 std::string in_lines(std::string_view text, std::size_t width);
-std::size_t display_width(std::string_view text);  // in characters; UTF-8
 
 }  // namespace svc::cli

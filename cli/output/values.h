@@ -1,5 +1,6 @@
 #pragma once
-// Reading members of records that may be absent, null or of a newer service's making, and showing them.
+// Reads members of the service's records and formats them. A member may be absent, null, or unknown to this
+// client because the service is newer.
 #include <string>
 #include <string_view>
 
@@ -7,7 +8,7 @@
 
 namespace svc::cli {
 
-// Path of members with '.' between; null when there is none.
+// The member at a path like "network.address"; null when it is absent.
 const Json& member(const Json& record, std::string_view path);
 std::string text_of(const Json& record,
                     std::string_view path);  // "" when absent; numbers and booleans as JSON
@@ -16,12 +17,12 @@ bool is_true(const Json& record, std::string_view path);
 const JsonArray& items_of(const Json& record, std::string_view path);  // none when absent or null
 
 std::string time_text(std::int64_t unix_seconds);    // "2024-01-02T03:04:05Z"
-std::string shown_time(const std::string& rfc3339);  // without the parts of a second, as tables show it
-std::string yes_no(bool value);                      // "true", "false": as tables show it
+std::string shown_time(const std::string& rfc3339);  // for tables: without fractions of a second
+std::string yes_no(bool value);                      // "true" or "false"
 
-std::string comma_text(const JsonArray& items);  // "a,b": texts as they are, the rest as JSON
+std::string comma_text(const JsonArray& items);  // "a,b": strings as they are, other values as JSON
 
-// Copies members that are there, under the same names.
+// Copies the named members that exist.
 void copy_members(const Json& from, Json& to, std::initializer_list<std::string_view> names);
 
 }  // namespace svc::cli

@@ -1,5 +1,5 @@
 #pragma once
-// YAML for readers.
+// YAML output.
 #include <string>
 
 #include "libsvc/base/json.h"

@@ -45,7 +45,7 @@ void Console::print_error_line(std::string_view text) const {
 }
 
 std::optional<std::string> Console::read_line() const {
-    // Byte by byte: what follows the line belongs to the next reader of a shared pipe.
+    // Reads byte by byte: the bytes behind the line belong to the next reader of a shared pipe.
     std::string line;
     char c = 0;
     while (true) {

@@ -10,8 +10,8 @@ struct Size {
     unsigned width = 80, height = 24;
 };
 
-// Writes are whole and unbuffered. Thread-safe as far as write(2) is. A reader that went away ends the
-// process by SIGPIPE, as it does with other tools.
+// Each call writes all of its text, unbuffered. Thread-safe as far as write(2) is. When the reader of a
+// stream has gone, the process ends by SIGPIPE, as other tools do; other failures to write throw Error.
 class Console {
   public:
     Console(int in, int out, int err) : in_(in), out_(out), err_(err) {}
@@ -19,11 +19,11 @@ class Console {
     int out() const { return out_; }
     int err() const { return err_; }
 
-    void print(std::string_view text) const;  // as it is
+    void print(std::string_view text) const;  // unchanged
     void print_line(std::string_view text) const;
-    void print_error(std::string_view text) const;       // to err, as it is
+    void print_error(std::string_view text) const;       // unchanged, to err
     void print_error_line(std::string_view text) const;  // to err
-    // One line of input without its end; nothing at the end of input.
+    // The next line of input, without its line end; nothing at the end of input.
     std::optional<std::string> read_line() const;
 
     bool in_is_terminal() const;

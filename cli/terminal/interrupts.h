@@ -1,10 +1,10 @@
 #pragma once
-// Ctrl-C while something is going on: the first asks for its cancellation, the second ends the program.
+// Ctrl-C while a command waits: the first one asks to cancel, the second one ends the program.
 
 namespace svc::cli {
 
-// While alive, SIGINT and SIGTERM are counted instead of ending the process; the second one ends it with
-// status 130. At most one at a time.
+// While it lives, the first SIGINT or SIGTERM is noted instead of ending the process; the second one ends the
+// process with status 130. At most one object at a time.
 class Interrupts {
   public:
     Interrupts();

@@ -26,7 +26,7 @@ ProgressLine::~ProgressLine() {
     try {
         clear();
     } catch (const std::exception&) {
-        // A terminal that went away needs no wiping.
+        // The terminal has gone: there is nothing to erase.
     }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a waiting user sees: one line on a terminal, nothing elsewhere.
+// A progress line for a waiting user: on a terminal alone.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace svc::cli {
 
-// Redraws one line of `err`, at most ten times a second, and wipes it at the end. One thread.
+// Redraws one line of `err`, at most ten times a second, and erases it at the end. One thread.
 class ProgressLine {
   public:
     explicit ProgressLine(const Console& console);
@@ -17,9 +17,9 @@ class ProgressLine {
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void show_bytes(const std::string& label, std::uint64_t done,
-                    std::uint64_t total);                      // bar, percent, speed
+                    std::uint64_t total);                      // shows a bar, percent and speed
     void show_percent(const std::string& label, int percent);  // bar
-    void show_busy(const std::string& label);                  // time since the label changed
+    void show_busy(const std::string& label);                  // shows the time since the label changed
     void clear();
 
   private:

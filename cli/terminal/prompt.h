@@ -1,5 +1,5 @@
 #pragma once
-// Questions before something is lost.
+// Questions before a command removes something.
 #include <string>
 #include <vector>
 
@@ -7,12 +7,11 @@
 
 namespace svc::cli {
 
-// Lists what will be removed and asks on `err`; an empty answer is yes. Asks again after an unclear one.
-// Answers may come from a pipe; the end of input is no. Throws `cancelled` "aborted" unless the answer is
-// yes.
+// Lists what will be removed and asks on `err`. An empty answer is yes, the end of input is no; an unclear
+// answer is asked again. Input may be a pipe. Throws `cancelled` "aborted" unless the answer is yes.
 void confirm_removal(const Console& console, const std::vector<std::string>& items);
 
-// "<question> [Y/n]:"; throws `cancelled` unless the answer is yes.
+// "<question> [Y/n]:"; the question alone; throws `cancelled` unless the answer is yes.
 void confirm(const Console& console, const std::string& question);
 
 }  // namespace svc::cli

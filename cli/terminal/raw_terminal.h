@@ -1,10 +1,10 @@
 #pragma once
-// A terminal that hands on every key as it is pressed.
+// A terminal in raw mode: programs get every key as it is pressed.
 #include <termios.h>
 
 namespace svc::cli {
 
-// Raw while alive; the destructor restores what was. fd -1: does nothing.
+// Sets raw mode; the destructor restores the earlier mode. fd -1: does nothing.
 class RawTerminal {
   public:
     explicit RawTerminal(int fd);

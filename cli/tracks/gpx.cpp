@@ -27,13 +27,13 @@ std::optional<double> read_number(std::string_view text) {
     return value;
 }
 
-// "gpxtpx:speed" is a speed like any other.
+// The name of an element without its namespace prefix: "gpxtpx:speed" is "speed".
 std::string_view local_name(std::string_view name) {
     const auto colon = name.rfind(':');
     return colon == std::string_view::npos ? name : name.substr(colon + 1);
 }
 
-// What the parser tells us, kept. Nothing may be thrown through the parser: the first fault stops it.
+// Collects points in Expat's callbacks. The callbacks must not throw: the first fault stops the parser.
 class GpxReader {
   public:
     explicit GpxReader(XML_Parser parser) : parser_(parser) {
@@ -50,7 +50,7 @@ class GpxReader {
             static_cast<GpxReader*>(self)->guard(
                 [&](GpxReader& r) { r.take(std::string_view(text, static_cast<std::size_t>(size))); });
         });
-        // No GPX file declares entities; what does is after our memory.
+        // A GPX file declares no entities. A file that does is an attempt to exhaust memory.
         XML_SetEntityDeclHandler(
             parser, [](void* self, const XML_Char*, int, const XML_Char*, int, const XML_Char*,
                        const XML_Char*, const XML_Char*, const XML_Char*) {
@@ -113,7 +113,7 @@ class GpxReader {
     }
 
     void take(std::string_view text) {
-        constexpr std::size_t most_text = 256;  // longer ones are descriptions
+        constexpr std::size_t most_text = 256;  // longer texts are descriptions
         if (open_ && text_.size() < most_text) text_.append(text);
     }
 
@@ -150,7 +150,7 @@ class GpxReader {
     const XML_Parser parser_;
     bool seen_root_ = false;
     std::optional<TrackPoint> open_;
-    std::string text_;  // of the element that is open
+    std::string text_;  // text of the open element
     std::vector<TrackPoint> track_, route_, places_;
     std::exception_ptr failure_;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t day = 86'400'000;  // ms
 constexpr double metres_per_knot = 0.514444;
-constexpr std::size_t longest_sentence = 256;  // 82 by the book
+constexpr std::size_t longest_sentence = 256;  // the standard allows 82
 
 using Fields = std::vector<std::string>;
 
@@ -22,7 +22,7 @@ bool sum_is_right(std::string_view body, std::string_view written) {
     return written.size() == 2 && error == std::errc() && end == written.data() + 2 && sum == expected;
 }
 
-// Nothing: the line is damaged. The sum may be missing.
+// The fields of a sentence. Nothing: the line is damaged. The checksum may be missing.
 std::optional<Fields> fields_of(std::string_view line) {
     if (line.size() > longest_sentence || !line.starts_with('$')) return std::nullopt;
     line.remove_prefix(1);
@@ -32,7 +32,7 @@ std::optional<Fields> fields_of(std::string_view line) {
     return split(line.substr(0, star), ',');
 }
 
-std::optional<double> number_of(std::string_view text) {
+std::optional<double> parse_number(std::string_view text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
@@ -49,7 +49,7 @@ int pair_of(std::string_view text, std::size_t at) {
 // "123519.25": milliseconds of the day.
 std::optional<std::int64_t> time_of_day(const std::string& text) {
     const int hours = pair_of(text, 0), minutes = pair_of(text, 2);
-    const auto seconds = text.size() >= 6 ? number_of(std::string_view(text).substr(4)) : std::nullopt;
+    const auto seconds = text.size() >= 6 ? parse_number(std::string_view(text).substr(4)) : std::nullopt;
     if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || !seconds || *seconds < 0 || *seconds >= 61)
         return std::nullopt;
     return (hours * 60 + minutes) * std::int64_t{60'000} + std::llround(*seconds * 1000);
@@ -82,7 +82,7 @@ class NmeaLogReader {
         if (fields.size() < 10) return false;
         if (fields[6] == "0" || fields[6].empty()) return true;  // no fix
         TrackPoint* point = place(fields, 1, 2);
-        if (point != nullptr) point->altitude = number_of(fields[9]);
+        if (point != nullptr) point->altitude = parse_number(fields[9]);
         return point != nullptr;
     }
 
@@ -92,14 +92,15 @@ class NmeaLogReader {
         if (const auto date = date_of(fields[9])) move_to(*date);
         TrackPoint* point = place(fields, 1, 3);
         if (point == nullptr) return false;
-        if (const auto knots = number_of(fields[7]); knots && *knots >= 0)
+        if (const auto knots = parse_number(fields[7]); knots && *knots >= 0)
             point->speed = *knots * metres_per_knot;
-        if (const auto course = number_of(fields[8]); course && *course >= 0 && *course <= 360)
+        if (const auto course = parse_number(fields[8]); course && *course >= 0 && *course <= 360)
             point->bearing = *course;
         return true;
     }
 
-    // The first date counts for what came before it; later ones are what midnight makes anyway.
+    // The first date also applies to the points before it. Later dates are not needed: times that pass
+    // midnight tell as much.
     void move_to(std::int64_t date) {
         if (dated_) return;
         dated_ = true;
@@ -108,8 +109,8 @@ class NmeaLogReader {
         midnight_ = date;
     }
 
-    // The point of that time: the last one when it has the same, else a new one. Null pointer: it is
-    // nowhere.
+    // The point of this time: the last point when its time is the same, else a new one. Null: the position is
+    // not valid.
     TrackPoint* place(const Fields& fields, std::size_t time_at, std::size_t at) {
         const auto time = time_of_day(fields[time_at]);
         const auto latitude = parse_nmea_coordinate(fields[at], fields[at + 1], "NS", 90);

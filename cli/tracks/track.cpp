@@ -12,7 +12,7 @@ namespace {
 
 constexpr double earth_radius = 6371008.8;  // metres
 constexpr std::int64_t usual_pause = 1000;  // ms, between points without times
-constexpr double most_metres = 1e8;         // also a second: what the location's route takes
+constexpr double most_metres = 1e8;         // also metres per second: the limit of the location's route
 constexpr double longest_replay = 3e12;     // ms: a century, which a Duration holds
 
 double radians(double degrees) {
@@ -36,7 +36,7 @@ double bearing_between(const TrackPoint& a, const TrackPoint& b) {
     return degrees < 0 ? degrees + 360 : degrees;
 }
 
-// A clock that was set back makes no pause.
+// A time before the one of the last point counts as no pause.
 std::int64_t pause_between(const TrackPoint& a, const TrackPoint& b) {
     if (!a.time || !b.time) return usual_pause;
     return std::max<std::int64_t>(0, *b.time - *a.time);
@@ -64,7 +64,7 @@ Track read_track(const std::string& name, std::string_view text) {
 
 std::vector<ReplayStep> plan_replay(const Track& track, double speed) {
     std::vector<ReplayStep> steps;
-    double at = 0, moving = 0, bearing = 0;  // at: milliseconds as they were recorded
+    double at = 0, moving = 0, bearing = 0;  // at: recorded time in milliseconds
     for (std::size_t i = 0; i < track.points.size(); ++i) {
         const TrackPoint& point = track.points[i];
         if (i > 0) {

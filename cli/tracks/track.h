@@ -1,5 +1,6 @@
 #pragma once
-// A recorded way, read from a file, and how to put it into an instance again. Pure functions.
+// Reads recorded tracks from files and converts them to timed updates of an instance's location. Pure
+// functions.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@ namespace svc::cli {
 
 struct TrackPoint {
     double latitude = 0, longitude = 0;  // degrees, north and east positive
-    std::optional<std::int64_t> time;    // milliseconds since any beginning, the same for all points
+    std::optional<std::int64_t> time;    // milliseconds since a moment that is the same for all points
     std::optional<double> altitude;      // metres
     std::optional<double> speed;         // metres per second
     std::optional<double> bearing;       // degrees
@@ -24,23 +25,24 @@ struct Track {
     std::size_t skipped = 0;  // lines or sentences that could not be read
 };
 
-// GPX 1.0 and 1.1: the points of all tracks, else of all routes, else the waypoints. Throws invalid_argument
-// for what is no such file, has a point that is nowhere, or none at all.
+// Reads GPX 1.0 and 1.1: the points of all tracks, else of all routes, else the waypoints. Throws
+// invalid_argument for any other file, a point without a valid position, or a file without points.
 Track read_gpx(std::string_view text);
 
-// A log of NMEA 0183: GGA and RMC of any receiver; others are passed over, damaged sentences are counted.
-// Throws invalid_argument when there is no place in it.
+// Reads a log of NMEA 0183: GGA and RMC sentences of any receiver. Other sentences are skipped, damaged ones
+// counted. Throws invalid_argument when the log has no position.
 Track read_nmea(std::string_view text);
 
-// One of them, by the name's end (.gpx, .nmea) or, with another one, by how the text begins.
+// Reads either format, by the end of the file's name (.gpx, .nmea) or else by the time since the beginning of
+// the text.
 Track read_track(const std::string& name, std::string_view text);
 
 struct ReplayStep {
     Duration after;  // the beginning
-    Json update;     // as the location's route takes it, without a time
+    Json update;     // the body for the location's route, without a time
 };
-// `speed`: 2 is twice as fast as it was recorded. Points without a time come a second after the one before.
-// Missing speeds and bearings are those of the way from the point before.
+// `speed`: 2 replays twice as fast as recorded. A point without a time follows a second after the one before.
+// A missing speed or bearing is computed from the point before.
 std::vector<ReplayStep> plan_replay(const Track& track, double speed);
 
 }  // namespace svc::cli

@@ -18,15 +18,15 @@ std::int64_t last_update(const Json& record) {
     return latest;
 }
 
-// Of a service that tells the version, too, or of an older one that tells the name alone.
-Json addon_value(const Json& addon) {
+// The addon of a newer service is an object with its version, that of an older one a name.
+Json addon_label(const Json& addon) {
     if (!addon.is_object()) return addon;
     return text_of(addon, "name") + " (version " + text_of(addon, "version") + ")";
 }
 
-Json addon_values(const Json& version) {
+Json addon_labels(const Json& version) {
     JsonArray values;
-    for (const Json& addon : items_of(version, "addons")) values.push_back(addon_value(addon));
+    for (const Json& addon : items_of(version, "addons")) values.push_back(addon_label(addon));
     return values;
 }
 
@@ -37,7 +37,7 @@ Json version_value(const Json& version) {
                                {"published", is_true(version, "published")},
                                {"status", text_of(version, "status")},
                                {"created-at", time_text(number_of(version, "created_at"))},
-                               {"addons", addon_values(version)}});
+                               {"addons", addon_labels(version)}});
     const std::initializer_list<std::pair<std::string, std::string_view>> shown{
         {"boot-activity", "boot_activity"}, {"required-permissions", "required_permissions"},
         {"extra-data", "extra_data"},       {"video-encoder", "video_encoder"},

@@ -24,7 +24,7 @@ double milliseconds_of(Duration duration) {
     return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-// As far as it means something: a microsecond.
+// Rounds to microseconds.
 double rounded(double milliseconds) {
     return std::round(milliseconds * 1000) / 1000;
 }

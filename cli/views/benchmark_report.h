@@ -1,5 +1,5 @@
 #pragma once
-// What a benchmark has measured, as numbers and as text.
+// The results of a benchmark, as numbers and as text.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace svc::cli {
 
-// One kind of work: how long each that succeeded took, why the others failed.
+// The results of one kind of request: the times of those that succeeded, the errors of those that failed.
 struct Measured {
     std::vector<Duration> took;
     std::vector<std::string> errors;
 };
 
-// Least, mean, most and percentiles in milliseconds. A percentile is a time that was measured: the smallest
-// that so many are not above. All are zero when nothing was measured.
+// Minimum, mean, maximum and percentiles in milliseconds. A percentile is a measured time (nearest rank). All
+// are zero without a measurement.
 struct Spread {
     double least = 0, mean = 0, most = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0;
 };
@@ -24,7 +24,7 @@ Spread spread_of(std::vector<Duration> took);
 
 struct BenchmarkResult {
     Measured launches, deletions;
-    Duration launching{}, deleting{};  // from the first to the last
+    Duration launching{}, deleting{};  // from the first request to the last reply
     bool interrupted = false;
 };
 Document benchmark_document(const BenchmarkResult& result);

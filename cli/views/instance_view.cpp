@@ -28,7 +28,7 @@ std::string node_address(const Json& record, const Json& service, const Instance
     return inner.empty() ? outer : inner;
 }
 
-// Bracketed, so that the port can be told from an IPv6 address.
+// In brackets, to separate an IPv6 address from the port.
 std::string host_text(const std::string& address) {
     return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
@@ -57,7 +57,7 @@ InstanceSurroundings surroundings_of(ApiClient& client, const JsonArray& instanc
         if (any([](const Json& r) { return !items_of(r, "services").empty(); }))
             collect(client.nodes(), "name", "address", around.node_addresses);
     } catch (const Error& e) {
-        if (e.code() == ErrorCode::unavailable) throw;  // else: ids are shown where names are not to be had
+        if (e.code() == ErrorCode::unavailable) throw;  // else shows ids in place of names
     }
     return around;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Instance records as the CLI shows and filters them.
+// Converts instance records to documents, and filters them.
 #include <map>
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace svc::cli {
 
-// What records refer to by id: names of images, addresses of nodes. Fetched once, when a record needs it;
-// absent where the service does not tell.
+// The names of images and addresses of nodes, which instance records refer to by id. Fetched once, when a
+// record needs them; empty when the service refuses.
 struct InstanceSurroundings {
     std::map<std::string, std::string> image_names;
     std::map<std::string, std::string> node_addresses;

@@ -1,21 +1,22 @@
-#include "cli/line/arguments.h"
-
 #include <catch2/catch.hpp>
 
+#include "tests/cli/parse.h"
+
 using namespace svc::cli;
+using svc::test::parse;
 
 TEST_CASE("flags stand before, between and after a command's words") {
-    const auto invocation = parse_command_line({"--socket", "/s", "show", "-ojson", "abc"});
+    const auto invocation = parse({"--socket", "/s", "show", "-ojson", "abc"});
     REQUIRE(invocation.command != nullptr);
     CHECK(invocation.arguments.text("socket") == "/s");
     CHECK(invocation.arguments.text("format") == "json");
     CHECK(invocation.arguments.text("id") == "abc");
-    CHECK(parse_command_line({"--socket=/s", "image", "show", "list"}).arguments.text("image") == "list");
-    CHECK(parse_command_line({"image", "show", "x", "--socket=/s"}).arguments.text("socket") == "/s");
+    CHECK(parse({"--socket=/s", "image", "show", "list"}).arguments.text("image") == "list");
+    CHECK(parse({"image", "show", "x", "--socket=/s"}).arguments.text("socket") == "/s");
 }
 
 TEST_CASE("a flag that was not given has its initial value") {
-    const auto arguments = parse_command_line({"launch", "abc"}).arguments;
+    const auto arguments = parse({"launch", "abc"}).arguments;
     CHECK(arguments.text("instance-type") == "a2.3");
     CHECK(arguments.integer("gpu-slots") == -1);
     CHECK_FALSE(arguments.integer("cpus"));
@@ -23,35 +24,30 @@ TEST_CASE("a flag that was not given has its initial value") {
 }
 
 TEST_CASE("negative numbers are values, not flags") {
-    CHECK(
-        parse_command_line({"launch", "abc", "-g", "-1", "--version", "-1"}).arguments.integer("gpu-slots") ==
-        -1);
+    CHECK(parse({"launch", "abc", "-g", "-1", "--version", "-1"}).arguments.integer("gpu-slots") == -1);
 }
 
 TEST_CASE("what follows -- is the command, whatever it looks like") {
-    const auto arguments = parse_command_line({"exec", "abc", "--", "ls", "--help", "-l", "--"}).arguments;
+    const auto arguments = parse({"exec", "abc", "--", "ls", "--help", "-l", "--"}).arguments;
     CHECK(arguments.text("id") == "abc");
     CHECK(arguments.list("command") == std::vector<std::string>{"ls", "--help", "-l", "--"});
-    CHECK(parse_command_line({"exec", "abc", "ls", "/"}).arguments.list("command") ==
-          std::vector<std::string>{"ls", "/"});
+    CHECK(parse({"exec", "abc", "ls", "/"}).arguments.list("command") == std::vector<std::string>{"ls", "/"});
 }
 
 TEST_CASE("repeatable flags keep their order and take one value each") {
     const auto arguments =
-        parse_command_line({"launch", "-s", "tcp:1", "-s", "udp:2", "abc", "--tags", "a,b", "--tags", "c"})
-            .arguments;
+        parse({"launch", "-s", "tcp:1", "-s", "udp:2", "abc", "--tags", "a,b", "--tags", "c"}).arguments;
     CHECK(arguments.list("service") == std::vector<std::string>{"tcp:1", "udp:2"});
     CHECK(arguments.comma_list("tags") == std::vector<std::string>{"a", "b", "c"});
     CHECK(arguments.text("source") == "abc");
 }
 
 TEST_CASE("aliases name the same command") {
-    CHECK(parse_command_line({"ls"}).command == parse_command_line({"list"}).command);
-    CHECK(parse_command_line({"image", "rm", "x"}).command ==
-          parse_command_line({"image", "delete", "x"}).command);
+    CHECK(parse({"ls"}).command == parse({"list"}).command);
+    CHECK(parse({"image", "rm", "x"}).command == parse({"image", "delete", "x"}).command);
 }
 
 TEST_CASE("several ids are one list") {
-    CHECK(parse_command_line({"delete", "a", "b", "-y", "c"}).arguments.list("id") ==
+    CHECK(parse({"delete", "a", "b", "-y", "c"}).arguments.list("id") ==
           std::vector<std::string>{"a", "b", "c"});
 }

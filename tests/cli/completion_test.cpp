@@ -1,8 +1,9 @@
-#include "cli/line/completion.h"
+#include "cli/command_line/completion.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
 
+#include "cli/commands/all_commands.h"
 #include "libsvc/base/process.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/eventually.h"
@@ -15,7 +16,7 @@ namespace {
 // What bash offers after `words`, the last of which is being typed.
 std::string offered(const std::string& words) {
     const std::string script =
-        cli::bash_completion() + "COMP_WORDS=(svcctl " + words +
+        cli::bash_completion(cli::all_commands()) + "COMP_WORDS=(svcctl " + words +
         ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_svcctl\necho \"${COMPREPLY[*]}\"\n";
     const CommandResult result = run_command({"/bin/bash", "-c", script}, long_wait);
     REQUIRE(result.status.code == 0);

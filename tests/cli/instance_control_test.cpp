@@ -1,10 +1,10 @@
 // What `svcctl instance` makes of its arguments.
-#include "cli/remote/instance_control.h"
+#include "cli/actions/agent_ctl.h"
 
 #include <catch2/catch.hpp>
 
-#include "cli/line/arguments.h"
 #include "tests/cli/daemon_fixture.h"
+#include "tests/cli/parse.h"
 
 using namespace svc;
 using namespace svc::cli;
@@ -17,7 +17,7 @@ using Words = std::vector<std::string>;
 
 // Without the program and "ctl".
 Words passed_on(const Words& words) {
-    const auto invocation = parse_command_line(words);
+    const auto invocation = parse(words);
     REQUIRE(invocation.command != nullptr);
     const Words all = ctl_command(*invocation.command, invocation.arguments);
     REQUIRE(all.size() > 2);

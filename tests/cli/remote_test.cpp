@@ -1,11 +1,11 @@
-#include "cli/remote/remote.h"
+#include "cli/connection/target.h"
 
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 
-#include "cli/line/arguments.h"
 #include "libsvc/base/file.h"
+#include "tests/cli/parse.h"
 #include "tests/cli/run_cli.h"
 
 using namespace svc;
@@ -18,8 +18,7 @@ struct Fixture {
     CliSettings settings{"", "", directory.path() / "config"};
     CliRun run(const std::vector<std::string>& words) { return run_cli(words, settings); }
     Target chosen(const std::vector<std::string>& words, const std::string& socket = "") {
-        return cli::choose_target(cli::parse_command_line(words).arguments, socket,
-                                  settings.config_directory);
+        return cli::choose_target(parse(words).arguments, socket, settings.config_directory);
     }
 };
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/remote/context.h"
+#include "cli/connection/context.h"
 
 namespace svc::test {
 

@@ -1,8 +1,8 @@
-#include "cli/line/service_syntax.h"
+#include "cli/command_line/service_syntax.h"
 
 #include <catch2/catch.hpp>
 
-#include "cli/line/command.h"
+#include "cli/command_line/command.h"
 
 using namespace svc;
 using cli::parse_service;

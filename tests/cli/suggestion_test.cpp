@@ -1,4 +1,4 @@
-#include "cli/line/suggestion.h"
+#include "cli/command_line/suggestion.h"
 
 #include <catch2/catch.hpp>
 

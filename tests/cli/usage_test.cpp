@@ -1,8 +1,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "cli/command_table.h"
-#include "cli/remote/remote.h"
+#include "cli/commands/all_commands.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/golden.h"
 
@@ -111,11 +110,11 @@ TEST_CASE("the client tells its version without a service") {
 }
 
 TEST_CASE("no two arguments of a command share a name") {
-    for (const auto& command : cli::all_commands()) {
+    for (const auto& command : cli::all_commands().commands) {
         std::set<std::string> names;
         std::set<char> letters;
         for (const auto& positional : command.positionals) CHECK(names.insert(positional.name).second);
-        for (const auto* flags : {&command.flags, &cli::global_flags()})
+        for (const auto* flags : {&command.flags, &cli::all_commands().global_flags})
             for (const auto& flag : *flags) {
                 INFO(command.path.back() << " --" << flag.name);
                 CHECK(names.insert(flag.name).second);
