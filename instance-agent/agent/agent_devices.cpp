@@ -16,7 +16,7 @@
 namespace svc::agent {
 namespace {
 
-// As the API's description lists them.
+// In the order of the API's description.
 constexpr std::array<std::string_view, 13> extension_order{"camera_support",
                                                            "camera_static_data",
                                                            "camera_video_streaming",
@@ -36,7 +36,7 @@ std::size_t place_of(const std::string& extension) {
     return static_cast<std::size_t>(found - extension_order.begin());
 }
 
-// In the order they depend on each other. One line each.
+// A device comes after those that its constructor needs.
 std::vector<std::unique_ptr<Device>> make_devices(const DeviceContext& context, Tracer& tracer,
                                                   StreamLink& link) {
     std::vector<std::unique_ptr<Device>> devices;

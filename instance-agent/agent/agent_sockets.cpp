@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "instance-agent/agent/agent.h"
 #include "instance-agent/agent/control/root_routes.h"
-#include "instance-agent/agent/socket_place.h"
+#include "instance-agent/agent/files/socket_folder.h"
+#include "instance-agent/agent/lifecycle.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/process.h"
@@ -22,7 +22,8 @@ constexpr auto look_interval = 1s;
 void raise_descriptor_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    set_file_limit_of_children(limit.rlim_cur);  // hooks and the guest's programs
+    set_file_limit_of_children(
+        limit.rlim_cur);  // children (hooks, the guest's programs) keep the usual limit
     limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, wanted_descriptors));
     setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -33,14 +34,14 @@ Paths paths_of(const Options& options) {
     return paths;
 }
 
-// A broken session is the business of those who report.
+// main() reports a broken session file; here it counts as absent.
 AgentSession session_of(const Options& options) try {
     return read_session(options.session).value_or(AgentSession());
 } catch (const Error&) {
     return {};
 }
 
-// An image for vehicles says so, or brings their properties along.
+// An image for vehicles says so, or has a file of vehicle properties.
 bool is_automotive(const Options& options, const AgentSession& session) {
     if (options.automotive != Automotive::automatic) return options.automotive == Automotive::yes;
     std::error_code ignored;
@@ -67,9 +68,9 @@ bool is_there(const std::filesystem::path& socket) {
 
 }  // namespace
 
-Interfaces::Interfaces(const Options& options, bool in_instance)
+AgentSockets::AgentSockets(const Options& options, bool in_instance)
     : options_(options),
-      links_(in_instance && options.api_socket == Options().api_socket),
+      links_(in_instance && options.api_socket == default_api_socket),
       log_setting_(options.session.parent_path() / "state/log_level", options.log_level),
       devices_(context_of(options_, in_instance, metrics_, clock_)) {
     raise_descriptor_limit();
@@ -81,13 +82,13 @@ Interfaces::Interfaces(const Options& options, bool in_instance)
     }
 }
 
-// The servers first: they call the devices.
-Interfaces::~Interfaces() {
+// The servers call the devices, so they end first.
+AgentSockets::~AgentSockets() {
     control_.reset();
     guests_.reset();
 }
 
-void Interfaces::serve_control() {
+void AgentSockets::serve_control() {
     prepare_socket_folder(options_.api_socket.parent_path());
     std::vector<Route> routes = root_routes([this] { return devices_.extensions(); }, log_setting_, metrics_);
     for (Route& route : devices_.routes()) routes.push_back(std::move(route));
@@ -95,7 +96,7 @@ void Interfaces::serve_control() {
     control_ = std::make_unique<ControlServer>(options_.api_socket, std::move(routes), metrics_);
 }
 
-void Interfaces::serve_guests() {
+void AgentSockets::serve_guests() {
     prepare_socket_folder(options_.guest_socket.parent_path());
     GuestServerOptions settings;
     settings.socket = options_.guest_socket;
@@ -104,14 +105,14 @@ void Interfaces::serve_guests() {
     guests_ = std::make_unique<GuestServer>(settings, devices_.features());
 }
 
-void Interfaces::restore() {
+void AgentSockets::restore() {
     if (!control_ || !is_there(options_.api_socket)) serve_control();
     if (!guests_ || !is_there(options_.guest_socket)) serve_guests();
     if (links_) link_for_user(options_.api_socket.parent_path());
     devices_.refresh();
 }
 
-void Interfaces::refresh() {
+void AgentSockets::refresh() {
     const std::lock_guard lock(refreshing_);
     try {
         restore();
@@ -122,7 +123,7 @@ void Interfaces::refresh() {
     }
 }
 
-void Interfaces::keep(std::stop_token stop) {
+void AgentSockets::keep(std::stop_token stop) {
     while (!stop.stop_requested()) {
         refresh();
         clock_.wait(stop, look_interval);

@@ -1,5 +1,5 @@
 #pragma once
-// The agent's two sockets with the devices between them.
+// Serves the two sockets of the agent, control API and guest interface, and owns the devices behind them.
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -7,24 +7,27 @@
 
 #include "instance-agent/agent/agent_devices.h"
 #include "instance-agent/agent/control/control_server.h"
+#include "instance-agent/agent/guest/guest_server.h"
 #include "instance-agent/agent/logging/log_setting.h"
 #include "instance-agent/agent/options.h"
 
 namespace svc::agent {
 
-// Serves from construction to destruction. Throws when a socket cannot be had (`busy`: another agent serves
-// there), but not in an instance: there is more to do than to serve, and keep() tries again.
-class Interfaces {
+// Serves from construction to destruction. The constructor throws Error when a socket cannot be bound
+// (`busy`: another agent serves there). With `in_instance` it logs the error instead, and keep() tries again:
+// an agent without sockets still has to report.
+class AgentSockets {
   public:
-    Interfaces(const Options& options, bool in_instance);
-    ~Interfaces();
-    Interfaces(const Interfaces&) = delete;
-    Interfaces& operator=(const Interfaces&) = delete;
+    AgentSockets(const Options& options, bool in_instance);
+    ~AgentSockets();
+    AgentSockets(const AgentSockets&) = delete;
+    AgentSockets& operator=(const AgentSockets&) = delete;
 
-    // Until `stop`: makes anew what vanished, for guests mount file systems over /run and /run/user/1000
+    // Calls refresh() at an interval until `stop`: guests mount file systems over /run and /run/user/1000
     // while they boot.
     void keep(std::stop_token stop);
-    // Once: what keep() does again and again. Thread-safe; what fails is logged.
+    // Binds sockets again that have vanished, and lets the devices make their files again. Thread-safe.
+    // Failures are logged.
     void refresh();
 
   private:
@@ -35,7 +38,7 @@ class Interfaces {
     const Options options_;
     const bool links_;
     std::mutex refreshing_;
-    std::string told_;  // the last failure
+    std::string told_;  // the failure that was logged last
     MetricsRegistry metrics_;
     SystemClock clock_;
     LogSetting log_setting_;

@@ -1,4 +1,5 @@
-// svc-agent: runs inside every instance, beside its guest; before and after it where packages want that.
+// svc-agent runs inside every instance, beside its guest. Where packages have hooks for it, svc-agent also
+// runs before and after the guest.
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,9 +8,9 @@
 #include <string_view>
 #include <thread>
 
-#include "instance-agent/agent/agent.h"
 #include "instance-agent/agent/agent_sockets.h"
 #include "instance-agent/agent/ctl/ctl.h"
+#include "instance-agent/agent/lifecycle.h"
 #include "instance-agent/agent/logging/log_file.h"
 #include "instance-agent/agent/options.h"
 #include "instance-agent/agent/processes/keep_running.h"
@@ -20,7 +21,7 @@ namespace {
 
 using namespace svc;
 
-// Blocked in every thread, so that wait_for_signal() alone takes them.
+// Blocks the signals in every thread, so that only wait_for_signal() takes them.
 sigset_t block_signals() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -33,7 +34,7 @@ sigset_t block_signals() {
 void wait_for_signal(const sigset_t& signals) {
     int number = 0;
     do sigwait(&signals, &number);
-    while (number == SIGHUP);  // the terminal of whoever started us may go
+    while (number == SIGHUP);  // the terminal that started the agent may close
 }
 
 int run_beside_guest(const agent::Options& options) {
@@ -44,16 +45,17 @@ int run_beside_guest(const agent::Options& options) {
     std::optional<agent::LogFile> log_file;  // outside of an instance stderr is enough
     if (session) log_file.emplace(paths.logs() / "agent.log");
     if (!session) log::info("no session file, nothing is reported", {{"file", options.session.string()}});
-    agent::Interfaces interfaces(options, session.has_value());
-    std::jthread keeper([&](const std::stop_token& stop) { interfaces.keep(stop); });
+    agent::AgentSockets sockets(options, session.has_value());
+    std::jthread keeper([&](const std::stop_token& stop) { sockets.keep(stop); });
     std::jthread announcer([&](const std::stop_token& stop) {
         SystemClock clock;
-        // Who hears that the guest runs finds the sockets, whatever the guest has mounted over them.
+        // The sockets must be there when the service learns that the guest runs: the guest may have mounted a
+        // file system over them while it booted.
         const agent::Call report = [&](const Target& target, const ClientRequest& request) {
-            interfaces.refresh();
+            sockets.refresh();
             return call_directly(target, request);
         };
-        if (session) agent::announce_guest(*session, paths, clock, report, stop);
+        if (session) agent::run_with_guest(*session, paths, clock, report, stop);
     });
     wait_for_signal(signals);
     return 0;
@@ -64,9 +66,9 @@ int run(const agent::Options& options) {
     log::set_level(options.log_level.empty() ? log::Level::info : agent::log_level_of(options.log_level));
     switch (options.phase) {
         case agent::Phase::before_guest:
-            return agent::boot_guest(options.session, options.init);
+            return agent::run_before_guest(options.session, options.init);
         case agent::Phase::after_guest:
-            return agent::follow_up(options.session, options.exit_code);
+            return agent::run_after_guest(options.session, options.exit_code);
         case agent::Phase::with_guest:
             break;
     }

@@ -45,32 +45,33 @@ constexpr option known[] = {{"session", required_argument, nullptr, 's'},
                             {"help", no_argument, nullptr, 'h'},
                             {nullptr, 0, nullptr, 0}};
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_options(const std::string& message) {
     throw Error(ErrorCode::invalid_argument, message);
 }
 
 int parse_exit_code(std::string_view text) {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) refuse("bad exit code " + quoted(text));
+    if (error != std::errc() || end != text.data() + text.size())
+        refuse_options("bad exit code " + quoted(text));
     return value;
 }
 
 void choose_phase(Options& options, Phase phase) {
-    if (options.phase != Phase::with_guest) refuse("--boot and --after exclude each other");
+    if (options.phase != Phase::with_guest) refuse_options("--boot and --after exclude each other");
     options.phase = phase;
 }
 
 Automotive parse_automotive(std::string_view text) {
     if (text == "auto") return Automotive::automatic;
     if (text == "yes") return Automotive::yes;
-    if (text != "no") refuse("--automotive is yes, no or auto");
+    if (text != "no") refuse_options("--automotive is yes, no or auto");
     return Automotive::no;
 }
 
-// An empty name stands for a mistake, a relative one for what the working directory makes of it.
+// Refuses an empty path; a relative path is relative to the working directory.
 std::filesystem::path parse_path(const char* text) {
-    if (*text == '\0') refuse("a path is empty");
+    if (*text == '\0') refuse_options("a path is empty");
     return std::filesystem::absolute(text);
 }
 
@@ -100,7 +101,7 @@ void take(Options& options, int flag, const char* bad) {
             options.exit_code = parse_exit_code(optarg);
             break;
         default:
-            refuse("bad flag " + quoted(bad));
+            refuse_options("bad flag " + quoted(bad));
     }
 }
 
@@ -115,18 +116,18 @@ bool prints_only(int flag) {
 std::optional<Options> parse_options(int argc, char** argv) {
     Options options;
     opterr = 0;
-    optind = 0;  // for a second call in one process
+    optind = 0;  // getopt_long() starts anew: tests parse more than once
     for (int flag = 0; (flag = getopt_long(argc, argv, "+", known, nullptr)) != -1;) {
         if (prints_only(flag)) return std::nullopt;
         take(options, flag, argv[optind - 1]);
     }
     options.init.assign(argv + optind, argv + argc);
     if (options.phase != Phase::before_guest && !options.init.empty())
-        refuse("unexpected " + quoted(options.init[0]));
+        refuse_options("unexpected " + quoted(options.init[0]));
     if (options.phase == Phase::before_guest && options.init.empty())
-        refuse("--boot needs a program after --");
+        refuse_options("--boot needs a program after --");
     if (options.exit_code != 0 && options.phase != Phase::after_guest)
-        refuse("--exit-code goes with --after");
+        refuse_options("--exit-code goes with --after");
     return options;
 }
 

@@ -23,7 +23,7 @@ std::optional<Json> parse(std::string_view text) try { return Json::parse(text);
     return std::nullopt;
 }
 
-// Throws when it is not there or does not fit.
+// Throws Error when the member is absent or out of range.
 std::uint32_t require_count(const JsonFields& fields, std::string_view key) {
     const std::int64_t value = fields.require_int(key);
     if (value < 0 || value > UINT32_MAX) throw_invalid(key, "must fit 32 bits");

@@ -1,4 +1,4 @@
-// svc-streamer: shows the instance's screen to a client of the gateway and takes its input.
+// svc-streamer streams the instance's screen to a client of the gateway and takes the client's input.
 #include <pthread.h>
 #include <signal.h>
 
@@ -7,6 +7,8 @@
 
 #include "instance-agent/streamer/display/display_loss.h"
 #include "instance-agent/streamer/input/no_input.h"
+#include "instance-agent/streamer/media/peer/gst_peer.h"
+#include "instance-agent/streamer/media/video/codecs.h"
 #include "instance-agent/streamer/streamer.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -18,7 +20,7 @@ using namespace svc;
 using namespace svc::streamer;
 using namespace std::chrono_literals;
 
-// Blocked in every thread, so that wait_for_signal() alone takes them.
+// Blocks the signals in every thread: only sigwait() takes them.
 sigset_t block_signals() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -33,7 +35,7 @@ bool signal_came(const sigset_t& signals, std::chrono::milliseconds within) {
     return sigtimedwait(&signals, nullptr, &limit) > 0;
 }
 
-// The guest starts its X server when it likes. Null: told to end meanwhile.
+// Waits for the guest's X server. Null: a signal came meanwhile.
 std::unique_ptr<Screen> await_screen(const Options& options, const StreamStart& start,
                                      const sigset_t& signals) {
     if (options.display.empty()) return make_fixed_screen(allowed_size(start.width, start.height));
@@ -68,7 +70,8 @@ std::unique_ptr<InputSink> make_input(const Options& options, const StreamStart&
     }
 }
 
-// The work is done beside this thread, which waits for signals; who ends first wakes the other.
+// The streamer runs on a thread of its own while this one waits for signals. The one that ends first wakes
+// the other.
 void serve(Streamer& streamer, const sigset_t& signals) {
     const pthread_t waiting = pthread_self();
     std::jthread work([&] {
@@ -80,7 +83,7 @@ void serve(Streamer& streamer, const sigset_t& signals) {
     if (number != SIGUSR1) streamer.stop();
 }
 
-// So that the session ends in error with a reason, and nobody waits for a stream that cannot come.
+// Reports the failure to the gateway, so that the session ends with an error instead of waiting for a stream.
 void report_failure(const StreamStart& start, const std::string& why) {
     constexpr auto patience = 20s;
     SystemClock clock;
@@ -105,8 +108,15 @@ int list_codecs() {
 
 void stream(const Options& options, const StreamStart& start) {
     const sigset_t signals = block_signals();
-    StreamerParts parts{options, start,          read_session(options.session), find_codecs(), {},
-                        {},      make_media_peer};
+    StreamerParts parts{options,
+                        start,
+                        read_session(options.session),
+                        find_codecs(),
+                        {},
+                        {},
+                        [](PeerSetup setup, PeerEvents& events) {
+                            return std::make_unique<GstPeer>(std::move(setup), events);
+                        }};
     parts.screen = await_screen(options, start, signals);
     if (!parts.screen) return;
     parts.input = make_input(options, start);

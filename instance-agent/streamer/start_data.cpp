@@ -14,7 +14,7 @@ namespace {
 
 constexpr int most_fps = 120;
 
-// A user may write what he wants: numbers that are none mean the default.
+// User data may contain anything: a value that is no number means the default.
 int number(const Json& document, std::string_view key, int least, int most, int fallback) {
     const Json* value = document.find(key);
     if (value == nullptr || !value->is_number()) return fallback;
@@ -27,10 +27,10 @@ std::optional<Json> object_of(const std::string& text) try {
     if (!document.is_object()) return std::nullopt;
     return document;
 } catch (const Error&) {
-    return std::nullopt;  // user data of another kind
+    return std::nullopt;  // the user data is not JSON
 }
 
-// A gateway that has a certificate for instances alone tells its name, too.
+// A gateway with a separate certificate for instances also gives its name.
 GatewayAddress gateway_of(const JsonFields& streaming) {
     const auto name = streaming.string("server_name");
     const std::string fingerprint =

@@ -1,5 +1,5 @@
 #pragma once
-// What svc-streamer is told when it starts: its command line, the user data, the session file.
+// The inputs of svc-streamer at its start: command line, user data, session file.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,22 +23,22 @@ struct Options {
     std::string audio_server;    // "": none
     InputKind input = InputKind::automatic;
     std::string log_level = "info";
-    bool list_codecs = false;  // and do nothing else
+    bool list_codecs = false;  // list codecs and exit
 };
-// Nothing: --help or --version was answered. Throws invalid_argument.
+// Nothing: --help or --version was printed. Throws invalid_argument.
 std::optional<Options> parse_options(int argc, char** argv);
 
-// Of the user data.
+// From the user data.
 struct StreamStart {
     std::string session_id;
     GatewayAddress gateway;
     std::string app, region;
     int width = 1280, height = 720, density = 240, fps = 60;
 };
-// Nothing: nobody streams. Throws invalid_argument when `streaming` is there and wrong.
+// Nothing: the user data has no `streaming`. Throws invalid_argument when `streaming` is wrong.
 std::optional<StreamStart> read_user_data(const std::string& text);
 
-// Of the session file; all may be missing outside of an instance.
+// From the session file. Outside of an instance all may be absent.
 struct InstanceFacts {
     std::string instance_id;
     std::optional<MetricsServer> metrics_server;

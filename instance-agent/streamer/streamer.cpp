@@ -12,9 +12,9 @@ namespace {
 
 constexpr const char* control_label = "control";
 constexpr std::chrono::seconds goodbye{1};
-constexpr std::size_t message_overhead = 256;  // so that many empty messages count too
+constexpr std::size_t message_overhead = 256;  // so that empty messages count too
 
-// The gateway's own messages have credentials in them.
+// The gateway's own messages contain credentials and are not logged.
 bool is_of_client(const std::string& text) try {
     const Json message = Json::parse(text);
     return !JsonFields(message).require_string("type").starts_with("ctl:");
@@ -89,7 +89,7 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
                 [] {}}) {}
 
 Streamer::~Streamer() {
-    queue_.stop();  // the link to the gateway may wait for room
+    queue_.stop();  // the gateway link's thread may wait in post_when_room()
     signalling_.end_media();
 }
 
@@ -107,7 +107,8 @@ void Streamer::end() {
     queue_.stop();
 }
 
-// Another thread waits for the queue's, which may notice the loss itself before it comes to what is posted.
+// Any other thread posts to the queue and waits; the queue's own thread may notice the loss itself and then
+// calls directly.
 void Streamer::display_lost() {
     if (queue_.runs_here()) return part();
     const auto said = std::make_shared<std::promise<void>>();
@@ -119,7 +120,7 @@ void Streamer::display_lost() {
     done.wait_for(goodbye);
 }
 
-// What the queue does next may wait for the display that is gone.
+// The queue's next work may block on the lost display.
 void Streamer::part() {
     if (!std::exchange(parted_, true))
         signalling_.say_goodbye({"the instance's screen is gone", end_code::stopped});
@@ -143,7 +144,7 @@ void Streamer::from_gateway(const std::string& text) {
 void Streamer::register_at_gateway() {
     to_gateway(register_message(parts_.start, parts_.codecs));
     to_gateway(Json::object({{"type", "ctl:status"}, {"status", "running"}}));
-    tell_stream();  // also that none flows: the one before us may have died streaming
+    tell_stream();  // also when no media flows: an earlier streamer may have died while streaming
 }
 
 void Streamer::tell_stream() {
@@ -164,7 +165,8 @@ PeerSetup Streamer::peer_setup() {
     std::error_code ignored;
     setup.places.display = parts_.options.display;
     setup.places.frame_socket = parts_.options.display.empty() ? parts_.options.frame_socket.string() : "";
-    if (std::filesystem::exists(parts_.options.audio_server, ignored))  // the guest's sound may come later
+    if (std::filesystem::exists(parts_.options.audio_server,
+                                ignored))  // the guest may start its sound server later
         setup.places.audio_server = parts_.options.audio_server;
     setup.width = size_.width;
     setup.height = size_.height;
@@ -182,7 +184,7 @@ void Streamer::stream_began() {
     queue_.after(metrics_interval, [this, stream = ++stream_] { sample(stream); });
 }
 
-// A key that stays down repeats itself.
+// A key that stays down would repeat.
 void Streamer::client_silent() {
     rtc_log_.note("silent");
     client_input_.release_all();
@@ -219,7 +221,7 @@ void Streamer::channel_opened(const std::string& label) {
 void Streamer::channel_closed(const std::string& label) {
     rtc_log_.note("channel closed", {{"channel", label}});
     if (label == control_label) {
-        client_input_.release_all();  // nobody can let go of it any more
+        client_input_.release_all();  // the client cannot release keys any more
         return wishes_.client_gone();
     }
     channels_.close(label);
@@ -233,15 +235,15 @@ void Streamer::channel_message(const std::string& label, const std::string& data
         channels_.to_guest(label, data);
 }
 
-// Clients read the data of these messages as JSON within JSON.
+// Clients expect the data of these messages as JSON text within JSON.
 void Streamer::tell_client(const std::string& type, const Json& data) {
-    MediaPeer* const peer = signalling_.peer();
+    Peer* const peer = signalling_.peer();
     if (peer == nullptr) return;
     if (peer->buffered(control_label) > max_control_buffered) return end_of_patience();
     peer->send(control_label, false, Json::object({{"type", type}, {"data", data.dump()}}).dump());
 }
 
-// Later: who tells the client something may be in the middle of it.
+// Posted: the caller may be in the middle of a message to the client.
 void Streamer::end_of_patience() {
     queue_.post([this, stream = stream_] {
         if (stream != stream_) return;
@@ -272,7 +274,7 @@ void Streamer::take_items(const JsonFields& items) {
     log_rtc_ = items.boolean("rtc_log").value_or(false);
     rtc_log_.enable(log_rtc_);
     bitrates_ = {kilobits(items, "bitrate_min_kbps"), kilobits(items, "bitrate_max_kbps")};
-    if (MediaPeer* const peer = signalling_.peer()) peer->set_bitrates(bitrates_);
+    if (Peer* const peer = signalling_.peer()) peer->set_bitrates(bitrates_);
 }
 
 void Streamer::sample(unsigned stream) {
@@ -282,7 +284,7 @@ void Streamer::sample(unsigned stream) {
 }
 
 void Streamer::send_metrics() {
-    MediaPeer* const peer = signalling_.peer();
+    Peer* const peer = signalling_.peer();
     if (peer == nullptr) return;
     const StreamStart& start = parts_.start;
     const auto lines = metric_lines({parts_.facts.instance_id, start.app, start.region, start.session_id},

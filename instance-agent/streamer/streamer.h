@@ -1,5 +1,6 @@
 #pragma once
-// The whole of svc-streamer but for GStreamer: one thread that decides, and the links around it.
+// svc-streamer without GStreamer: one thread takes all decisions; links to gateway, agent and client feed it
+// through a queue.
 #include <memory>
 #include <optional>
 
@@ -30,22 +31,23 @@ struct StreamerParts {
     PeerFactory make_peer;
 };
 
-// What the instance says of itself at the gateway first of all.
+// The first message to the gateway: describes the instance.
 Json register_message(const StreamStart& start, const std::vector<VideoCodec>& codecs);
 
 class Streamer final : private SignallingHost {
   public:
     static constexpr std::chrono::seconds metrics_interval{10};
-    static constexpr std::size_t max_control_buffered = 8U << 20;  // of `control`; its client does not listen
+    static constexpr std::size_t max_control_buffered =
+        8U << 20;  // bytes in `control`; beyond it the client does not read
 
     Streamer(StreamerParts parts, Clock& clock);
     ~Streamer() override;
     Streamer(const Streamer&) = delete;
     Streamer& operator=(const Streamer&) = delete;
 
-    void run();   // until stop(), or until the gateway ends the session
+    void run();   // returns after stop(), or when the gateway ends the session
     void stop();  // from any thread
-    // The program ends at once, whatever its other threads do: the client is told. From any thread, and from
+    // Tells the client that the display is lost; the program ends right afterwards. From any thread, and from
     // several at once.
     void display_lost();
 
@@ -79,9 +81,9 @@ class Streamer final : private SignallingHost {
     StreamerParts parts_;
     ScreenSize size_;
     bool automotive_ = false, log_rtc_ = false;
-    bool parted_ = false;  // the client knows that the display is gone
+    bool parted_ = false;  // the client was told that the display is gone
     BitrateLimits bitrates_;
-    unsigned stream_ = 0;  // its number: a sample that is due belongs to one
+    unsigned stream_ = 0;  // counts streams: a scheduled sample belongs to one
     Clock& clock_;
     EventQueue queue_;
     ClientInput client_input_;
@@ -89,13 +91,13 @@ class Streamer final : private SignallingHost {
     ControlChannel control_;
     CameraRelay camera_;
     GuestWishes wishes_;
-    std::unique_ptr<MetricsSender> metrics_;  // null: nobody wants any
+    std::unique_ptr<MetricsSender> metrics_;  // null: no metrics server
     RtcLog rtc_log_;
     Signalling signalling_;
     PageWriter page_writer_;
     CustomChannels channels_;
     std::unique_ptr<MicrophoneWatch> microphone_;  // null: the guest has no sound
-    AgentLink agent_;                              // these two begin to talk as soon as they are there: last
+    AgentLink agent_;  // last members: both links start threads that use the others
     GatewayLink gateway_;
 };
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "instance-agent/agent/agent_devices.h"
-#include "instance-agent/agent/guest/dialogue.h"
+#include "instance-agent/agent/guest/guest_protocol.h"
 #include "libsvc/base/error.h"
 extern "C" {
 #include "instance-agent/libsvcguest/json_reader.h"
@@ -31,7 +31,7 @@ struct World {
     World()
         : directory(std::filesystem::temp_directory_path(), "fuzz-"),
           devices(context()),
-          dialogue(devices.features()) {}
+          protocol(devices.features()) {}
     DeviceContext context() {
         Paths paths;
         paths.data = directory.path() / "data";
@@ -42,13 +42,13 @@ struct World {
     MetricsRegistry metrics;
     SystemClock clock;
     AgentDevices devices;
-    Dialogue dialogue;
+    GuestProtocol protocol;
     std::uint64_t last_session = 0;
 };
 
 void converse(World& world, MessageReader& reader, const GuestSessionPtr& session, bool& greeted) {
     while (const auto message = reader.next()) {
-        const auto reply = world.dialogue.take(session, greeted, *message);
+        const auto reply = world.protocol.take(session, greeted, *message);
         greeted = greeted || reply.greeted;
         if (reply.answer) (void)reply.answer->members.dump();
         if (reply.close) return;
@@ -94,6 +94,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const Error&) {
         // such a connection is closed
     }
-    if (greeted) world.dialogue.ended(session);
+    if (greeted) world.protocol.ended(session);
     return 0;
 }

@@ -29,7 +29,7 @@ struct PeerState {
 };
 
 // Takes answers as the real one does, as far as its check.
-class CheckedPeer final : public streamer::MediaPeer {
+class CheckedPeer final : public streamer::Peer {
   public:
     CheckedPeer(PeerState& state, const streamer::PeerSetup& setup, streamer::PeerEvents& events)
         : state_(state) {

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "instance-agent/agent/control/control_service.h"
-#include "instance-agent/agent/socket_place.h"
+#include "instance-agent/agent/files/socket_folder.h"
 
 namespace svc::agent {
 namespace {

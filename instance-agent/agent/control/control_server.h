@@ -1,6 +1,7 @@
 #pragma once
-// Serves the control API on its Unix socket (specification: Instance-local control API). Root, uid 1000 and
-// the user of the agent may connect. Paths may end in a slash.
+// Serves the instance-local control API on its Unix socket (docs/guest-interface.md, Control API). Only root,
+// uid 1000 and the user that runs the agent may connect. A path may end with a slash. An unknown path or
+// method is answered with 400 "API endpoint does not exist".
 #include <filesystem>
 #include <memory>
 #include <vector>

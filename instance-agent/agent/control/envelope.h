@@ -1,5 +1,6 @@
 #pragma once
-// Makes the replies of the control API (specification: Instance-local control API, Errors 6).
+// Answers of the instance-local control API (specification: Instance-local control API, Errors 6;
+// docs/guest-interface.md, Control API).
 #include "libsvc/base/json.h"
 #include "libsvc/net/http/response.h"
 

@@ -11,7 +11,7 @@ std::optional<Json> read_envelope(const std::string& body) {
         Json envelope = Json::parse(body);
         if (envelope.is_object()) return envelope;
     } catch (const Error&) {
-        // Text, such as the metrics.
+        // Plain text, for example metrics.
     }
     return std::nullopt;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Asks the agent that serves in this instance. One thread.
+// HTTP client of the control API of this instance's agent. One thread.
 #include <filesystem>
 
 #include "libsvc/base/json.h"
@@ -11,10 +11,10 @@ class AgentClient {
   public:
     explicit AgentClient(std::filesystem::path socket) : socket_(std::move(socket)) {}
 
-    // The metadata of the answer, null when it has none. Throws `unavailable` when no agent answers, else
-    // the answer's error.
+    // The metadata of the answer; null when it has none. Throws `unavailable` when no agent answers, and the
+    // answer's error when the agent refuses.
     Json ask(Method method, const std::string& path, const std::string& body = "") const;
-    // The same, for answers that may be no JSON: those come as they are.
+    // The same for routes that may answer with plain text, which is returned as `text`.
     struct Answer {
         Json metadata;
         std::string text;

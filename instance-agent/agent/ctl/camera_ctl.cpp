@@ -41,7 +41,7 @@ void send_all(int socket, std::string_view data) {
     }
 }
 
-// Nothing comes from the socket: that it can be read means that it was closed.
+// The agent sends nothing on this socket: it becomes readable when the agent closes it.
 void wait_for_input(int in, int socket) {
     pollfd both[] = {{in, POLLIN, 0}, {socket, POLLIN, 0}};
     while (::poll(both, 2, -1) < 0 && errno == EINTR) {

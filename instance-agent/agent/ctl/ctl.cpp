@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "instance-agent/agent/ctl/ctl_command.h"
-#include "instance-agent/agent/options.h"
+#include "instance-agent/agent/files/socket_folder.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
 
@@ -43,7 +43,7 @@ std::string usage_of(const CtlCommand& command) {
     return text;
 }
 
-// Of all commands, or those of one noun.
+// The help for all commands, or for those of one noun.
 std::string help(const std::vector<CtlCommand>& commands, std::string_view noun = "") {
     std::string text = "usage: svc-agent ctl [--api-socket PATH] COMMAND\n";
     for (const CtlCommand& command : commands)
@@ -55,7 +55,7 @@ bool is_help_flag(const std::string& word) {
     return word == "--help" || word == "-h";
 }
 
-// Of all, or behind a noun and perhaps its verb, of that noun.
+// The help that the words ask for: for all commands, or for the noun before --help.
 std::optional<std::string> help_asked(const std::vector<CtlCommand>& commands,
                                       const std::vector<std::string>& words) {
     if (words.empty()) return std::nullopt;
@@ -80,10 +80,10 @@ const CtlCommand& find(const std::vector<CtlCommand>& commands, const std::vecto
     return *found;
 }
 
-// Takes --api-socket, which stands before the command.
+// Takes --api-socket and its value from the words before the command.
 std::filesystem::path take_socket(std::vector<std::string>& words) {
     const std::string name = "--api-socket";
-    std::filesystem::path socket = Options().api_socket;
+    std::filesystem::path socket = default_api_socket;
     if (words.empty() || !words[0].starts_with(name)) return socket;
     if (words[0] == name && words.size() < 2) throw CtlUsageError("flag --api-socket needs a value");
     const bool alone = words[0] == name;
@@ -109,7 +109,7 @@ int report(const CtlStreams& streams, const std::exception& error, int status) n
     try {
         write_all(streams.err, "svc-agent: " + std::string(error.what()) + "\n");
     } catch (const std::exception&) {
-        // Nobody listens; the exit status still tells.
+        // stderr is closed; the exit status still tells.
     }
     return status;
 }

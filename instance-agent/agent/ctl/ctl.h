@@ -9,8 +9,8 @@ struct CtlStreams {
     int in = 0, out = 1, err = 2;
 };
 
-// `words` follow "ctl". Prints an answer's metadata as JSON, errors to `err`. Returns the exit status: 0; 1
-// refused or failed; 2 wrong usage; 3 no agent answers.
+// Runs the command in `words`, which follow "ctl". Prints an answer's metadata as JSON, errors to `err`.
+// Returns the exit status: 0 done; 1 refused or failed; 2 wrong usage; 3 no agent answers.
 int run_ctl(const std::vector<std::string>& words, const CtlStreams& streams = {}) noexcept;
 
 }  // namespace svc::agent

@@ -1,5 +1,5 @@
 #pragma once
-// One command of `svc-agent ctl` as data, and the tables of them.
+// Commands of `svc-agent ctl` as data: a table for each noun.
 #include <functional>
 #include <limits>
 
@@ -15,16 +15,16 @@ struct CtlCall {
     const CtlStreams& streams;
 
     const std::string& plain(std::size_t at) const { return words.plain().at(at); }
-    void print(const Json& metadata) const;  // nothing for null
+    void print(const Json& metadata) const;  // prints nothing for null
 };
 
 inline constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 
 struct CtlCommand {
-    std::string_view noun, verb;          // a verb of "": the noun is all
-    std::string_view usage;               // what follows
-    std::size_t least = 0, most = 0;      // words that are no flags
-    std::vector<std::string_view> flags;  // all with a value
+    std::string_view noun, verb;          // verb "": the command is the noun alone
+    std::string_view usage;               // the help text of the arguments
+    std::size_t least = 0, most = 0;      // number of arguments that are not flags
+    std::vector<std::string_view> flags;  // each takes a value
     std::function<void(const CtlCall&)> run;
 };
 
@@ -35,10 +35,10 @@ std::vector<CtlCommand> trace_ctl();
 std::vector<CtlCommand> platform_ctl();
 std::vector<CtlCommand> vehicle_ctl();
 
-// "enable" and "disable", that POST to `path`, and "show", that reads it.
+// The verbs "enable" and "disable", which POST to `path`, and "show", which reads it.
 std::vector<CtlCommand> switch_ctl(std::string_view noun, const std::string& path);
 
-// A file, or standard input for "-". Throws `exhausted` beyond `most` bytes.
+// The content of a file, or of standard input for "-". Throws `exhausted` beyond `most` bytes.
 std::string read_input(const CtlCall& call, const std::string& file, std::size_t most);
 
 }  // namespace svc::agent

@@ -1,6 +1,6 @@
 #pragma once
-// The words of one command of `svc-agent ctl`: flags with a value (--area 1, --area=1), and the rest. What
-// begins with one dash is a number. After "--" nothing is a flag.
+// The words of one command of `svc-agent ctl`: flags with a value (--area 1, --area=1) and plain words. A
+// word with one dash is a negative number. Words after "--" are plain.
 #include <map>
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace svc::agent {
 
-// Exit status 2 instead of 1.
+// Wrong usage: exit status 2.
 class CtlUsageError : public Error {
   public:
     explicit CtlUsageError(const std::string& message) : Error(ErrorCode::invalid_argument, message) {}
@@ -23,7 +23,7 @@ class CtlWords {
     CtlWords(const std::vector<std::string>& words, const std::vector<std::string_view>& flags);
     const std::vector<std::string>& plain() const { return plain_; }
     std::optional<std::string> flag(std::string_view name) const;
-    std::optional<double> number(std::string_view name) const;  // of a flag
+    std::optional<double> number(std::string_view name) const;  // the value of a flag
 
   private:
     std::vector<std::string> plain_;

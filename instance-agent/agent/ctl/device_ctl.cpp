@@ -56,7 +56,7 @@ void stop_trace(const CtlCall& call) {
     copy_file(trace, open_file(*output, O_WRONLY | O_CREAT | O_TRUNC, 0644).get());
 }
 
-// true and 1000 are what they look like, all else is a text.
+// The words true, false and numbers become JSON values, any other word a text.
 Json item_value(const std::string& text) {
     try {
         return Json::parse(text);
@@ -65,7 +65,7 @@ Json item_value(const std::string& text) {
     }
 }
 
-// All at once: two limits may be wrong one after the other.
+// Sets all items in one request: one limit alone may contradict another.
 void set_items(const CtlCall& call) {
     const auto& words = call.words.plain();
     if (words.size() % 2 != 0) throw CtlUsageError(words.back() + ": a value is missing");

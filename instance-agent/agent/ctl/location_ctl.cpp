@@ -37,7 +37,7 @@ void send_line(const CtlCall& call, std::string_view line) {
     (void)call.agent.ask(Method::patch, location, body.dump());
 }
 
-// Updates come at the pace of whoever writes them, a line each.
+// Reads updates from standard input, one a line, as fast as they come.
 void feed(const CtlCall& call) {
     std::string waiting, block(most_line, '\0');
     for (;;) {

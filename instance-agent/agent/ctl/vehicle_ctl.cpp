@@ -8,7 +8,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// A number in any base, or a name: PERF_VEHICLE_SPEED.
+// A property: a number in any base, or a name like PERF_VEHICLE_SPEED.
 PropertyId property_of(const std::string& text) {
     if (const auto number = parse_property_number(text)) return *number;
     const KnownProperty* known = find_property(std::string_view(text));
@@ -34,7 +34,7 @@ Json array_of(const Texts& texts, Json (*read)(const std::string&)) {
     return values;
 }
 
-// Puts the values into the field that the property's type has.
+// Puts the values into the field for the property's type.
 void set_values(Json& body, PropertyId prop, const Texts& texts) {
     const auto type = type_of(prop);
     if (!type) throw CtlUsageError("property " + std::to_string(prop) + " has no type that is known");

@@ -1,25 +1,25 @@
 #pragma once
-// What devices are built with. Everything in it outlives them.
+// What every device's constructor gets. All of it outlives the devices.
 #include <filesystem>
 #include <string>
 
-#include "instance-agent/agent/paths.h"
+#include "instance-agent/agent/files/paths.h"
 #include "libsvc/base/clock.h"
 #include "libsvc/base/metrics.h"
 
 namespace svc::agent {
 
 struct DeviceContext {
-    Paths paths;                        // `data` is where traces and settings go
-    std::filesystem::path sockets;      // folder for sockets a device makes: that of the control API
-    std::filesystem::path vhal_config;  // a file for the vehicle properties; "": the built-in table
-    std::string platform;               // of the instance: "webrtc", "swrast", "null"; "" is the last one
-    bool automotive = false;            // of the image: vehicle properties are served
-    bool in_instance = false;  // may leave names in the guest's /dev; a developer's machine is let be
-    MetricsRegistry& metrics;  // series are named runtime_*
+    Paths paths;                        // `data` holds traces and settings
+    std::filesystem::path sockets;      // where a device makes a socket: the folder of the control API
+    std::filesystem::path vhal_config;  // file of vehicle properties; "": the built-in table
+    std::string platform;               // "webrtc", "swrast", "null"; "" counts as "null"
+    bool automotive = false;            // the image has vehicle properties
+    bool in_instance = false;           // may make links in /dev; not on a developer's machine
+    MetricsRegistry& metrics;           // the devices' series are named runtime_*
     Clock& clock;
 
-    // What a restarted agent finds again. May be absent; 0700 where a device makes it.
+    // The folder of state files. May be absent; a device makes it with mode 0700.
     std::filesystem::path state() const { return paths.state(); }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Calls that are repeated at a steady rate, each under a key, all on one thread: what they send stays in
-// order.
+// Repeats calls at a steady rate. Each call has a key; all of them run on one thread, so that what they send
+// stays in order.
 #include <functional>
 #include <map>
 #include <utility>
@@ -10,8 +10,8 @@
 
 namespace svc::agent {
 
-// Thread-safe. A call that runs while its key is stopped runs to its end. Calls that a stalled machine missed
-// are left out, not made up for.
+// Thread-safe. stop() does not interrupt or await a call that runs. Calls that a stalled machine has missed
+// are skipped.
 class Repeater {
   public:
     using Key = std::pair<std::uint64_t, std::uint64_t>;
@@ -19,8 +19,9 @@ class Repeater {
 
     Repeater(Clock& clock, std::string name) : clock_(clock), timer_(clock, std::move(name)) {}
 
-    void start(Key key, Duration interval, Call call);  // the first call at once; replaces what the key had
-    void hasten(Key key);                               // calls at once, then at the interval again
+    void start(Key key, Duration interval,
+               Call call);  // the first call at once; replaces the key's older call
+    void hasten(Key key);   // calls at once, then again at the interval
     void stop(Key key);
     bool has(Key key) const;
     void once(Call call) { timer_.after(Duration::zero(), std::move(call)); }  // at once
@@ -31,7 +32,7 @@ class Repeater {
         Call call;
         SteadyTime due{};
         Timer::Ticket ticket = 0;
-        std::uint64_t turn = 0;  // a call that was put off by hasten() meanwhile does nothing
+        std::uint64_t turn = 0;  // a timer of an older turn does nothing
     };
     void arm(Key key, Entry& entry);
     void fire(Key key, std::uint64_t turn);

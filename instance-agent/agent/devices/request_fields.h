@@ -1,7 +1,7 @@
 #pragma once
-// Reads the members of a request as the instance's APIs word it. All throw invalid_argument: "Missing field
-// 'x'" for what is absent or null, "Invalid value for field 'x'" for what has another type or lies out of its
-// range.
+// Reads members of a request of the control API or the guest interface. All functions throw invalid_argument:
+// "Missing field 'x'" when a member is absent or null, "Invalid value for field 'x'" when it has another type
+// or is out of range.
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -28,7 +28,7 @@ bool require_boolean(const Json& object, std::string_view name);
 std::string require_text(const Json& object, std::string_view name);
 std::optional<std::string> read_text(const Json& object, std::string_view name);
 
-// {"enable": true}, the body of every switch.
+// The body of a request that switches a device: {"enable": true}.
 bool read_enable(const Json& body);
 
 }  // namespace svc::agent

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "instance-agent/agent/socket_place.h"
+#include "instance-agent/agent/files/socket_folder.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/net/socket/bind.h"
@@ -20,11 +20,11 @@ using Steady = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t listener_id = 0, waker_id = 1, first_session_id = 16;
-constexpr unsigned socket_mode = 0666;  // it gives data; what controls asks for more
+constexpr unsigned guest_socket_mode = 0666;  // every user may connect; ops that control check the peer
 constexpr int accepts_per_turn = 64;
 constexpr int messages_per_turn = 64;
-constexpr std::size_t reserved_sessions = 32;  // for those who may control
-constexpr auto accept_pause = 100ms;           // out of descriptors
+constexpr std::size_t reserved_sessions = 32;  // kept free for peers that may control
+constexpr auto accept_pause = 100ms;           // pause in accepting when descriptors run out
 
 void watch(int epoll, int operation, int fd, std::uint64_t id, std::uint32_t events) {
     epoll_event event{};
@@ -43,9 +43,9 @@ std::uint64_t inode_of(const std::filesystem::path& file) {
 GuestLoop::GuestLoop(GuestServerOptions options, std::vector<GuestFeature> features)
     : options_(std::move(options)),
       share_(std::make_shared<GuestShare>(options_)),
-      dialogue_(std::move(features)),
+      protocol_(std::move(features)),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      listener_(net::bind_unix(options_.socket, socket_mode, -1)),
+      listener_(net::bind_unix(options_.socket, guest_socket_mode, -1)),
       next_id_(first_session_id) {
     if (!epoll_) throw system_error("cannot make an epoll descriptor", errno);
     give_to_user(options_.socket);
@@ -88,7 +88,7 @@ void GuestLoop::run() {
 }
 
 void GuestLoop::handle(const epoll_event& event) {
-    const std::uint64_t source = event.data.u64;  // a copy: the struct is packed
+    const std::uint64_t source = event.data.u64;  // copied because the struct is packed
     if (source == listener_id) return accept_some();
     if (source == waker_id) {
         for (const std::uint64_t id : share_->take_woken())
@@ -114,14 +114,14 @@ void GuestLoop::accept_some() {
     }
 }
 
-// Out of descriptors or memory: the backlog keeps who comes until others have gone.
+// Out of descriptors or memory: stops accepting for a moment. New connections wait in the backlog.
 void GuestLoop::rest_accepting() {
     accepting_ = false;
     accept_again_ = Steady::now() + accept_pause;
     watch(epoll_.get(), EPOLL_CTL_MOD, listener_.get(), listener_id, 0);
 }
 
-// Nobody without control over the instance can keep those who have it out.
+// Sessions of users without control rights leave room for peers that have them.
 bool GuestLoop::is_welcome(const GuestPeer& peer) const {
     if (peer.may_control) return sessions_.size() < options_.max_sessions;
     const auto found = by_user_.find(peer.uid);
@@ -134,7 +134,7 @@ void GuestLoop::admit(FileDescriptor socket) {
     const GuestPeer peer = read_peer(socket.get());
     if (!is_welcome(peer)) return share_->refused.add();
     const std::uint64_t id = next_id_++;
-    const auto session = std::make_shared<Attached>(share_, options_, std::move(socket), id, peer);
+    const auto session = std::make_shared<GuestConnection>(share_, options_, std::move(socket), id, peer);
     session->interest = EPOLLIN;
     watch(epoll_.get(), EPOLL_CTL_ADD, session->descriptor(), id, session->interest);
     sessions_.emplace(id, session);
@@ -160,7 +160,8 @@ void GuestLoop::handle_session(const Session& session, std::uint32_t events) {
     }
 }
 
-// Takes what is there, as long as the answers are read. False: a fault of the client.
+// Handles the messages that have come, as long as the client reads its answers. False: the client broke the
+// protocol.
 bool GuestLoop::converse(const Session& session) {
     for (int i = 0; i < messages_per_turn && !session->is_clogged(); ++i) {
         const auto message = session->next_message();
@@ -172,13 +173,13 @@ bool GuestLoop::converse(const Session& session) {
         if (!reply(session, *message)) return false;
     }
     if (!session->flush()) return false;
-    session->waits_for_room = true;  // be it for its turn alone
+    session->waits_for_room = true;  // also when it only has used up its turn
     return true;
 }
 
 bool GuestLoop::reply(const Session& session, const GuestMessage& message) {
     const std::uint64_t mark = session->mark();
-    Dialogue::Reply reply = dialogue_.take(session, session->greeted, message);
+    GuestProtocol::Reply reply = protocol_.take(session, session->greeted, message);
     if (reply.greeted) {
         session->greeted = true;
         greeted_.with([&](auto& all) { all.emplace(session->id(), session); });
@@ -188,7 +189,7 @@ bool GuestLoop::reply(const Session& session, const GuestMessage& message) {
     return !reply.close;
 }
 
-// What more there is to do, for epoll to tell.
+// Sets the events that epoll watches for this session, or wakes the loop for another turn.
 void GuestLoop::settle(const Session& session) {
     if (session->waits_for_room && !session->is_clogged()) share_->wake(session->id());
     std::uint32_t interest = session->waits_for_room ? 0U : EPOLLIN;
@@ -212,10 +213,10 @@ void GuestLoop::end(const Session& session, bool at_fault) {
     session->close();
     if (!session->greeted) return;
     greeted_.with([&](auto& all) { all.erase(session->id()); });
-    dialogue_.ended(session);
+    protocol_.ended(session);
 }
 
-// Those who have not said hello in time. Ids grow with time, so the first of them is the eldest.
+// Ends sessions that have not said hello in time, and accepts again after a pause.
 void GuestLoop::end_silent() {
     const Instant now = Steady::now();
     if (!accepting_ && now >= accept_again_) {

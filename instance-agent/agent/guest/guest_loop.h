@@ -1,17 +1,18 @@
 #pragma once
-// The loop of the guest server: accepts, reads, asks the dialogue, writes.
+// The event loop of the guest server: accepts connections, reads messages, passes them to the protocol,
+// writes answers and events.
 #include <array>
 #include <map>
 
-#include "instance-agent/agent/guest/attached_guest.h"
-#include "instance-agent/agent/guest/dialogue.h"
+#include "instance-agent/agent/guest/guest_connection.h"
+#include "instance-agent/agent/guest/guest_protocol.h"
 #include "libsvc/base/guarded.h"
 
 struct epoll_event;
 
 namespace svc::agent {
 
-// All on the server's thread but for stop(), broadcast() and sessions().
+// Called on the server's thread, except stop(), broadcast() and sessions().
 class GuestLoop {
   public:
     GuestLoop(GuestServerOptions options, std::vector<GuestFeature> features);
@@ -22,8 +23,8 @@ class GuestLoop {
     std::size_t sessions() const;
 
   private:
-    using Session = std::shared_ptr<Attached>;
-    using Instant = Attached::Instant;
+    using Session = std::shared_ptr<GuestConnection>;
+    using Instant = GuestConnection::Instant;
 
     void handle(const epoll_event& event);
     void accept_some();
@@ -41,15 +42,15 @@ class GuestLoop {
 
     const GuestServerOptions options_;
     const std::shared_ptr<GuestShare> share_;
-    Dialogue dialogue_;
+    GuestProtocol protocol_;
     FileDescriptor epoll_, listener_;
-    std::uint64_t socket_file_ = 0;  // its inode: only ours is removed
+    std::uint64_t socket_file_ = 0;  // the socket's inode: only this socket is removed at the end
     std::uint64_t next_id_;
     bool accepting_ = true;
     Instant accept_again_{};
     std::map<std::uint64_t, Session> sessions_;
     std::map<uid_t, std::size_t> by_user_;
-    Guarded<std::map<std::uint64_t, Session>> greeted_;  // for other threads
+    Guarded<std::map<std::uint64_t, Session>> greeted_;  // the sessions for broadcast(), on any thread
     std::atomic<std::size_t> count_{0};
     std::atomic<bool> stopping_{false};
 };

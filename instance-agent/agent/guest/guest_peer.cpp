@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "instance-agent/agent/socket_place.h"
+#include "instance-agent/agent/files/socket_folder.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view control_group = "vehicle";
 constexpr std::size_t most_group_bytes = 1U << 20;
 
-// Read by hand: what the C library does for this cannot be linked statically.
+// Parses /etc/group itself: getgrouplist() of the C library needs shared libraries, which a static program
+// cannot load.
 std::optional<gid_t> find_group(const std::filesystem::path& groups) try {
     for (const std::string& line : split(read_file(groups, most_group_bytes), '\n')) {
         const auto fields = split(line, ':');
@@ -31,7 +32,7 @@ std::optional<gid_t> find_group(const std::filesystem::path& groups) try {
     }
     return std::nullopt;
 } catch (const Error&) {
-    return std::nullopt;  // a guest need not have the file
+    return std::nullopt;  // a guest may lack the file
 }
 
 std::vector<gid_t> read_groups(int socket) {

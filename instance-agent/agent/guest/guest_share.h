@@ -1,10 +1,12 @@
 #pragma once
-// What the guest server's thread shares with those who hold its sessions, perhaps after its end.
+// State that the guest server's thread shares with holders of its sessions, which may outlive the server:
+// wake-ups, bytes that wait, metrics.
 #include <atomic>
 #include <mutex>
 #include <vector>
 
-#include "instance-agent/agent/guest/guest_server.h"
+#include "instance-agent/agent/guest/guest_server_options.h"
+#include "libsvc/base/file.h"
 
 namespace svc::agent {
 
@@ -13,12 +15,12 @@ class GuestShare {
   public:
     explicit GuestShare(const GuestServerOptions& options);
 
-    // Makes the server's thread look at a session that has something to send or is to end.
+    // Makes the server's thread handle a session that has output or shall end.
     void wake(std::uint64_t session);
     int wake_descriptor() const { return wake_.get(); }
     std::vector<std::uint64_t> take_woken();
 
-    // Bytes that wait; changed by the difference of one session.
+    // Counts the bytes that wait in one session: `before` and `after` a change.
     void account(std::size_t before, std::size_t after) { waiting_ += after - before; }
     bool has_room(std::size_t bytes) const { return waiting_ + bytes <= total_bytes_; }
 
@@ -28,7 +30,7 @@ class GuestShare {
     std::vector<std::uint64_t> woken_;
     std::atomic<std::size_t> waiting_{0};
     const std::size_t total_bytes_;
-    MetricsRegistry own_;  // where the server was given none
+    MetricsRegistry own_;  // used when the options name no registry
 
   public:
     Counter &sessions_total, &messages, &refused, &dropped_events, &dropped_frames;

@@ -5,7 +5,7 @@
 namespace svc::agent {
 namespace {
 
-constexpr std::size_t keep_bytes = 16U << 10;  // of an empty buffer
+constexpr std::size_t keep_bytes = 16U << 10;  // capacity that an empty buffer keeps
 
 std::uint32_t byte_at(std::string_view data, std::size_t at) {
     return static_cast<unsigned char>(data[at]);

@@ -21,13 +21,13 @@ inline constexpr std::size_t max_release_bytes = 64;
 
 std::string pack(MessageKind kind, std::uint16_t stream, std::string_view payload);
 
-// Puts together what a client sends. One thread.
+// Assembles messages from the bytes of a client. One thread.
 class MessageReader {
   public:
     explicit MessageReader(std::size_t max_json) : max_json_(max_json) {}
     void feed(std::string_view data);
-    // Nothing: more is needed. Throws invalid_argument for a header no client may send; nothing that follows
-    // can be read then.
+    // The next message; nothing: more bytes are needed. Throws invalid_argument for a header that no client
+    // may send; then the stream cannot be read any further.
     std::optional<GuestMessage> next();
     std::size_t buffered() const { return in_.size() - begin_; }
 
@@ -36,7 +36,7 @@ class MessageReader {
 
     std::size_t max_json_;
     std::string in_;
-    std::size_t begin_ = 0;  // what lies before is read already
+    std::size_t begin_ = 0;  // bytes before it are read already
 };
 
 }  // namespace svc::agent

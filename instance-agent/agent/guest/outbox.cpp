@@ -5,7 +5,7 @@
 namespace svc::agent {
 namespace {
 
-constexpr std::size_t max_items = 1024;  // bounds the search for what to drop
+constexpr std::size_t max_items = 1024;  // bounds the search for an event to drop
 
 }  // namespace
 
@@ -18,8 +18,8 @@ void Outbox::put_answer(std::string message, FileDescriptor descriptor, std::uin
     answer_bytes_ += message.size();
     auto place = queue_.end();
     while (place != queue_.begin() && std::prev(place)->number >= mark) --place;
-    if (place == queue_.begin() && sent_ > 0) ++place;  // what is half sent comes first
-    // It takes the number of what it stands before, so that the order of numbers stays.
+    if (place == queue_.begin() && sent_ > 0) ++place;  // a message that is sent in part stays first
+    // The answer takes the number of the message behind it, so that numbers stay in order.
     const std::uint64_t number = place == queue_.end() ? next_number_++ : place->number;
     queue_.insert(place, Item{number, Kind::answer, "", std::move(message), std::move(descriptor)});
 }

@@ -6,7 +6,7 @@
 namespace svc::agent {
 namespace {
 
-// Values as JSON strings: what they hold cannot begin a second line.
+// Values are written as JSON strings, so that a line end in a value does not begin a second log line.
 std::string line_of(log::Level level, std::string_view message, const log::Fields& fields) {
     std::string line = to_rfc3339(SystemClock().now()) + " " + std::string(log::to_text(level)) + " ";
     for (const char c : message) line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;

@@ -1,16 +1,16 @@
 #pragma once
-// The agent's own log inside the instance, for whoever looks into it there.
+// The agent's own log file inside the instance.
 #include <filesystem>
 #include <mutex>
 #include <optional>
 
-#include "instance-agent/agent/processes/bounded_file.h"
+#include "instance-agent/agent/files/bounded_file.h"
 #include "libsvc/base/log.h"
 
 namespace svc::agent {
 
-// While alive, copies every log line into `path`; above `max_bytes` the file starts anew and the old one is
-// kept as `path`.1. A log that cannot be written is told once on stderr and done without. One at a time.
+// While it lives, every log line is also written to `path`, a BoundedFile. When the file cannot be written,
+// the agent says so once on stderr and goes on without it. At most one LogFile at a time.
 class LogFile {
   public:
     explicit LogFile(std::filesystem::path path, std::uint64_t max_bytes = 1U << 20);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* default_name = "info";
 
-// We have no lines below debug and none above error.
+// The agent writes no lines below debug and none above error: trace counts as debug, fatal as error.
 constexpr std::array<std::pair<std::string_view, log::Level>, 6> levels{{{"trace", log::Level::debug},
                                                                          {"debug", log::Level::debug},
                                                                          {"info", log::Level::info},

@@ -1,5 +1,5 @@
 #pragma once
-// How much the agent logs, under the names of the control API, kept across restarts.
+// The agent's log level, by the names of the control API. It survives a restart of the agent.
 #include <filesystem>
 #include <string>
 
@@ -8,18 +8,20 @@
 
 namespace svc::agent {
 
-// trace, debug, info, warning, error, fatal; else invalid_argument "Invalid log level '<name>'".
+// The level of trace, debug, info, warning, error or fatal. Throws invalid_argument "Invalid log level
+// '<name>'" for any other name.
 log::Level log_level_of(const std::string& name);
 
 // Thread-safe.
 class LogSetting {
   public:
-    // Takes what was set before, unless `given` names a level: "" does not. Throws invalid_argument for a
-    // name that is none.
+    // Takes the level that was set before, unless `given` (the command line) names one; "" names none. Throws
+    // invalid_argument for an unknown name.
     LogSetting(std::filesystem::path file, const std::string& given);
 
     std::string name() const;
-    // Throws as log_level_of() does. Where it cannot be kept, it holds until the agent ends.
+    // Throws what log_level_of() throws. When the file cannot be written, the level holds until the agent
+    // ends.
     void set(const std::string& name);
 
   private:

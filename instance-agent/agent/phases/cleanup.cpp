@@ -24,7 +24,7 @@ class Cleaner {
         for (const std::string& pattern : keep) keep_.push_back(clean_pattern(pattern));
     }
 
-    // True when nothing was kept in there.
+    // True when the folder is empty afterwards.
     bool clean(const fs::path& directory) {
         std::vector<fs::path> entries;
         for (const auto& entry : fs::directory_iterator(directory)) entries.push_back(entry.path());

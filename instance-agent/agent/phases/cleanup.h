@@ -1,19 +1,19 @@
 #pragma once
-// What a bootstrap leaves behind in the version it makes.
+// Removes from a base instance what the version that is made of it shall not contain.
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "instance-agent/agent/paths.h"
+#include "instance-agent/agent/files/paths.h"
 
 namespace svc::agent {
 
-// Removes everything from the application's directory but manifest.yaml, hooks/ and what a pattern of `keep`
-// matches: shell patterns over the whole path relative to it, `*` and `?` stop at a slash; of a directory
-// that matches, everything stays.
+// Removes everything from the application's folder but manifest.yaml, hooks/ and the paths that a pattern of
+// `keep` matches. Patterns are shell patterns for the whole path relative to the folder; `*` and `?` do not
+// match a slash. A folder that matches stays with all that is in it.
 void clean_app(const std::filesystem::path& app, const std::vector<std::string>& keep);
 
-// Removes what the agent wrote for itself: logs, progress, downloads.
+// Removes the agent's own files: logs, progress, downloads.
 void clean_own(const Paths& paths);
 
 }  // namespace svc::agent

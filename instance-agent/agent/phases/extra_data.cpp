@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <charconv>
 
-#include "instance-agent/agent/phases/owner_names.h"
+#include "instance-agent/agent/phases/owner_lookup.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
@@ -42,7 +42,8 @@ unsigned file_mode(const Item& item) {
     return item.permissions.value_or(0660);
 }
 
-// Whoever may read a file may also look into its directory. `nested`: below the folder of the package.
+// Permissions of a folder: who may read the file may list the folder. `nested`: below the folder of the
+// package.
 unsigned directory_mode(const Item& item, bool nested) {
     if (item.permissions) return *item.permissions | (*item.permissions & 0444U) >> 2U;
     if (is_on_sdcard(item.target)) return 0771;
@@ -111,10 +112,11 @@ void check_target(const std::string& name, const fs::path& target) {
         throw Error(ErrorCode::invalid_argument, "target " + quoted(target.native()) + " is invalid");
 }
 
-Item read_item(const Work& work, const std::string& name, const JsonFields& fields, Owners& owners) {
+Item read_item(const PhaseContext& phase, const std::string& name, const JsonFields& fields,
+               OwnerLookup& owners) {
     Item item;
     item.name = name;
-    item.source = work.paths.app() / "extra-data" / name;
+    item.source = phase.paths.app() / "extra-data" / name;
     item.target = fs::path(fields.require_string("target")).lexically_normal();
     check_target(name, item.target);
     const std::string standard =
@@ -126,22 +128,22 @@ Item read_item(const Work& work, const std::string& name, const JsonFields& fiel
     return item;
 }
 
-void place(const Work& work, const Item& item) {
+void place(const PhaseContext& phase, const Item& item) {
     if (!fs::exists(fs::symlink_status(item.source)))
         throw Error(ErrorCode::not_found, "the package does not hold it");
-    make_parents(work.paths, item);
-    copy_entry(item, item.source, work.paths.in_guest(item.target) / item.name);
+    make_parents(phase.paths, item);
+    copy_entry(item, item.source, phase.paths.in_guest(item.target) / item.name);
 }
 
 }  // namespace
 
-std::vector<std::string> place_extra_data(const Work& work) {
-    if (!work.session.app.extra_data.is_object()) return {};
-    Owners owners(work.paths, work.session.app.boot_package);
-    for (const auto& [name, value] : work.session.app.extra_data.as_object())
+std::vector<std::string> place_extra_data(const PhaseContext& phase) {
+    if (!phase.session.app.extra_data.is_object()) return {};
+    OwnerLookup owners(phase.paths, phase.session.app.boot_package);
+    for (const auto& [name, value] : phase.session.app.extra_data.as_object())
         with_context("extra data " + quoted(name), [&, &name = name, &value = value] {
             try {
-                place(work, read_item(work, name, JsonFields(value), owners));
+                place(phase, read_item(phase, name, JsonFields(value), owners));
             } catch (const fs::filesystem_error& e) {
                 throw system_error("cannot be placed", e.code().value());
             }

@@ -1,15 +1,15 @@
 #pragma once
-// Installs the application's package into the guest, where the guest knows how to.
+// Installs the Android package of an application into the guest.
 #include <optional>
 #include <string>
 
-#include "instance-agent/agent/phases/phase_work.h"
+#include "instance-agent/agent/phases/phase_context.h"
 
 namespace svc::agent {
 
-// Installs app.apk of the application with the guest's `pm` and grants the required permissions. Nothing to
-// do without app.apk; a guest without `pm` keeps it for the hooks, and the note says so. Throws Error "cannot
-// install app.apk: ...".
-std::optional<std::string> install_app(const Work& work);
+// Installs app.apk of the application with the guest's `pm` and grants the required permissions. Does nothing
+// without app.apk. Without `pm` in the guest it leaves app.apk to the hooks and returns a note. Throws Error
+// "cannot install app.apk: ...".
+std::optional<std::string> install_app(const PhaseContext& phase);
 
 }  // namespace svc::agent

@@ -21,12 +21,12 @@ bool is_base(const AgentSession& session) {
     return session.instance_type == "base";
 }
 
-void note_start(const Work& work, const std::string& what) {
+void note_start(const PhaseContext& phase, const std::string& what) {
     log::info("hook starts", {{"hook", what}});
     try {
-        work.output.append("--- " + to_rfc3339(work.clock.now()) + " " + what + "\n");
+        phase.output.append("--- " + to_rfc3339(phase.clock.now()) + " " + what + "\n");
     } catch (const std::exception&) {
-        return;  // told by the hook's own trouble, if it has any
+        return;  // the log cannot be written; the hook's own failure matters more
     }
 }
 
@@ -51,35 +51,35 @@ std::string describe_hook(const PackageRef& package, const std::string& hook) {
     return "hook " + hook + " of " + describe(package);
 }
 
-std::vector<std::string> hook_environment(const Work& work, const PackageRef& package) {
-    std::vector<std::string> environment = program_environment(work.session);
+std::vector<std::string> hook_environment(const PhaseContext& phase, const PackageRef& package) {
+    std::vector<std::string> environment = program_environment(phase.session);
     const auto add = [&](const char* name, const std::string& value) {
         environment.push_back(std::string(name) + "=" + value);
     };
-    const std::string& launched = work.session.config.boot_package;
-    const std::string& activity = work.session.config.boot_activity;
-    if (!package.is_application) add("ADDON_DIR", work.paths.directory_of(package));
-    add("APP_DIR", work.paths.app());
-    add("RUNTIME_DIR", work.paths.data);
-    add("ANDROID_ROOTFS", work.paths.guest);
-    add("GUEST_ROOTFS", work.paths.guest);
-    add("BOOT_PACKAGE", launched.empty() ? work.session.app.boot_package : launched);
-    add("BOOT_ACTIVITY", activity.empty() ? work.session.app.boot_activity : activity);
-    add("CONTAINER_TYPE", work.is_base() ? "base" : "regular");
-    add("INSTANCE_TYPE", work.is_base() ? "base" : "regular");
-    if (work.exit_code) add("RUNTIME_EXIT_CODE", std::to_string(*work.exit_code));
+    const std::string& launched = phase.session.config.boot_package;
+    const std::string& activity = phase.session.config.boot_activity;
+    if (!package.is_application) add("ADDON_DIR", phase.paths.directory_of(package));
+    add("APP_DIR", phase.paths.app());
+    add("RUNTIME_DIR", phase.paths.data);
+    add("ANDROID_ROOTFS", phase.paths.guest);
+    add("GUEST_ROOTFS", phase.paths.guest);
+    add("BOOT_PACKAGE", launched.empty() ? phase.session.app.boot_package : launched);
+    add("BOOT_ACTIVITY", activity.empty() ? phase.session.app.boot_activity : activity);
+    add("CONTAINER_TYPE", phase.is_base() ? "base" : "regular");
+    add("INSTANCE_TYPE", phase.is_base() ? "base" : "regular");
+    if (phase.exit_code) add("RUNTIME_EXIT_CODE", std::to_string(*phase.exit_code));
     return environment;
 }
 
-void run_hook(const Work& work, const PackageRef& package, const std::string& hook) {
+void run_hook(const PhaseContext& phase, const PackageRef& package, const std::string& hook) {
     const std::string what = describe_hook(package, hook);
-    note_start(work, what);
-    const auto directory = work.paths.directory_of(package);
+    note_start(phase, what);
+    const auto directory = phase.paths.directory_of(package);
     const Duration limit = std::chrono::seconds(package.hook_timeout_seconds);
-    const bool cut = limit > work.left();
+    const bool cut = limit > phase.left();
     const ProgramEnd end = with_context(what + " failed", [&] {
         return run_in_phase(
-            work, {{directory / "hooks" / hook}, hook_environment(work, package), directory, limit});
+            phase, {{directory / "hooks" / hook}, hook_environment(phase, package), directory, limit});
     });
     if (end.succeeded()) return;
     if (end.stopped) throw Error(ErrorCode::cancelled, what + " was interrupted");

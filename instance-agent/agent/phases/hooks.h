@@ -3,16 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "instance-agent/agent/phases/phase_work.h"
+#include "instance-agent/agent/phases/phase_context.h"
 
 namespace svc::agent {
 
-// What the names mean is in docs/agent.md.
-std::vector<std::string> hook_environment(const Work& work, const PackageRef& package);
+// The variables of a hook, listed in docs/agent.md, Hooks.
+std::vector<std::string> hook_environment(const PhaseContext& phase, const PackageRef& package);
 
 // Throws Error "hook pre-start of addon ssh failed: exit status 1: <last line of its output>", "... timed out
-// after 5m", or "... was interrupted" when `work.stop` is requested.
-void run_hook(const Work& work, const PackageRef& package, const std::string& hook);
+// after 5m", or "... was interrupted" when `phase.stop` was requested.
+void run_hook(const PhaseContext& phase, const PackageRef& package, const std::string& hook);
 
 // "hook pre-start of addon ssh".
 std::string describe_hook(const PackageRef& package, const std::string& hook);
@@ -22,7 +22,7 @@ struct HookCall {
     std::string hook;
 };
 
-// Which hooks run, in this order: all of the first name, package by package, then all of the second.
+// The hooks of each phase, in their order: the first hook name for every package, then the second.
 std::vector<HookCall> hooks_before_guest(const AgentSession& session);
 std::vector<HookCall> hooks_with_guest(const AgentSession& session);
 std::vector<HookCall> hooks_after_guest(const AgentSession& session);  // packages in reverse

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr int attempts = 3;
 constexpr Duration first_pause = 1s;
-constexpr Duration silence_limit = 30s;  // without a byte
+constexpr Duration silence_limit = 30s;  // longest time without a byte
 
 std::string marker_name(const PackageRef& package) {
     return package.is_application ? "app" : "addon-" + package.name;
@@ -30,11 +30,11 @@ fs::path download_of(const Paths& paths, const PackageRef& package) {
     return paths.downloads() / package.fingerprint;
 }
 
-// The bytes of one answer, on their way to disk.
+// Writes the body of one reply to disk and hashes it.
 class Download {
   public:
-    Download(const Work& work, const PackageRef& package, const fs::path& file)
-        : work_(work), package_(package), file_(open_file(file, O_WRONLY | O_CREAT | O_TRUNC)) {}
+    Download(const PhaseContext& phase, const PackageRef& package, const fs::path& file)
+        : work_(phase), package_(package), file_(open_file(file, O_WRONLY | O_CREAT | O_TRUNC)) {}
 
     void take(std::string_view bytes) {
         if (work_.stop.stop_requested()) throw Error(ErrorCode::cancelled, "was interrupted");
@@ -53,7 +53,7 @@ class Download {
     }
 
   private:
-    const Work& work_;
+    const PhaseContext& work_;
     const PackageRef& package_;
     FileDescriptor file_;
     Sha256 digest_;
@@ -66,34 +66,36 @@ class Download {
     try {
         text += ": " + Json::parse(reply.body).at("error").as_string();
     } catch (const Error&) {
-        throw Error(code, text);  // whatever it is that answers there
+        throw Error(code, text);  // the reply is none of the service's: its text is kept
     }
     throw Error(code, text);
 }
 
-void fetch_once(const Work& work, const Call& call, const PackageRef& package, const fs::path& file) {
+void fetch_once(const PhaseContext& phase, const Call& call, const PackageRef& package,
+                const fs::path& file) {
     std::optional<Download> download;
-    const ClientReply reply = call_any(work.session, call, [&] {
+    const ClientReply reply = call_any(phase.session, call, [&] {
         ClientRequest request =
-            authorised_request(work.session, Method::get, "/1.0/artifacts/" + package.fingerprint);
-        download.emplace(work, package, file);
+            authorised_request(phase.session, Method::get, "/1.0/artifacts/" + package.fingerprint);
+        download.emplace(phase, package, file);
         request.sink = [&download](std::string_view bytes) { download->take(bytes); };
         request.timeout =
-            std::chrono::ceil<std::chrono::milliseconds>(std::min(silence_limit, work.left() + 1ms));
+            std::chrono::ceil<std::chrono::milliseconds>(std::min(silence_limit, phase.left() + 1ms));
         return request;
     });
     if (reply.status != 200) throw_refused(reply);
     download->check();
 }
 
-void fetch_patiently(const Work& work, const Call& call, const PackageRef& package, const fs::path& file) {
+void fetch_patiently(const PhaseContext& phase, const Call& call, const PackageRef& package,
+                     const fs::path& file) {
     Duration pause = first_pause;
     for (int attempt = 1;; ++attempt, pause *= 2) try {
-            return fetch_once(work, call, package, file);
+            return fetch_once(phase, call, package, file);
         } catch (const Error& e) {
             if (e.code() != ErrorCode::unavailable || attempt == attempts) throw;
             log::warning("package was not fetched", {{"package", describe(package)}, {"reason", e.what()}});
-            if (!work.clock.wait(work.stop, std::min(pause, work.left()))) throw;
+            if (!phase.clock.wait(phase.stop, std::min(pause, phase.left()))) throw;
         }
 }
 
@@ -106,29 +108,29 @@ bool is_unpacked(const Paths& paths, const PackageRef& package) try {
     return false;
 }
 
-void fetch_package(const Work& work, const Call& call, const PackageRef& package) {
+void fetch_package(const PhaseContext& phase, const Call& call, const PackageRef& package) {
     with_context("cannot fetch " + describe(package), [&] {
-        make_directories(work.paths.downloads());
-        fetch_patiently(work, call, package, download_of(work.paths, package));
+        make_directories(phase.paths.downloads());
+        fetch_patiently(phase, call, package, download_of(phase.paths, package));
     });
     log::info("package was fetched",
               {{"package", describe(package)}, {"bytes", std::to_string(package.size)}});
 }
 
-void unpack_fetched(const Work& work, const PackageRef& package) {
+void unpack_fetched(const PhaseContext& phase, const PackageRef& package) {
     with_context("cannot unpack " + describe(package), [&] {
-        const fs::path directory = work.paths.directory_of(package);
-        const fs::path download = download_of(work.paths, package);
+        const fs::path directory = phase.paths.directory_of(package);
+        const fs::path download = download_of(phase.paths, package);
         const fs::path fresh = download.string() + ".d";
         remove_tree(fresh);
         make_directories(fresh, 0755);
-        unpack_package(download, fresh, {}, work.stop);
+        unpack_package(download, fresh, {}, phase.stop);
         fs::remove(download);
         make_directories(directory.parent_path(), 0755);
         remove_tree(directory);
         fs::rename(fresh, directory);
-        make_directories(work.paths.fetched(), 0755);
-        write_file_atomically(work.paths.fetched() / marker_name(package), package.fingerprint);
+        make_directories(phase.paths.fetched(), 0755);
+        write_file_atomically(phase.paths.fetched() / marker_name(package), package.fingerprint);
     });
 }
 

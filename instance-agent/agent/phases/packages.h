@@ -1,22 +1,22 @@
 #pragma once
-// Packages come from the service and are unpacked where their hooks expect them.
+// Fetches packages from the service and unpacks them where their hooks expect them.
 #include <filesystem>
 
-#include "instance-agent/agent/phases/phase_work.h"
-#include "instance-agent/agent/service/service.h"
+#include "instance-agent/agent/phases/phase_context.h"
+#include "instance-agent/agent/service/service_calls.h"
 
 namespace svc::agent {
 
-// Whether this very package lies unpacked in its directory already.
+// Whether the package with this digest is unpacked already.
 bool is_unpacked(const Paths& paths, const PackageRef& package);
 
-// Downloads into Paths::downloads(), straight to disk, and checks size and digest. Asks up to three times
-// while the service cannot be reached or what comes is not the package. Throws Error "cannot fetch addon ssh:
-// ..."; a refusal of the service is not repeated.
-void fetch_package(const Work& work, const Call& call, const PackageRef& package);
+// Downloads the package to a file in Paths::downloads() and checks its size and digest. Retries twice when
+// the service cannot be reached, or when size or digest are wrong. Throws Error "cannot fetch addon ssh:
+// ..."; a refusal of the service is not retried.
+void fetch_package(const PhaseContext& phase, const Call& call, const PackageRef& package);
 
-// Puts the downloaded package in the place of what is in its directory, and removes the download. Throws
-// Error "cannot unpack addon ssh: ...".
-void unpack_fetched(const Work& work, const PackageRef& package);
+// Unpacks the downloaded file in place of the package's folder, and removes the file. Throws Error "cannot
+// unpack addon ssh: ...".
+void unpack_fetched(const PhaseContext& phase, const PackageRef& package);
 
 }  // namespace svc::agent

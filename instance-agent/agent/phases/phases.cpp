@@ -9,66 +9,68 @@
 #include "instance-agent/agent/phases/readiness.h"
 #include "instance-agent/agent/phases/updates.h"
 #include "instance-agent/agent/processes/first_process.h"
+#include "instance-agent/agent/processes/guest_start.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
 namespace svc::agent {
 namespace {
 
-constexpr std::uint64_t hook_log_bytes = 512U << 10;  // and as much of the one before
+constexpr std::uint64_t hook_log_bytes = 512U << 10;  // the file before it has as much again
 constexpr Duration no_limit =
-    std::chrono::hours(24 * 365);  // each hook has its own, and the service one for all
+    std::chrono::hours(24 * 365);  // each hook has a limit of its own, and the service has one for the phase
 
 Duration boot_limit(const AgentSession& session) {
     return std::chrono::seconds(session.boot_timeout_seconds);
 }
 
-Step hook_step(const Work& work, const HookCall& call) {
-    return {Trouble::hook, [&work, call] { run_hook(work, call.package, call.hook); }};
+PhaseStep hook_step(const PhaseContext& phase, const HookCall& call) {
+    return {FailureKind::hook, [&phase, call] { run_hook(phase, call.package, call.hook); }};
 }
 
-// Throws what a step may not do twice.
-Step once(Progress& progress, const std::string& what, Step step) {
-    return {step.trouble, [&progress, what, run = std::move(step.run)] { progress.once(what, run); }};
+// The step, run at most once in this start of the instance: see Progress::once().
+PhaseStep once(Progress& progress, const std::string& what, PhaseStep step) {
+    return {step.kind, [&progress, what, run = std::move(step.run)] { progress.once(what, run); }};
 }
 
-void add_package_steps(const Work& work, const Call& call, std::vector<Step>& steps) {
-    for (const PackageRef& package : work.session.packages) {
-        if (!package.fetch || is_unpacked(work.paths, package)) continue;
-        steps.push_back({Trouble::network, [&work, &call, &package] { fetch_package(work, call, package); }});
-        steps.push_back({Trouble::install, [&work, &package] { unpack_fetched(work, package); }});
+void add_package_steps(const PhaseContext& phase, const Call& call, std::vector<PhaseStep>& steps) {
+    for (const PackageRef& package : phase.session.packages) {
+        if (!package.fetch || is_unpacked(phase.paths, package)) continue;
+        steps.push_back(
+            {FailureKind::network, [&phase, &call, &package] { fetch_package(phase, call, package); }});
+        steps.push_back({FailureKind::install, [&phase, &package] { unpack_fetched(phase, package); }});
     }
 }
 
-std::vector<Step> steps_before_guest(const Work& work, const Call& call, Progress& progress) {
-    std::vector<Step> steps;
-    add_package_steps(work, call, steps);
-    if (work.is_base() && work.session.security_updates)
-        steps.push_back({Trouble::general, [&work, &progress] {
-                             if (const auto note = install_updates(work)) progress.add_note(*note);
+std::vector<PhaseStep> steps_before_guest(const PhaseContext& phase, const Call& call, Progress& progress) {
+    std::vector<PhaseStep> steps;
+    add_package_steps(phase, call, steps);
+    if (phase.is_base() && phase.session.security_updates)
+        steps.push_back({FailureKind::general, [&phase, &progress] {
+                             if (const auto note = install_updates(phase)) progress.add_note(*note);
                          }});
-    for (const HookCall& hook : hooks_before_guest(work.session)) steps.push_back(hook_step(work, hook));
+    for (const HookCall& hook : hooks_before_guest(phase.session)) steps.push_back(hook_step(phase, hook));
     return steps;
 }
 
-void add_base_steps(const Work& work, Progress& progress, std::vector<Step>& steps) {
-    steps.push_back(once(progress, "installation of the application", {Trouble::install, [&work, &progress] {
-                                                                           if (const auto note =
-                                                                                   install_app(work))
-                                                                               progress.add_note(*note);
-                                                                       }}));
-    steps.push_back(once(progress, "placing of extra data", {Trouble::install, [&work, &progress] {
+void add_base_steps(const PhaseContext& phase, Progress& progress, std::vector<PhaseStep>& steps) {
+    steps.push_back(
+        once(progress, "installation of the application", {FailureKind::install, [&phase, &progress] {
+                                                               if (const auto note = install_app(phase))
+                                                                   progress.add_note(*note);
+                                                           }}));
+    steps.push_back(once(progress, "placing of extra data", {FailureKind::install, [&phase, &progress] {
                                                                  for (const std::string& note :
-                                                                      place_extra_data(work))
+                                                                      place_extra_data(phase))
                                                                      progress.add_note(note);
                                                              }}));
 }
 
-std::vector<Step> steps_with_guest(const Work& work, Progress& progress) {
-    std::vector<Step> steps;
-    if (work.is_base()) add_base_steps(work, progress, steps);
-    for (const HookCall& hook : hooks_with_guest(work.session))
-        steps.push_back(once(progress, describe_hook(hook.package, hook.hook), hook_step(work, hook)));
+std::vector<PhaseStep> steps_with_guest(const PhaseContext& phase, Progress& progress) {
+    std::vector<PhaseStep> steps;
+    if (phase.is_base()) add_base_steps(phase, progress, steps);
+    for (const HookCall& hook : hooks_with_guest(phase.session))
+        steps.push_back(once(progress, describe_hook(hook.package, hook.hook), hook_step(phase, hook)));
     return steps;
 }
 
@@ -79,17 +81,17 @@ InstanceReport running_report(const Progress& progress) {
     return report;
 }
 
-// The guest's readiness, then all there is to do with it.
-InstanceReport complete(const Work& work, Progress& progress) {
-    std::vector<Step> steps = steps_with_guest(work, progress);
+// Waits until the guest is ready, then runs the steps of the phase.
+InstanceReport complete(const PhaseContext& phase, Progress& progress) {
+    std::vector<PhaseStep> steps = steps_with_guest(phase, progress);
     if (progress.finished()) steps.clear();
-    const Duration limit = boot_limit(work.session);
-    steps.insert(steps.begin(), {Trouble::timeout, [&work, limit] {
-                                     wait_until_ready(work.session.ready, work.clock, limit,
-                                                      limit - work.left(), work.stop);
+    const Duration limit = boot_limit(phase.session);
+    steps.insert(steps.begin(), {FailureKind::timeout, [&phase, limit] {
+                                     wait_until_ready(phase.session.ready, phase.clock, limit,
+                                                      limit - phase.left(), phase.stop);
                                  }});
-    if (auto failure = run_steps(work, steps)) return std::move(*failure);
-    if (!work.stop.stop_requested() && !progress.finished()) progress.finish();
+    if (auto failure = run_steps(phase, steps)) return std::move(*failure);
+    if (!phase.stop.stop_requested() && !progress.finished()) progress.finish();
     return running_report(progress);
 }
 
@@ -99,9 +101,9 @@ std::optional<InstanceReport> prepare_guest(const AgentSession& session, const P
                                             const Call& call, std::stop_token stop) {
     BoundedFile output(paths.logs() / "hooks.log", hook_log_bytes);
     Progress progress(paths.progress(), guest_start(paths).key);
-    const Work work{session,         paths,  clock, clock.steady_now() + boot_limit(session),
-                    std::move(stop), output, {}};
-    return run_steps(work, steps_before_guest(work, call, progress));
+    const PhaseContext phase{session,         paths,  clock, clock.steady_now() + boot_limit(session),
+                             std::move(stop), output, {}};
+    return run_steps(phase, steps_before_guest(phase, call, progress));
 }
 
 std::optional<InstanceReport> complete_guest(const AgentSession& session, const Paths& paths, Clock& clock,
@@ -113,25 +115,26 @@ std::optional<InstanceReport> complete_guest(const AgentSession& session, const 
     const GuestStart start = guest_start(paths);
     Progress progress(paths.progress(), start.key);
     const Duration spent = progress.finished() ? Duration(0) : std::min(start.age, boot_limit(session));
-    const Work work{session, paths,  clock, clock.steady_now() + boot_limit(session) - spent,
-                    stop,    output, {}};
-    InstanceReport report = complete(work, progress);
+    const PhaseContext phase{session, paths,  clock, clock.steady_now() + boot_limit(session) - spent,
+                             stop,    output, {}};
+    InstanceReport report = complete(phase, progress);
     return stop.stop_requested() ? std::nullopt : std::optional(std::move(report));
 }
 
 std::optional<InstanceReport> follow_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                            int exit_code, std::stop_token stop) {
     BoundedFile output(paths.logs() / "hooks.log", hook_log_bytes);
-    const Work work{session, paths, clock, clock.steady_now() + no_limit, std::move(stop), output, exit_code};
+    const PhaseContext phase{session,         paths,  clock,    clock.steady_now() + no_limit,
+                             std::move(stop), output, exit_code};
     std::optional<InstanceReport> failure;
     for (const HookCall& hook : hooks_after_guest(session))
-        if (auto failed = run_steps(work, {hook_step(work, hook)}); failed && !failure)
+        if (auto failed = run_steps(phase, {hook_step(phase, hook)}); failed && !failure)
             failure = std::move(failed);
-    if (failure || !work.is_base()) return failure;
-    return run_steps(work, {{Trouble::general, [&] {
-                                 clean_app(paths.app(), session.app.keep);
-                                 clean_own(paths);
-                             }}});
+    if (failure || !phase.is_base()) return failure;
+    return run_steps(phase, {{FailureKind::general, [&] {
+                                  clean_app(paths.app(), session.app.keep);
+                                  clean_own(paths);
+                              }}});
 }
 
 }  // namespace svc::agent

@@ -1,28 +1,28 @@
 #pragma once
-// The three times the agent works for the packages of an instance: before, with and after its guest. Each is
-// told to the service when it fails. docs/agent.md has the whole story.
+// The three phases of an instance's start in which the agent works for its packages: before, with and after
+// the guest. docs/agent.md lists their steps.
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "instance-agent/agent/phases/phase_work.h"
-#include "instance-agent/agent/service/service.h"
+#include "instance-agent/agent/phases/phase_context.h"
+#include "instance-agent/agent/service/service_calls.h"
 
 namespace svc::agent {
 
-// Fetches and unpacks packages, updates the guest of a base instance, runs the hooks before the guest.
-// Nothing when all went well, else what is to be reported.
+// Before the guest: fetches and unpacks packages, installs security updates into a base instance, runs the
+// hooks. Returns the report of a failure; nothing when all steps succeeded.
 std::optional<InstanceReport> prepare_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                             const Call& call, std::stop_token stop);
 
-// With the guest up: application, permissions and extra data of a base instance, hooks. What of it was done
-// in this start of the instance is not repeated. Returns the report, `running` or `error`; nothing when
-// `stop` was requested.
+// With the guest: waits until the guest is ready, installs application, permissions and extra data of a base
+// instance, runs the hooks. Steps that were done in this start of the instance are not repeated. Returns the
+// report, `running` or `error`; nothing when `stop` was requested.
 std::optional<InstanceReport> complete_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                              std::stop_token stop);
 
-// Hooks after the guest, all of them even if one fails, and the cleaning up of a base instance unless one
-// did. Nothing when all went well, else what is to be reported.
+// After the guest: runs every hook, even when one fails; when all succeeded, cleans up a base instance.
+// Returns the report of the first failure; nothing when all steps succeeded.
 std::optional<InstanceReport> follow_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                            int exit_code, std::stop_token stop);
 

@@ -1,36 +1,14 @@
 #include "instance-agent/agent/phases/progress.h"
 
 #include <fcntl.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/strings.h"
 
 namespace svc::agent {
 namespace {
-
-// Field 22 of the stat file, counted behind the name, which may hold anything.
-std::uint64_t start_ticks(const std::string& stat) {
-    constexpr std::size_t field = 22 - 3;
-    const std::size_t name_end = stat.rfind(')');
-    const auto fields = name_end == std::string::npos ? std::vector<std::string>()
-                                                      : split(trim(stat.substr(name_end + 1)), ' ');
-    std::uint64_t ticks = 0;
-    if (fields.size() > field)
-        std::from_chars(fields[field].data(), fields[field].data() + fields[field].size(), ticks);
-    return ticks;
-}
-
-Duration since_boot() {
-    timespec now{};
-    ::clock_gettime(CLOCK_BOOTTIME, &now);
-    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
 
 Json read_state(const std::filesystem::path& file, const std::string& start_key) {
     Json fresh = Json::object({{"start", start_key},
@@ -56,19 +34,11 @@ bool holds(const Json& list, const std::string& text) {
 
 }  // namespace
 
-GuestStart guest_start(const Paths& paths) {
-    const std::uint64_t ticks = start_ticks(read_file(paths.proc / "1/stat"));
-    const std::string boot(trim(read_file(paths.proc / "sys/kernel/random/boot_id")));
-    const auto per_second = static_cast<std::uint64_t>(std::max(::sysconf(_SC_CLK_TCK), 1L));
-    const Duration started = std::chrono::milliseconds(ticks * 1000 / per_second);
-    return {boot + "/" + std::to_string(ticks), std::max(since_boot() - started, Duration(0))};
-}
-
 Progress::Progress(std::filesystem::path file, const std::string& start_key)
     : file_(std::move(file)), state_(read_state(file_, start_key)) {}
 
-// It speaks of this start of the container alone, which no power cut outlives: whole or not at all is enough,
-// and a synchronisation would hold up every start.
+// The file matters for this start of the container alone, which does not survive a power cut. So the rename
+// is not synced: a sync would delay every start.
 void Progress::save() const {
     const std::filesystem::path part = file_.string() + ".part";
     write_all(open_file(part, O_WRONLY | O_CREAT | O_TRUNC).get(), state_.dump());

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration first_check_pause = 5ms;
 constexpr Duration longest_check_pause = 500ms;
-constexpr auto command_limit = 10s;
+constexpr auto check_command_limit = 10s;
 
 std::optional<std::string> check_file(const std::string& path) {
     if (path.empty() || ::access(path.c_str(), F_OK) == 0) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<std::string> check_file(const std::string& path) {
 
 std::optional<std::string> check_command(const std::string& command) try {
     if (command.empty()) return std::nullopt;
-    const int code = run_command({"/bin/sh", "-c", command}, command_limit).status.code;
+    const int code = run_command({"/bin/sh", "-c", command}, check_command_limit).status.code;
     if (code == 0) return std::nullopt;
     return "command " + quoted(command) + " exits with " + std::to_string(code);
 } catch (const Error& e) {

@@ -1,5 +1,5 @@
 #pragma once
-// Tells whether the guest is up, by the check its image names.
+// Checks whether the guest is ready, by the readiness check of its image.
 #include <optional>
 #include <string>
 
@@ -8,13 +8,13 @@
 
 namespace svc::agent {
 
-// Nothing when the guest is ready, else what is still missing: "file '/run/ready' does not exist". Every part
-// of the check must hold; an empty check always does. Blocks for at most 10 s (a command).
+// Nothing when the guest is ready, else the reason: "file '/run/ready' does not exist". Every part of the
+// check must hold; an empty check holds. Blocks for at most 10 s (while a command of the check runs).
 std::optional<std::string> why_not_ready(const ReadinessCheck& check);
 
-// Asks again and again, at least once, until the guest is ready. Returns false when `stop` was requested;
-// throws Error `unavailable` "guest is not ready after <limit>: <reason>" when `limit` has passed, of which
-// `spent` was over before.
+// Repeats the check until the guest is ready. Returns false when `stop` was requested. Throws Error
+// `unavailable` "guest is not ready after <limit>: <reason>" when `limit` has passed, counted from `spent`
+// before the call; it checks at least once.
 bool wait_until_ready(const ReadinessCheck& check, Clock& clock, Duration limit, Duration spent,
                       std::stop_token stop);
 

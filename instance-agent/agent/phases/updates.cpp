@@ -26,7 +26,7 @@ std::string line_with_mirror(const std::string& line, const std::string& mirror)
     return result;
 }
 
-// While alive, services of updated packages are not started: there is no guest yet.
+// While it lives, updated packages do not start their services: the guest's init does not run yet.
 class QuietServices {
   public:
     explicit QuietServices(const Paths& paths) : file_(paths.in_guest("/usr/sbin/policy-rc.d")) {
@@ -48,11 +48,11 @@ class QuietServices {
     bool written_ = false;
 };
 
-void run(const Work& work, const std::vector<std::string>& command) {
-    Program program{command, program_environment(work.session), work.paths.guest, work.left() / 3};
+void run(const PhaseContext& phase, const std::vector<std::string>& command) {
+    Program program{command, program_environment(phase.session), phase.paths.guest, phase.left() / 3};
     program.environment.push_back("DEBIAN_FRONTEND=noninteractive");
     const std::string name = fs::path(command[0]).filename().string() + " " + command.back();
-    const ProgramEnd end = run_in_phase(work, program);
+    const ProgramEnd end = run_in_phase(phase, program);
     if (end.timed_out) throw Error(ErrorCode::unavailable, name + " took too long");
     if (!end.succeeded()) throw Error(ErrorCode::unavailable, name + ": " + end.reason());
 }
@@ -63,33 +63,34 @@ void copy_sources(const fs::path& from, const fs::path& to, const std::string& m
         write_file_atomically(to, use_mirror(read_file(from), mirror), 0644);
 }
 
-// The guest's own sources are left as they are: instances may live where there is no mirror.
-std::vector<std::string> mirror_options(const Work& work) {
-    if (work.session.apt_mirror.empty()) return {};
-    const fs::path folder = work.paths.downloads() / "apt";
-    const fs::path own = work.paths.in_guest("/etc/apt");
+// The guest's own source files stay as they are: an instance may run later where the mirror cannot be
+// reached.
+std::vector<std::string> mirror_options(const PhaseContext& phase) {
+    if (phase.session.apt_mirror.empty()) return {};
+    const fs::path folder = phase.paths.downloads() / "apt";
+    const fs::path own = phase.paths.in_guest("/etc/apt");
     remove_tree(folder);
     make_directories(folder / "sources.list.d", 0755);
-    copy_sources(own / "sources.list", folder / "sources.list", work.session.apt_mirror);
+    copy_sources(own / "sources.list", folder / "sources.list", phase.session.apt_mirror);
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(own / "sources.list.d", error))
         copy_sources(entry.path(), folder / "sources.list.d" / entry.path().filename(),
-                     work.session.apt_mirror);
+                     phase.session.apt_mirror);
     return {"-o", "Dir::Etc::sourcelist=" + (folder / "sources.list").string(), "-o",
             "Dir::Etc::sourceparts=" + (folder / "sources.list.d").string()};
 }
 
-void update_with_apt(const Work& work, const fs::path& apt) {
-    const QuietServices quiet(work.paths);
+void update_with_apt(const PhaseContext& phase, const fs::path& apt) {
+    const QuietServices quiet(phase.paths);
     std::vector<std::string> command{
         apt, "-q", "-y", "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold"};
-    for (const std::string& option : mirror_options(work)) command.push_back(option);
+    for (const std::string& option : mirror_options(phase)) command.push_back(option);
     for (const char* verb : {"update", "upgrade"}) {
         command.emplace_back(verb);
-        run(work, command);
+        run(phase, command);
         command.pop_back();
     }
-    remove_tree(work.paths.downloads() / "apt");
+    remove_tree(phase.paths.downloads() / "apt");
 }
 
 }  // namespace
@@ -103,13 +104,13 @@ std::string use_mirror(const std::string& sources, const std::string& mirror) {
     return join(lines, "\n");
 }
 
-std::optional<std::string> install_updates(const Work& work) try {
-    const fs::path apt = find_program(work.paths, "apt-get");
-    const fs::path apk = find_program(work.paths, "apk");
+std::optional<std::string> install_updates(const PhaseContext& phase) try {
+    const fs::path apt = find_program(phase.paths, "apt-get");
+    const fs::path apk = find_program(phase.paths, "apk");
     if (!apt.empty())
-        update_with_apt(work, apt);
+        update_with_apt(phase, apt);
     else if (!apk.empty())
-        for (const char* verb : {"update", "upgrade"}) run(work, {apk, verb});
+        for (const char* verb : {"update", "upgrade"}) run(phase, {apk, verb});
     else
         return "security updates were not installed: the guest has no known package manager";
     log::info("security updates are installed");

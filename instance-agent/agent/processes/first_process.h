@@ -1,15 +1,16 @@
 #pragma once
 #include <stop_token>
 
-#include "instance-agent/agent/paths.h"
+#include "instance-agent/agent/files/paths.h"
 #include "libsvc/base/clock.h"
 
 namespace svc::agent {
 
-// Whether the first process of the instance is this very program, which has not become the guest yet.
+// Whether the first process of the instance still runs svc-agent: then the phase before the guest has not
+// ended.
 bool is_first_process_ours(const Paths& paths);
 
-// Returns when the guest's own init is the first process; false when `stop` was requested.
+// Waits until the first process runs the guest's own init. Returns false when `stop` was requested before.
 bool wait_for_guest(const Paths& paths, Clock& clock, std::stop_token stop);
 
 }  // namespace svc::agent

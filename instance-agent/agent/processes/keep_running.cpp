@@ -20,28 +20,29 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* usage =
+constexpr const char* keep_running_usage =
     "usage: svc-agent keep-running --log FILE -- PROGRAM [ARGUMENT...]\n"
     "Starts a program that lives on when this ends, and again when it fails. Its output goes to FILE.\n";
 constexpr std::uint64_t log_bytes = 512U << 10;
 constexpr Duration first_keep_pause = 1s, longest_keep_pause = 30s, good_while = 1min;
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_arguments(const std::string& message) {
     throw Error(ErrorCode::invalid_argument, message);
 }
 
 KeptProgram parse(const std::vector<std::string>& words) {
     if (words.size() < 4 || words[0] != "--log" || words[2] != "--")
-        refuse("--log FILE and, after --, a program are needed");
+        refuse_arguments("--log FILE and, after --, a program are needed");
     KeptProgram program{std::filesystem::absolute(words[1]), {words.begin() + 3, words.end()}};
     if (program.arguments[0].empty() || program.arguments[0][0] != '/')
-        refuse("program " + quoted(program.arguments[0]) + " is not an absolute path");
+        refuse_arguments("program " + quoted(program.arguments[0]) + " is not an absolute path");
     if (::access(program.arguments[0].c_str(), X_OK) != 0)
         throw system_error("cannot run program " + quoted(program.arguments[0]), errno);
     return program;
 }
 
-// Held by one keeper for as long as it lives; empty: another one has it.
+// A lock on the lock file, which the keeper of a program holds as long as it lives. Empty: another keeper
+// holds it.
 FileDescriptor take_lock(const std::filesystem::path& log) {
     make_directories(log.parent_path());
     const std::filesystem::path path = log.string() + ".lock";
@@ -58,7 +59,8 @@ std::vector<std::string> our_environment() {
     return environment;
 }
 
-// Nothing of whoever started us is kept open but the lock, so that nobody waits for us.
+// Closes every descriptor of the parent but the lock, so that no reader of the parent's output waits for this
+// process.
 void leave_caller(int lock) {
     ::setsid();
     const int nothing = ::open("/dev/null", O_RDWR);
@@ -82,7 +84,7 @@ int keep_until_told(const KeptProgram& program) {
     });
     SystemClock clock;
     keep_running(program, our_environment(), clock, stop.get_token());
-    ::kill(::getpid(), SIGTERM);  // ends the listener
+    ::kill(::getpid(), SIGTERM);  // ends the thread that waits for signals
     return 0;
 }
 
@@ -97,7 +99,7 @@ int start(const KeptProgram& program) {
     try {
         result = keep_until_told(program);
     } catch (const std::exception&) {
-        result = 1;  // nobody listens any more
+        result = 1;  // stdout or stderr is closed
     }
     ::_exit(result);
 }
@@ -105,7 +107,7 @@ int start(const KeptProgram& program) {
 void note(BoundedFile& log, Clock& clock, const std::string& text) try {
     log.append("--- " + to_rfc3339(clock.now()) + " " + text + "\n");
 } catch (const std::exception&) {
-    return;  // a full disk is no reason to stop
+    return;  // a full disk does not stop the program
 }
 
 std::string failure(const std::string& name, const std::string& reason, Duration pause) {
@@ -138,7 +140,7 @@ void keep_running(const KeptProgram& program, const std::vector<std::string>& en
 }
 
 int run_keep_running(const std::vector<std::string>& words) noexcept try {
-    if (words == std::vector<std::string>{"--help"}) return std::fputs(usage, stdout), 0;
+    if (words == std::vector<std::string>{"--help"}) return std::fputs(keep_running_usage, stdout), 0;
     return start(parse(words));
 } catch (const Error& e) {
     std::fprintf(stderr, "svc-agent: %s\n", e.what());

@@ -1,5 +1,5 @@
 #pragma once
-// `svc-agent keep-running`: a hook's way to leave a program behind that is started again when it fails.
+// `svc-agent keep-running`: hooks use it to leave a program running that is restarted when it fails.
 #include <filesystem>
 #include <stop_token>
 #include <string>
@@ -10,18 +10,19 @@
 namespace svc::agent {
 
 struct KeptProgram {
-    std::filesystem::path log;  // its output, and when it was started; bounded. Beside it lies a lock
+    std::filesystem::path
+        log;  // output and start times of the program, a BoundedFile; the lock file stands beside it
     std::vector<std::string> arguments;  // [0] is an absolute path
 };
 
-// Runs it until it ends with status 0, or `stop` is requested: then its group gets SIGTERM, 2 s later
-// SIGKILL. In between it is started again after 1, 2, 4 ... 30 s; after a minute of running from the start of
-// that row.
+// Runs the program until it ends with status 0 or `stop` is requested; a stopped program's process group gets
+// SIGTERM, 2 s later SIGKILL. A program that failed is restarted after 1, 2, 4 ... 30 s; when it has run for
+// a minute, the pauses begin at 1 s again.
 void keep_running(const KeptProgram& program, const std::vector<std::string>& environment, Clock& clock,
                   std::stop_token stop);
 
-// With the words that follow "keep-running". Returns the exit status: 0, and a process of its own keeps the
-// program running (or did already); 1 it cannot be; 2 wrong usage.
+// Takes the words behind "keep-running" and returns the exit status: 0, a background process keeps the
+// program running (or one did already); 1, that process could not be started; 2, wrong usage.
 int run_keep_running(const std::vector<std::string>& words) noexcept;
 
 }  // namespace svc::agent

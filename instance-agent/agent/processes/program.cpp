@@ -16,7 +16,6 @@ namespace svc::agent {
 namespace {
 
 using namespace std::chrono_literals;
-using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr auto farewell = 2s;  // between SIGTERM and SIGKILL
@@ -75,11 +74,11 @@ class Run {
     }
 
     static int poll_timeout(steady_clock::time_point deadline) {
-        const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
         return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
     }
 
-    // True when the program has ended, false at the deadline or when told to stop.
+    // True when the program has ended; false at the deadline or when `stop` was requested.
     bool pump(steady_clock::time_point deadline, int stop_event) {
         for (;;) {
             std::array<pollfd, 3> fds{
@@ -93,7 +92,7 @@ class Run {
         }
     }
 
-    // The program is not reaped before, so that its number is still its group's.
+    // The program is reaped only here, so that its pid is still the number of its process group.
     void end_group() {
         ::kill(-child_.pid(), SIGTERM);
         pump(steady_clock::now() + farewell, -1);

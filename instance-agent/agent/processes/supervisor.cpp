@@ -38,7 +38,7 @@ sigset_t supervised_signals() {
     ::_exit(result);
 }
 
-// True when `child` was among the ended.
+// Reaps all children that have ended. True when `child` was one of them.
 bool reap_all(pid_t child, int* status) {
     bool found = false;
     for (;;) {
@@ -51,7 +51,8 @@ bool reap_all(pid_t child, int* status) {
     }
 }
 
-// Children of hooks come to us here as they do to the first process. Elsewhere than in an instance only.
+// Outside of an instance this process is not the first one; as a subreaper it still inherits orphans of
+// hooks.
 void adopt_orphans(bool on) {
     if (::getpid() != 1) ::prctl(PR_SET_CHILD_SUBREAPER, on ? 1UL : 0UL);
 }

@@ -1,16 +1,17 @@
 #pragma once
-// The duties of a container's first process.
+// What the first process of a container has to do: forward signals, reap orphans, become init.
 #include <functional>
 
 namespace svc::agent {
 
-// Runs `work` in a child process and returns its result: 128 + signal when it was killed, or as soon as a
-// signal asks us to end (SIGTERM, SIGINT, SIGPWR, SIGUSR2, SIGRTMIN+3): then the child is killed too, and
-// `*told_to_end` is set. Reaps every orphan meanwhile. Call it before any thread is started.
+// Runs `work` in a child process and returns the child's result, or 128 + signal when the child was killed.
+// When this process gets SIGTERM, SIGINT, SIGPWR, SIGUSR2 or SIGRTMIN+3, it kills the child, sets
+// `*told_to_end` and returns 128 + signal. Reaps every orphan meanwhile. Must be called before any thread is
+// started.
 int supervise(const std::function<int()>& work, bool* told_to_end);
 
-// Becomes `program` as if we had never been there: default signal handlers, empty mask, standard descriptors
-// only, the environment as it was. Returns errno when that fails.
+// Replaces this process with `program`: default signal handlers, empty signal mask, standard descriptors
+// only, the environment that the container gave. Returns errno when execve() fails.
 int become(const char* const* program);
 
 }  // namespace svc::agent

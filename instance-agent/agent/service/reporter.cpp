@@ -11,10 +11,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration first_pause = 50ms;
+constexpr Duration first_report_pause = 50ms;
 constexpr Duration longest_pause = 10s;
 constexpr auto call_timeout = 15s;
-constexpr int too_early = 409;  // the service has had too many reports of late
+constexpr int too_early = 409;  // the service asks for a later retry
 
 ClientRequest make_request(const AgentSession& session, const InstanceReport& report) {
     ClientRequest request =
@@ -24,8 +24,8 @@ ClientRequest make_request(const AgentSession& session, const InstanceReport& re
     return request;
 }
 
-// All other 4xx will not change by asking again: the token or the instance is gone, or the report makes no
-// sense to the service.
+// A retry does not change any other 4xx: the token or the instance is gone, or the service cannot read the
+// report.
 bool is_refusal(int status) {
     return status >= 400 && status < 500 && status != too_early;
 }
@@ -54,7 +54,7 @@ bool Reporter::report(const InstanceReport& report, std::stop_token stop, Durati
     request.timeout =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::min<Duration>(call_timeout, patience));
     const SteadyTime begin = clock_.steady_now();
-    Duration pause = first_pause;
+    Duration pause = first_report_pause;
     do {
         if (const auto taken = try_once(request)) return *taken;
         if (clock_.steady_now() - begin >= patience || !clock_.wait(stop, pause)) return false;

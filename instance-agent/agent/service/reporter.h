@@ -1,9 +1,9 @@
 #pragma once
-// Reports to the management service, each repeated until it was taken.
+// Sends reports to the management service and retries them.
 #include <optional>
 #include <stop_token>
 
-#include "instance-agent/agent/service/service.h"
+#include "instance-agent/agent/service/service_calls.h"
 #include "libsvc/base/clock.h"
 
 namespace svc::agent {
@@ -12,14 +12,16 @@ namespace svc::agent {
 class Reporter {
   public:
     Reporter(AgentSession session, Clock& clock, Call call);
-    // Tries the service's socket, then each URL, again and again with growing pauses. True when the report
-    // was taken, false when `stop` was requested, `patience` is over, or the service refused it for good
-    // (token or instance gone) or none is named: logged.
+    // Tries every target of service_targets(), and retries with growing pauses. True when the service has
+    // taken the report. False when `stop` was requested, when `patience` has passed, when the service refused
+    // the report for good (token or instance is gone), or when the session names no target; the reason is
+    // logged.
     bool report(const InstanceReport& report, std::stop_token stop, Duration patience = forever);
     static constexpr Duration forever = Duration::max();
 
   private:
-    std::optional<bool> try_once(const ClientRequest& request);  // nothing: neither taken nor refused
+    std::optional<bool> try_once(
+        const ClientRequest& request);  // nothing: neither taken nor refused, to be retried
 
     AgentSession session_;
     Clock& clock_;

@@ -18,7 +18,7 @@ ControlChannel::ControlChannel(ClientInput& input, InjectedData& data, std::func
 
 namespace {
 
-constexpr double most_text_cost = 4000;  // the longest text has to get through
+constexpr double most_text_cost = 4000;  // less than the burst, so that the longest text passes
 
 }  // namespace
 

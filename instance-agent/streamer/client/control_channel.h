@@ -1,6 +1,6 @@
 #pragma once
-// The client's `control` channel: JSON texts of many kinds, each for somebody else. Bounded and patient: what
-// is malformed or too much is counted and ignored.
+// The client's `control` channel: JSON messages, which are passed on by their type to input or injected data.
+// Malformed messages, and messages beyond the rate limit, are counted and ignored.
 #include <functional>
 #include <string>
 
@@ -14,13 +14,13 @@ namespace svc::streamer {
 class ControlChannel {
   public:
     static constexpr std::size_t max_message = 256U << 10;
-    // Messages a second, and as many at once. A text counts as many as it has bytes: to type it takes its
-    // time.
+    // Messages a second, and as many in a burst. A message that types text counts once for each byte of the
+    // text.
     static constexpr double max_rate = 5000;
 
     ControlChannel(ClientInput& input, InjectedData& data, std::function<void()> disconnect, Clock& clock);
     void take(const std::string& text);
-    void client_gone();  // tells what was ignored
+    void client_gone();  // logs how many messages were ignored
 
     std::size_t malformed() const { return malformed_; }
     std::size_t too_many() const { return too_many_; }

@@ -19,10 +19,10 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr unsigned socket_mode = 0666;  // programs of any user: the page is nobody's
+constexpr unsigned socket_mode = 0666;  // programs of every user may use the page's channel
 constexpr std::size_t max_name = 32;
 
-// False: the connection is gone.
+// False: the connection has ended.
 bool send_some(int socket, std::string& unsent) {
     while (!unsent.empty()) {
         const ssize_t sent = send(socket, unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -40,7 +40,7 @@ bool is_channel_name(std::string_view name) {
            std::all_of(name.begin(), name.end(), allowed);
 }
 
-// A socket that has something to do.
+// A socket that poll() has reported.
 struct CustomChannels::Ready {
     int socket = -1;
     short events = 0;
@@ -156,7 +156,8 @@ std::vector<CustomChannels::Ready> CustomChannels::wait() {
     return ready;
 }
 
-// What was closed meanwhile, and its number given away, does no harm: nothing here blocks.
+// A descriptor may have been closed and reused since poll(): every call here is non-blocking, so that does no
+// harm.
 std::vector<CustomChannels::Message> CustomChannels::serve(const std::vector<Ready>& ready) {
     std::vector<Message> messages;
     const auto is_ready = [&](int socket) {

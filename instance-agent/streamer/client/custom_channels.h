@@ -1,5 +1,5 @@
 #pragma once
-// A Unix stream socket for each data channel of the client's own: programs of the guest connect to it and
+// A Unix stream socket for each custom data channel of the client: programs of the guest connect to it and
 // exchange bytes with the page.
 #include <filesystem>
 #include <functional>
@@ -16,15 +16,15 @@
 
 namespace svc::streamer {
 
-// Thread-safe. Sockets are named webrtc_data_<channel> and are there while the channel is open. What the
-// client sends goes to every connection; one that does not read loses its connection when `max_unsent` bytes
-// wait. What comes before the first connection waits for it, up to `max_backlog` bytes.
+// Thread-safe. A socket webrtc_data_<channel> exists while the channel is open. Bytes of the client go to
+// every connection; a connection with `max_unsent` unread bytes is closed. Bytes that come before the first
+// connection are kept for it, up to `max_backlog`.
 class CustomChannels {
   public:
-    static constexpr std::size_t chunk = 16U << 10;  // read from a program at once: a message
+    static constexpr std::size_t chunk = 16U << 10;  // bytes read at once: one message
     static constexpr std::size_t max_unsent = 1U << 20, max_backlog = 64U << 10;
-    static constexpr std::size_t max_in_hand = 256U
-                                               << 10;   // of a channel, given to `from_guest`, not taken()
+    static constexpr std::size_t max_in_hand =
+        256U << 10;  // bytes connections of a channel that `from_guest` got and taken() has not confirmed
     static constexpr std::size_t max_connections = 32;  // of a channel
     // Called on a thread of its own.
     using FromGuest = std::function<void(const std::string& channel, std::string data)>;
@@ -34,11 +34,11 @@ class CustomChannels {
     CustomChannels(const CustomChannels&) = delete;
     CustomChannels& operator=(const CustomChannels&) = delete;
 
-    void open(const std::string& channel);  // throws invalid_argument for a name that is none; conflict, busy
+    void open(const std::string& channel);  // throws invalid_argument (bad name), conflict, busy
     void close(const std::string& channel);
     void close_all();
     void to_guest(const std::string& channel, std::string_view data);
-    // So many bytes of `from_guest` have gone on: reading goes on as well.
+    // Confirms bytes that `from_guest` got: they were sent, so reading goes on.
     void taken(const std::string& channel, std::size_t bytes);
 
   private:
@@ -68,7 +68,7 @@ class CustomChannels {
     FileDescriptor wake_;
     std::mutex mutex_;
     std::map<std::string, Channel> channels_;
-    std::jthread thread_;  // last: starts when all else is there
+    std::jthread thread_;  // last member: the thread uses the others
 };
 
 // [A-Za-z0-9_-]{1,32}, not `control`.

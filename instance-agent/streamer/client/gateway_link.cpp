@@ -14,9 +14,10 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr std::chrono::seconds farewell{5};  // for what was said last, where the gateway takes it
+constexpr std::chrono::seconds farewell{5};  // time for the last messages to be sent
 
-// Half of it to all of it: a gateway that begins anew is not asked by all its instances in one moment.
+// A random part between half and all of the pause, so that not all instances reconnect at once to a gateway
+// that restarted.
 Duration some_of(Duration pause) {
     static thread_local std::minstd_rand chance(std::random_device{}());
     return std::chrono::nanoseconds(
@@ -91,7 +92,7 @@ bool GatewayLink::serve_once() try {
         const std::jthread sender([&](const std::stop_token& stop) { send_waiting(stop, *socket); });
         receive(*socket);
         std::lock_guard lock(mutex_);
-        shut_down();  // a sender that waits for the gateway gives up
+        shut_down();  // wakes a sender that waits for the gateway
         socket_.reset();
         changed_.notify_all();
     }
@@ -127,7 +128,7 @@ void GatewayLink::send_waiting(const std::stop_token& stop, WebSocketClient& soc
         changed_.notify_all();
     }
 } catch (const Error&) {
-    std::lock_guard lock(mutex_);  // the receiving side notices that the connection is broken
+    std::lock_guard lock(mutex_);  // the receiving side reports the broken connection
     sending_ = false;
     changed_.notify_all();
 }

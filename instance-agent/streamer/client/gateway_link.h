@@ -1,5 +1,5 @@
 #pragma once
-// The instance's end of its master socket at the gateway: connects again and again, with growing pauses.
+// The instance's WebSocket to the gateway. Reconnects with growing pauses.
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -18,39 +18,39 @@ class WebSocketClient;
 
 namespace svc::streamer {
 
-// Where the gateway wants us, and how to know it: of the user data's `streaming`.
+// The address of the gateway and how to verify it, from `streaming` in the user data.
 struct GatewayAddress {
     Target target;
-    std::string path;  // with the query; holds a token, so it is not logged
-    // "wss://host:port/path?query" or "ws://..."; throws invalid_argument. `server_name`: whom to ask for by
-    // TLS; "": the host.
+    std::string path;  // includes the query; holds a token, so it is never logged
+    // "wss://host:port/path?query" or "ws://..."; throws invalid_argument. `server_name`: the name for TLS
+    // (SNI); "": the host.
     static GatewayAddress parse(const std::string& url, const std::string& fingerprint,
                                 const std::string& server_name = "");
 };
 
-// What the link tells, on its own thread.
+// Callbacks of the link, on its own thread.
 struct GatewayListener {
     std::function<void()> opened;
     std::function<void(std::string message)> message;
     std::function<void()> lost;
 };
 
-// Thread-safe. The destructor sends what waits, for at most a second.
+// Thread-safe. The destructor sends waiting messages for a limited time.
 class GatewayLink {
   public:
     static constexpr std::size_t max_waiting =
-        1024;  // messages; more means the gateway is stuck: connects anew
+        1024;  // messages; with more the gateway is stuck, and the link reconnects
     static constexpr std::chrono::seconds first_pause{1}, longest_pause{30}, settled{10};
 
     GatewayLink(GatewayAddress address, Clock& clock, GatewayListener listener);
     ~GatewayLink();
     GatewayLink(const GatewayLink&) = delete;
     GatewayLink& operator=(const GatewayLink&) = delete;
-    void send(std::string message);  // dropped while there is no connection
+    void send(std::string message);  // dropped while not connected
 
   private:
     void run(const std::stop_token& stop);
-    bool serve_once();  // false: no connection came about
+    bool serve_once();  // false: could not connect
     void receive(WebSocketClient& socket);
     void send_waiting(const std::stop_token& stop, WebSocketClient& socket);
     void shut_down();  // under the lock
@@ -64,7 +64,7 @@ class GatewayLink {
     std::deque<std::string> waiting_;
     bool sending_ = false;
     bool ending_ = false;
-    std::jthread thread_;  // last: starts when all else is there
+    std::jthread thread_;  // last member: the thread uses the others
 };
 
 }  // namespace svc::streamer

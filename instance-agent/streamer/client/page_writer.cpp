@@ -16,7 +16,7 @@ void PageWriter::write(const std::string& channel, std::string data) {
 void PageWriter::send_waiting(const std::string& channel) {
     Line& line = lines_[channel];
     while (!line.waiting.empty()) {
-        MediaPeer* const peer = peer_();
+        Peer* const peer = peer_();
         if (peer != nullptr && peer->buffered(channel) > max_buffered) return check_later(channel);
         const std::string data = std::move(line.waiting.front());
         line.waiting.pop_front();

@@ -1,35 +1,35 @@
 #pragma once
-// What programs of the guest write into custom channels, on its way to the page: in its order, and no faster
-// than the page takes it.
+// Sends to the page what programs of the guest write into custom channels: in order, and no faster than the
+// page reads.
 #include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
 #include <string>
 
-#include "instance-agent/streamer/client/media_peer.h"
-#include "instance-agent/streamer/event_queue.h"
+#include "instance-agent/streamer/peer/peer.h"
+#include "instance-agent/streamer/threads/event_queue.h"
 
 namespace svc::streamer {
 
-// One thread: the queue's. How much waits is up to who gives it.
+// Used on the queue's thread alone. Does not limit how much waits: CustomChannels does.
 class PageWriter {
   public:
-    static constexpr std::size_t max_buffered = 1U << 20;  // of a channel of the peer
+    static constexpr std::size_t max_buffered = 1U << 20;  // bytes in a data channel of the peer
     static constexpr std::chrono::milliseconds buffer_check{20};
-    using FindPeer = std::function<MediaPeer*()>;  // null: no client
-    using Taken =
-        std::function<void(const std::string& channel, std::size_t bytes)>;  // sent, or nobody is there
+    using FindPeer = std::function<Peer*()>;  // null: no client
+    using Taken = std::function<void(const std::string& channel,
+                                     std::size_t bytes)>;  // were sent, or dropped without a client
 
     PageWriter(EventQueue& queue, FindPeer peer, Taken taken);
     void write(const std::string& channel, std::string data);
-    void forget(const std::string& channel);  // what waits is of a page that has gone
+    void forget(const std::string& channel);  // drops what waits: the page has gone
     void forget_all();
 
   private:
     struct Line {
         std::deque<std::string> waiting;
-        bool checks = false;  // it is looked at again later
+        bool checks = false;  // a later attempt is scheduled
     };
     void send_waiting(const std::string& channel);
     void check_later(const std::string& channel);

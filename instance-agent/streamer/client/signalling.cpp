@@ -43,7 +43,7 @@ std::vector<IceServer> read_ice_servers(const JsonFields& fields) {
     return servers;
 }
 
-// The names of the media sections, in their order.
+// The names (a=mid) of the media sections, in their order.
 std::vector<std::string> mids_of(std::string_view sdp) {
     std::vector<std::string> mids;
     for (const std::string& raw : split(sdp, '\n')) {
@@ -54,7 +54,8 @@ std::vector<std::string> mids_of(std::string_view sdp) {
     return mids;
 }
 
-// Clients that leave out the line's number give its name, which is a number with most of them.
+// The candidate's media line. Clients that leave out sdpMLineIndex give sdpMid, which is a number in most
+// clients.
 unsigned media_line_of(const JsonFields& fields) {
     std::int64_t line = -1;
     if (const auto index = fields.integer("sdpMLineIndex")) {
@@ -105,7 +106,7 @@ void Signalling::dispatch(const JsonFields& fields) {
     }
     if (type == "ctl:client-joined") return client_joined(fields);
     if (type == "ctl:client-left") return client_left(fields);
-    if (type.starts_with("ctl:")) return;  // of a newer gateway
+    if (type.starts_with("ctl:")) return;  // a message of a newer gateway
     if (!client_.empty() && fields.string("client_id") == client_) client_message(type, fields);
 }
 
@@ -132,8 +133,8 @@ void Signalling::client_left(const JsonFields& fields) {
 }
 
 void Signalling::expect_connection() {
-    queue_.after(connect_limit, [this, peer = peer_number_] {
-        if (is_present(peer) && !active_) on_failed(peer, "the client did not connect");
+    queue_.after(connect_limit, [this, peer = std::weak_ptr(media_.events)] {
+        if (!peer.expired() && !active_) failed("the client did not connect");
     });
 }
 
@@ -174,9 +175,8 @@ void Signalling::start_peer() {
     stage_ = Stage::offering;
     mids_.clear();
     try {
-        media_.listener =
-            std::make_unique<PeerListener>(queue_, static_cast<PeerNews&>(*this), ++peer_number_);
-        media_.peer = make_peer_(std::move(setup), *media_.listener);
+        media_.events = std::make_shared<QueuedPeerEvents>(queue_, static_cast<PeerEvents&>(*this));
+        media_.peer = make_peer_(std::move(setup), *media_.events);
         for (const Candidate& early : std::exchange(early_candidates_, {}))
             media_.peer->add_candidate(early.text, early.media_line);
     } catch (const Error&) {
@@ -199,14 +199,14 @@ void Signalling::take_answer(const JsonFields& fields) {
 void Signalling::take_candidate(const JsonFields& fields) {
     if (stage_ == Stage::joined) wrong("'candidate' comes before 'discover'");
     const std::string text = decode(fields, "candidate");
-    if (text.empty()) return;  // the end of the candidates
+    if (text.empty()) return;  // an empty candidate ends the list
     const unsigned line = media_line_of(fields);
     if (media_.peer) return media_.peer->add_candidate(text, line);
     if (early_candidates_.size() == max_early_candidates) wrong("too many candidates before the settings");
     early_candidates_.push_back({text, line});
 }
 
-// Does not end what goes well: only an answer that is no good ends the peer.
+// Does not end the peer: only a bad answer does.
 void Signalling::refuse(const std::string& message) {
     log::info("signalling message refused", {{"client", client_}, {"error", message}});
     to_client(StreamEnd(message, end_code::refused).error());
@@ -231,7 +231,7 @@ void Signalling::end(const StreamEnd& end) {
     end_media();
 }
 
-// The gateway has told it on the signalling socket.
+// The gateway has already told the client on the signalling socket.
 void Signalling::end_stream(const StreamEnd& end) {
     client_.clear();
     this->end(end);
@@ -240,25 +240,25 @@ void Signalling::end_stream(const StreamEnd& end) {
 void Signalling::end_media() {
     stage_ = Stage::joined;
     early_candidates_.clear();
-    if (!media_.listener) return;
+    if (!media_.events) return;
     if (active_) {
         active_ = false;
         host_.stream_ended();
     }
     media_.peer.reset();
-    media_.listener.reset();
+    media_.events.reset();
     host_.peer_ended();
 }
 
-void Signalling::on_offer(unsigned peer, const std::string& sdp) {
-    if (!is_present(peer) || stage_ != Stage::offering) return;
+void Signalling::local_offer(const std::string& sdp) {
+    if (stage_ != Stage::offering) return;
     stage_ = Stage::offered;
     mids_ = mids_of(sdp);
     to_client(Json::object({{"type", "offer"}, {"sdp", base64_encode(sdp)}}));
 }
 
-void Signalling::on_candidate(unsigned peer, const std::string& candidate, unsigned media_line) {
-    if (!is_present(peer) || candidate.empty()) return;
+void Signalling::local_candidate(const std::string& candidate, unsigned media_line) {
+    if (candidate.empty()) return;
     const std::string mid = media_line < mids_.size() ? mids_[media_line] : "";
     Json message = Json::object({{"type", "candidate"}, {"candidate", base64_encode(candidate)}});
     message.set("sdpMid", mid.empty() ? Json(nullptr) : Json(mid));
@@ -266,46 +266,44 @@ void Signalling::on_candidate(unsigned peer, const std::string& candidate, unsig
     to_client(message);
 }
 
-void Signalling::on_connected(unsigned peer) {
-    if (!is_present(peer) || active_) return;
+void Signalling::connected() {
+    if (active_) return;
     active_ = true;
     host_.stream_began();
 }
 
-void Signalling::on_failed(unsigned peer, const std::string& reason) {
-    if (!is_present(peer)) return;
+void Signalling::failed(const std::string& reason) {
     log::warning("connection to the client failed", {{"error", reason}});
     const bool told = active_;
     end({reason, end_code::connection_failed});
     tell_unwatched(told);
 }
 
-void Signalling::on_left(unsigned peer) {
-    if (!is_present(peer)) return;
+void Signalling::left() {
     const bool told = active_;
     end_media();
     tell_unwatched(told);
 }
 
-// Also when media never flowed: nobody watches from now on.
+// Reports the end of a stream also when media never flowed.
 void Signalling::tell_unwatched(bool was_told) {
     if (!was_told) host_.to_gateway(Json::object({{"type", "ctl:stream"}, {"active", false}}));
 }
 
-void Signalling::on_silent(unsigned peer) {
-    if (is_present(peer)) host_.client_silent();
+void Signalling::fell_silent() {
+    host_.client_silent();
 }
 
-void Signalling::on_channel_opened(unsigned peer, const std::string& label) {
-    if (is_present(peer)) host_.channel_opened(label);
+void Signalling::channel_opened(const std::string& label) {
+    host_.channel_opened(label);
 }
 
-void Signalling::on_channel_closed(unsigned peer, const std::string& label) {
-    if (is_present(peer)) host_.channel_closed(label);
+void Signalling::channel_closed(const std::string& label) {
+    host_.channel_closed(label);
 }
 
-void Signalling::on_channel_message(unsigned peer, const std::string& label, const std::string& data) {
-    if (is_present(peer)) host_.channel_message(label, data);
+void Signalling::channel_message(const std::string& label, bool, std::string_view data) {
+    host_.channel_message(label, std::string(data));
 }
 
 }  // namespace svc::streamer

@@ -9,8 +9,8 @@
 namespace svc::streamer {
 namespace {
 
-// Shared by those who call the listener, because one may wait for what another one does: who takes the
-// listener back knows that it does not run any more.
+// Callers hold it shared, because one call may wait for another; the destructor takes it exclusively, so that
+// no call runs afterwards.
 std::shared_mutex& listening() {
     static std::shared_mutex mutex;
     return mutex;

@@ -1,11 +1,12 @@
 #pragma once
-// Xlib ends the program, with status 1, when an X server it is connected to goes.
+// Xlib ends the program with status 1 when the X server goes away. This calls a function before that.
 #include <functional>
 
 namespace svc::streamer {
 
-// Calls `say` before that, while it exists: on each thread that notices, which may hold a display, and on
-// several at once. `say` must return soon. The destructor waits for those that are within. One at a time.
+// While it lives, `say` is called on each thread that notices the loss, possibly on several at once; such a
+// thread may hold a lock of Xlib. `say` must return soon. The destructor waits for calls that run. At most
+// one object at a time.
 class DisplayLoss {
   public:
     explicit DisplayLoss(std::function<void()> say);

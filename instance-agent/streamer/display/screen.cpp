@@ -24,7 +24,7 @@ int allowed(int pixels, int most) {
 
 }  // namespace
 
-// A screen that stands on its side may have as many pixels as one that lies.
+// A portrait screen may have as many pixels as a landscape one.
 ScreenSize allowed_size(int width, int height) {
     const bool stands = height > width;
     return {allowed(width, stands ? max_short_side : max_long_side),

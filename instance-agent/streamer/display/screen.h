@@ -12,22 +12,22 @@ struct ScreenSize {
     bool operator==(const ScreenSize&) const = default;
 };
 
-// What a client may wish for: odd sizes are raised by one for the encoders, and what is beyond the
-// limits (libsvc/model/instances/screen_limits.h) is brought down to them.
+// The nearest size that is allowed: odd sizes are raised by one, for the encoders; larger ones are cut to the
+// limits of libsvc/model/instances/screen_limits.h.
 ScreenSize allowed_size(int width, int height);
 
 // One thread.
 class Screen {
   public:
     virtual ~Screen() = default;
-    // Comes as near to it as it can, and tells what it is now.
+    // Sets the size as near to `wish` as possible and returns the size that was set.
     virtual ScreenSize resize(ScreenSize wish) = 0;
-    virtual void set_density(int density) = 0;  // 160: one pixel of a program's drawing is one of the screen
+    virtual void set_density(int density) = 0;  // dots per inch; 160 means no scaling
 };
 
-// By RandR. A server without a fitting mode gets one; Xvfb cannot grow beyond the size it was started with.
-// `density` becomes the resource Xft.dpi. Throws unavailable.
+// A screen of an X server with RandR. Adds a mode when none fits; Xvfb cannot exceed the size it was started
+// with. The density is set as the resource Xft.dpi. Throws unavailable.
 std::unique_ptr<Screen> make_x_screen(const std::string& display);
-std::unique_ptr<Screen> make_fixed_screen(ScreenSize size);  // of guests that draw by themselves
+std::unique_ptr<Screen> make_fixed_screen(ScreenSize size);  // for guests without X: the size is fixed
 
 }  // namespace svc::streamer

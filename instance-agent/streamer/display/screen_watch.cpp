@@ -34,8 +34,8 @@ ScreenWatch::ScreenWatch(const std::string& display, Duration poll_interval)
 
 ScreenWatch::~ScreenWatch() = default;
 
-// Damage is told once until it is taken back. What comes between the picture and that is told by a later
-// call, as the server tells it at once again when it is drawn after.
+// The server reports damage once until it is subtracted. Drawing after the subtraction is reported again at
+// once, so no change is lost.
 bool ScreenWatch::take_change() {
     if (damage_ == 0) return true;
     read_events();
@@ -83,7 +83,7 @@ void ScreenWatch::read_events() {
     }
 }
 
-// The question is one to the server and back, so that it has told by then what was drawn before.
+// This request is a round trip, so all damage before it has been reported when it returns.
 void ScreenWatch::look_at_pointer() {
     Display* const x = connection_.get();
     Window root = None, child = None;

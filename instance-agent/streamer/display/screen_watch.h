@@ -1,5 +1,5 @@
 #pragma once
-// Whether what an X server shows has changed.
+// Detects changes of what an X server shows.
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -9,22 +9,24 @@
 
 namespace svc::streamer {
 
-// One thread, but wake(). What programs draw is told by the server (XDamage); its pointer, which is part of
-// the picture, is asked for.
+// One thread, except wake(). Drawing is reported by the server (XDamage); the pointer, which is part of the
+// picture, is polled.
 class ScreenWatch {
   public:
     using Duration = std::chrono::steady_clock::duration;
-    // Throws unavailable. `poll_interval`: how often the pointer is asked for while one waits.
+    // Throws unavailable. `poll_interval`: how often wait() polls the pointer.
     ScreenWatch(const std::string& display, Duration poll_interval);
     ~ScreenWatch();
     ScreenWatch(const ScreenWatch&) = delete;
     ScreenWatch& operator=(const ScreenWatch&) = delete;
 
-    // Since the call before; the first time, and with a server that cannot tell, always.
+    // Whether anything changed since the last call. True at the first call, and always with a server without
+    // XDamage.
     bool take_change();
-    // Until something has changed - take_change() tells it still -, wake() was called, or the time is over.
+    // Waits until something has changed (take_change() still returns it), wake() was called, or `longest` has
+    // passed.
     void wait(Duration longest);
-    void wake();  // any thread; what waits next returns at once
+    void wake();  // any thread; the present or next wait() returns at once
 
   private:
     struct Pointer {
@@ -38,7 +40,7 @@ class ScreenWatch {
     XConnection connection_;
     Duration poll_interval_;
     FileDescriptor wake_;
-    unsigned long damage_ = 0;  // none: the server cannot tell
+    unsigned long damage_ = 0;  // 0: the server has no XDamage
     int damage_event_ = 0, cursor_event_ = 0;
     bool damaged_ = true, moved_ = true;
     Pointer pointer_;

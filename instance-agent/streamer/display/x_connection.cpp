@@ -21,7 +21,7 @@ int log_refusal(Display* display, XErrorEvent* event) {
     return 0;
 }
 
-// Xlib's settings are the whole program's.
+// Xlib's error handlers are global, so they are set once.
 void set_up_xlib() {
     static std::once_flag once;
     std::call_once(once, [] {

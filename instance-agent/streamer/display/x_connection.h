@@ -1,13 +1,13 @@
 #pragma once
-// A connection to an X server. The .cpp files of display/ and input/ alone include Xlib.
+// A connection to an X server. Only .cpp files of display/ and input/ include Xlib.
 #include <string>
 
 struct _XDisplay;  // NOLINT(bugprone-reserved-identifier): the name Xlib gives it
 
 namespace svc::streamer {
 
-// One thread. An X server that goes ends the program with status 1, as Xlib has it: whoever started it starts
-// it again. Requests the server refuses are logged.
+// One thread. When the X server goes away, Xlib ends the program with status 1; the addon's hook restarts it.
+// Requests that the server refuses are logged.
 class XConnection {
   public:
     explicit XConnection(const std::string& display);  // throws unavailable

@@ -1,4 +1,4 @@
-// Size and density of an X server's screen.
+// Sets size and density of an X server's screen.
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <X11/extensions/Xrandr.h>
@@ -14,7 +14,7 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr int dots_per_inch = 96;  // of X's unscaled programs
+constexpr int dots_per_inch = 96;  // what X programs take for unscaled
 constexpr int unscaled_density = 160;
 constexpr double millimetres_per_inch = 25.4;
 
@@ -28,12 +28,12 @@ struct FreeOutput {
 };
 using OutputInfo = std::unique_ptr<XRROutputInfo, FreeOutput>;
 
-// The server refuses none at all.
+// At least 1: the server refuses a size of 0 mm.
 int millimetres(int pixels) {
     return std::max(1, static_cast<int>(pixels * millimetres_per_inch / dots_per_inch));
 }
 
-// The resources as they were, with another Xft.dpi.
+// The present resources with another Xft.dpi.
 std::string with_dpi(const std::string& resources, int dpi) {
     std::string text;
     for (const std::string& line : split(resources, '\n'))
@@ -66,7 +66,7 @@ class XScreen final : public Screen {
     Display* x() const { return connection_.get(); }
     Window root() const { return DefaultRootWindow(x()); }
 
-    // Asked of the server: what Xlib keeps is of the time it connected.
+    // Reads the property from the server: Xlib caches the value of the time it connected.
     ScreenSize size() const {
         XWindowAttributes attributes{};
         XGetWindowAttributes(x(), root(), &attributes);
@@ -82,7 +82,7 @@ class XScreen final : public Screen {
                 std::clamp(wish.height, least_height, even(most_height))};
     }
 
-    // While the screen changes its size no output may show it.
+    // RandR demands that no output shows the screen while its size changes.
     void change_to(ScreenSize size) {
         Resources resources(XRRGetScreenResources(x(), root()));
         const RROutput output = resources ? connected_output(*resources) : None;
@@ -129,7 +129,7 @@ class XScreen final : public Screen {
         return mode;
     }
 
-    // No monitor hangs on these servers: any timing does.
+    // These servers drive no monitor, so any timing works.
     RRMode make_mode(ScreenSize size) {
         std::string name = std::to_string(size.width) + "x" + std::to_string(size.height);
         XRRModeInfo mode{};

@@ -1,5 +1,5 @@
 #pragma once
-// The streamer's place at svc-agent's guest interface (docs/streaming.md, Between streamer and agent).
+// The streamer's session at svc-agent's guest interface (docs/streaming.md, Between streamer and agent).
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -15,14 +15,13 @@ struct svcguest;
 
 namespace svc::streamer {
 
-// What the agent tells, on the link's own thread.
+// Callbacks of the link, on its own thread.
 struct AgentListener {
-    std::function<void(Json answer)> attached;  // the answer to stream.attach: also after each reconnection
+    std::function<void(Json answer)> attached;  // the answer to stream.attach, also after a reconnection
     std::function<void(std::string event, Json members)> event;
 };
 
-// Thread-safe. Attaches again when the agent was restarted; steps back for good when another streamer took
-// its place.
+// Thread-safe. Reconnects when the agent was restarted. Stops for good when another streamer has attached.
 class AgentLink {
   public:
     static constexpr std::chrono::seconds retry_pause{2};
@@ -31,7 +30,7 @@ class AgentLink {
     ~AgentLink();
     AgentLink(const AgentLink&) = delete;
     AgentLink& operator=(const AgentLink&) = delete;
-    void set_active(bool active);  // whether media flows; told again after a reconnection
+    void set_active(bool active);  // whether media flows; sent again after a reconnection
 
   private:
     void run(const std::stop_token& stop);
@@ -46,10 +45,10 @@ class AgentLink {
     AgentListener listener_;
     FileDescriptor wake_;
     std::atomic<bool> active_{false};
-    bool told_active_ = false;  // of the link's thread, like `detached_`
+    bool told_active_ = false;  // used by the link's thread, like the two below
     bool detached_ = false;
     bool complained_ = false;
-    std::jthread thread_;  // last: starts when all else is there
+    std::jthread thread_;  // last member: the thread uses the others
 };
 
 }  // namespace svc::streamer

@@ -1,5 +1,5 @@
 #pragma once
-// The client's camera on its way to the agent's camera socket (docs/camera.md).
+// Sends frames of the client's camera to the agent's camera socket (docs/camera.md).
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 namespace svc::streamer {
 
-// Thread-safe. The newest frame counts: one that has not gone out when the next comes is dropped. When the
-// socket cannot be reached or breaks, nothing more is sent.
+// Thread-safe. A frame that was not sent when the next one comes is dropped. After an error of the socket
+// nothing more is sent.
 class CameraFeed {
   public:
     explicit CameraFeed(const std::filesystem::path& socket);
@@ -28,7 +28,7 @@ class CameraFeed {
     std::condition_variable_any changed_;
     std::vector<std::uint8_t> newest_;
     bool fresh_ = false;
-    std::jthread thread_;  // last: starts when all else is there
+    std::jthread thread_;  // last member: the thread uses the others
 };
 
 }  // namespace svc::streamer

@@ -57,7 +57,7 @@ void CameraRelay::client_gone() {
     update();
 }
 
-// The client has one camera: the one that was opened last gets it.
+// The client has one camera: the guest's camera that was opened last gets it.
 void CameraRelay::update() {
     std::optional<CameraWish> wanted;
     if (ready_ && !wishes_.empty()) wanted = wishes_.rbegin()->second;
@@ -83,7 +83,7 @@ void CameraRelay::begin(const CameraWish& wish) {
     });
 }
 
-// Its socket; nothing when it is on already.
+// Switches the camera on and returns its socket; nothing when it was on already.
 std::optional<std::string> CameraRelay::switch_on(const ControlApi& api) {
     if (api.call(Method::get, path).at("enabled").as_bool()) return std::nullopt;
     return api.call(Method::post, path, Json::object({{"enable", true}, {"stream", true}}))
@@ -92,7 +92,7 @@ std::optional<std::string> CameraRelay::switch_on(const ControlApi& api) {
 }
 
 void CameraRelay::feed(const CameraWish& wish, const std::filesystem::path& socket) {
-    MediaPeer* const peer = peer_();
+    Peer* const peer = peer_();
     if (peer == nullptr) return;
     feed_ = std::make_shared<CameraFeed>(socket);
     peer->set_camera_sink(
@@ -102,7 +102,7 @@ void CameraRelay::feed(const CameraWish& wish, const std::filesystem::path& sock
 
 void CameraRelay::end() {
     ++turn_;
-    if (MediaPeer* const peer = peer_()) peer->set_camera_sink(0, 0, 0, {});
+    if (Peer* const peer = peer_()) peer->set_camera_sink(0, 0, 0, {});
     feed_.reset();
     tell_client_("close-camera", Json::object());
     worker_.submit([ours = ours_](const ControlApi& api) {

@@ -1,14 +1,14 @@
 #pragma once
-// Brings the client's camera to the guest while a program there has the camera open. A camera that an
-// operator has switched on is the operator's, and stays so.
+// Sends the client's camera to the guest while a program there has the camera open. Does nothing with a
+// camera that an operator has switched on.
 #include <map>
 #include <memory>
 #include <optional>
 
-#include "instance-agent/streamer/client/media_peer.h"
-#include "instance-agent/streamer/event_queue.h"
 #include "instance-agent/streamer/guest/camera_feed.h"
 #include "instance-agent/streamer/guest/control_api.h"
+#include "instance-agent/streamer/peer/peer.h"
+#include "instance-agent/streamer/threads/event_queue.h"
 
 namespace svc::streamer {
 
@@ -19,19 +19,19 @@ struct CameraWish {
     bool operator==(const CameraWish&) const = default;
 };
 
-// One thread: the queue's.
+// Used on the queue's thread alone.
 class CameraRelay {
   public:
     using TellClient = std::function<void(const std::string& type, const Json& data)>;
-    using FindPeer = std::function<MediaPeer*()>;  // null: none
+    using FindPeer = std::function<Peer*()>;  // null: no client
 
     CameraRelay(const std::filesystem::path& api_socket, EventQueue& queue, FindPeer peer,
                 TellClient tell_client);
 
-    void opened(std::int64_t handle, CameraWish wish);  // by a program of the guest
+    void opened(std::int64_t handle, CameraWish wish);  // a program of the guest has opened the camera
     void closed(std::int64_t handle);
     void all_closed();
-    void client_ready(bool has_camera);  // its control channel is open
+    void client_ready(bool has_camera);  // the client's control channel is open
     void client_gone();
 
   private:
@@ -47,9 +47,10 @@ class CameraRelay {
     std::map<std::int64_t, CameraWish> wishes_;  // by handle
     bool ready_ = false;
     std::optional<CameraWish> served_;
-    unsigned turn_ = 0;  // number of `served_`: a socket that comes late is of an earlier one
+    unsigned turn_ = 0;  // counts the values of `served_`: a late socket belongs to an earlier one
     std::shared_ptr<CameraFeed> feed_;
-    std::shared_ptr<bool> ours_ = std::make_shared<bool>(false);  // of the worker
+    std::shared_ptr<bool> ours_ =
+        std::make_shared<bool>(false);  // this relay has switched the camera on; used by the worker
     ControlApiWorker worker_;
 };
 

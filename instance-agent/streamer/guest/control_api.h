@@ -1,5 +1,5 @@
 #pragma once
-// The agent's control API (docs/guest-interface.md), asked from a thread of its own so that nobody waits.
+// A client of the agent's control API (docs/guest-interface.md), and a worker thread that makes its calls.
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -14,20 +14,20 @@
 
 namespace svc::streamer {
 
-// One call after the other; blocks.
+// Blocks during a call. One thread.
 class ControlApi {
   public:
     explicit ControlApi(const std::filesystem::path& socket);
-    // The answer's metadata (null: none). Throws what the API refuses with its text: invalid_argument for
-    // 400, internal for the rest; unavailable when nobody answers.
+    // Returns the answer's metadata (null: none). Throws an Error with the API's text: invalid_argument for
+    // 400, internal for any other refusal; unavailable when the agent does not answer.
     Json call(Method method, const std::string& path, const Json& body = {}) const;
 
   private:
     Target target_;
 };
 
-// Thread-safe. Tasks run one at a time in the order they came; a newer one with the same key takes the place
-// of one that waits. What they throw is logged. The destructor drops what waits.
+// Thread-safe. Tasks run one at a time, in order; a task replaces a waiting one with the same key. Errors of
+// a task are logged. The destructor drops waiting tasks.
 class ControlApiWorker {
   public:
     static constexpr std::size_t max_waiting = 256;
@@ -37,8 +37,8 @@ class ControlApiWorker {
     ~ControlApiWorker();
     ControlApiWorker(const ControlApiWorker&) = delete;
     ControlApiWorker& operator=(const ControlApiWorker&) = delete;
-    bool submit(Task task);                          // false: too many wait already, dropped
-    bool submit(const std::string& key, Task task);  // replaces one of the same key
+    bool submit(Task task);                          // false: too many tasks wait; dropped
+    bool submit(const std::string& key, Task task);  // replaces a waiting task with this key
 
   private:
     struct Waiting {
@@ -52,7 +52,7 @@ class ControlApiWorker {
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::deque<Waiting> waiting_;
-    std::jthread thread_;  // last: starts when all else is there
+    std::jthread thread_;  // last member: the thread uses the others
 };
 
 }  // namespace svc::streamer

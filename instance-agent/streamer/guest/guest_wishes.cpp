@@ -8,7 +8,7 @@ namespace svc::streamer {
 
 namespace {
 
-// Those that clients have.
+// The sensors that clients have.
 constexpr std::array<std::string_view, 3> client_sensors{"acceleration", "gyroscope", "orientation"};
 
 }  // namespace

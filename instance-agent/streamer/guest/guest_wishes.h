@@ -1,6 +1,6 @@
 #pragma once
-// What programs of the guest want of the client, as the agent tells it: sensors, the camera, a screen
-// keyboard.
+// Tells the client what programs of the guest use: sensors, the camera, the microphone, a screen keyboard.
+// The agent reports them.
 #include <set>
 #include <string>
 
@@ -18,8 +18,8 @@ class GuestWishes {
 
     void attached(const JsonFields& answer);  // throws invalid_argument, as event() does
     void event(const std::string& name, const JsonFields& members);
-    void microphone(bool in_use);                       // a program of the guest listens to it
-    void client_ready(const ClientSettings& settings);  // its control channel is open
+    void microphone(bool in_use);                       // a program of the guest records
+    void client_ready(const ClientSettings& settings);  // the client's control channel is open
     void client_gone();
 
   private:
@@ -31,7 +31,7 @@ class GuestWishes {
 
     CameraRelay& camera_;
     TellClient tell_client_;
-    std::set<std::string> sensors_;  // that are on
+    std::set<std::string> sensors_;  // sensors that are on
     bool keyboard_ = false, microphone_ = false;
     bool ready_ = false, client_has_microphone_ = false;
 };

@@ -17,9 +17,9 @@ constexpr double gravity = 9.81;
 struct SensorFields {
     std::string_view sensor;
     std::array<std::string_view, 3> fields;
-    double factor;  // from the client's unit to ours
+    double factor;  // from the client's unit to the API's
 };
-// Browsers tell turning in degrees a second, guests want radians.
+// Browsers report rotation in degrees a second, guests expect radians.
 constexpr std::array<SensorFields, 3> client_sensors{{{"acceleration", {"x", "y", "z"}, 1},
                                                       {"gyroscope", {"x", "y", "z"}, std::numbers::pi / 180},
                                                       {"orientation", {"azimuth", "pitch", "roll"}, 1}}};
@@ -35,7 +35,7 @@ std::uint32_t id_of(const Json& data, std::string_view key, std::optional<std::i
     return static_cast<std::uint32_t>(*id);
 }
 
-// Numbers as the API writes them: ids are signed.
+// The API writes ids as signed numbers.
 Json place_of(const Json& data) {
     return Json::object({{"prop", static_cast<std::int32_t>(id_of(data, "prop", std::nullopt))},
                          {"area_id", static_cast<std::int32_t>(id_of(data, "area_id", 0))}});
@@ -55,7 +55,7 @@ Json values_of(const Json& data) {
 
 }  // namespace
 
-// Asked each time while it is somebody else's: it may become free.
+// Tries again at each value while an operator has the device: the operator may switch it off.
 bool InjectedData::Switch::take(const ControlApi& api) {
     if (ours_) return true;
     if (const Json state = api.call(Method::get, path_); state.at("enabled").as_bool()) return false;
@@ -69,7 +69,7 @@ void InjectedData::Switch::update(const ControlApi& api, const Json& body) {
         api.call(Method::patch, path_, body);
     } catch (const Error& e) {
         const std::string_view text = e.what();
-        if (text.ends_with("is not active")) return;  // the guest does not want it just now
+        if (text.ends_with("is not active")) return;  // no guest has the sensor on
         if (text.ends_with("are not enabled")) ours_ = false;
         throw;
     }
@@ -126,7 +126,7 @@ void InjectedData::update_sensor(const Json& data) {
         Json reading = Json::object({{"type", sensor}});
         for (const std::string_view field : known.fields) {
             const auto value = fields.number(field);
-            if (!value) return;  // devices without the sensor tell null
+            if (!value) return;  // devices without this sensor send null
             reading.set(std::string(field), *value * known.factor);
         }
         return send_sensor(sensor, std::move(reading));
@@ -139,7 +139,7 @@ void InjectedData::send_sensor(const std::string& sensor, Json reading) {
     values_.submit("sensor " + sensor, [this, body](const ControlApi& api) { sensors_.update(api, body); });
 }
 
-// Old clients tell how the device is held; it is felt by its weight.
+// Older clients send the orientation of the device: it becomes the direction of gravity.
 void InjectedData::turn_screen(const Json& data) {
     const std::string orientation = JsonFields(data).require_string("orientation");
     const bool reverse = orientation.starts_with("reverse-");
@@ -153,7 +153,7 @@ void InjectedData::turn_screen(const Json& data) {
             {{"type", "acceleration"}, {"x", lies ? weight : 0.0}, {"y", lies ? 0.0 : weight}, {"z", 0.0}}));
 }
 
-// One after the other: clients know which answer is whose by the order alone.
+// Requests run one after another: clients match answers by their order.
 void InjectedData::ask_vehicle(const std::string& answer_type,
                                const std::function<Json(const ControlApi&)>& ask, const Json& place) {
     if (vehicle_requests_ >= max_vehicle_requests)
@@ -183,7 +183,7 @@ void InjectedData::get_configs() {
         Json::array());
 }
 
-// What is wrong with a request is told as its answer too: the client waits for one.
+// An error is also sent as the answer, because the client waits for one.
 void InjectedData::get_property(const Json& data) {
     const auto ask = [data](const ControlApi& api) {
         const std::string path = "/1.0/vhal/" + std::to_string(id_of(data, "prop", std::nullopt)) + "/" +

@@ -1,27 +1,27 @@
 #pragma once
-// What a client sends besides input: its place, its sensors' values, vehicle properties. It goes through the
-// control API like everybody else's. What an operator has switched on there is the operator's: places and
-// values of the client are dropped then.
-#include "instance-agent/streamer/event_queue.h"
+// Data of the client besides input: location, sensor values, vehicle properties. They are sent to the agent's
+// control API. While an operator has switched a device on, the client's location and sensor values are
+// dropped.
 #include "instance-agent/streamer/guest/control_api.h"
+#include "instance-agent/streamer/threads/event_queue.h"
 
 namespace svc::streamer {
 
-// One thread: the queue's.
+// Used on the queue's thread alone.
 class InjectedData {
   public:
-    static constexpr std::size_t max_vehicle_requests = 256;  // that wait for their answer
-    // Sends to the client's control channel.
+    static constexpr std::size_t max_vehicle_requests = 256;  // requests that wait for an answer
+    // Sends a message on the client's control channel.
     using TellClient = std::function<void(const std::string& type, const Json& data)>;
 
     InjectedData(const std::filesystem::path& api_socket, EventQueue& queue, TellClient tell_client);
 
-    // Whether `type` is one of these messages. Throws invalid_argument for malformed ones.
+    // Handles a message; false when `type` is none of these. Throws invalid_argument for a malformed message.
     bool apply(const std::string& type, const Json& data);
-    void client_gone();  // what was switched on for it is switched off
+    void client_gone();  // switches off what was switched on for the client
 
   private:
-    // A device of the control API that somebody has to switch on. Used by the worker alone.
+    // A device of the control API that must be switched on before it takes values. Used by the worker alone.
     class Switch {
       public:
         explicit Switch(std::string path) : path_(std::move(path)) {}
@@ -46,10 +46,10 @@ class InjectedData {
 
     EventQueue& queue_;
     TellClient tell_client_;
-    unsigned client_ = 0;  // its number: late answers are of another one
+    unsigned client_ = 0;  // counts clients: a late answer belongs to an earlier one
     std::size_t vehicle_requests_ = 0;
     Switch location_{"/1.0/location"}, sensors_{"/1.0/sensors"};
-    ControlApiWorker values_, vehicle_;  // a slow vehicle holds up nothing else
+    ControlApiWorker values_, vehicle_;  // two workers, so that a slow vehicle delays nothing else
 };
 
 }  // namespace svc::streamer

@@ -28,7 +28,7 @@ double coordinate(const JsonFields& data, std::string_view key) {
     return *value;
 }
 
-// Clients may give whole numbers as 1.0.
+// Clients may write whole numbers as 1.0.
 int whole(const JsonFields& data, std::string_view key, int least, int most) {
     const auto value = data.number(key);
     if (!value || *value < least || *value > most || *value != std::trunc(*value)) refuse(key);
@@ -47,7 +47,7 @@ std::string text_of(const JsonFields& data) {
     return text;
 }
 
-// The keys of a phone's screen keyboard, by Android's codes.
+// Keys of a phone's screen keyboard, by Android's key codes.
 int android_key(int code) {
     constexpr std::array<std::pair<int, int>, 11> keys{{{4, KEY_BACK},
                                                         {19, KEY_UP},
@@ -94,7 +94,7 @@ void ClientInput::apply(std::string_view type, const JsonFields& data) {
     throw_invalid("type", "unknown");
 }
 
-// Without a place the pointer is locked: movements alone count.
+// Without a position the pointer is locked: only the movement counts.
 void ClientInput::mouse_move(const JsonFields& data) {
     if (data.raw("x") != nullptr || data.raw("y") != nullptr) {
         const double x = coordinate(data, "x"), y = coordinate(data, "y");
@@ -136,7 +136,7 @@ void ClientInput::touch_end(const JsonFields& data) {
 }
 
 void ClientInput::key(const JsonFields& data) {
-    if (data.raw("code") == nullptr) return;  // a key the client has no code for
+    if (data.raw("code") == nullptr) return;  // a key without a code
     const int code = linux_key(whole(data, "code", 0, 1023));
     const bool pressed = truth(data, "pressed");
     if (code != 0) sink_.key(code, pressed);
@@ -154,7 +154,7 @@ void ClientInput::gamepad_axis(const JsonFields& data) {
     sink_.gamepad_axis(pad, index, *value);
 }
 
-// Clients of this family put an event's members into an object of their own.
+// These clients put the members of an event into a nested object.
 void ClientInput::screen_keyboard(const JsonFields& data) {
     const int event = whole(data, "type", 1, 5);
     const Json* const inner = data.raw("data");
@@ -177,15 +177,15 @@ void ClientInput::screen_key(int event, const JsonFields& data) {
             return;
         }
         case KeyboardEvent::action:
-            return press(KEY_ENTER);  // "go", "search", "done": what Enter is on a keyboard
+            return press(KEY_ENTER);  // "go", "search", "done": the keyboard's Enter key
         case KeyboardEvent::composing_text:
             return compose(text_of(data));
         case KeyboardEvent::composing_region:
-            return;  // programs without an input method know no regions
+            return;  // programs without an input method have no composing regions
     }
 }
 
-// A text that is not final yet is shown by typing it, and taken back by deleting it.
+// A text that is not final is typed, and deleted again when it changes.
 void ClientInput::compose(const std::string& text) {
     for (; composed_ > 0; --composed_) press(KEY_BACKSPACE);
     if (!text.empty()) sink_.text(text);

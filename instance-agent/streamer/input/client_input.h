@@ -1,5 +1,5 @@
 #pragma once
-// What a client types, clicks and touches, from the messages of its control channel to an InputSink.
+// Passes input messages of the client's control channel to an InputSink.
 #include <bitset>
 #include <string_view>
 
@@ -13,10 +13,10 @@ class ClientInput {
   public:
     explicit ClientInput(InputSink& sink) : sink_(sink) {}
 
-    // `type` begins with "input::". Throws invalid_argument for what is malformed or out of range; then
-    // nothing has happened. Types that are not known are taken as malformed.
+    // `type` begins with "input::". Throws invalid_argument for an unknown type and for members that are
+    // malformed or out of range; then it has done nothing.
     void apply(std::string_view type, const JsonFields& data);
-    void release_all();  // the client has gone
+    void release_all();  // releases keys, buttons and touches: the client has gone
 
   private:
     static constexpr std::size_t max_touches = 10;
@@ -38,8 +38,8 @@ class ClientInput {
     void press(int linux_code);
 
     InputSink& sink_;
-    std::bitset<max_touches> touches_;  // that are down
-    std::size_t composed_ = 0;          // characters of a text that is not final yet
+    std::bitset<max_touches> touches_;  // touches that are down
+    std::size_t composed_ = 0;          // characters of a composed text that is not final
 };
 
 }  // namespace svc::streamer

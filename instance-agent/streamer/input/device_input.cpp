@@ -16,7 +16,7 @@ constexpr int last_keyboard_key = 248;
 constexpr int stick_range = 32767, trigger_range = 255, most_touch_id = 65535;
 constexpr int first_extra_button = 4;
 
-// In the order of browsers' "standard gamepad".
+// Buttons in the order of the "standard gamepad" of browsers.
 constexpr std::array<int, 17> pad_buttons{
     BTN_SOUTH,   BTN_EAST,      BTN_WEST,      BTN_NORTH,      BTN_TL,     BTN_TR,
     BTN_TL2,     BTN_TR2,       BTN_SELECT,    BTN_START,      BTN_THUMBL, BTN_THUMBR,
@@ -82,7 +82,7 @@ int on(double place, int size) {
     return static_cast<int>(std::floor(std::clamp(place, 0.0, static_cast<double>(size - 1))));
 }
 
-// Keys of a US keyboard, which is what guests without another setting have.
+// Keys of a US keyboard, the default layout of guests.
 bool is_letter(char32_t character) {
     return (character >= U'a' && character <= U'z') || (character >= U'A' && character <= U'Z');
 }
@@ -154,7 +154,7 @@ void DeviceInput::place_touch(int slot, double x, double y) {
     panel_->emit(EV_ABS, ABS_MT_POSITION_X, on(x, width_));
     panel_->emit(EV_ABS, ABS_MT_POSITION_Y, on(y, height_));
     const bool is_first = (touches_.to_ulong() & ((1UL << static_cast<unsigned>(slot)) - 1)) == 0;
-    if (!is_first) return;  // what knows one finger only follows the lowest
+    if (!is_first) return;  // the single-touch axes follow the lowest slot
     panel_->emit(EV_ABS, ABS_X, on(x, width_));
     panel_->emit(EV_ABS, ABS_Y, on(y, height_));
 }
@@ -198,7 +198,7 @@ void DeviceInput::press(int key, bool pressed) {
     keyboard_->report();
 }
 
-// A keyboard has no other characters than its keys': the rest is left out.
+// Characters without a key on this keyboard are skipped.
 void DeviceInput::text(const std::string& utf8) {
     for (const char32_t character : characters_of(utf8)) {
         const Stroke stroke = stroke_of(character);
@@ -242,7 +242,7 @@ void DeviceInput::resized(int width, int height) {
     make_sized();
 }
 
-// A pad that goes takes all that is pressed on it with it.
+// Removing a gamepad releases what is pressed on it.
 void DeviceInput::release_all() {
     for (std::size_t slot = 0; slot < max_slots; ++slot) touch_end(static_cast<int>(slot));
     for (const int code : std::exchange(keys_, {})) press(code, false);

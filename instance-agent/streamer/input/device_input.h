@@ -1,5 +1,6 @@
 #pragma once
-// Input as devices of the kernel: keyboard, pointer (absolute and relative), touch panel, gamepads.
+// An InputSink that makes input devices of the kernel: keyboard, pointer (absolute and relative), touch
+// panel, gamepads.
 #include <array>
 #include <bitset>
 #include <set>
@@ -9,7 +10,7 @@
 
 namespace svc::streamer {
 
-// Gamepads are made when they are used first. A new size makes touch panel and pointer anew.
+// A gamepad is made at its first event. A new screen size makes new devices for touch panel and pointer.
 class DeviceInput final : public InputSink {
   public:
     DeviceInput(DeviceMaker make, int width, int height);  // throws what `make` throws
@@ -40,9 +41,9 @@ class DeviceInput final : public InputSink {
     std::unique_ptr<VirtualDevice> keyboard_, mouse_, pointer_, panel_;
     std::array<std::unique_ptr<VirtualDevice>, max_pads> pads_;
     std::bitset<max_slots> touches_;
-    std::set<int> keys_, buttons_;  // that are down
-    bool caps_lock_ = false;        // as the guest has it by our keys
-    int next_touch_ = 0;            // tracking id
+    std::set<int> keys_, buttons_;  // keys and buttons that are down
+    bool caps_lock_ = false;        // the guest's Caps Lock, as set by these keys
+    int next_touch_ = 0;            // tracking id of the next touch
 };
 
 }  // namespace svc::streamer

@@ -9,7 +9,8 @@ namespace svc::streamer {
 namespace {
 
 constexpr int first_code = 4;
-// From code 4 on. Up to 82 the codes are those of USB keyboards, but for 50 to 53; what has no key is 0.
+// Linux codes for the client's codes from 4 on. Up to 82 the client's codes are USB HID usages, except 50
+// to 53. 0: no key.
 constexpr std::array<int, 89> linux_keys{
     // letters
     KEY_A, KEY_B, KEY_C, KEY_D, KEY_E, KEY_F, KEY_G, KEY_H, KEY_I, KEY_J, KEY_K, KEY_L, KEY_M, KEY_N, KEY_O,

@@ -1,5 +1,5 @@
 #pragma once
-// For a display that is only looked at.
+// An InputSink that ignores all input, for a display that is only watched.
 #include "instance-agent/streamer/input/input.h"
 
 namespace svc::streamer {

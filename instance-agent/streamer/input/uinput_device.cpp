@@ -32,7 +32,7 @@ class UinputDevice final : public VirtualDevice {
     UinputDevice(const UinputDevice&) = delete;
     UinputDevice& operator=(const UinputDevice&) = delete;
 
-    // The queue of the kernel is full when nobody reads: what does not fit is lost.
+    // The kernel's queue is full when no program reads: further events are lost.
     void emit(int type, int code, int value) override {
         input_event event{};
         event.type = static_cast<std::uint16_t>(type);

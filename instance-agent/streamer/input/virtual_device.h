@@ -1,5 +1,5 @@
 #pragma once
-// One input device of the kernel's making, and who makes them.
+// One virtual input device of the kernel, and its factory.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,7 +12,7 @@ struct AxisRange {
     int axis = 0, least = 0, most = 0;
 };
 
-// What a device can do, in the terms of linux/input-event-codes.h.
+// The abilities of a device, by linux/input-event-codes.h.
 struct DeviceAbilities {
     std::string name;
     std::vector<int> keys{}, relative{};
@@ -20,17 +20,17 @@ struct DeviceAbilities {
     bool is_touch_panel = false;
 };
 
-// One thread. Gone with the object.
+// One thread. The destructor removes the device.
 class VirtualDevice {
   public:
     virtual ~VirtualDevice() = default;
     virtual void emit(int type, int code, int value) = 0;
-    void report();  // ends what belongs together
+    void report();  // sends SYN_REPORT: ends a group of events
 };
 
 using DeviceMaker = std::function<std::unique_ptr<VirtualDevice>(const DeviceAbilities& abilities)>;
 
-// By /dev/uinput. Throws unsupported where it is not there.
+// Makes devices by /dev/uinput. Throws unsupported without it.
 std::unique_ptr<VirtualDevice> make_uinput_device(const DeviceAbilities& abilities);
 
 }  // namespace svc::streamer

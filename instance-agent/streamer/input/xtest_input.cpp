@@ -1,4 +1,4 @@
-// Input into an X server by its extension XTEST.
+// An InputSink for an X server, by its extension XTEST.
 #include <X11/XKBlib.h>
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
@@ -19,11 +19,11 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr int evdev_offset = 8;  // X keycodes are Linux codes and 8: the rules "evdev"
+constexpr int evdev_offset = 8;  // X keycode = Linux code + 8 (the evdev rules)
 constexpr int max_keycode = 255;
 constexpr int first_wheel_button = 4, buttons_of_wheels = 4;
 
-// X has the wheels as buttons 4 to 7, so that the others come after them.
+// X has wheel steps as buttons 4 to 7; extra buttons come after them.
 unsigned x_button(int button) {
     return static_cast<unsigned>(button < first_wheel_button ? button : button + buttons_of_wheels);
 }
@@ -37,7 +37,7 @@ KeySym keysym_of(char32_t character) {
     return character < 0x20 || character == 0x7f ? NoSymbol : 0x01000000 + character;
 }
 
-// Of the guest, which would make other characters of those that are typed. Its state comes back at the end.
+// Switches the guest's Caps Lock off while text is typed, and back on at the end.
 class CapsLockOff {
   public:
     explicit CapsLockOff(Display* display) : display_(display) {
@@ -64,7 +64,7 @@ class XtestInput final : public InputSink {
         int ignored = 0;
         if (XTestQueryExtension(x(), &ignored, &ignored, &ignored, &ignored) == 0)
             throw Error(ErrorCode::unsupported, "X server has no XTEST extension");
-        XTestGrabControl(x(), True);  // goes on while a program holds the server
+        XTestGrabControl(x(), True);  // input works also while a program grabs the server
         resized(DisplayWidth(x(), screen()), DisplayHeight(x(), screen()));
         find_spare_keycodes();
     }
@@ -91,7 +91,7 @@ class XtestInput final : public InputSink {
         XFlush(x());
     }
 
-    // XTEST knows no touches: the first finger is the pointer.
+    // XTEST has no touches: the first finger moves the pointer.
     void touch_start(int slot, double x_place, double y_place) override {
         if (finger_ >= 0) return;
         finger_ = slot;
@@ -107,7 +107,7 @@ class XtestInput final : public InputSink {
         button(1, false);
     }
 
-    // The server repeats a key that is held by itself.
+    // The server itself repeats a key that is held.
     void key(int linux_code, bool pressed) override {
         const int code = linux_code + evdev_offset;
         if (linux_code <= 0 || code > max_keycode) return;
@@ -122,7 +122,7 @@ class XtestInput final : public InputSink {
         XFlush(x());
     }
 
-    void gamepad_button(int, int, bool) override {}  // X has none
+    void gamepad_button(int, int, bool) override {}  // XTEST has no gamepads
     void gamepad_axis(int, int, double) override {}
     void resized(int width, int height) override {
         width_ = width;
@@ -152,7 +152,7 @@ class XtestInput final : public InputSink {
         }
     }
 
-    // Those the keymap leaves free.
+    // Keycodes that the keymap leaves free.
     void find_spare_keycodes() {
         int least = 0, most = 0, per_code = 0;
         XDisplayKeycodes(x(), &least, &most);
@@ -189,7 +189,7 @@ class XtestInput final : public InputSink {
         return shifted ? code : 0;
     }
 
-    // A keycode stays with its symbol until all others have been used: programs look it up a while later.
+    // A keycode keeps its symbol until all other free ones were used: programs look up the symbol later.
     int lend_keycode(KeySym symbol) {
         if (spare_.empty()) return 0;
         const int code = spare_[next_spare_++ % spare_.size()];
@@ -205,8 +205,8 @@ class XtestInput final : public InputSink {
 
     XConnection connection_;
     int width_ = 0, height_ = 0;
-    int finger_ = -1;               // the slot of the touch that is the pointer
-    std::set<int> keys_, buttons_;  // that are down
+    int finger_ = -1;               // the touch slot that moves the pointer
+    std::set<int> keys_, buttons_;  // keys and buttons that are down
     std::vector<int> spare_;
     std::vector<std::pair<KeySym, int>> lent_;
     std::size_t next_spare_ = 0;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view prefix = "rtc_log.";
 constexpr unsigned directory_mode = 0755;
-constexpr unsigned file_mode = 0600;  // descriptions name the connection's secrets
+constexpr unsigned file_mode = 0600;  // session descriptions contain secrets
 
 std::optional<unsigned> number_of(const std::filesystem::path& path) {
     const std::string name = path.filename();

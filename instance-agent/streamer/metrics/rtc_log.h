@@ -9,17 +9,16 @@
 
 namespace svc::streamer {
 
-// One thread. What cannot be written is said once and ends the file.
+// One thread. A write error is logged once and ends the file.
 class RtcLog {
   public:
-    static constexpr std::size_t max_file = 8U
-                                            << 20;  // bytes; beyond it nothing more of this client is noted
-    static constexpr unsigned max_files = 20;       // the oldest one goes
+    static constexpr std::size_t max_file = 8U << 20;  // bytes; later events of this client are dropped
+    static constexpr unsigned max_files = 20;          // the oldest file is removed
 
     RtcLog(std::filesystem::path directory, Clock& clock);
     void enable(bool enabled);
     void note(const std::string& event, JsonMembers members = {});
-    void end();  // of a client's stream: the next one has its own file
+    void end();  // ends the file: the next client's stream has its own
 
   private:
     void open();

@@ -83,7 +83,7 @@ void MetricsSender::send(const std::vector<std::string>& lines) {
     changed_.notify_one();
 }
 
-// At the end the last sample still goes out.
+// Sends the last sample before the thread ends.
 void MetricsSender::run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) {

@@ -1,5 +1,5 @@
 #pragma once
-// The stream's own figures as lines for the collector of the node (specification: Streaming metrics).
+// Statistics of the stream as lines for the node's metrics collector (specification: Streaming metrics).
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/peer/peer.h"
 #include "libsvc/base/clock.h"
 #include "libsvc/model/cluster/metrics_server.h"
 
@@ -18,18 +18,18 @@ struct MetricLabels {
     std::string instance, app, region, session;
 };
 
-// A line for each stream, and one for the connection.
+// One line for each stream and one for the connection.
 std::vector<std::string> metric_lines(const MetricLabels& labels, const PeerStats& stats, Time now);
-// Joined to texts of at most `limit` bytes; longer lines stand alone.
+// Joins lines to texts of at most `limit` bytes. A longer line is a text of its own.
 std::vector<std::string> batches(const std::vector<std::string>& lines, std::size_t limit);
 
-// Sends on a thread of its own. Thread-safe. What cannot be sent is lost: the next sample comes soon.
+// Sends on a thread of its own. Thread-safe. Samples that cannot be sent are lost.
 class MetricsSender {
   public:
     static constexpr std::size_t max_waiting = 16, max_datagram = 1400;
 
     explicit MetricsSender(MetricsServer server);
-    ~MetricsSender();  // sends what waits, unless the server cannot be reached
+    ~MetricsSender();  // sends what waits, if the server can be reached
     MetricsSender(const MetricsSender&) = delete;
     MetricsSender& operator=(const MetricsSender&) = delete;
     void send(const std::vector<std::string>& lines);
@@ -44,7 +44,7 @@ class MetricsSender {
     std::condition_variable_any changed_;
     std::deque<std::vector<std::string>> waiting_;
     bool complained_ = false;
-    std::jthread thread_;  // last: starts when all else is there
+    std::jthread thread_;  // last member: the thread uses the others
 };
 
 }  // namespace svc::streamer

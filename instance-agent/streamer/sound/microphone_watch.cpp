@@ -18,7 +18,7 @@ void drop(pa_operation* operation) {
 
 }  // namespace
 
-// All but its construction and its end is on the thread of the main loop.
+// Everything except construction and destruction runs on the main loop's thread.
 class MicrophoneWatch::Implementation {
   public:
     Implementation(const std::string& socket, Told told)
@@ -84,7 +84,7 @@ class MicrophoneWatch::Implementation {
         pa_context_rttime_new(context_, pa_rtclock_now() + retry_interval, again, this);
     }
 
-    // The source's number may change with the guest's modules, so it is asked for each time.
+    // The index of the source changes when the guest reloads modules, so it is looked up each time.
     void look() {
         look_again_ = std::exchange(looking_, true);
         if (look_again_) return;

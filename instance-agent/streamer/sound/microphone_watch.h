@@ -1,5 +1,5 @@
 #pragma once
-// Whether a program of the guest listens to the microphone: to the monitor of PulseAudio's sink
+// Detects whether a program of the guest records the microphone: the monitor of PulseAudio's sink
 // `svc_microphone`.
 #include <functional>
 #include <memory>
@@ -11,8 +11,8 @@ class MicrophoneWatch {
   public:
     using Told = std::function<void(bool in_use)>;
 
-    // `socket`: PulseAudio's, which may come and go. `told` is called with each change, on a thread of the
-    // watch, and never after the destructor; at first nobody listens.
+    // `socket`: PulseAudio's, which may come and go. `told` is called at each change, on a thread of the
+    // watch, never after the destructor. Initially no program records.
     MicrophoneWatch(const std::string& socket, Told told);
     ~MicrophoneWatch();
     MicrophoneWatch(const MicrophoneWatch&) = delete;

@@ -74,7 +74,7 @@ class Agent {
   private:
     TemporaryDirectory directory_;
     agent::Options options_;
-    std::optional<agent::Interfaces> interfaces_;
+    std::optional<agent::AgentSockets> interfaces_;
 };
 
 inline std::unique_ptr<GuestClient> attach(const Agent& agent) {

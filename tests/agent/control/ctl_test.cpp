@@ -67,7 +67,7 @@ class CtlPlace {
 };
 
 struct Agent : CtlPlace {
-    agent::Interfaces interfaces{options, false};
+    agent::AgentSockets interfaces{options, false};
 };
 
 }  // namespace
@@ -236,7 +236,7 @@ TEST_CASE("ctl: items of the platform are set together") {
     session.token = "t";
     session.config.platform = "webrtc";
     place.write("data/session.json", session.to_json().dump());
-    const agent::Interfaces interfaces(place.options, false);
+    const agent::AgentSockets interfaces(place.options, false);
     const std::string least = "stream_video_bitrate_min_kbps", most = "stream_video_bitrate_max_kbps";
     CHECK(place.run({"platform", "set", least, "9000"}).status == 1);
     place.ask({"platform", "set", least, "9000", most, "9500"});

@@ -5,7 +5,7 @@
 #include "instance-agent/agent/control/envelope.h"
 #include "instance-agent/agent/devices/device.h"
 #include "instance-agent/agent/devices/device_context.h"
-#include "instance-agent/agent/devices/stream/stream_link.h"
+#include "instance-agent/agent/devices/stream_link.h"
 #include "instance-agent/agent/devices/tracing/tracer.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"

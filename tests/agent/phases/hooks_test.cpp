@@ -18,7 +18,7 @@ namespace {
 
 std::string failure_of(Place& place, const PackageRef& package, const std::string& hook) {
     try {
-        agent::run_hook(place.work(), package, hook);
+        agent::run_hook(place.phase(), package, hook);
     } catch (const Error& e) {
         return e.what();
     }
@@ -44,7 +44,7 @@ TEST_CASE("a hook runs in its package's directory with the environment of its ki
     place.session.app.boot_activity = "com.example.app.Main";
     place.session.network_proxy = "http://proxy:3128";
     const auto addon = place.add_package("ssh", {{"pre-start", "pwd > where; env | sort > environment"}});
-    agent::run_hook(place.work(), addon, "pre-start");
+    agent::run_hook(place.phase(), addon, "pre-start");
 
     const std::string data = place.paths.data;
     CHECK(place.read("data/addons/ssh/where") == data + "/addons/ssh\n");
@@ -67,7 +67,7 @@ TEST_CASE("hooks of an application have no addon, and the launch's package wins"
     place.session.app.boot_package = "com.example.app";
     place.session.config.boot_package = "com.example.other";
     const auto app = place.add_package("game", {{"install", "pwd; env > environment"}}, true);
-    agent::run_hook(place.work(), app, "install");
+    agent::run_hook(place.phase(), app, "install");
     const std::string environment = "\n" + place.read("data/app/environment");
     CHECK_THAT(environment, Catch::Contains("\nBOOT_PACKAGE=com.example.other\n"));
     CHECK_THAT(environment, Catch::Contains("\nINSTANCE_TYPE=base\n"));
@@ -132,9 +132,9 @@ TEST_CASE("a hook that is ended is killed with all that it started") {
 TEST_CASE("a hook is cut off at the end of the phase and when the agent is told to stop") {
     Place place;
     const auto addon = place.add_package("slow", {{"hangs", "sleep 1000"}});
-    agent::Work work = place.work();
-    work.deadline = place.clock.steady_now() + 10ms;
-    CHECK_THROWS_WITH(agent::run_hook(work, addon, "hangs"),
+    agent::PhaseContext phase = place.phase();
+    phase.deadline = place.clock.steady_now() + 10ms;
+    CHECK_THROWS_WITH(agent::run_hook(phase, addon, "hangs"),
                       "hook hangs of addon slow did not end before the time of the instance was up");
     place.stop.request_stop();
     CHECK(failure_of(place, addon, "hangs") == "hook hangs of addon slow was interrupted");

@@ -57,7 +57,7 @@ PackageRef& Place::add_package(const std::string& name,
     return session.packages.back();
 }
 
-agent::Work Place::work() {
+agent::PhaseContext Place::phase() {
     if (!output_) output_.emplace(paths.logs() / "hooks.log", 1U << 20);
     return {session,          paths,    clock, clock.steady_now() + std::chrono::hours(1),
             stop.get_token(), *output_, {}};

@@ -24,7 +24,7 @@ class Place {
     bool has(const std::string& file) const { return std::filesystem::exists(path() / file); }
     void restart_instance();  // its first process is another one now
 
-    agent::Work work();
+    agent::PhaseContext phase();
     std::optional<InstanceReport> prepare(const agent::Call& call = nobody);
     InstanceReport complete();
     std::optional<InstanceReport> follow(int exit_code = 0);

@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "instance-agent/agent/agent.h"
-#include "instance-agent/agent/service/service.h"
+#include "instance-agent/agent/lifecycle.h"
+#include "instance-agent/agent/service/service_calls.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "tests/agent/phases/hasty_clock.h"
@@ -118,7 +118,7 @@ TEST_CASE("a guest that never gets ready is reported as an error with the reason
     TemporaryDirectory folder("/tmp");
     agent::Paths paths;
     paths.data = folder.path();
-    agent::announce_guest(session, paths, clock,
+    agent::run_with_guest(session, paths, clock,
                           [&](const Target&, const ClientRequest& request) {
                               sent = Json::parse(request.body);
                               return reply(200);

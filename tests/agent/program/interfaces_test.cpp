@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "instance-agent/agent/socket_place.h"
+#include "instance-agent/agent/files/socket_folder.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/process.h"
@@ -57,7 +57,7 @@ mode_t mode_of(const std::filesystem::path& path) {
 
 TEST_CASE("both sockets are served from the first moment") {
     InterfacesPlace place;
-    const agent::Interfaces interfaces(place.options, false);
+    const agent::AgentSockets interfaces(place.options, false);
     CHECK(place.ask() == 200);
     CHECK(GuestClient(place.options.guest_socket).hello().at("ok").as_bool());
     CHECK(mode_of(place.path() / "run") == 0751);
@@ -73,13 +73,13 @@ TEST_CASE("an image for vehicles is known by its variant") {
     session.image_variant = variant;
     make_directories(place.options.session.parent_path());
     write_file_atomically(place.options.session, session.to_json().dump());
-    const agent::Interfaces interfaces(place.options, false);
+    const agent::AgentSockets interfaces(place.options, false);
     CHECK(place.ask("/1.0/vhal/config") == (variant == "aaos" ? 200 : 500));
 }
 
 TEST_CASE("sockets that a guest's boot has hidden are made anew") {
     InterfacesPlace place;
-    agent::Interfaces interfaces(place.options, false);
+    agent::AgentSockets interfaces(place.options, false);
     CHECK(test::eventually([&] {  // a device may be looking after its link right now
         std::error_code failed;
         std::filesystem::remove_all(place.path() / "run", failed);
@@ -93,7 +93,7 @@ TEST_CASE("sockets that a guest's boot has hidden are made anew") {
 
 TEST_CASE("a guest keeps its connection while nothing vanishes") {
     InterfacesPlace place;
-    agent::Interfaces interfaces(place.options, false);
+    agent::AgentSockets interfaces(place.options, false);
     GuestClient client(place.options.guest_socket);
     client.hello();
     interfaces.refresh();
@@ -102,10 +102,10 @@ TEST_CASE("a guest keeps its connection while nothing vanishes") {
 
 TEST_CASE("a second agent on the same sockets is refused, but in an instance") {
     InterfacesPlace place;
-    const agent::Interfaces first(place.options, false);
-    CHECK_THROWS_AS(agent::Interfaces(place.options, false), Error);
+    const agent::AgentSockets first(place.options, false);
+    CHECK_THROWS_AS(agent::AgentSockets(place.options, false), Error);
     place.options.api_socket = place.path() / "run/other.unix";
-    CHECK_NOTHROW(agent::Interfaces(place.options, true));
+    CHECK_NOTHROW(agent::AgentSockets(place.options, true));
     CHECK(GuestClient(place.options.guest_socket).hello().at("ok").as_bool());
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("an agent that was killed is followed by another on the same sockets")
         agent.wait();
     }
     CHECK(std::filesystem::exists(place.options.api_socket));
-    const agent::Interfaces next(place.options, false);
+    const agent::AgentSockets next(place.options, false);
     CHECK(place.ask() == 200);
     CHECK(log::level() == log::Level::warning);
 }

@@ -18,7 +18,8 @@
 #include <sstream>
 #include <thread>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/media/video/codecs.h"
+#include "instance-agent/streamer/peer/peer.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"

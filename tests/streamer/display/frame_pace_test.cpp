@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "instance-agent/streamer/media/video/even_times.h"
+#include "instance-agent/streamer/media/meters/even_times.h"
 
 namespace svc::streamer {
 namespace {

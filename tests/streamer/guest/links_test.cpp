@@ -238,7 +238,7 @@ TEST_CASE("the agent tells the streamer what the guest wants") {
     options.guest_socket = directory.path() / "run/guest.unix";
     make_directories(directory.path() / "run");
     make_directories(directory.path() / "data");
-    auto interfaces = std::make_unique<agent::Interfaces>(options, false);
+    auto interfaces = std::make_unique<agent::AgentSockets>(options, false);
     Heard heard;
     test::ManualClock clock;
     AgentLink link(
@@ -259,6 +259,6 @@ TEST_CASE("the agent tells the streamer what the guest wants") {
     }));
     link.set_active(true);
     interfaces.reset();  // the agent is started anew
-    interfaces = std::make_unique<agent::Interfaces>(options, false);
+    interfaces = std::make_unique<agent::AgentSockets>(options, false);
     CHECK(eventually([&] { return attached(2); }));
 }

@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/event_queue.h"
+#include "instance-agent/streamer/threads/event_queue.h"
 
 #include <algorithm>
 #include <atomic>

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "instance-agent/streamer/media/video/codecs.h"
 #include "libsvc/base/error.h"
 
 namespace svc::streamer {
@@ -152,7 +153,7 @@ MediaPair::MediaPair(Wish wish)
     setup.height = wish_.height;
     setup.fps = wish_.fps;
     setup.bitrates = wish_.bitrates;
-    peer_ = std::make_unique<Peer>(setup, log_);
+    peer_ = std::make_unique<GstPeer>(setup, log_);
     const auto offer = log_.wait_offer(patience);
     if (!offer) throw Error(ErrorCode::unavailable, "no offer came");
     offer_ = *offer;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/media/peer/gst_peer.h"
 #include "libsvc/base/file.h"
 #include "tests/streamer/client/headless_client.h"
 
@@ -83,7 +83,7 @@ class MediaPair {
     void connect();  // offer, answer, candidates; throws what set_answer() throws
     void end_peer();
     void end_client();
-    Peer& peer() { return *peer_; }
+    GstPeer& peer() { return *peer_; }
     PeerLog& log() { return log_; }
     HeadlessClient& client() { return *client_; }
     const std::string& offer() const { return offer_; }
@@ -98,7 +98,7 @@ class MediaPair {
     std::string offer_, answer_;
     std::mutex mutex_;  // of the two that follow, where candidates come
     std::unique_ptr<HeadlessClient> client_;
-    std::unique_ptr<Peer> peer_;
+    std::unique_ptr<GstPeer> peer_;
 };
 
 StreamStats stats_of(const Peer& peer, const std::string& kind);

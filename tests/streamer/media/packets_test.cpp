@@ -6,9 +6,10 @@
 
 #include <algorithm>
 
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 #include "instance-agent/streamer/media/meters/probes.h"
 #include "instance-agent/streamer/media/video/codec_forms.h"
+#include "instance-agent/streamer/media/video/codecs.h"
 #include "instance-agent/streamer/media/video/h264_probes.h"
 #include "tests/streamer/client/headless_client.h"
 #include "tests/support/skip.h"

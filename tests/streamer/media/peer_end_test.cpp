@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "instance-agent/streamer/media/video/codecs.h"
 #include "libsvc/base/error.h"
 #include "tests/streamer/media/media_pair.h"
 #include "tests/support/eventually.h"
@@ -27,7 +28,7 @@ TEST_CASE("peer ends at each stage") {
         const TemporaryDirectory place(std::filesystem::temp_directory_path(), "svc-media-");
         PeerSetup setup;
         setup.places.frame_socket = (place.path() / "frames").string();
-        for (int i = 0; i < 5; ++i) Peer(setup, log);
+        for (int i = 0; i < 5; ++i) GstPeer(setup, log);
         CHECK_FALSE(std::filesystem::exists(setup.places.frame_socket));
     }
     SECTION("with an offer made") {

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/peer/peer.h"
 #include "libsvc/base/error.h"
 
 namespace svc::streamer {

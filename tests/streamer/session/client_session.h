@@ -11,7 +11,7 @@
 #include <map>
 #include <mutex>
 
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 
 #include "tests/streamer/client/headless_client.h"
 #include "tests/streamer/client/known_codecs.h"

@@ -2,7 +2,7 @@
 // Peers without media: they keep what they are told, and tell what a test wants.
 #include <mutex>
 
-#include "instance-agent/streamer/client/media_peer.h"
+#include "instance-agent/streamer/peer/peer.h"
 #include "libsvc/base/error.h"
 
 namespace svc::test {
@@ -26,7 +26,7 @@ struct PeerRecord {
     }
 };
 
-class FakePeer final : public streamer::MediaPeer {
+class FakePeer final : public streamer::Peer {
   public:
     FakePeer(PeerRecord& record, streamer::PeerSetup setup, streamer::PeerEvents& events) : record_(record) {
         std::lock_guard lock(record_.mutex);

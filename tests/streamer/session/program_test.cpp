@@ -7,7 +7,8 @@
 #include <cstdlib>
 
 #include "instance-agent/agent/agent_sockets.h"
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/media/video/codecs.h"
+#include "instance-agent/streamer/peer/peer.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/process.h"
 #include "tests/agent/guest/guest_client.h"

@@ -38,7 +38,7 @@ inline agent::Options options_of_agent(const std::filesystem::path& directory) {
 struct StreamerPlace {
     TemporaryDirectory directory{std::filesystem::temp_directory_path(), "streamer-test-"};
     agent::Options agent_place = options_of_agent(directory.path());
-    agent::Interfaces agent{agent_place, false};
+    agent::AgentSockets agent{agent_place, false};
     test::PlayedGateway gateway;
     test::PeerRecord peers;
     FileDescriptor collector = net::bind_udp("127.0.0.1:0");

@@ -3,7 +3,8 @@
 #include "instance-agent/agent/control/envelope.h"
 #include "instance-agent/agent/devices/camera/jpeg.h"
 #include "instance-agent/agent/devices/request_fields.h"
-#include "instance-agent/agent/socket_place.h"
+#include "instance-agent/agent/files/socket_folder.h"
+#include "instance-agent/agent/processes/guest_start.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
@@ -32,7 +33,7 @@ GuestAnswer list_cameras() {
     return {Json::object({{"cameras", Json::array({std::move(camera)})}})};
 }
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_camera(const std::string& text) {
     throw Error(ErrorCode::invalid_argument, text);
 }
 
@@ -47,8 +48,8 @@ Resolution read_resolution(const Json& request) {
     const Resolution size{static_cast<std::uint32_t>(require_integer(request, "width", range)),
                           static_cast<std::uint32_t>(require_integer(request, "height", range))};
     if (!is_camera_resolution(size))
-        refuse("size " + std::to_string(size.width) + "x" + std::to_string(size.height) +
-               " is not supported");
+        refuse_camera("size " + std::to_string(size.width) + "x" + std::to_string(size.height) +
+                      " is not supported");
     return size;
 }
 
@@ -56,7 +57,7 @@ std::uint16_t read_handle(const Json& request) {
     return static_cast<std::uint16_t>(require_integer(request, "handle", {0, 65535}));
 }
 
-// The payload of a message that gives a frame back: the slot's number.
+// The payload of a release message: the number of the slot.
 std::optional<std::uint32_t> read_slot(std::string_view payload) {
     if (payload.size() != 4) return std::nullopt;
     std::uint32_t slot = 0;
@@ -69,13 +70,13 @@ std::optional<std::uint32_t> read_slot(std::string_view payload) {
 CameraDevice::CameraDevice(const DeviceContext& context, Tracer& tracer, std::shared_ptr<const Screen> screen,
                            StreamLink& link)
     : sockets_(context.sockets),
-      state_file_(context.state() / "camera.json", this_start(context.paths)),
+      state_file_(context.state() / "camera.json", guest_start_key(context.paths)),
       tracer_(tracer),
       feed_(context.clock, context.metrics, std::move(screen), link),
       decoder_("camera-image", 1, waiting_images) {
     VideoSocket::sweep(sockets_);
     link.when_gone([this] {
-        if (!lent_.take_back()) return;
+        if (!streamer_switch_.take_back()) return;
         video_.with([&](auto& video) {
             if (video) switch_off(video);
         });
@@ -83,7 +84,7 @@ CameraDevice::CameraDevice(const DeviceContext& context, Tracer& tracer, std::sh
     if (state_file_.load() == Json::object({{"enabled", true}})) restore();
 }
 
-// An agent that cannot serve its camera still serves everything else.
+// Failures are logged: an agent without a camera still serves everything else.
 void CameraDevice::restore() try {
     prepare_socket_folder(sockets_);
     video_.with([&](auto& video) { switch_on(video); });
@@ -116,7 +117,7 @@ Response CameraDevice::toggle(const Request& request) {
     return video_.with([&](std::optional<VideoSocket>& video) {
         const bool changes = on != video.has_value();
         if (changes) on ? switch_on(video) : switch_off(video);
-        lent_.thrown(body, on, changes);
+        streamer_switch_.switched(body, on, changes);
         if (!on) return success();
         return success(Json::object({{"video_stream_socket", video->path().native()}}));
     });
@@ -144,11 +145,11 @@ void CameraDevice::switch_off(std::optional<VideoSocket>& video) {
     feed_.expel("camera support was disabled");
 }
 
-// Pictures are decoded one at a time; whoever waits for that holds up nobody.
+// Pictures are decoded one at a time on a thread of their own; the request waits without a thread.
 Response CameraDevice::take_image(Request& request) {
     const std::uint64_t round = image_.with([](const Image& image) { return image.round; });
-    if (round == 0) refuse("Camera support is not enabled");
-    if (request.body.empty()) refuse("Image data is empty");
+    if (round == 0) refuse_camera("Camera support is not enabled");
+    if (request.body.empty()) refuse_camera("Image data is empty");
     Response response;
     response.later = [this, round, body = std::make_shared<std::string>(std::move(request.body))](
                          const Responder& respond) {
@@ -166,10 +167,10 @@ Response CameraDevice::decode(std::uint64_t round, std::string_view data) try {
     return failure(e);
 }
 
-// Nothing comes of a picture whose camera was disabled while it was decoded.
+// Drops a picture when the camera was disabled while the picture was decoded.
 void CameraDevice::show(std::uint64_t round, PicturePtr picture) {
     image_.with([&](Image& image) {
-        if (image.round != round) refuse("Camera support is not enabled");
+        if (image.round != round) refuse_camera("Camera support is not enabled");
         image.is_there = true;
         feed_.show(std::move(picture));
     });
@@ -203,7 +204,7 @@ GuestFeature CameraDevice::guest_feature() {
 
 GuestAnswer CameraDevice::open(const GuestSessionPtr& session, const Json& request) {
     const std::string camera = require_text(request, "camera");
-    if (camera != camera_id) refuse("unknown camera " + quoted(camera));
+    if (camera != camera_id) refuse_camera("unknown camera " + quoted(camera));
     const Resolution size = read_resolution(request);
     const std::int64_t rate = read_integer(request, "fps", {1, most_rate}).value_or(default_rate);
     return feed_.open(session, size, static_cast<unsigned>(rate));

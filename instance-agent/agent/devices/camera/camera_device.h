@@ -1,5 +1,5 @@
 #pragma once
-// The camera: pictures and video go in by the control API, frames go out to guests (docs/camera.md).
+// The camera: the control API and a video socket take pictures and video, guests get frames (docs/camera.md).
 #include <atomic>
 #include <optional>
 
@@ -7,9 +7,9 @@
 #include "instance-agent/agent/devices/camera/video_socket.h"
 #include "instance-agent/agent/devices/device.h"
 #include "instance-agent/agent/devices/device_context.h"
-#include "instance-agent/agent/devices/state_file.h"
-#include "instance-agent/agent/devices/stream/stream_link.h"
+#include "instance-agent/agent/devices/stream_link.h"
 #include "instance-agent/agent/devices/tracing/tracer.h"
+#include "instance-agent/agent/files/state_file.h"
 #include "libsvc/base/thread_pool.h"
 
 namespace svc::agent {
@@ -27,7 +27,7 @@ class CameraDevice final : public Device {
 
   private:
     struct Image {
-        std::uint64_t round = 0;  // number of the time of being enabled; 0: it is not
+        std::uint64_t round = 0;  // counts each time that the camera is enabled; 0: disabled
         std::uint64_t last_round = 0;
         bool is_there = false;
     };
@@ -47,10 +47,10 @@ class CameraDevice final : public Device {
     const StateFile state_file_;
     Tracer& tracer_;
     CameraFeed feed_;
-    LentSwitch lent_;
+    StreamerSwitch streamer_switch_;
     Guarded<Image> image_;
-    Guarded<std::optional<VideoSocket>> video_;  // held while the switch is thrown
-    ThreadPool decoder_;                         // last: its jobs use the others
+    Guarded<std::optional<VideoSocket>> video_;  // locked while the camera is switched
+    ThreadPool decoder_;                         // last member: its jobs use the others
 };
 
 }  // namespace svc::agent

@@ -1,6 +1,6 @@
 #include "instance-agent/agent/devices/camera/camera_feed.h"
 
-#include "instance-agent/agent/devices/boot_time.h"
+#include "instance-agent/agent/processes/boot_time.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
@@ -13,7 +13,7 @@ void put_number(std::string& out, std::uint64_t value, int bytes) {
     for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> 8 * i & 0xFF);
 }
 
-// The 32 bytes that tell of a frame.
+// The header of a frame message: 32 bytes (docs/guest-interface.md, Camera frames).
 std::string frame_header(Resolution size, int slot) {
     std::string header;
     put_number(header, static_cast<std::uint64_t>(boot_time()), 8);
@@ -152,7 +152,7 @@ void CameraFeed::deliver() try {
     log::warning("a camera frame is lost", {{"error", e.what()}});
 }
 
-// A picture of another size than the guest wants is brought to it once.
+// Scales a picture once when the guest has opened another size.
 PicturePtr CameraFeed::fit_to_guest() {
     PicturePtr picture;
     const auto size = state_.with([&](State& state) -> std::optional<Resolution> {
@@ -169,7 +169,7 @@ PicturePtr CameraFeed::fit_to_guest() {
     return picture;
 }
 
-// True: there is a live frame. It is told as it lies where the guest can see it, else it is copied.
+// True: the live stream has a frame. A frame in shared memory is sent as it is, another one is copied.
 bool CameraFeed::plan_live(State& state, Shot& shot) {
     const FrameBufferPtr& newest = state.live.newest();
     if (!newest) return false;
@@ -182,7 +182,7 @@ bool CameraFeed::plan_live(State& state, Shot& shot) {
     return true;
 }
 
-// Nothing: no guest looks, or it has given nothing back.
+// Nothing: no guest has the camera open, or the guest holds every slot.
 std::optional<CameraFeed::Shot> CameraFeed::plan() {
     const Rotation turn = rotation();
     return state_.with([&](State& state) -> std::optional<Shot> {

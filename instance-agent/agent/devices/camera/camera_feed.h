@@ -1,18 +1,19 @@
 #pragma once
-// What the camera shows, and the guest that looks: frames of a live stream before a still picture before
-// black, told at the guest's rate, turned as its screen is.
+// Sends frames to the guest that has the camera open, at the guest's rate and turned as its screen is. A
+// frame shows the live stream, else the still picture, else black.
 #include <optional>
 #include <string_view>
 
 #include "instance-agent/agent/devices/camera/live_stream.h"
 #include "instance-agent/agent/devices/display/display_device.h"
 #include "instance-agent/agent/devices/repeater.h"
-#include "instance-agent/agent/devices/stream/stream_link.h"
-#include "instance-agent/agent/guest/guest_server.h"
+#include "instance-agent/agent/devices/stream_link.h"
+#include "instance-agent/agent/guest/guest_session.h"
+#include "libsvc/base/metrics.h"
 
 namespace svc::agent {
 
-// There is one camera.
+// An instance has one camera.
 inline constexpr const char* camera_id = "0";
 inline constexpr const char* camera_facing = "rear";
 
@@ -22,20 +23,20 @@ class CameraFeed {
     CameraFeed(Clock& clock, MetricsRegistry& metrics, std::shared_ptr<const Screen> screen,
                StreamLink& link);
 
-    void show(PicturePtr picture);  // null: none
+    void show(PicturePtr picture);  // null: no still picture
 
-    // Of the thread that reads from the writer, one writer at a time.
+    // For the thread that reads the video, of one writer at a time.
     void begin_stream();
     void end_stream();
     StreamRoom room();
     void took(StreamRoom room, std::size_t bytes);
 
-    // Answers as camera.open does. Throws invalid_argument for a size the camera does not have, `busy`
-    // "camera busy" when a guest has it open.
+    // Returns the answer to camera.open. Throws invalid_argument for a size that the camera does not have,
+    // and `busy` "camera busy" when a guest has it open.
     GuestAnswer open(const GuestSessionPtr& session, Resolution size, unsigned rate);
     void close(const GuestSession& session, std::uint16_t handle);  // throws invalid_argument unless open
-    void leave(const GuestSession& session);                        // it has ended
-    void expel(std::string_view reason);                            // closes, and tells the guest
+    void leave(const GuestSession& session);                        // the session has ended
+    void expel(std::string_view reason);                            // closes the camera and tells the guest
     void give_back(const GuestSession& session, std::uint16_t handle, std::uint32_t slot);
 
   private:
@@ -45,17 +46,17 @@ class CameraFeed {
         Resolution size;
         std::shared_ptr<SharedFrames> frames;
     };
-    // One frame on its way: planned and told under the lock, filled outside.
+    // One frame to send. It is planned and sent under the lock, and filled with pixels without it.
     struct Shot {
         Opened to;
         FrameContent content;
-        FrameBufferPtr target;  // of the guest's memory
-        FrameBufferPtr live;    // to be copied from, or
-        PicturePtr picture;     // this, or black
+        FrameBufferPtr target;  // in memory that the guest sees
+        FrameBufferPtr live;    // copied, if set; else
+        PicturePtr picture;     // this, if set; else black
     };
     struct State {
         LiveStream live;
-        PicturePtr picture, fitted;  // `fitted`: the picture in the opened size
+        PicturePtr picture, fitted;  // `fitted`: in the size that the guest has opened
         std::uint64_t picture_version = 0, last_version = 0;
         std::optional<Opened> opened;
         std::uint16_t last_handle = 0;
@@ -73,9 +74,9 @@ class CameraFeed {
 
     const std::shared_ptr<const Screen> screen_;
     Counter& frames_;
-    StreamLink& link_;  // told which camera a guest has open
+    StreamLink& link_;  // learns which camera a guest has open
     Guarded<State> state_;
-    Repeater repeater_;  // last: its calls use the others
+    Repeater repeater_;  // last member: its calls use the others
 };
 
 }  // namespace svc::agent

@@ -31,8 +31,8 @@ std::shared_ptr<std::uint8_t> map_memory(int memory, std::size_t bytes) {
     return {static_cast<std::uint8_t*>(place), [bytes](std::uint8_t* mapped) { munmap(mapped, bytes); }};
 }
 
-// After it was mapped: our own mapping goes on being writable. A kernel that cannot keep the guest from
-// writing lets it spoil what it alone looks at.
+// Sealed after the agent has mapped it, so that the agent's own mapping stays writable. Older kernels lack
+// this seal: there a guest can write, but only into frames that it alone sees.
 void seal(int memory) {
     const int fixed = F_SEAL_SHRINK | F_SEAL_GROW;
     if (fcntl(memory, F_ADD_SEALS, fixed | F_SEAL_FUTURE_WRITE) == 0)

@@ -12,16 +12,17 @@
 namespace svc::agent {
 namespace {
 
-constexpr int most_scans = 64;                   // of a progressive picture; usual are ten
+constexpr int most_scans = 64;                   // of a progressive picture; ten are usual
 constexpr long most_memory = 64L * 1024 * 1024;  // of the decoder itself
 
-// What is wrong with a file without harm to its picture.
+// Warnings of libjpeg that do not harm the picture.
 bool is_harmless(int warning) {
     return warning == JWRN_EXTRANEOUS_DATA || warning == JWRN_ADOBE_XFORM || warning == JWRN_JFIF_MAJOR ||
            warning == JWRN_TOO_MUCH_DATA;
 }
 
-// libjpeg ends a failed call by a long jump. So no function here that it may leave has anything to destroy.
+// libjpeg ends a failed call with longjmp(). So no function that it may leave holds an object with a
+// destructor.
 class Decoder {
   public:
     explicit Decoder(std::string_view data) : data_(data) {
@@ -37,7 +38,7 @@ class Decoder {
     Decoder(const Decoder&) = delete;
     Decoder& operator=(const Decoder&) = delete;
 
-    // False: there is none.
+    // False: the data has no JPEG header.
     bool read_header() {
         if (setjmp(escape_) != 0) return false;
         jpeg_create_decompress(&info_);
@@ -49,7 +50,7 @@ class Decoder {
     bool is_cmyk() const { return info_.out_color_space == JCS_CMYK; }
     bool is_inverted() const { return info_.saw_Adobe_marker != 0; }
 
-    // `out` has room for the size. False: the data is bad.
+    // Decodes into `out`, which has room for the whole picture. False: the data is damaged.
     bool decode(unsigned char* out) {
         if (setjmp(escape_) != 0) return false;
         limit_scans();
@@ -69,7 +70,7 @@ class Decoder {
     bool has_black() const {
         return info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
     }
-    // Each scan goes over the whole picture, however few bytes it has.
+    // Each scan costs a pass over the whole picture, however few bytes it has.
     void limit_scans() {
         progress_.progress_monitor = [](j_common_ptr info) {
             if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > most_scans) leave(info);
@@ -84,7 +85,7 @@ class Decoder {
     std::jmp_buf escape_{};
 };
 
-// Printers' pictures: four inks, which Adobe's programs write as what is left white.
+// CMYK pictures. Adobe's programs write each ink inverted.
 void convert_inks(Picture& picture, bool inverted) {
     const auto white = [inverted](std::uint32_t ink) { return inverted ? ink : 255 - ink; };
     std::uint32_t* pixel = picture.pixels();
@@ -97,23 +98,23 @@ void convert_inks(Picture& picture, bool inverted) {
     }
 }
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_jpeg(const std::string& text) {
     throw Error(ErrorCode::invalid_argument, text);
 }
 
 }  // namespace
 
 Picture decode_jpeg(std::string_view data) {
-    if (data.empty()) refuse("Image data is empty");
+    if (data.empty()) refuse_jpeg("Image data is empty");
     Decoder decoder(data);
-    if (!decoder.read_header()) refuse("Image is not a valid JPEG");
+    if (!decoder.read_header()) refuse_jpeg("Image is not a valid JPEG");
     const Resolution size = decoder.size();
     if (!is_camera_resolution(size))
-        refuse("Image size " + std::to_string(size.width) + "x" + std::to_string(size.height) +
-               " is not supported");
+        refuse_jpeg("Image size " + std::to_string(size.width) + "x" + std::to_string(size.height) +
+                    " is not supported");
     Picture picture(size);
     if (!decoder.decode(reinterpret_cast<unsigned char*>(picture.pixels())))
-        refuse("Image is not a valid JPEG");
+        refuse_jpeg("Image is not a valid JPEG");
     if (decoder.is_cmyk()) convert_inks(picture, decoder.is_inverted());
     return picture;
 }

@@ -1,15 +1,15 @@
 #pragma once
-// Reads JPEG pictures that come from outside. libjpeg-turbo stays inside jpeg.cpp.
+// Decodes JPEG pictures from untrusted senders. Only jpeg.cpp includes libjpeg-turbo.
 #include <string_view>
 
 #include "instance-agent/agent/devices/camera/picture.h"
 
 namespace svc::agent {
 
-// The whole picture. Throws invalid_argument: "Image data is empty", "Image is not a valid JPEG" (damaged,
-// cut short, or of more scans than any camera or editor makes), "Image size <w>x<h> is not supported" for a
-// size that the camera does not have, which is told before any memory is taken for it. Thread-safe; takes
-// milliseconds, for hostile data a second.
+// The whole picture. Throws invalid_argument: "Image data is empty"; "Image is not a valid JPEG" (damaged,
+// cut short, or with more scans than cameras and editors make); "Image size <w>x<h> is not supported" for a
+// size that the camera does not have, before memory is allocated for it. Thread-safe. Takes milliseconds;
+// hostile data can take a second.
 Picture decode_jpeg(std::string_view data);
 
 }  // namespace svc::agent

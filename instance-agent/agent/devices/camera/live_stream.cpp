@@ -35,7 +35,8 @@ void LiveStream::set_frames(Resolution size, SharedFrames* shared) {
     shared_ = shared;
 }
 
-// The guest's last free slot is left for what is complete: a writer that stops would keep it for ever.
+// The last free slot of shared memory stays for complete frames: a writer that stops in the middle of a frame
+// would keep it.
 FrameBufferPtr LiveStream::take_buffer() {
     const bool is_room = shared_ != nullptr && !private_only_ && shared_->available() > 1;
     return is_room ? shared_->take() : private_.take_for(size_.bytes());
@@ -51,7 +52,7 @@ StreamRoom LiveStream::room() {
     return {nullptr, waste_.data(), std::min(waste_.size(), size_.bytes() - into_frame)};
 }
 
-// By value: the buffer is let go of with this call, under the lock of the caller.
+// `room` is passed by value, so that its buffer is released in this call, under the lock of the caller.
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 void LiveStream::took(StreamRoom room, std::size_t bytes, std::uint64_t version) {
     position_ += bytes;

@@ -1,33 +1,33 @@
 #pragma once
-// Cuts what a writer sends into frames. Knows no sockets.
+// Cuts the bytes of a video writer into frames. Knows no sockets.
 #include "instance-agent/agent/devices/camera/frame_buffer.h"
 
 namespace svc::agent {
 
-// Where the writer's next bytes belong.
+// Where the writer's next bytes are to be stored.
 struct StreamRoom {
-    FrameBufferPtr buffer;  // null: they are of no use
+    FrameBufferPtr buffer;  // null: the bytes are dropped
     std::uint8_t* data = nullptr;
     std::size_t size = 0;  // at least 1
 };
 
-// One thread at a time. Bytes that wait for their room to be taken may come outside of any lock.
+// One thread at a time. A caller may read into a StreamRoom without the lock under which it got the room.
 class LiveStream {
   public:
-    void begin();  // a writer has come
-    void end();    // it is gone: what it showed is over
+    void begin();  // a writer has connected
+    void end();    // the writer is gone, and so is its newest frame
 
-    // The size of frames from now on. They are counted from the beginning of the stream: what has come
-    // already is taken for frames of this size too, so that a writer may begin before the guest opens the
-    // camera. `shared`: where frames may come to lie (null: nowhere), outlives its use here.
+    // Sets the size of frames, also for the bytes before: frames are counted from the beginning of the
+    // stream, so that a writer may begin before the guest opens the camera. `shared`: buffers that frames may
+    // be stored in (null: private buffers alone); must live until it is replaced here.
     void set_frames(Resolution size, SharedFrames* shared);
-    // Frames come to lie in private memory from now on, from the next one; or not.
+    // Whether the frames after the present one are stored in private buffers alone.
     void keep_private(bool on) { private_only_ = on; }
 
     StreamRoom room();
-    void took(StreamRoom room, std::size_t bytes, std::uint64_t version);  // true end of that room
+    void took(StreamRoom room, std::size_t bytes, std::uint64_t version);  // `bytes` were stored in `room`
 
-    const FrameBufferPtr& newest() const { return newest_; }  // complete; null: none yet
+    const FrameBufferPtr& newest() const { return newest_; }  // the last complete frame; null: none yet
 
   private:
     FrameBufferPtr take_buffer();

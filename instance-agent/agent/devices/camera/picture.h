@@ -6,7 +6,7 @@
 
 namespace svc::agent {
 
-// Its pixels are undefined until somebody writes them.
+// The pixels of a new picture are undefined.
 class Picture {
   public:
     explicit Picture(Resolution size) : size_(size), pixels_(new std::uint32_t[size.pixels()]) {}

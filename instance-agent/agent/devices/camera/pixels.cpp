@@ -7,13 +7,13 @@ namespace svc::agent {
 namespace {
 
 constexpr std::uint32_t black = 0xFF000000;  // little endian: R in the lowest byte, A in the highest
-// A square of so many pixels a side is read along lines and written along columns: both sides of it stay in
-// the cache, and each column fills whole cache lines.
+// Pixels are rotated in square blocks with sides of this length: both the lines that are read and the columns
+// that are written stay in the cache.
 constexpr std::uint32_t block = 32;
 
 using Pixels = const std::uint32_t*;
 
-// Turns one block. A column of `from` becomes a line of `to`.
+// Rotates one block: a column of `from` becomes a line of `to`.
 void turn_block(Pixels from, Resolution size, Rotation rotation, std::uint32_t* to, std::uint32_t left,
                 std::uint32_t top) {
     const std::uint32_t right = std::min(left + block, size.width);
@@ -30,7 +30,7 @@ void turn_block(Pixels from, Resolution size, Rotation rotation, std::uint32_t* 
     }
 }
 
-// Sixteen bits of fraction between two neighbours, each channel by itself.
+// Interpolates each channel between two neighbours; `share` of the second in 1/65536.
 std::uint32_t mix(std::uint32_t first, std::uint32_t second, std::uint32_t share) {
     std::uint32_t mixed = 0;
     for (unsigned shift = 0; shift < 32; shift += 8) {
@@ -40,7 +40,7 @@ std::uint32_t mix(std::uint32_t first, std::uint32_t second, std::uint32_t share
     return mixed;
 }
 
-// Where pixel `number` of `count` lies among `source` pixels, in 1/65536 of a pixel.
+// The position of pixel `number` of `count` among `source` pixels, in 1/65536 of a pixel.
 std::uint64_t place_of(std::uint32_t number, std::uint32_t count, std::uint32_t source) {
     const std::uint64_t middle = (std::uint64_t{number} * 2 + 1) * source * 32768 / count;
     return std::clamp<std::uint64_t>(middle, 32768, (std::uint64_t{source} << 16) - 32768) - 32768;

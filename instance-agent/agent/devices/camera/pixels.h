@@ -1,5 +1,5 @@
 #pragma once
-// What is done to pictures on their way to a guest. Pure functions; a pixel is one 32-bit word.
+// Rotates and scales pictures. Pure functions; a pixel is one 32-bit word.
 #include "instance-agent/agent/devices/camera/picture.h"
 
 namespace svc::agent {
@@ -15,7 +15,7 @@ void rotate_pixels(const std::uint32_t* from, Resolution size, Rotation rotation
 
 void fill_black(std::uint32_t* to, std::size_t pixels);
 
-// The whole picture in the middle of a frame of another size, as large as it can be, black around it.
+// The whole picture, scaled to fit into a frame of another size, centred on black.
 Picture fit_picture(const Picture& picture, Resolution size);
 
 }  // namespace svc::agent

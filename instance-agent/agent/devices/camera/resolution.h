@@ -1,5 +1,5 @@
 #pragma once
-// Sizes of pictures, and those that the camera has.
+// Sizes of pictures, and the sizes that the camera has.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Resolution {
     Resolution turned() const { return {height, width}; }
 };
 
-// The first one is that of the video stream while no guest has the camera open.
+// The video stream has the first size while no guest has the camera open.
 inline constexpr std::array<Resolution, 3> camera_resolutions{{{1280, 720}, {1920, 1080}, {640, 480}}};
 
 inline bool is_camera_resolution(Resolution size) {

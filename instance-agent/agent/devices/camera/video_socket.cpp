@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-#include "instance-agent/agent/socket_place.h"
+#include "instance-agent/agent/files/socket_folder.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
@@ -21,10 +21,10 @@ namespace svc::agent {
 namespace {
 
 constexpr std::string_view prefix = "camera_video_stream_";
-constexpr unsigned socket_mode = 0660;
+constexpr unsigned video_socket_mode = 0660;
 constexpr int rest_ms = 100;
 constexpr int rounds_at_once = 16;
-constexpr int rounds_to_end = 1 << 16;  // enough for all that a closed connection still holds
+constexpr int rounds_to_end = 1 << 16;  // reads all that a closed connection still holds
 
 std::filesystem::path new_path(const std::filesystem::path& folder) {
     return folder / (std::string(prefix) + to_hex(random_bytes(5)));
@@ -66,7 +66,7 @@ void VideoSocket::sweep(const std::filesystem::path& folder) {
 VideoSocket::VideoSocket(const std::filesystem::path& folder, CameraFeed& feed)
     : feed_(feed), path_(new_path(folder)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!wake_) throw system_error("cannot make an event counter", errno);
-    listener_ = net::bind_unix(path_, socket_mode, -1);
+    listener_ = net::bind_unix(path_, video_socket_mode, -1);
     give_to_user(path_);
     thread_ = std::thread([this] {
         pthread_setname_np(pthread_self(), "camera-video");
@@ -92,7 +92,8 @@ void VideoSocket::serve() {
     part();
 }
 
-// False: the end. The writer before the listener: one that has gone must not keep the next one out.
+// False: the thread shall end. Looks at the writer before the listener, so that a writer that has gone does
+// not refuse the next one.
 bool VideoSocket::turn() {
     std::array<pollfd, 3> all{{{wake_.get(), POLLIN, 0},
                                {rests_ ? -1 : listener_.get(), POLLIN, 0},
@@ -125,7 +126,7 @@ void VideoSocket::read_some(int rounds) {
     while (writer_ && rounds-- > 0 && read_once()) continue;
 }
 
-// False: nothing is there now.
+// False: nothing to read now.
 bool VideoSocket::read_once() {
     StreamRoom room = feed_.room();
     const ssize_t got = recv(writer_.get(), room.data, room.size, 0);

@@ -1,5 +1,5 @@
 #pragma once
-// The socket that takes the video: bare frames, one after another, from one writer at a time.
+// The socket for video: a writer sends raw frames one after another, one writer at a time.
 #include <filesystem>
 #include <thread>
 
@@ -7,9 +7,8 @@
 
 namespace svc::agent {
 
-// Serves from construction to destruction on a thread of its own, which then removes the socket. Peers are
-// those of the control API; a writer too many is closed. The feed outlives it. Throws Error when the socket
-// cannot be made.
+// Serves from construction to destruction on a thread of its own. The peers of the control API may connect; a
+// second writer is closed at once. The feed outlives it. Throws Error when the socket cannot be made.
 class VideoSocket {
   public:
     VideoSocket(const std::filesystem::path& folder, CameraFeed& feed);
@@ -19,7 +18,7 @@ class VideoSocket {
 
     const std::filesystem::path& path() const { return path_; }
 
-    // Removes what agents that died have left in the folder.
+    // Removes sockets that agents before this one have left in the folder.
     static void sweep(const std::filesystem::path& folder);
 
   private:
@@ -34,7 +33,7 @@ class VideoSocket {
     CameraFeed& feed_;
     const std::filesystem::path path_;
     FileDescriptor wake_, listener_, writer_;
-    bool rests_ = false;  // nothing can be accepted for a moment
+    bool rests_ = false;  // out of descriptors: does not accept for a moment
     std::thread thread_;
 };
 

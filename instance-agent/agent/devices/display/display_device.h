@@ -1,5 +1,5 @@
 #pragma once
-// What guests tell of their screen (docs/guest-interface.md).
+// The size and rotation of the guest's screen, as guests tell them (docs/guest-interface.md).
 #include <atomic>
 
 #include "instance-agent/agent/devices/device.h"
@@ -24,7 +24,9 @@ class DisplayDevice final : public Device {
     GuestFeature guest_feature() override;
     std::vector<std::string> extensions() const override { return {}; }
 
-    std::shared_ptr<const Screen> screen() const { return screen_; }  // the same as long as anybody has it
+    std::shared_ptr<const Screen> screen() const {
+        return screen_;
+    }  // one object for the device's whole life
 
   private:
     std::shared_ptr<Screen> screen_ = std::make_shared<Screen>();

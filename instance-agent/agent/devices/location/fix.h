@@ -1,5 +1,5 @@
 #pragma once
-// One position of the instance, as it is injected and as guests get it. Plain values: no threads.
+// One position of the instance, as the control API sets it and guests get it. Plain values: no threads.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -21,12 +21,12 @@ struct Fix {
     bool operator==(const Fix&) const = default;
 };
 
-// The body of an update. Throws invalid_argument with the API's texts.
+// Reads the body of an update. Throws invalid_argument with the API's texts.
 Fix read_fix(const Json& body);
 Json to_json(const Fix& fix);
 
-// "4807.038,N,1131.001,E": the place of an instance before any update; its altitude is 0. Nothing for
-// anything else.
+// "4807.038,N,1131.001,E": the static position that a file gives; its altitude is 0. Nothing for any other
+// text.
 std::optional<Fix> parse_static_position(std::string_view text);
 
 }  // namespace svc::agent

@@ -9,14 +9,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration look_interval = 1s;  // a hook may write the file late
+constexpr Duration fix_interval = 1s;  // how often the file is read: a hook may write it late
 constexpr std::size_t max_file = 1024;
 
 std::int64_t milliseconds(Duration duration) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-// A pipe in its place would hold up everybody.
+// Reads regular files alone: a pipe would block.
 std::optional<Fix> read_static_position(const std::filesystem::path& file) try {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<Fix> read_static_position(const std::filesystem::path& file) try {
     if (!fix) log::debug("static position is not understood", {{"file", file.string()}});
     return fix;
 } catch (const Error&) {
-    return std::nullopt;  // as a rule there is none
+    return std::nullopt;  // most instances have no such file
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::optional<Fix> FixSource::advanced(const State& state) const {
 
 std::optional<Fix> FixSource::static_fix(State& state) const {
     const SteadyTime now = clock_.steady_now();
-    if (!state.looked || now - *state.looked >= look_interval) {
+    if (!state.looked || now - *state.looked >= fix_interval) {
         state.resting = read_static_position(static_position_);
         state.looked = now;
     }

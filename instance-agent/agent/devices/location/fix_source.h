@@ -1,5 +1,5 @@
 #pragma once
-// Where the instance is right now.
+// The present position of the instance: the last update, or the static position of a file.
 #include <filesystem>
 #include <optional>
 
@@ -12,25 +12,25 @@ namespace svc::agent {
 // Thread-safe.
 class FixSource {
   public:
-    // `static_position`: the place before any update, as long as the file has one.
+    // `static_position`: the file with the position before the first update; may be absent.
     FixSource(Clock& clock, std::filesystem::path static_position, bool enabled);
 
     bool enabled() const;
     void enable(bool on);
     void update(const Fix& fix);  // throws invalid_argument unless enabled
 
-    // What is to be repeated now: the last update, while it is enabled, with the time that has passed added;
-    // the static place before any.
+    // The fix to repeat now: while enabled, the last update with its time moved on by the time that has
+    // passed; before the first update the static position.
     std::optional<Fix> current();
-    std::optional<Fix> last_known();  // the same; when disabled the last update as it was
+    std::optional<Fix> last_known();  // the same; when disabled, the last update as it was
 
   private:
     struct State {
         bool enabled = false;
-        bool repeated = false;  // the last update came since the last switch
+        bool repeated = false;  // the last update came after the device was last enabled
         std::optional<Fix> last;
         SteadyTime updated{};
-        std::optional<Fix> resting;  // what the file says
+        std::optional<Fix> resting;  // the static position of the file
         std::optional<SteadyTime> looked;
     };
     std::optional<Fix> advanced(const State& state) const;

@@ -15,7 +15,7 @@
 namespace svc::agent {
 namespace {
 
-// A terminal would translate ends of lines and send back what it gets.
+// Raw mode: else the terminal translates line ends and echoes input.
 void make_raw(int fd) {
     termios settings{};
     if (::tcgetattr(fd, &settings) != 0)
@@ -40,7 +40,7 @@ std::filesystem::path name_of(int master) {
     return name.data();
 }
 
-// Fails where the folder is not there yet, or is another's.
+// Fails when the folder is absent or not writable.
 void replace_link(const std::filesystem::path& target, const std::filesystem::path& link) {
     const std::filesystem::path beside = link.string() + ".new";
     ::unlink(beside.c_str());
@@ -52,7 +52,7 @@ bool points_to(const std::filesystem::path& link, const std::filesystem::path& t
     return std::filesystem::read_symlink(link, none) == target;
 }
 
-// Nothing is there but perhaps a link that leads nowhere.
+// True when the name is free, or is a dangling link.
 bool is_free(const std::filesystem::path& link) {
     std::error_code error;
     return !std::filesystem::exists(link, error);
@@ -65,10 +65,10 @@ GnssPty::GnssPty(std::filesystem::path link, std::filesystem::path second)
       device_(name_of(master_.get())),
       link_(std::move(link)),
       second_(std::move(second)) {
-    // Opened and closed once, so that the master hangs up until the first reader comes.
+    // Opened and closed once, so that the master reports a hang-up until a reader opens it.
     const FileDescriptor slave = open_file(device_, O_RDWR | O_NOCTTY);
     make_raw(slave.get());
-    ::fchmod(slave.get(), 0666);  // a position is no secret to the guest
+    ::fchmod(slave.get(), 0666);  // every program of the guest may know the position
     keep_links();
 }
 
@@ -92,7 +92,7 @@ void GnssPty::idle() {
     keep_links();
     if (has_reader()) return drain();
     pending_.clear();
-    ::tcflush(master_.get(), TCIOFLUSH);  // the next reader gets nothing stale
+    ::tcflush(master_.get(), TCIOFLUSH);  // the next reader gets no old lines
 }
 
 void GnssPty::feed(std::string_view lines) {

@@ -1,5 +1,5 @@
 #pragma once
-// A pseudo terminal that looks like the serial line of a GPS receiver, for gpsd and the like.
+// A pseudo terminal that stands in for the serial line of a GPS receiver; gpsd reads it.
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace svc::agent {
 
-// One thread at a time, but for keep_links().
+// One thread at a time, except keep_links().
 class GnssPty {
   public:
-    // `link` is the device's name and replaces what was there; `second` is made where nothing else is in the
-    // way, "" is none. Both are made anew when they vanish. Throws Error when there are no pseudo terminals.
+    // Makes two links to the terminal. `link` replaces any file of this name; `second` ("": none) replaces no
+    // file. Throws Error when there are no pseudo terminals.
     GnssPty(std::filesystem::path link, std::filesystem::path second);
     ~GnssPty();  // removes the links
     GnssPty(const GnssPty&) = delete;
     GnssPty& operator=(const GnssPty&) = delete;
 
-    bool has_reader() const;  // somebody has it open
-    // Never blocks: lines that a reader has no room for are dropped, but never part of one. What readers
-    // write is thrown away.
+    bool has_reader() const;  // a program has the terminal open
+    // Writes lines. Never blocks: whole lines are dropped when the reader does not keep up. Input of the
+    // reader is dropped.
     void feed(std::string_view lines);
-    void idle();              // instead of feed() when there is nothing to tell
-    void keep_links() const;  // makes them anew when they have vanished; any thread
+    void idle();              // called instead of feed() when there is no fix
+    void keep_links() const;  // makes the links again when they have vanished; any thread
 
   private:
     void flush_pending();
@@ -32,8 +32,8 @@ class GnssPty {
     FileDescriptor master_;
     std::filesystem::path device_;
     const std::filesystem::path link_, second_;
-    mutable std::mutex linking_;  // both links are made beside their places first
-    std::string pending_;         // the rest of lines that were taken in part
+    mutable std::mutex linking_;  // a link is made under another name, then renamed
+    std::string pending_;         // the rest of a line of which the terminal took a part
 };
 
 }  // namespace svc::agent

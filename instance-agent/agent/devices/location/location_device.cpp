@@ -3,6 +3,7 @@
 #include "instance-agent/agent/control/envelope.h"
 #include "instance-agent/agent/devices/location/nmea.h"
 #include "instance-agent/agent/devices/request_fields.h"
+#include "instance-agent/agent/processes/guest_start.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
@@ -13,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration feed_interval = 1s;
 constexpr std::int64_t default_interval = 1000;  // milliseconds
-constexpr std::int64_t least_interval = 20;
+constexpr std::int64_t least_location_interval = 20;
 constexpr double most_interval = 3600 * 1000;
 constexpr Repeater::Key pty_key{0, 1};
 
@@ -47,12 +48,12 @@ bool was_enabled(const StateFile& file) {
 }  // namespace
 
 LocationDevice::LocationDevice(const DeviceContext& context, Tracer& tracer, StreamLink& link)
-    : state_file_(context.state() / "location.json", this_start(context.paths)),
+    : state_file_(context.state() / "location.json", guest_start_key(context.paths)),
       source_(context.clock, context.paths.data / "static_gps_position", was_enabled(state_file_)),
       tracer_(tracer),
       repeater_(context.clock, "location") {
     link.when_gone([this] {
-        if (lent_.take_back()) throw_switch(false);
+        if (streamer_switch_.take_back()) set_switch(false);
     });
     open_pty(context);
 }
@@ -84,11 +85,11 @@ std::vector<Route> LocationDevice::routes() {
 Response LocationDevice::enable(const Request& request) {
     const Json body = body_of(request);
     const bool on = read_enable(body);
-    lent_.thrown(body, on, throw_switch(on));
+    streamer_switch_.switched(body, on, set_switch(on));
     return success();
 }
 
-bool LocationDevice::throw_switch(bool on) {
+bool LocationDevice::set_switch(bool on) {
     const bool changed = stored_.with([&](bool&) {
         if (source_.enabled() == on) return false;
         state_file_.save(Json::object({{"enabled", on}}));
@@ -131,7 +132,7 @@ GuestFeature LocationDevice::guest_feature() {
 
 GuestAnswer LocationDevice::subscribe(const GuestSessionPtr& session, const Json& request) {
     const auto asked = read_integer(request, "interval_ms", {0, most_interval}).value_or(default_interval);
-    const std::chrono::milliseconds interval(std::max(asked, least_interval));
+    const std::chrono::milliseconds interval(std::max(asked, least_location_interval));
     const bool as_nmea = read_nmea(request);
     subscribers_.with([&](Subscribers& all) { all[session->id()] = session; });
     repeater_.start(key_of(*session), interval, [this, session, as_nmea] { tell(session, as_nmea); });
@@ -147,7 +148,7 @@ void LocationDevice::tell(const GuestSessionPtr& session, bool as_nmea) {
     if (const auto fix = source_.current()) session->send_event(event_of(*fix, as_nmea));
 }
 
-// Those who subscribe from now on know it already.
+// Sessions that subscribe later get the new fix with their first event.
 void LocationDevice::tell_enabled(bool on) {
     Subscribers told = subscribers_.with([](const Subscribers& all) { return all; });
     repeater_.once([told = std::move(told), on] {

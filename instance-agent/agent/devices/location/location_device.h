@@ -1,6 +1,6 @@
 #pragma once
-// Where the instance is: put in by the control API, told to guests by events and as NMEA on a pseudo terminal
-// (docs/location.md).
+// The location of the instance: the control API sets it, guests get it as events and as NMEA on a pseudo
+// terminal (docs/location.md).
 #include <map>
 #include <optional>
 
@@ -9,9 +9,9 @@
 #include "instance-agent/agent/devices/location/fix_source.h"
 #include "instance-agent/agent/devices/location/gnss_pty.h"
 #include "instance-agent/agent/devices/repeater.h"
-#include "instance-agent/agent/devices/state_file.h"
-#include "instance-agent/agent/devices/stream/stream_link.h"
+#include "instance-agent/agent/devices/stream_link.h"
 #include "instance-agent/agent/devices/tracing/tracer.h"
+#include "instance-agent/agent/files/state_file.h"
 
 namespace svc::agent {
 
@@ -28,7 +28,7 @@ class LocationDevice final : public Device {
     using Subscribers = std::map<std::uint64_t, GuestSessionPtr>;
 
     Response enable(const Request& request);
-    bool throw_switch(bool on);  // false: it was so already
+    bool set_switch(bool on);  // false: nothing changed
     Response update(const Request& request);
     GuestAnswer subscribe(const GuestSessionPtr& session, const Json& request);
     void unsubscribe(const GuestSession& session);
@@ -40,11 +40,11 @@ class LocationDevice final : public Device {
     StateFile state_file_;
     FixSource source_;
     Tracer& tracer_;
-    std::optional<GnssPty> pty_;  // of the repeater's thread, but for its links
+    std::optional<GnssPty> pty_;  // used by the repeater's thread, except its links
     Guarded<Subscribers> subscribers_;
-    LentSwitch lent_;
-    Guarded<bool> stored_;  // held while the switch is thrown, so that file and state agree
-    Repeater repeater_;     // last: its calls use the others
+    StreamerSwitch streamer_switch_;
+    Guarded<bool> stored_;  // locked while the device is switched, so that file and state agree
+    Repeater repeater_;     // last member: its calls use the others
 };
 
 }  // namespace svc::agent

@@ -8,12 +8,13 @@
 namespace svc::agent {
 namespace {
 
-constexpr double knots_per_metre = 1.943844;  // of speeds, per second
-constexpr double metres_per_hdop = 19;        // as gpsd takes one unit of dilution
+constexpr double knots_per_metre = 1.943844;  // metres per second to knots
+constexpr double metres_per_hdop = 19;        // gpsd counts this for one unit of dilution
 constexpr double metres_per_vdop = 23;
 constexpr std::int64_t minute_parts = 100000;  // minutes are written with five digits
 
-// "4807.03800,N". Counted in whole parts of minutes, so that 59.999999 becomes a degree and not 60.00000.
+// "4807.03800,N". Rounded to whole parts of a minute first, so that 59.999999 becomes the next degree and
+// not 60.00000.
 std::string coordinate(double degrees, int width, std::string_view sides) {
     const std::int64_t parts = std::llround(std::abs(degrees) * 60 * static_cast<double>(minute_parts));
     const std::int64_t whole = parts / (60 * minute_parts);
@@ -61,7 +62,7 @@ std::string gsa(const Fix& fix) {
 }
 
 std::string gst(const Fix& fix) {
-    const double axis = fix.horizontal_accuracy / std::sqrt(2.0);  // the same north and east
+    const double axis = fix.horizontal_accuracy / std::sqrt(2.0);  // equal errors north and east
     return fmt::format("GPGST,{},{:.2f},{:.2f},{:.2f},0.0,{:.2f},{:.2f},{:.2f}", time_of_day(fix.time),
                        fix.horizontal_accuracy, axis, axis, axis, axis, fix.vertical_accuracy);
 }

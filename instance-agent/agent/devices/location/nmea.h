@@ -1,5 +1,5 @@
 #pragma once
-// A fix as a GPS receiver would tell it: NMEA 0183 sentences. Pure functions.
+// A fix as the NMEA 0183 sentences of a GPS receiver. Pure functions.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +11,11 @@ namespace svc::agent {
 // "GPGGA,..." -> "$GPGGA,...*5C", without the end of the line.
 std::string nmea_sentence(std::string_view fields);
 
-// GGA, RMC, GSA, GST, in this order, without ends of lines. The accuracies travel as dilutions of precision,
-// 19 m and 23 m a unit, and in GST.
+// The sentences GGA, RMC, GSA and GST, in this order, without line ends. Accuracies are written as dilutions
+// of precision, of 19 m and 23 m a unit, and in GST.
 std::vector<std::string> nmea_sentences(const Fix& fix);
 
-// The same as a device sends them: each ended by CR LF.
+// The same sentences as a device sends them: each ends with CR LF.
 std::string nmea_lines(const Fix& fix);
 
 }  // namespace svc::agent

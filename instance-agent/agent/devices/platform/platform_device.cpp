@@ -66,7 +66,7 @@ Json PlatformDevice::stream_items() const {
     return state_.with([&](const State& state) { return stream_items(state); });
 }
 
-// A platform without these items: nothing is logged, and the bitrates are the streamer's own.
+// A platform without these items gets an empty answer: the streamer does not log and uses its own bitrates.
 Json PlatformDevice::stream_items(const State& state) const {
     const auto number = [&](std::string_view item) {
         const Json value = read(state, item);
@@ -81,8 +81,8 @@ void PlatformDevice::set_stream_active(bool active) {
     state_.with([&](State& state) { state.stream_active = active; });
 }
 
-// Written before it counts: what is answered with success is kept. Told under the lock: in the order of the
-// changes.
+// The file is written before the values change, so that a success survives a restart. The streamer is told
+// under the lock, so that it learns changes in their order.
 void PlatformDevice::set(State& state, ItemValues values) {
     keep(values);
     state.values = std::move(values);

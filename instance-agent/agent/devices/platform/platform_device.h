@@ -3,13 +3,13 @@
 #include "instance-agent/agent/devices/device.h"
 #include "instance-agent/agent/devices/device_context.h"
 #include "instance-agent/agent/devices/platform/platform_items.h"
-#include "instance-agent/agent/devices/state_file.h"
-#include "instance-agent/agent/devices/stream/stream_link.h"
+#include "instance-agent/agent/devices/stream_link.h"
+#include "instance-agent/agent/files/state_file.h"
 #include "libsvc/base/guarded.h"
 
 namespace svc::agent {
 
-// What is set is kept for as long as the instance exists.
+// Set values are kept as long as the instance exists.
 class PlatformDevice final : public Device {
   public:
     PlatformDevice(const DeviceContext& context, StreamLink& link);
@@ -19,8 +19,8 @@ class PlatformDevice final : public Device {
     std::vector<std::string> extensions() const override { return {"platform_support"}; }
 
     Json value(std::string_view item) const;  // null: the platform has no such item
-    Json stream_items() const;                // as the streamer is told
-    void set_stream_active(bool active);      // by who streams
+    Json stream_items() const;                // all items of the streamer
+    void set_stream_active(bool active);      // called for the streamer
 
   private:
     struct State {
@@ -40,7 +40,7 @@ class PlatformDevice final : public Device {
     const std::string name_;
     const PlatformItems items_;
     const StateFile state_file_;
-    StreamLink& link_;  // told what the items are now
+    StreamLink& link_;  // learns of changed items
     Guarded<State> state_;
 };
 

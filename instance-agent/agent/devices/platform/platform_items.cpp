@@ -12,12 +12,12 @@ namespace {
 constexpr std::string_view least_bitrate = "stream_video_bitrate_min_kbps";
 constexpr std::string_view most_bitrate = "stream_video_bitrate_max_kbps";
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_items(const std::string& text) {
     throw Error(ErrorCode::invalid_argument, text);
 }
 
 [[noreturn]] void refuse_value(std::string_view name) {
-    refuse("Invalid value for configuration item " + quoted(name));
+    refuse_items("Invalid value for configuration item " + quoted(name));
 }
 
 bool fits(ItemType type, const Json& value) {
@@ -40,8 +40,8 @@ const PlatformItem* find_item(const PlatformItems& items, std::string_view name)
 
 const PlatformItem& writable_item(const PlatformItems& items, const std::string& name) {
     const PlatformItem* item = find_item(items, name);
-    if (item == nullptr) refuse("Unknown configuration item " + quoted(name));
-    if (!item->writable) refuse("Configuration item " + quoted(name) + " is read-only");
+    if (item == nullptr) refuse_items("Unknown configuration item " + quoted(name));
+    if (!item->writable) refuse_items("Configuration item " + quoted(name) + " is read-only");
     return *item;
 }
 
@@ -53,7 +53,7 @@ bool ordered(const PlatformItems& items, const ItemValues& values) {
 }
 
 const Json& require_object(const Json& body) {
-    if (!body.is_object()) refuse("Request body must be an object");
+    if (!body.is_object()) refuse_items("Request body must be an object");
     return body;
 }
 
@@ -75,7 +75,7 @@ Json value_of(const PlatformItem& item, const ItemValues& values) {
 ItemValues read_item_changes(const PlatformItems& items, const ItemValues& now, const Json& body) {
     const Json& config = require_field(require_object(body), "config");
     if (!config.is_object()) throw_invalid_field("config");
-    if (config.as_object().empty()) refuse("No configuration items provided");
+    if (config.as_object().empty()) refuse_items("No configuration items provided");
     ItemValues changes;
     for (const auto& [name, value] : config.as_object()) {
         if (!fits(writable_item(items, name).type, value)) refuse_value(name);
@@ -92,7 +92,7 @@ std::vector<std::string> read_item_resets(const PlatformItems& items, const Item
                                           const Json& body) {
     const Json& names = require_field(require_object(body), "configs");
     if (!names.is_array()) throw_invalid_field("configs");
-    if (names.as_array().empty()) refuse("No configuration items provided");
+    if (names.as_array().empty()) refuse_items("No configuration items provided");
     std::vector<std::string> resets;
     ItemValues left = now;
     for (const Json& name : names.as_array()) {

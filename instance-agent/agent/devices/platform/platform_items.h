@@ -21,19 +21,19 @@ struct PlatformItem {
 };
 
 using PlatformItems = std::vector<PlatformItem>;
-using ItemValues = std::map<std::string, Json>;  // of writable items; absent ones have their default
+using ItemValues = std::map<std::string, Json>;  // values of writable items; an absent item has its default
 
-// "webrtc", "swrast" (another name for it), "null": the last one has none, nor have unknown ones.
+// "webrtc", "swrast" (the same items), "null" (no items). An unknown platform has no items.
 PlatformItems items_of_platform(std::string_view name, const BitrateRange& bitrates);
 
-// {"rtc_log": true}: what is to be merged. Throws invalid_argument unless all of it may be set to this.
+// Reads {"rtc_log": true}: values to set. Throws invalid_argument unless every item may have its value.
 ItemValues read_item_changes(const PlatformItems& items, const ItemValues& now, const Json& body);
-// {"configs": ["rtc_log"]}: the names to be reset. Throws invalid_argument.
+// Reads {"configs": ["rtc_log"]}: items to reset. Throws invalid_argument.
 std::vector<std::string> read_item_resets(const PlatformItems& items, const ItemValues& now,
                                           const Json& body);
 
 Json value_of(const PlatformItem& item, const ItemValues& values);
-// What is left of stored values: known, writable and of the right type.
+// The stored values that are still known, writable and of the right type.
 ItemValues restore_items(const PlatformItems& items, const Json& stored);
 
 }  // namespace svc::agent

@@ -1,11 +1,11 @@
 #pragma once
-// Which sensors guests have switched on, and what each of them last showed.
+// The sensors that guests have switched on, and the last values of each sensor.
 #include <array>
 #include <map>
 #include <optional>
 
 #include "instance-agent/agent/devices/sensors/sensor_types.h"
-#include "instance-agent/agent/guest/guest_server.h"
+#include "instance-agent/agent/guest/guest_session.h"
 
 namespace svc::agent {
 
@@ -15,7 +15,7 @@ class SensorBoard {
     void switch_on(std::size_t sensor, const GuestSessionPtr& session, std::chrono::milliseconds delay);
     void switch_off(std::size_t sensor, std::uint64_t session);
     bool is_active(std::size_t sensor) const { return !users_[sensor].empty(); }
-    std::chrono::milliseconds smallest_delay(std::size_t sensor) const;  // of an active one
+    std::chrono::milliseconds smallest_delay(std::size_t sensor) const;  // of an active sensor
     Json active() const;                                                 // [{"type","delay"}]
 
     void set(const SensorReading& reading) { last_[reading.sensor] = reading.values; }

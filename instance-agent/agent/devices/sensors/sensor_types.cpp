@@ -14,7 +14,7 @@ namespace {
     throw Error(ErrorCode::invalid_argument, text);
 }
 
-SensorValues read_values(const Json& entry, const SensorType& type) {
+SensorValues read_sensor_values(const Json& entry, const SensorType& type) {
     SensorValues values;
     for (const std::string_view field : type.fields) {
         if (field.empty()) break;
@@ -29,7 +29,7 @@ SensorReading read_entry(const Json& entry, const std::function<void(std::size_t
     if (!entry.is_object()) refuse_sensor("Sensor data must be an object");
     const std::size_t sensor = sensor_index(require_text(entry, "type"));
     check_sensor(sensor);
-    return {sensor, read_values(entry, sensor_types[sensor])};
+    return {sensor, read_sensor_values(entry, sensor_types[sensor])};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// The sensors of an instance: their names, the fields of their values, and how they report.
+// The table of sensors: names, fields of their values, how they report.
 #include <array>
 #include <functional>
 #include <string_view>
@@ -11,8 +11,8 @@ namespace svc::agent {
 
 struct SensorType {
     std::string_view name;
-    std::array<std::string_view, 3> fields;  // empty ones are not there
-    bool continuous;                         // told again and again; else when it is set
+    std::array<std::string_view, 3> fields;  // "": no such field
+    bool continuous;                         // values are repeated at a rate; else sent at each update
 };
 
 inline constexpr std::size_t sensor_count = 9;
@@ -29,7 +29,7 @@ inline constexpr std::array<SensorType, sensor_count> sensor_types{{
     {"humidity", {"value"}, false},
 }};
 
-// Its place in the table. Throws invalid_argument "Unknown sensor type '<name>'".
+// The sensor's index in the table. Throws invalid_argument "Unknown sensor type '<name>'".
 std::size_t sensor_index(const std::string& name);
 
 using SensorValues = std::vector<double>;  // as many as the sensor has fields
@@ -38,8 +38,8 @@ struct SensorReading {
     SensorValues values;
 };
 
-// The body of an update: all of it is checked. `check_sensor` may refuse one by throwing; the first entry
-// that is wrong gives the error.
+// Reads the body of an update and checks all of it. `check_sensor` refuses a sensor by throwing. The error is
+// that of the first wrong entry.
 std::vector<SensorReading> read_sensor_updates(const Json& body,
                                                const std::function<void(std::size_t)>& check_sensor);
 

@@ -4,17 +4,17 @@
 #include <set>
 
 #include "instance-agent/agent/control/envelope.h"
-#include "instance-agent/agent/devices/boot_time.h"
 #include "instance-agent/agent/devices/request_fields.h"
+#include "instance-agent/agent/processes/boot_time.h"
+#include "instance-agent/agent/processes/guest_start.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::agent {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds least_interval{5};  // values are not told faster, whatever the delay
+constexpr std::chrono::milliseconds least_sensor_interval{
+    5};  // the fastest rate, whatever delay a guest asks for
 constexpr std::int64_t default_delay = 200;
 constexpr double most_delay = 3600 * 1000;
 
@@ -32,7 +32,7 @@ GuestAnswer list_sensors() {
     Json list = Json::array();
     for (const SensorType& type : sensor_types)
         list.push_back(Json::object(
-            {{"type", type.name}, {"min_delay_ms", type.continuous ? least_interval.count() : 0}}));
+            {{"type", type.name}, {"min_delay_ms", type.continuous ? least_sensor_interval.count() : 0}}));
     return {Json::object({{"sensors", std::move(list)}})};
 }
 
@@ -46,14 +46,14 @@ Json event_of(std::size_t sensor, const SensorValues& values) {
 }  // namespace
 
 SensorsDevice::SensorsDevice(const DeviceContext& context, Tracer& tracer, StreamLink& link)
-    : state_file_(context.state() / "sensors.json", this_start(context.paths)),
+    : state_file_(context.state() / "sensors.json", guest_start_key(context.paths)),
       tracer_(tracer),
       link_(link),
       repeater_(context.clock, "sensors") {
     const bool enabled = state_file_.load() == Json::object({{"enabled", true}});
     state_.with([&](State& state) { state.enabled = enabled; });
     link_.when_gone([this] {
-        if (lent_.take_back()) throw_switch(false);
+        if (streamer_switch_.take_back()) set_switch(false);
     });
 }
 
@@ -78,11 +78,11 @@ Response SensorsDevice::info() const {
 Response SensorsDevice::enable(const Request& request) {
     const Json body = body_of(request);
     const bool on = read_enable(body);
-    lent_.thrown(body, on, throw_switch(on));
+    streamer_switch_.switched(body, on, set_switch(on));
     return success();
 }
 
-bool SensorsDevice::throw_switch(bool on) {
+bool SensorsDevice::set_switch(bool on) {
     return switching_.with([&](bool&) {
         if (state_.with([](const State& state) { return state.enabled; }) == on) return false;
         state_file_.save(Json::object({{"enabled", on}}));
@@ -100,7 +100,7 @@ Response SensorsDevice::update(const Request& request) {
                 throw Error(ErrorCode::invalid_argument,
                             "Sensor " + quoted(sensor_types[sensor].name) + " is not active");
         });
-        std::set<std::size_t> changed;  // a long list may name one sensor very often
+        std::set<std::size_t> changed;  // a list may name one sensor many times
         for (const SensorReading& reading : readings) {
             state.board.set(reading);
             changed.insert(reading.sensor);
@@ -129,7 +129,8 @@ GuestFeature SensorsDevice::guest_feature() {
 GuestAnswer SensorsDevice::activate(const GuestSessionPtr& session, const Json& request) {
     const std::size_t sensor = sensor_index(require_text(request, "type"));
     const bool on = require_boolean(request, "on");
-    const milliseconds delay(read_integer(request, "delay_ms", {0, most_delay}).value_or(default_delay));
+    const std::chrono::milliseconds delay(
+        read_integer(request, "delay_ms", {0, most_delay}).value_or(default_delay));
     if (!on) {
         switch_off(*session, sensor);
         return {};
@@ -150,13 +151,14 @@ void SensorsDevice::switch_off(const GuestSession& session, std::size_t sensor) 
     repeater_.stop(key_of(session, sensor));
 }
 
-// Tells the last value: continuous sensors from now on at their rate, the others once. `again`: with another
-// rate.
+// Sends the last value to a session: repeats it for continuous sensors, sends it once for the others.
+// `again`: restarts the repetition with another rate.
 void SensorsDevice::begin(const SensorBoard::User& user, std::size_t sensor, bool again) {
     const auto tell_it = [this, session = user.session, sensor] { tell(session, sensor); };
     if (!sensor_types[sensor].continuous) return repeater_.once(tell_it);
     const auto key = key_of(*user.session, sensor);
-    if (again || !repeater_.has(key)) repeater_.start(key, std::max(user.delay, least_interval), tell_it);
+    if (again || !repeater_.has(key))
+        repeater_.start(key, std::max(user.delay, least_sensor_interval), tell_it);
 }
 
 void SensorsDevice::tell(const GuestSessionPtr& session, std::size_t sensor) const {

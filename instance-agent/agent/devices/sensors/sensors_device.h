@@ -1,12 +1,12 @@
 #pragma once
-// Sensors: guests switch them on, the control API sets what they show (docs/guest-interface.md).
+// Sensors: guests switch them on, the control API sets their values (docs/guest-interface.md).
 #include "instance-agent/agent/devices/device.h"
 #include "instance-agent/agent/devices/device_context.h"
 #include "instance-agent/agent/devices/repeater.h"
 #include "instance-agent/agent/devices/sensors/sensor_board.h"
-#include "instance-agent/agent/devices/state_file.h"
-#include "instance-agent/agent/devices/stream/stream_link.h"
+#include "instance-agent/agent/devices/stream_link.h"
 #include "instance-agent/agent/devices/tracing/tracer.h"
+#include "instance-agent/agent/files/state_file.h"
 
 namespace svc::agent {
 
@@ -26,7 +26,7 @@ class SensorsDevice final : public Device {
 
     Response info() const;
     Response enable(const Request& request);
-    bool throw_switch(bool on);  // false: it was so already
+    bool set_switch(bool on);  // false: nothing changed
     Response update(const Request& request);
     GuestAnswer activate(const GuestSessionPtr& session, const Json& request);
     void switch_off(const GuestSession& session, std::size_t sensor);
@@ -35,11 +35,11 @@ class SensorsDevice final : public Device {
 
     const StateFile state_file_;
     Tracer& tracer_;
-    StreamLink& link_;  // told which sensors guests use
-    LentSwitch lent_;
+    StreamLink& link_;  // learns which sensors guests use
+    StreamerSwitch streamer_switch_;
     Guarded<State> state_;
-    Guarded<bool> switching_;  // held while the switch is thrown, so that file and state agree
-    Repeater repeater_;        // last: its calls use the others
+    Guarded<bool> switching_;  // locked while the device is switched, so that file and state agree
+    Repeater repeater_;        // last member: its calls use the others
 };
 
 }  // namespace svc::agent

@@ -24,7 +24,7 @@ GuestFeature StreamDevice::guest_feature() {
     return feature;
 }
 
-// Ops run one after another, so that nobody else becomes the streamer between these steps.
+// Ops run one after another on one thread, so that no other session becomes the streamer between these steps.
 GuestAnswer StreamDevice::attach(const GuestSessionPtr& session) {
     if (!session->may_control()) throw Error(ErrorCode::forbidden, "permission denied");
     if (!link_.is_streamer(*session)) {

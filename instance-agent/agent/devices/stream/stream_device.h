@@ -2,14 +2,14 @@
 // The streamer's side of the guest interface (docs/streaming.md, "Between streamer and agent").
 #include "instance-agent/agent/devices/device.h"
 #include "instance-agent/agent/devices/platform/platform_device.h"
-#include "instance-agent/agent/devices/stream/stream_link.h"
+#include "instance-agent/agent/devices/stream_link.h"
 
 namespace svc::agent {
 
-// One guest session at a time is the streamer: the one that attached last.
+// The streamer is the guest session that attached last.
 class StreamDevice final : public Device {
   public:
-    // Both outlive it.
+    // Link and platform outlive the device.
     StreamDevice(StreamLink& link, PlatformDevice& platform, bool automotive)
         : link_(link), platform_(platform), automotive_(automotive) {}
 

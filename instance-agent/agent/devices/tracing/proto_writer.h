@@ -1,5 +1,5 @@
 #pragma once
-// Writes the wire format of protocol buffers: just what a trace needs.
+// Writes the wire format of protocol buffers, as far as a trace needs it.
 #include <cstdint>
 #include <string>
 #include <string_view>

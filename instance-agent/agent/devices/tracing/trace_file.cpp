@@ -32,7 +32,7 @@ void write_piece(int fd, std::string_view piece) {
     }
 }
 
-// A process before us may have had our number.
+// An earlier process may have had the same pid.
 std::filesystem::path create_file(const std::filesystem::path& directory, FileDescriptor& fd) {
     const std::string stem = "svc-agent_" + std::to_string(::getpid()) + ".";
     for (unsigned n = 0;; ++n) {

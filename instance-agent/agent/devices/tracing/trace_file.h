@@ -6,7 +6,7 @@
 namespace svc::agent {
 
 // Writes the pieces one after another into <directory>/svc-agent_<pid>.<n>, the first n from 0 that is free,
-// and returns its path. Throws internal "Failed to write trace: <reason>" and leaves nothing behind then.
+// and returns its path. On failure it removes the file and throws internal "Failed to write trace: <reason>".
 std::filesystem::path write_trace_file(const std::filesystem::path& directory,
                                        const std::vector<std::string_view>& pieces);
 

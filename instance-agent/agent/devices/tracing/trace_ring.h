@@ -1,5 +1,5 @@
 #pragma once
-// The newest of many records, in memory of a fixed size.
+// A ring of records in memory of a fixed size: the newest ones stay.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -7,17 +7,17 @@
 
 namespace svc::agent {
 
-// Records are fields of a protocol buffer message, each with its own length: laid end to end they are a
-// message again. Memory that was never written to costs nothing. One thread at a time.
+// Each record is one field of a protocol buffer message, so that all records one after another are a message.
+// Memory that was never written is not resident. One thread at a time.
 class TraceRing {
   public:
     explicit TraceRing(std::size_t capacity);
 
-    void append(
-        std::string_view record);  // drops the oldest to make room; one that is too large is not taken
+    void append(std::string_view record);  // drops the oldest records to make room; a record larger than the
+                                           // ring is dropped
     std::size_t size() const noexcept { return size_; }
     std::uint64_t dropped() const noexcept { return dropped_; }
-    std::array<std::string_view, 2> content() const;  // oldest first; the first part goes on in the second
+    std::array<std::string_view, 2> content() const;  // oldest first, in two parts
 
   private:
     unsigned char at(std::size_t offset) const { return data_[(first_ + offset) % capacity_]; }

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "instance-agent/agent/devices/boot_time.h"
+#include "instance-agent/agent/processes/boot_time.h"
 
 namespace svc::agent {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// Records what the agent and its guests do, while somebody wants to know.
+// Records events of the agent and of guests while tracing is on.
 #include <atomic>
 #include <functional>
 #include <map>
@@ -15,11 +15,11 @@
 
 namespace svc::agent {
 
-// Thread-safe. Costs one load while it is off. The agent's own events belong to the thread they come from.
+// Thread-safe. Costs one atomic load while it is off. An event of the agent is on the track of its thread.
 class Tracer {
   public:
-    static constexpr std::size_t default_capacity = 32U << 20;  // bytes; older events give way
-    static constexpr std::size_t max_tracks = 4096;             // what comes from more shares one
+    static constexpr std::size_t default_capacity = 32U << 20;  // bytes; the oldest events are dropped
+    static constexpr std::size_t max_tracks = 4096;             // events beyond it share one track
 
     explicit Tracer(std::size_t capacity = default_capacity) : capacity_(capacity) {}
 
@@ -36,12 +36,14 @@ class Tracer {
         note(TracePhase::counter, category, name, value);
     }
 
-    // An event of a guest: on a track of its own, that is named at its first event. `event.track` is ignored.
+    // Records an event of a guest, on a track of that guest. The first event names the track. `event.track`
+    // is ignored.
     void guest_event(std::uint64_t guest, const std::function<std::string()>& track_name, TraceEvent event);
 
-    bool start();  // false: it is active already
-    // Ends the recording and hands it over in pieces that make up the file; nobody waits for `write`. When
-    // that throws, the recording goes on, unless another was started meanwhile. False: it was not active.
+    bool start();  // false: tracing was on already
+    // Ends the recording and passes `write` the pieces of the file; tracing does not block other threads
+    // meanwhile. When `write` throws, the recording goes on, unless another one was started. False: tracing
+    // was off.
     bool stop(const std::function<void(const std::vector<std::string_view>& pieces)>& write);
 
   private:
@@ -61,7 +63,7 @@ class Tracer {
     Guarded<std::unique_ptr<Recording>> recording_;
 };
 
-// A slice as long as it lives.
+// A slice of the trace from construction to destruction.
 class TraceSlice {
   public:
     TraceSlice(Tracer& tracer, std::string_view category, std::string_view name)

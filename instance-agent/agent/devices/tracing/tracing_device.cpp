@@ -1,9 +1,9 @@
 #include "instance-agent/agent/devices/tracing/tracing_device.h"
 
 #include "instance-agent/agent/control/envelope.h"
-#include "instance-agent/agent/devices/boot_time.h"
 #include "instance-agent/agent/devices/request_fields.h"
 #include "instance-agent/agent/devices/tracing/trace_file.h"
+#include "instance-agent/agent/processes/boot_time.h"
 #include "libsvc/base/error.h"
 
 namespace svc::agent {
@@ -20,7 +20,7 @@ TracePhase read_phase(const Json& request) {
     return TracePhase::instant;
 }
 
-// Owns the texts that an event only looks at.
+// An event of a guest with the texts that it refers to.
 struct GuestEvent {
     explicit GuestEvent(const Json& request) : phase(read_phase(request)) {
         name = phase == TracePhase::end ? read_text(request, "name").value_or("")

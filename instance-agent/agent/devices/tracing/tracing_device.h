@@ -1,5 +1,6 @@
 #pragma once
-// Switches tracing on and off, writes the traces, takes events of guests (docs/guest-interface.md).
+// The tracing device: switches tracing on and off, writes traces, takes events of guests
+// (docs/guest-interface.md).
 #include "instance-agent/agent/devices/device.h"
 #include "instance-agent/agent/devices/device_context.h"
 #include "instance-agent/agent/devices/tracing/tracer.h"

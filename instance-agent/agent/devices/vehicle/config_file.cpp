@@ -20,7 +20,7 @@ bool has_values(const ConfigReader& reader) {
     return false;
 }
 
-// Nothing: none is declared, or it is faulty.
+// Nothing: absent or faulty.
 std::optional<PropertyValues> read_default(const ConfigReader& parent, PropertyId prop) {
     const auto reader = parent.object("defaultValue");
     if (!reader || !has_values(*reader)) return std::nullopt;
@@ -55,7 +55,7 @@ AreaConfig read_area(const ConfigReader& reader) {
     check_limits(reader, "minInt32Value", area.min_int32, area.max_int32);
     check_limits(reader, "minInt64Value", area.min_int64, area.max_int64);
     check_limits(reader, "minFloatValue", area.min_float, area.max_float);
-    // Known to the format, told to nobody by the API: read for their faults alone.
+    // The format has these members, the API does not: they are read only to report faults.
     reader.integer("access", 0, 3);
     reader.flag("supportVariableUpdateRate");
     reader.integers<std::int64_t>("supportedEnumValues", max_property_entries);
@@ -102,7 +102,7 @@ void read_rates(const ConfigReader& reader, PropertyConfig& config) {
     check_limits(reader, "minSampleRate", config.min_rate, config.max_rate);
 }
 
-// Nothing: the id is faulty, or unknown by name (then it is added to `skipped`).
+// Nothing: the id is faulty, or its name is unknown (then the name is added to `skipped`).
 std::optional<PropertyId> read_property_id(const ConfigReader& reader, std::vector<std::string>& skipped) {
     const Json* raw = reader.raw("property");
     if (raw == nullptr) {

@@ -6,18 +6,18 @@ namespace svc::agent {
 
 inline constexpr std::size_t max_config_file = 4U << 20;  // bytes
 inline constexpr std::size_t max_properties = 4096;
-inline constexpr std::size_t max_areas = 256;  // of one property
+inline constexpr std::size_t max_areas = 256;  // areas of one property
 
 struct VehicleConfig {
     std::vector<PropertyDeclaration> properties;
-    std::vector<std::string> skipped;  // "VehicleProperty::NAME" that the built-in table does not know
+    std::vector<std::string> skipped;  // names that the built-in table lacks: "VehicleProperty::NAME"
 };
 
-// Throws invalid_argument with every fault of the file, a line each: "properties[3].areas[0].areaId is
+// Throws invalid_argument with all faults of the file, one a line: "properties[3].areas[0].areaId is
 // missing".
 VehicleConfig parse_vehicle_config(std::string_view text);
 
-// The properties an automotive image has without a file.
+// The configuration of an automotive image that has no file.
 std::string_view default_properties();
 
 }  // namespace svc::agent

@@ -10,7 +10,7 @@ namespace svc::agent {
 
 namespace {
 
-constexpr std::size_t max_faults = 200;  // a hostile file shall not fill the log
+constexpr std::size_t max_faults = 200;  // so that a hostile file does not fill the log
 
 // Nothing: no integer, or one above 64 bits.
 std::optional<std::int64_t> as_integer(const Json& value) try {

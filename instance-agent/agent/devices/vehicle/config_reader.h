@@ -1,5 +1,5 @@
 #pragma once
-// Reads members of one object of a vehicle configuration; faults are collected, not thrown.
+// Reads members of one object of a vehicle configuration and collects faults instead of throwing.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace svc::agent {
 
-// Keeps a reference to `object` and `faults`. A number may be written as a constant: "VehicleUnit::CELSIUS".
+// `object` and `faults` outlive the reader. A number may be written as a constant: "VehicleUnit::CELSIUS".
 class ConfigReader {
   public:
     ConfigReader(const Json& object, std::string path, std::vector<std::string>& faults);
 
     bool has(std::string_view key) const { return object_.find(key) != nullptr; }
-    // Nothing: absent or faulty; a fault is noted.
+    // Nothing: absent or faulty; a fault is added to the list.
     std::optional<std::int64_t> integer(std::string_view key, std::int64_t low, std::int64_t high) const;
     std::optional<std::int32_t> int32(std::string_view key) const;
     std::optional<float> number(std::string_view key) const;
@@ -26,7 +26,7 @@ class ConfigReader {
     template <class T>
     std::vector<T> integers(std::string_view key, std::size_t most) const;
     std::vector<float> numbers(std::string_view key, std::size_t most) const;
-    // The objects of an array; what is none is a fault. `required`: so is its absence.
+    // The objects of an array. Any other item is a fault; with `required`, so is an absent array.
     std::vector<ConfigReader> objects(std::string_view key, std::size_t most, bool required = false) const;
     std::optional<ConfigReader> object(std::string_view key) const;
 

@@ -13,7 +13,7 @@ struct Lengths {
     std::size_t int32s, int64s, floats, bytes, text;
 };
 
-// The lengths of the fields that `type` leaves free are taken as they are.
+// Lengths that `type` does not fix may be any.
 Lengths expected_lengths(PropertyType type, const Lengths& given) {
     switch (type) {
         case PropertyType::string:

@@ -1,6 +1,6 @@
 #pragma once
-// Vehicle properties as data: the layout of their ids, their configuration and values, and the rules a value
-// has to keep (docs/vehicle.md). Plain values: no threads.
+// Vehicle properties as data: the layout of their ids, their configuration and values, and the rules for
+// values (docs/vehicle.md). Plain values: no threads.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace svc::agent {
 
-using PropertyId = std::int32_t;  // ids of vendors above 0x7fffffff are negative
+using PropertyId = std::int32_t;  // vendor ids above 0x7fffffff are negative
 using AreaId = std::int32_t;
 
-enum class PropertyAccess { none, read, write, read_write };  // told to clients, never enforced
+enum class PropertyAccess { none, read, write, read_write };  // for clients to read; not enforced
 enum class ChangeMode { fixed, on_change, continuous };
 enum class PropertyStatus { available, unavailable, error };
 
@@ -31,22 +31,22 @@ enum class PropertyType : std::int32_t {
     mixed = 0x00e00000,
 };
 std::optional<PropertyType> type_of(PropertyId id);  // nothing: the bits name no type
-bool has_area_type(PropertyId id);                   // bits 24 to 27 name one
+bool has_area_type(PropertyId id);                   // bits 24 to 27 name an area type
 
 inline constexpr PropertyId obd2_freeze_frame = 0x11e00d01;
 inline constexpr PropertyId obd2_freeze_frame_info = 0x11e00d02;
 inline constexpr PropertyId obd2_freeze_frame_clear = 0x11e00d03;
 
-// Which field is filled depends on the type; only `mixed` ones fill several.
+// The type of the property says which field is used; only `mixed` properties use several.
 struct PropertyValues {
-    std::vector<std::int32_t> int32s;  // booleans too
+    std::vector<std::int32_t> int32s;  // and booleans
     std::vector<std::int64_t> int64s;
     std::vector<float> floats;
     std::vector<std::uint8_t> bytes;
     std::string text;
     bool operator==(const PropertyValues&) const = default;
 };
-// Entries of a vector, and bytes of a text or of `bytes`.
+// Limits of one value: entries of a vector, and bytes of a text or of `bytes`.
 inline constexpr std::size_t max_property_entries = 8192;
 inline constexpr std::size_t max_property_bytes = 32768;
 
@@ -54,12 +54,12 @@ struct PropertyValue {
     PropertyId prop = 0;
     AreaId area = 0;
     PropertyStatus status = PropertyStatus::available;
-    std::int64_t timestamp = 0;  // nanoseconds since boot when it was set; 0: never
+    std::int64_t timestamp = 0;  // when it was set, in nanoseconds since boot; 0: never
     PropertyValues values;
     bool operator==(const PropertyValue&) const = default;
 };
 
-// Limits count where the lower one differs from the upper one.
+// A pair of limits applies when the two differ.
 struct AreaConfig {
     AreaId id = 0;
     std::int32_t min_int32 = 0, max_int32 = 0;
@@ -74,20 +74,20 @@ struct PropertyConfig {
     ChangeMode change_mode = ChangeMode::fixed;
     std::vector<std::int32_t> config_array{};
     std::string config_string{};
-    float min_rate = 0, max_rate = 0;  // Hz, of continuous ones
-    std::vector<AreaConfig> areas{};   // none: area 0 alone, without limits
+    float min_rate = 0, max_rate = 0;  // Hz; for continuous properties
+    std::vector<AreaConfig> areas{};   // empty: area 0 alone, without limits
     bool operator==(const PropertyConfig&) const = default;
     bool has_area(AreaId area) const;
     std::vector<AreaId> area_ids() const;  // never empty
 };
 
-// A property as a configuration declares it; areas without a value are unavailable until they are set.
+// A property as a configuration declares it. An area without an initial value is unavailable until it is set.
 struct PropertyDeclaration {
     PropertyConfig config;
     std::map<AreaId, PropertyValues> initial;
 };
 
-// The fields and their lengths are those of `type`.
+// Whether the fields and their lengths are those of `type`.
 bool fits(PropertyType type, const PropertyValues& values);
 // Throws invalid_argument: "Unknown area ...", "Value type does not match property type", "Value out of
 // range".

@@ -13,12 +13,12 @@ namespace svc::agent {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_property(const std::string& text) {
     throw Error(ErrorCode::invalid_argument, text);
 }
 
 [[noreturn]] void refuse_field(std::string_view key) {
-    refuse("Invalid value for field '" + std::string(key) + "'");
+    refuse_property("Invalid value for field '" + std::string(key) + "'");
 }
 
 // A null member counts as absent.
@@ -132,7 +132,7 @@ PropertyStatus read_status(const Json& object) {
     const Json* status = member(object, "status");
     if (status == nullptr) return PropertyStatus::available;
     const std::int64_t number = number_of<std::int64_t>(*status, "status");
-    if (number < 0 || number > 2) refuse("Invalid status " + std::to_string(number));
+    if (number < 0 || number > 2) refuse_property("Invalid status " + std::to_string(number));
     return static_cast<PropertyStatus>(number);
 }
 
@@ -158,12 +158,12 @@ std::optional<std::int32_t> parse_property_number(std::string_view text) {
 
 PropertyId parse_property_id(std::string_view text) {
     if (const auto id = parse_property_number(text)) return *id;
-    refuse("Invalid property id " + quoted(text));
+    refuse_property("Invalid property id " + quoted(text));
 }
 
 AreaId parse_area_id(std::string_view text) {
     if (const auto id = parse_property_number(text)) return *id;
-    refuse("Invalid area id " + quoted(text));
+    refuse_property("Invalid area id " + quoted(text));
 }
 
 std::string float_text(float value) {
@@ -203,14 +203,14 @@ Json to_json(const PropertyConfig& config) {
 std::int32_t read_id(const Json& object, std::string_view key, std::optional<std::int32_t> fallback) {
     const Json* value = member(object, key);
     if (value == nullptr && fallback) return *fallback;
-    if (value == nullptr) refuse("Missing field '" + std::string(key) + "'");
+    if (value == nullptr) refuse_property("Missing field '" + std::string(key) + "'");
     constexpr std::int64_t low = std::numeric_limits<std::int32_t>::min();
     constexpr std::int64_t high = std::numeric_limits<std::uint32_t>::max();
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(integer_of(*value, key, low, high)));
 }
 
 ReadValues read_values(const Json& object) {
-    if (!object.is_object()) refuse("Request body must be an object");
+    if (!object.is_object()) refuse_property("Request body must be an object");
     ReadValues read;
     PropertyValues& values = read.values;
     read.given |= read_array(object, "int32_values", max_property_entries, values.int32s);
@@ -222,13 +222,13 @@ ReadValues read_values(const Json& object) {
 }
 
 PropertyValue read_set(const Json& object, std::string_view prop_key, ValueFields fields) {
-    if (!object.is_object()) refuse("Request body must be an object");
+    if (!object.is_object()) refuse_property("Request body must be an object");
     PropertyValue value;
     value.prop = read_id(object, prop_key, std::nullopt);
     value.area = read_id(object, "area_id", 0);
     value.status = read_status(object);
     ReadValues read = read_values(object);
-    if (!read.given && fields == ValueFields::required) refuse("No value provided");
+    if (!read.given && fields == ValueFields::required) refuse_property("No value provided");
     value.values = std::move(read.values);
     return value;
 }
@@ -245,7 +245,7 @@ PropertyConfig read_config(const Json& object) {
     if (!object.is_object()) refuse_field("configs");
     PropertyConfig config;
     config.prop = read_id(object, "prop", std::nullopt);
-    if (!type_of(config.prop)) refuse("Invalid property id '" + std::to_string(config.prop) + "'");
+    if (!type_of(config.prop)) refuse_property("Invalid property id '" + std::to_string(config.prop) + "'");
     config.access = static_cast<PropertyAccess>(small_number(object, "access", 3));
     config.change_mode = static_cast<ChangeMode>(small_number(object, "change_mode", 2));
     read_array(object, "config_array", max_property_entries, config.config_array);

@@ -26,7 +26,7 @@ ChangeMode mode_of(std::string_view text) {
     return text == "c" ? ChangeMode::continuous : ChangeMode::on_change;
 }
 
-// Words of the table's text itself, so that they may be kept.
+// Views into the table's own text, which may be kept.
 std::vector<std::string_view> words_of(std::string_view line) {
     std::vector<std::string_view> words;
     while (!line.empty()) {

@@ -1,6 +1,6 @@
 #pragma once
 // Names of vehicle properties and of the constants that a configuration file may use for numbers. The tables
-// are texts, read once when the first name is looked up. Thread-safe.
+// are texts that are parsed at the first look-up. Thread-safe.
 #include "instance-agent/agent/devices/vehicle/property.h"
 
 namespace svc::agent {

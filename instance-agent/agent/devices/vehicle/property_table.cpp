@@ -54,7 +54,7 @@ PropertyValue PropertyTable::get(PropertyId prop, AreaId area, const PropertyVal
     return prop == obd2_freeze_frame ? freeze_frame(with) : values_.at({prop, area});
 }
 
-// What is unavailable has no value to check, but may have one.
+// A value with status unavailable is not checked.
 void PropertyTable::check_value(const PropertyValue& value) const {
     const PropertyConfig& found = check_place(value.prop, value.area);
     if (value.status == PropertyStatus::available || value.values != PropertyValues{})
@@ -78,7 +78,7 @@ PropertyValue PropertyTable::freeze_frame(const PropertyValues& with) const {
     return found->second;
 }
 
-// A frame's time is its name: given with the frame, or the time it came.
+// Freeze frames are named by their time: that of the frame, else the time at which it came.
 void PropertyTable::keep_freeze_frame(PropertyValue frame) {
     const std::int64_t now = frame.timestamp;
     if (!frame.values.int64s.empty()) frame.timestamp = frame.values.int64s.front();
@@ -87,7 +87,7 @@ void PropertyTable::keep_freeze_frame(PropertyValue frame) {
     list_freeze_frames(now);
 }
 
-// The named ones, or all.
+// Clears the frames with these times, or all.
 void PropertyTable::clear_freeze_frames(const PropertyValue& request) {
     for (const std::int64_t time : request.values.int64s) freeze_frames_.erase(time);
     if (request.values.int64s.empty()) freeze_frames_.clear();

@@ -12,21 +12,23 @@ class PropertyTable {
     // Throws invalid_argument when a property or an area is declared twice.
     explicit PropertyTable(std::vector<PropertyDeclaration> declarations);
 
-    const std::vector<PropertyConfig>& configs() const { return configs_; }  // as they were declared
-    const PropertyConfig& config(PropertyId prop) const;                     // throws "Unknown property 1"
-    // Throws for an unknown property or area.
+    const std::vector<PropertyConfig>& configs() const {
+        return configs_;
+    }                                                     // in the order of their declaration
+    const PropertyConfig& config(PropertyId prop) const;  // throws "Unknown property 1"
+    // Throws invalid_argument for an unknown property or area.
     const PropertyConfig& check_place(PropertyId prop, AreaId area) const;
 
-    // `with`: what the property asks for to be read. Throws for a place that is none; `unavailable` for a
-    // freeze frame that is none.
+    // `with`: arguments of a property that is read by arguments (the time of a freeze frame). Throws
+    // invalid_argument for an unknown property or area, `unavailable` for an unknown freeze frame.
     PropertyValue get(PropertyId prop, AreaId area, const PropertyValues& with) const;
-    // What is kept for a place, without asking for anything; only for places that are there.
+    // The stored value of a property and area that exist.
     bool has_place(PropertyId prop, AreaId area) const { return values_.contains({prop, area}); }
     const PropertyValue& peek(PropertyId prop, AreaId area) const { return values_.at({prop, area}); }
     // Throws what set() would throw.
     void check_value(const PropertyValue& value) const;
-    // The whole value or nothing: throws for a place that is none and for a value that does not fit. True: it
-    // differs from the one before.
+    // Stores the whole value or throws invalid_argument: unknown property or area, or a value that does not
+    // fit. True: the value differs from the one before.
     bool set(PropertyValue value);
 
   private:
@@ -40,7 +42,7 @@ class PropertyTable {
     std::vector<PropertyConfig> configs_;
     std::unordered_map<PropertyId, std::size_t> index_;  // into configs_
     Values values_;
-    std::map<std::int64_t, PropertyValue> freeze_frames_;  // by their time
+    std::map<std::int64_t, PropertyValue> freeze_frames_;  // by time
 };
 
 // Throws invalid_argument "Missing field 'int64_values'" when a freeze frame is asked for without its time.

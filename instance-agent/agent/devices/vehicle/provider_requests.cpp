@@ -17,7 +17,7 @@ std::optional<ProviderRequests::Pending> ProviderRequests::take(std::uint64_t id
     return std::move(node.mapped());
 }
 
-// Ids and deadlines grow together: the first that is not due ends the search.
+// Deadlines grow with ids, so the first request that is not due ends the search.
 std::vector<ProviderRequests::Pending> ProviderRequests::take_expired(SteadyTime now) {
     std::vector<Pending> expired;
     while (!pending_.empty() && pending_.begin()->second.deadline <= now)

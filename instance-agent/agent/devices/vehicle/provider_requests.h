@@ -1,5 +1,5 @@
 #pragma once
-// What a guest that owns the vehicle's properties has been asked and has not answered yet.
+// Requests to the provider (the guest that owns the vehicle's properties) that wait for an answer.
 #include <functional>
 
 #include "instance-agent/agent/devices/vehicle/property.h"
@@ -8,14 +8,14 @@
 
 namespace svc::agent {
 
-// How a get or set ended: the value (of a set: the one that was set), or the error.
+// The result of a get or set: the value (for a set: the one that was set), or the error.
 struct VehicleOutcome {
     PropertyValue value;
     std::exception_ptr error;
 };
 using VehicleDone = std::function<void(VehicleOutcome)>;
 
-// One thread at a time. Does not call anybody back itself: hands out what is to be called.
+// One thread at a time. Calls no callback: it returns the requests whose callbacks are due.
 class ProviderRequests {
   public:
     static constexpr std::size_t max_pending = 32;
@@ -23,14 +23,14 @@ class ProviderRequests {
 
     struct Pending {
         bool is_set = false;
-        PropertyValue value;  // the place; of a set: what is set
+        PropertyValue value;  // property and area; for a set also the value
         SteadyTime deadline{};
         VehicleDone done;
     };
 
-    // The id of the request. Throws TRY_AGAIN when too many are pending.
+    // Returns the id of the request. Throws TRY_AGAIN when max_pending requests wait.
     std::uint64_t add(Pending pending);
-    // Takes it out; nothing when it is unknown, answered or too late.
+    // Removes a request. Nothing: the id is unknown, answered or expired.
     std::optional<Pending> take(std::uint64_t id);
     std::vector<Pending> take_expired(SteadyTime now);
     std::vector<Pending> take_all();
@@ -41,7 +41,7 @@ class ProviderRequests {
     std::uint64_t last_id_ = 0;
 };
 
-// {"event":"vhal.request",...} as it goes to the provider.
+// {"event":"vhal.request",...} for the provider.
 Json request_event(std::uint64_t id, const ProviderRequests::Pending& pending, const PropertyValues& with);
 
 }  // namespace svc::agent

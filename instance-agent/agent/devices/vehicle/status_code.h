@@ -1,5 +1,5 @@
 #pragma once
-// How the vehicle answers a request it cannot fulfil: the codes of Android's vehicle HAL.
+// Status codes of Android's vehicle HAL, for requests that fail.
 #include <cstdint>
 #include <string_view>
 

@@ -1,16 +1,17 @@
 #pragma once
-// Which guests are told of which properties, and how often.
+// Which guest sessions subscribe to which properties, and at which rate.
 #include <functional>
 #include <set>
 #include <tuple>
 
 #include "instance-agent/agent/devices/vehicle/property.h"
-#include "instance-agent/agent/guest/guest_server.h"
+#include "instance-agent/agent/guest/guest_session.h"
 #include "libsvc/base/clock.h"
 
 namespace svc::agent {
 
-// How often a continuous property is sent: the asked rate within the property's own range, at most 1000 Hz.
+// The interval at which a continuous property is sent: `asked_rate` (Hz), cut to the property's own range and
+// to 1000 Hz.
 Duration sample_interval(const PropertyConfig& config, double asked_rate);
 
 // One thread at a time.
@@ -19,7 +20,7 @@ class Subscriptions {
     static constexpr std::size_t max_per_session = 2048;
     using Place = std::pair<PropertyId, AreaId>;
 
-    // `interval` of zero: at each change. Replaces what the session had for this place.
+    // An `interval` of zero means: at each change. Replaces the session's older subscription to this place.
     void add(const GuestSessionPtr& session, Place place, Duration interval, SteadyTime now);
     void remove(std::uint64_t session);
     void remove(std::uint64_t session, PropertyId prop);
@@ -27,9 +28,9 @@ class Subscriptions {
 
     std::vector<GuestSessionPtr> told_of_changes(Place place) const;
     std::vector<Place> places_told_of_changes() const;
-    // When something is to be sent next; nothing: never.
+    // The time of the next event; nothing: none is scheduled.
     std::optional<SteadyTime> next_due() const;
-    // What is to be sent now. Sending that has fallen behind is not made up for.
+    // The events that are due now. Missed ones are skipped.
     std::vector<std::pair<Place, GuestSessionPtr>> take_due(SteadyTime now);
 
   private:
@@ -42,7 +43,7 @@ class Subscriptions {
     void remove_if(std::uint64_t session, const std::function<bool(Place)>& which);
 
     std::map<Place, std::map<std::uint64_t, Entry>> entries_;
-    std::set<Due> schedule_;  // of the continuous ones
+    std::set<Due> schedule_;  // for continuous properties
 };
 
 }  // namespace svc::agent

@@ -1,7 +1,7 @@
 #include "instance-agent/agent/devices/vehicle/vehicle.h"
 
-#include "instance-agent/agent/devices/boot_time.h"
 #include "instance-agent/agent/devices/vehicle/config_file.h"
+#include "instance-agent/agent/processes/boot_time.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/log.h"
@@ -15,7 +15,7 @@ namespace {
     throw Error(ErrorCode::unsupported, "VHAL is not supported");
 }
 
-// Whatever is asked of a vehicle that is none.
+// The answer of every route and op without a vehicle.
 std::vector<Route> refusing_routes() {
     std::vector<Route> routes;
     for (const Method method : {Method::get, Method::post, Method::put, Method::patch, Method::delete_,

@@ -7,7 +7,7 @@
 
 namespace svc::agent {
 
-// The image is not automotive without `service`: then all routes and ops fail with "VHAL is not supported".
+// Without `service` (the image is not automotive) all routes and ops fail with "VHAL is not supported".
 class Vehicle final : public Device {
   public:
     explicit Vehicle(std::unique_ptr<VehicleService> service) : service_(std::move(service)) {}
@@ -21,11 +21,11 @@ class Vehicle final : public Device {
 };
 
 // Reads the properties of an automotive image: the context's file, else `vhal/properties.json` in the agent's
-// data, else the built-in table. A faulty file is logged, and leaves the vehicle without properties until a
+// data, else the built-in table. Faults of the file are logged; then the vehicle has no properties until a
 // guest provides them.
 std::unique_ptr<Device> make_vehicle(const DeviceContext& context);
 
-// What the two halves are made of.
+// The routes and ops of the device.
 std::vector<Route> vehicle_routes(VehicleService& service);
 std::map<std::string, GuestOp> vehicle_ops(VehicleService& service);
 

@@ -8,7 +8,7 @@ namespace {
 
 using Members = std::function<Json(const PropertyValue&)>;
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_request(const std::string& text) {
     throw Error(ErrorCode::invalid_argument, text);
 }
 
@@ -21,7 +21,7 @@ const JsonArray& array_of(const Json& object, std::string_view key) {
     static const JsonArray none;
     const Json* array = object.find(key);
     if (array == nullptr || array->is_null()) return none;
-    if (!array->is_array()) refuse("Invalid value for field '" + std::string(key) + "'");
+    if (!array->is_array()) refuse_request("Invalid value for field '" + std::string(key) + "'");
     return array->as_array();
 }
 
@@ -85,13 +85,13 @@ GuestAnswer set_value(VehicleService& service, const GuestSessionPtr& session, c
 }
 
 VehicleService::Wish wish_of(const Json& item) {
-    if (!item.is_object()) refuse("Invalid value for field 'props'");
+    if (!item.is_object()) refuse_request("Invalid value for field 'props'");
     VehicleService::Wish wish;
     wish.prop = read_id(item, "prop", std::nullopt);
     for (const Json& area : array_of(item, "area_ids")) wish.areas.push_back(id_of(area, "area_ids"));
     const Json* rate = item.find("sample_rate");
     if (rate == nullptr || rate->is_null()) return wish;
-    if (!rate->is_number() || rate->as_double() < 0) refuse("Invalid value for field 'sample_rate'");
+    if (!rate->is_number() || rate->as_double() < 0) refuse_request("Invalid value for field 'sample_rate'");
     wish.rate = rate->as_double();
     return wish;
 }
@@ -99,7 +99,7 @@ VehicleService::Wish wish_of(const Json& item) {
 GuestAnswer subscribe(VehicleService& service, const GuestSessionPtr& session, const JsonFields& request) {
     std::vector<VehicleService::Wish> wishes;
     for (const Json& item : array_of(request.value(), "props")) wishes.push_back(wish_of(item));
-    if (wishes.empty()) refuse("Missing field 'props'");
+    if (wishes.empty()) refuse_request("Missing field 'props'");
     service.subscribe(session, wishes);
     return {};
 }
@@ -113,7 +113,7 @@ GuestAnswer provide(VehicleService& service, const GuestSessionPtr& session, con
     check_control(session);
     std::vector<PropertyConfig> configs;
     for (const Json& item : array_of(request.value(), "configs")) configs.push_back(read_config(item));
-    if (configs.empty()) refuse("Missing field 'configs'");
+    if (configs.empty()) refuse_request("Missing field 'configs'");
     service.provide(session, std::move(configs));
     return {};
 }

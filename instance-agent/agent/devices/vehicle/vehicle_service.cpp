@@ -61,7 +61,7 @@ std::vector<PropertyConfig> VehicleService::configs() const {
 std::vector<PropertyConfig> VehicleService::configs(const std::vector<PropertyId>& props) const {
     std::lock_guard lock(mutex_);
     std::vector<PropertyConfig> found;
-    std::set<PropertyId> told;  // each once: a short request may name a long one very often
+    std::set<PropertyId> told;  // each id once: a request may name one id many times
     for (const PropertyId prop : props) {
         const PropertyConfig& config = table().config(prop);
         if (told.insert(prop).second) found.push_back(config);
@@ -89,7 +89,7 @@ VehicleService::Answer VehicleService::set(const GuestSessionPtr& asker, Propert
             }};
 }
 
-// The provider may have gone since the request was let through: then the own table answers.
+// The provider may have detached after the check; then the agent's own table answers.
 void VehicleService::forward(Pending request, const PropertyValues& with) {
     VehicleDone done = request.done;
     VehicleOutcome outcome;
@@ -176,7 +176,7 @@ void VehicleService::reply(const GuestSessionPtr& session, std::uint64_t request
     pending->done(std::move(outcome));
 }
 
-// A provider that answers what cannot be is at fault, not who asked it.
+// A wrong answer of the provider is an error of the provider, not of the client.
 PropertyValue VehicleService::take_reply(Pending& request, const Json* value) {
     try {
         if (request.is_set) return store(request.value);
@@ -206,7 +206,7 @@ void VehicleService::closed(const GuestSessionPtr& session) {
     for (const Pending& request : unanswered) request.done(failed_with(StatusCode::not_available));
 }
 
-// The values are others now: those of the own table.
+// The provider has gone: subscribers get the values of the agent's own table.
 void VehicleService::tell_all() {
     for (const auto& place : subscriptions_.places_told_of_changes()) {
         if (!own_ || !own_->has_place(place.first, place.second)) continue;
@@ -238,7 +238,7 @@ void VehicleService::tick() {
     for (const Pending& request : expired) request.done(failed_with(StatusCode::try_again));
 }
 
-// A property may have gone with its provider: then there is nothing to send until it is back.
+// The property may have gone with its provider: nothing is sent until it comes back.
 void VehicleService::send_sample(Subscriptions::Place place, const GuestSessionPtr& session) const {
     const PropertyTable* source = provided_ ? &*provided_ : own_ ? &*own_ : nullptr;
     if (source != nullptr && source->has_place(place.first, place.second))

@@ -1,6 +1,6 @@
 #pragma once
-// The vehicle's properties as everybody sees them: the agent's own table, or the guest that owns them while
-// it is attached.
+// The vehicle's properties for all clients: those of the agent's own table or, while a provider is attached,
+// those of that guest.
 #include <functional>
 #include <mutex>
 
@@ -16,41 +16,42 @@ class VehicleService {
   public:
     using BootTime = std::function<std::int64_t()>;  // nanoseconds since boot
 
-    // The answer to a get or set: at once, or by a provider. `later` is called once and calls back once, from
-    // any thread, within a second; it does not throw.
+    // The answer to a get or set: at once, or later by a provider. The caller calls `later` once; it calls
+    // back once, on any thread, within a second. It does not throw.
     struct Answer {
         std::optional<PropertyValue> now;
         std::function<void(VehicleDone)> later;
     };
     struct Wish {
         PropertyId prop = 0;
-        std::vector<AreaId> areas{};  // none: all
+        std::vector<AreaId> areas{};  // empty: all areas
         double rate = 0;              // Hz
     };
 
-    // Without a table there are no properties until a provider comes: "VHAL is not available".
+    // Without a table every request fails with "VHAL is not available" until a provider attaches.
     VehicleService(std::optional<PropertyTable> own, Clock& clock, BootTime boot_time);
 
     std::vector<PropertyConfig> configs() const;
     std::vector<PropertyConfig> configs(const std::vector<PropertyId>& props) const;
     // `asker`: null for the control API. `with`: see PropertyTable::get.
     Answer get(const GuestSessionPtr& asker, PropertyId prop, AreaId area, const PropertyValues& with);
-    // The timestamp is made here. Of the provider itself: tells that the value has changed.
+    // Sets the timestamp. Called by the provider itself, it means: the value has changed.
     Answer set(const GuestSessionPtr& asker, PropertyValue value);
 
-    void subscribe(const GuestSessionPtr& session, const std::vector<Wish>& wishes);  // all or none
+    void subscribe(const GuestSessionPtr& session,
+                   const std::vector<Wish>& wishes);  // all or, on an error, none
     void unsubscribe(const GuestSessionPtr& session, const std::vector<PropertyId>& props);
 
-    // From now on `session` owns the properties. Throws busy when another one does.
+    // Makes `session` the provider. Throws busy when another session is.
     void provide(const GuestSessionPtr& session, std::vector<PropertyConfig> configs);
-    // The provider's answer to a request. Throws for one that is unknown or too late.
+    // Takes the provider's answer to a request. Throws for an unknown or expired request.
     void reply(const GuestSessionPtr& session, std::uint64_t request, std::int64_t status, const Json* value);
     void closed(const GuestSessionPtr& session);
 
   private:
     using Pending = ProviderRequests::Pending;
 
-    // All below run under the lock.
+    // These are called under the lock.
     PropertyTable& table();
     const PropertyTable& table() const;
     bool is_provider(const GuestSessionPtr& session) const;
@@ -70,13 +71,13 @@ class VehicleService {
     const BootTime boot_time_;
     mutable std::mutex mutex_;
     std::optional<PropertyTable> own_;
-    std::optional<PropertyTable> provided_;  // what the provider has told: its properties, last values
+    std::optional<PropertyTable> provided_;  // the provider's properties and their last values
     GuestSessionPtr provider_;
     ProviderRequests requests_;
     Subscriptions subscriptions_;
     SteadyTime armed_for_ = SteadyTime::max();
     Timer::Ticket ticket_ = 0;
-    Timer timer_;  // last: ends first
+    Timer timer_;  // last member: ends first
 };
 
 }  // namespace svc::agent

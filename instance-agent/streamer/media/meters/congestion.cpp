@@ -10,12 +10,11 @@ constexpr Seconds least_step{0.25};
 constexpr Seconds hold_after_decrease{1.5};
 constexpr Seconds rtt_window{10};
 constexpr double loss_tolerated = 0.02, loss_congested = 0.08;
-constexpr std::uint32_t telling_packets =
-    20;                                     // a still screen sends a few a second: one lost is no congestion
-constexpr double rtt_growth = 0.06;         // seconds of queue before the path counts as congested
-constexpr double delay_factor = 0.85;       // what remains of the target after growing delay
-constexpr double fast_growth = 0.08;        // of the target, a second
-constexpr double careful_growth_kbps = 60;  // a second, near where it went wrong
+constexpr std::uint32_t telling_packets = 20;  // a still screen sends few packets: one loss is no congestion
+constexpr double rtt_growth = 0.06;            // seconds of queue before the path counts as congested
+constexpr double delay_factor = 0.85;          // factor for the target when delay grows
+constexpr double fast_growth = 0.08;           // part of the target, per second
+constexpr double careful_growth_kbps = 60;     // per second, near the ceiling
 
 bool is_telling(const ReceiverReport& report) {
     return !report.packets || *report.packets >= telling_packets;
@@ -61,8 +60,8 @@ bool Congestion::congested(const ReceiverReport& report) const {
     return report.rtt->count() > base * 1.5 + rtt_growth;
 }
 
-// A queue that has been built takes a while to empty: one decrease answers all reports of that time, unless
-// packets are lost.
+// A queue in the network takes time to empty: one decrease answers all reports of that time, unless packets
+// are lost.
 void Congestion::decrease(const ReceiverReport& report, Moment now) {
     const bool losing = is_losing(report);
     if (!losing && last_decrease_ && now - *last_decrease_ < Seconds(1)) return;

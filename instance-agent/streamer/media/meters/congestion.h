@@ -1,19 +1,19 @@
 #pragma once
-// How many bits a second may be sent, by what the receiver reports: additive increase, multiplicative
-// decrease. Pure: time is told to it.
+// Congestion control: the target bitrate from the receiver's reports, by additive increase and multiplicative
+// decrease. Pure: the caller gives the time.
 #include <chrono>
 #include <deque>
 #include <optional>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/peer/peer.h"
 
 namespace svc::streamer {
 
 struct ReceiverReport {
-    double loss = 0;                                   // of the packets since the last one, 0 to 1
-    std::optional<std::chrono::duration<double>> rtt;  // nothing: not measured yet
-    std::optional<double> received_kbps;               // what arrived, where transport-wide feedback says so
-    std::optional<std::uint32_t> packets = {};         // that the loss is of; nothing: enough
+    double loss = 0;                                   // part of the packets since the last report, 0 to 1
+    std::optional<std::chrono::duration<double>> rtt;  // nothing: not measured
+    std::optional<double> received_kbps;               // from transport-wide feedback, if there is any
+    std::optional<std::uint32_t> packets = {};         // number of packets that `loss` is of; nothing: enough
 };
 
 // One thread.
@@ -24,7 +24,8 @@ class Congestion {
 
     std::uint32_t target_kbps() const { return static_cast<std::uint32_t>(target_); }
     void set_limits(BitrateLimits limits);
-    // True: the target has moved. At most one step in 250 ms, so a report that comes sooner is not heeded.
+    // Takes a report. True: the target has changed. At most one step in 250 ms: reports in between are
+    // ignored.
     bool heed(const ReceiverReport& report, Moment now);
 
   private:
@@ -40,8 +41,8 @@ class Congestion {
     };
     BitrateLimits limits_;
     double target_;
-    std::optional<double> ceiling_;  // where it went wrong the last time: beyond it in small steps
-    std::deque<Rtt> rtts_;           // of the last ten seconds
+    std::optional<double> ceiling_;  // the target at the last congestion: grows slowly near it
+    std::deque<Rtt> rtts_;           // round trips of the last ten seconds
     std::optional<Moment> last_step_, last_decrease_;
 };
 

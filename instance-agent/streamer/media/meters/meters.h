@@ -1,18 +1,18 @@
 #pragma once
-// Counts what the encoder and the network are given: frames, the time each takes, packets. No GStreamer.
+// Counts frames, encoding times and packets. No GStreamer.
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/peer/peer.h"
 #include "libsvc/base/guarded.h"
 
 namespace svc::streamer {
 
 using Moment = std::chrono::steady_clock::time_point;
 
-// Thread-safe. Our encoders hold no frame back: what is done is what was begun last.
+// Thread-safe. The encoders in use hold no frame back: the frame that is done is the one that was begun last.
 class EncodeMeter {
   public:
     void begun(Moment now);
@@ -28,7 +28,7 @@ class EncodeMeter {
     Guarded<State> state_;
 };
 
-// Of one stream and the retransmissions that belong to it. Thread-safe.
+// Counts the packets of one stream and their retransmissions. Thread-safe.
 class SendMeter {
   public:
     explicit SendMeter(std::uint32_t ssrc) : ssrc_(ssrc) {}

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <mutex>
 
-#include "instance-agent/streamer/media/gst_handles.h"
-#include "instance-agent/streamer/media/video/even_times.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
+#include "instance-agent/streamer/media/meters/even_times.h"
 
 namespace svc::streamer {
 namespace {
@@ -79,8 +79,9 @@ GstPadProbeReturn packets_sent(GstPad*, GstPadProbeInfo* info, gpointer data) {
     return GST_PAD_PROBE_OK;
 }
 
-// A client may ask as often as it likes: beyond the limit a request waits for a later frame. The encoders'
-// own limit does not work with x264enc in 1.22. On the threads of the encoder and of the session.
+// Limits a client's requests for key frames: a request beyond the limit waits for a later frame. The
+// encoders' own limit does not work with x264enc of GStreamer 1.22. Used on the threads of encoder and
+// session.
 class RequestLimit {
   public:
     explicit RequestLimit(std::function<void()> asked) : asked_(std::move(asked)) {}
@@ -139,7 +140,7 @@ GstPadProbeReturn enters_evenly(GstPad*, GstPadProbeInfo* info, gpointer data) {
     GstBuffer* const buffer = writable_buffer(info);
     EvenTimes& times = meter_of<EvenTimes>(data);
     GST_BUFFER_PTS(buffer) = times.enter(GST_BUFFER_PTS(buffer));
-    GST_BUFFER_DURATION(buffer) = times.interval();  // encoders look at the end of a frame, too
+    GST_BUFFER_DURATION(buffer) = times.interval();  // encoders also use the end of a frame
     return GST_PAD_PROBE_OK;
 }
 
@@ -179,7 +180,7 @@ void limit_key_frames(GstElement* encoder, std::function<void()> asked) {
     add_probe(src.get(), GST_PAD_PROBE_TYPE_EVENT_UPSTREAM, request_came, limit);
 }
 
-// As the receiver's requests come: at the encoder's way out.
+// Sent to the encoder's source pad, like the receiver's requests.
 void request_key_frame(GstElement* encoder) {
     const Ref<GstPad> src(gst_element_get_static_pad(encoder, "src"));
     gst_pad_send_event(src.get(), gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));

@@ -1,5 +1,5 @@
 #pragma once
-// Fastens the meters to the pads of a pipeline.
+// Pad probes that feed the meters, and probes that change what an encoder sees.
 #include <gst/gst.h>
 
 #include <functional>
@@ -11,20 +11,20 @@
 namespace svc::streamer {
 
 void meter_encoder(GstElement* encoder, const std::shared_ptr<EncodeMeter>& meter);
-// Has it see frames that come evenly (even_times.h); what comes out has the true times.
+// Gives the encoder evenly spaced times (even_times.h); its output has the true times.
 void hide_rests(GstElement* encoder, int fps);
 void request_key_frame(GstElement* encoder);
-// Of many requests in quick succession the first three are heard, then four a second; a later frame brings
-// what the others asked for. `asked` is called for each.
+// Limits requests for key frames: the first three pass at once, then four a second; a limited request waits
+// for a later frame. `asked` is called for each request.
 void limit_key_frames(GstElement* encoder, std::function<void()> asked);
-// Gives the stream its ssrc too.
+// Also sets the ssrc of the stream.
 void meter_payloader(GstElement* payloader, const std::shared_ptr<SendMeter>& meter);
 
-// Every sent stream's; the ones with an unknown ssrc are retransmissions, which only video has.
+// The meters of the streams that are sent. Packets with an unknown ssrc are retransmissions of video.
 struct SendMeters {
     std::shared_ptr<SendMeter> video, audio;
 };
-// Of each packet on its way from the sessions into encryption and network; `encryption` is a dtlssrtpenc.
+// Counts packets before encryption; `encryption` is a dtlssrtpenc.
 void meter_network(GstElement* encryption, const std::shared_ptr<SendMeters>& meters);
 
 }  // namespace svc::streamer

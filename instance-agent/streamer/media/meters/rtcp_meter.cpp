@@ -8,7 +8,7 @@ namespace {
 constexpr unsigned sender_report = 200, receiver_report = 201, transport_report = 205, payload_feedback = 206;
 constexpr unsigned nack_format = 1, pli_format = 1, sli_format = 2, fir_format = 4;
 constexpr std::size_t header_size = 4, block_size = 24, fir_entry_size = 8;
-constexpr double most_rtt = 60;  // what is longer is a clock that jumped
+constexpr double most_rtt = 60;  // a longer one means that a clock jumped
 
 std::uint32_t number(std::span<const std::uint8_t> bytes, std::size_t at) {
     return std::uint32_t{bytes[at]} << 24 | std::uint32_t{bytes[at + 1]} << 16 |
@@ -51,7 +51,7 @@ void RtcpMeter::heed_blocks(Bytes blocks, std::size_t count, std::uint32_t now) 
     });
 }
 
-// The media source of a FIR is in its entries.
+// A FIR names its media sources in its entries.
 void RtcpMeter::heed_feedback(Bytes packet, unsigned type, unsigned format) {
     const bool fir = type == payload_feedback && format == fir_format;
     if (fir && packet.size() < 12 + fir_entry_size) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Reads the receiver's RTCP: how much was lost, how long the way is, what it asked to be sent again. No
-// GStreamer; what is malformed is left out.
+// Reads the receiver's RTCP packets: loss, round-trip time, requests for retransmissions and key frames. No
+// GStreamer. Malformed packets are skipped.
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -15,21 +15,21 @@ struct FeedbackCounts {
     std::uint64_t nacks = 0, plis = 0, firs = 0, slis = 0;  // messages
 };
 struct ReceptionReport {
-    double loss = 0;            // fraction since the report before
-    std::optional<double> rtt;  // seconds; nothing until the receiver has seen a report of ours
+    double loss = 0;            // part of the packets since the last report, 0 to 1
+    std::optional<double> rtt;  // seconds; nothing before the receiver has seen a sender report
     std::optional<std::uint32_t>
-        packets;  // that were to come since the report before; nothing: it is the first
+        packets;  // packets expected since the last report; nothing: the first report
 };
 
-// Thread-safe. Streams are told apart by ssrc.
+// Thread-safe. Streams are identified by ssrc.
 class RtcpMeter {
   public:
-    // `now`: the middle 32 bits of the NTP time at which the compound packet came.
+    // `now`: the middle 32 bits of the NTP time at which the compound packet arrived.
     void heed(std::span<const std::uint8_t> compound, std::uint32_t now);
     FeedbackCounts counts(std::uint32_t ssrc) const;
-    std::uint64_t packets() const { return packets_; }               // that came, of any kind
-    bool has_heard_of(std::uint32_t ssrc) const;                     // the receiver has said something of it
-    std::optional<ReceptionReport> take_report(std::uint32_t ssrc);  // nothing: none since the last call
+    std::uint64_t packets() const { return packets_; }               // packets received, of any kind
+    bool has_heard_of(std::uint32_t ssrc) const;                     // the receiver has reported on it
+    std::optional<ReceptionReport> take_report(std::uint32_t ssrc);  // nothing: no report since the last call
 
   private:
     using Bytes = std::span<const std::uint8_t>;

@@ -24,7 +24,7 @@ using Message = std::unique_ptr<GstSDPMessage, FreeMessage>;
     throw Error(ErrorCode::invalid_argument, what);
 }
 
-// The parser itself takes nearly any text.
+// GStreamer's parser accepts nearly any text.
 Message parse(const std::string& text) {
     if (text.size() > most_answer) refuse("answer is too big");
     if (text.empty()) refuse("answer is not a session description");
@@ -52,7 +52,7 @@ bool is_inactive(const GstSDPMedia* media) {
     return gst_sdp_media_get_attribute_val(media, "inactive") != nullptr;
 }
 
-// "102 H264/90000": what the payload type stands for; "": nothing is said of it.
+// "102 H264/90000": the encoding of a payload type; "": not given.
 std::string meaning_of(const GstSDPMedia* media, std::string_view payload) {
     for (guint i = 0; i < gst_sdp_media_attributes_len(media); ++i) {
         const GstSDPAttribute* const attribute = gst_sdp_media_get_attribute(media, i);
@@ -64,7 +64,7 @@ std::string meaning_of(const GstSDPMedia* media, std::string_view payload) {
     return "";
 }
 
-// The client's first one that we offered, under the payload type of our offer.
+// The first offered codec of the answer, with the payload type of the offer.
 std::optional<VideoCodec> first_codec(const GstSDPMedia* media, const std::vector<VideoCodec>& offered) {
     for (guint i = 0; i < gst_sdp_media_formats_len(media); ++i) {
         const std::string payload = gst_sdp_media_get_format(media, i);

@@ -1,23 +1,23 @@
 #pragma once
-// Whether a client's answer fits our offer, before the media library is given it. No threads.
+// Checks a client's SDP answer against the offer before GStreamer gets it. No threads.
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/peer/peer.h"
 
 namespace svc::streamer {
 
 enum class Section { audio, camera, display, application };
 
 struct Offered {
-    std::vector<Section> sections;   // in their order
-    std::vector<VideoCodec> codecs;  // of the display
+    std::vector<Section> sections;   // in their order in the offer
+    std::vector<VideoCodec> codecs;  // codecs offered for the display
 };
 
-// The codec the client wants the display in: the first of its answer that was offered; none without a
-// display. Throws invalid_argument: no session description, another number of sections, a display without a
-// codec we offered, no data channels, nothing to identify or reach the client.
+// The codec of the display: the first codec of the answer that was offered; nothing without a display
+// section. Throws invalid_argument when the text is no session description, has another number of sections, a
+// display without an offered codec, no data channels, no fingerprint or no ICE credentials.
 std::optional<VideoCodec> check_answer(const std::string& answer, const Offered& offered);
 
 }  // namespace svc::streamer

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 
 namespace svc::streamer {
 namespace {
@@ -38,7 +38,7 @@ struct DataChannels::Channel {
         if (told_open && !told_closed.exchange(true))
             gate->tell([&](PeerEvents& events) { events.channel_closed(name); });
     }
-    // A message may come before the word that its channel is open.
+    // A message can arrive before the event that its channel is open.
     void message(bool binary, std::string_view data) {
         opened();
         gate->tell([&](PeerEvents& events) { events.channel_message(name, binary, data); });
@@ -69,7 +69,7 @@ DataChannels::DataChannels(std::vector<std::string> names, std::shared_ptr<Event
 
 DataChannels::~DataChannels() = default;
 
-// This signal comes before any message does; `on-data-channel` may come after the first.
+// This signal is emitted before any message; `on-data-channel` can come after the first one.
 void DataChannels::listen_to(GstElement* webrtc) {
     connect(webrtc, "prepare-data-channel", G_CALLBACK(&DataChannels::on_channel), shared_from_this());
 }
@@ -79,7 +79,7 @@ void DataChannels::on_channel(GstElement*, GstWebRTCDataChannel* object, gboolea
     if (!channels || local) return;
     if (++channels->seen_ == most_channels + 1)
         channels->gate_->tell([](PeerEvents& events) { events.failed("too many data channels"); });
-    // The label is written between this signal and the channel's opening.
+    // The label is set between this signal and the opening of the channel.
     connect(object, "on-open", G_CALLBACK(+[](GstWebRTCDataChannel* opened, gpointer held_data) {
                 if (const auto held_channels = held<DataChannels>(held_data)) held_channels->adopt(opened);
             }),

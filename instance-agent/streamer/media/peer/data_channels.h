@@ -1,5 +1,5 @@
 #pragma once
-// The channels the client has opened. Those nobody announced are not listened to.
+// The data channels that the client has opened. Channels that its settings did not announce are ignored.
 #include <gst/gst.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace svc::streamer {
 // Thread-safe.
 class DataChannels : public std::enable_shared_from_this<DataChannels> {
   public:
-    // Each channel of the client costs two threads of the library, whatever its name.
+    // Each channel costs two threads of GStreamer, so their number is limited.
     static constexpr int most_channels = 32;
 
     DataChannels(std::vector<std::string> names, std::shared_ptr<EventGate> gate);
@@ -27,10 +27,10 @@ class DataChannels : public std::enable_shared_from_this<DataChannels> {
     DataChannels(const DataChannels&) = delete;
     DataChannels& operator=(const DataChannels&) = delete;
 
-    void listen_to(GstElement* webrtc);  // before it runs
+    void listen_to(GstElement* webrtc);  // call before the pipeline runs
     bool send(const std::string& name, bool binary, std::string_view data);
     std::size_t buffered(const std::string& name) const;
-    void flush();  // waits a moment until what was sent has left
+    void flush();  // waits a moment until sent data has left
 
   private:
     struct Channel;

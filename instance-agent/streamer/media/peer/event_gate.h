@@ -1,14 +1,13 @@
 #pragma once
-// Stands between the threads of the media library and the peer's listener: nothing passes any more once it is
-// closed.
+// Passes events from threads of GStreamer to the peer's PeerEvents until it is closed.
 #include <condition_variable>
 #include <mutex>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/peer/peer.h"
 
 namespace svc::streamer {
 
-// Thread-safe. A listener must not close the gate from within a call.
+// Thread-safe. PeerEvents must not close the gate from within a call.
 class EventGate {
   public:
     explicit EventGate(PeerEvents& events) : events_(events) {}
@@ -20,7 +19,7 @@ class EventGate {
         leave();
     }
 
-    // Waits for the calls that are running.
+    // Closes the gate and waits for calls that run.
     void close() {
         std::unique_lock lock(mutex_);
         closed_ = true;

@@ -1,18 +1,18 @@
 #pragma once
-// Addresses of STUN and TURN servers in the form GStreamer wants. Pure.
+// URLs of STUN and TURN servers in GStreamer's form. Pure functions.
 #include <string>
 #include <vector>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/peer/peer.h"
 
 namespace svc::streamer {
 
 struct IceUrls {
-    std::string stun;               // "stun://host:port", the first one named; "": none
+    std::string stun;               // "stun://host:port", the first one of the list; "": none
     std::vector<std::string> turn;  // "turn(s)://user:password@host:port?transport=udp"
 };
 
-// What is neither stun: nor turn: nor turns: is left out, a TURN server without credentials too.
+// Skips URLs of other schemes, and TURN servers without credentials.
 IceUrls ice_urls(const std::vector<IceServer>& servers);
 
 }  // namespace svc::streamer

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 #include "instance-agent/streamer/media/video/codec_forms.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_early = 256;
 constexpr std::size_t most_candidate = 1024;
-constexpr int least_dynamic = 96;  // payload type
+constexpr int least_dynamic = 96;  // lowest dynamic payload type
 
 struct FreeDescription {
     void operator()(GstWebRTCSessionDescription* description) const {
@@ -31,7 +31,7 @@ Description description_of(const std::string& sdp) {
     return Description(gst_webrtc_session_description_new(GST_WEBRTC_SDP_TYPE_ANSWER, message));
 }
 
-// What the library says against it; "": nothing.
+// GStreamer's reason against the answer; "": none.
 std::string failure_of(GstPromise* promise) {
     const GstPromiseResult result = gst_promise_wait(promise);
     if (result != GST_PROMISE_RESULT_REPLIED) return "the connection has ended";
@@ -43,8 +43,8 @@ std::string failure_of(GstPromise* promise) {
     return error != nullptr ? error->message : "unknown reason";
 }
 
-// Browsers leave such addresses out too: the interfaces of containers have nothing else, and go at any
-// moment.
+// Link-local addresses are left out, as in browsers: interfaces of containers have such addresses, and vanish
+// at any moment.
 bool is_link_local(const std::string& candidate) {
     const auto words = split(candidate, ' ');
     return words.size() > 4 && to_lower(words[4]).rfind("fe80:", 0) == 0;
@@ -69,8 +69,8 @@ bool is_sent_again(const GstSDPMedia* media, const std::string& payload) {
     return false;
 }
 
-// The library offers to send lost packets again for the first codec of a section alone; it does so for each
-// that the answer takes.
+// webrtcbin offers retransmission for the first codec of a section alone, but retransmits for every codec of
+// the answer: so the offer gets it for all.
 void offer_retransmission(GstSDPMessage* message, std::size_t section,
                           const std::vector<VideoCodec>& codecs) {
     auto* const media =
@@ -105,7 +105,7 @@ void Negotiation::offer_made(GstPromise* promise, gpointer data) {
     if (const auto negotiation = held<Negotiation>(data)) negotiation->take_offer(promise);
 }
 
-// On the library's own thread, which sends no candidate before this is over.
+// Runs on webrtcbin's own thread, which emits no candidate before it returns.
 void Negotiation::take_offer(GstPromise* promise) {
     if (gst_promise_wait(promise) != GST_PROMISE_RESULT_REPLIED) return;
     const GstStructure* const reply = gst_promise_get_reply(promise);

@@ -1,5 +1,5 @@
 #pragma once
-// Offer, answer and candidates of one connection; there is one round of them and no more.
+// Offer, answer and candidates of one connection: one round, without renegotiation.
 #include <gst/gst.h>
 
 #include <functional>
@@ -20,9 +20,9 @@ class Negotiation : public std::enable_shared_from_this<Negotiation> {
     // `webrtc` outlives the calls of start(), set_answer() and add_candidate().
     Negotiation(GstElement* webrtc, Offered offered, std::shared_ptr<EventGate> gate);
 
-    void start();  // the offer, then candidates, come as events
-    // `send_as` is called with the display's codec before the library has the answer. Throws
-    // invalid_argument, and what it throws.
+    void start();  // events bring the offer, then candidates
+    // Calls `send_as` with the display's codec before GStreamer gets the answer. Throws invalid_argument, and
+    // what `send_as` throws.
     void set_answer(const std::string& sdp, const std::function<void(VideoCodec)>& send_as);
     void add_candidate(const std::string& candidate, unsigned media_line);
 
@@ -34,7 +34,7 @@ class Negotiation : public std::enable_shared_from_this<Negotiation> {
 
     struct State {
         bool offered = false, answering = false, answered = false;
-        std::vector<std::pair<std::string, unsigned>> early;  // candidates from before the answer
+        std::vector<std::pair<std::string, unsigned>> early;  // candidates that came before the answer
     };
     GstElement* webrtc_;
     Offered offered_;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 
 namespace svc::streamer {
 namespace {
@@ -30,7 +30,7 @@ const GstStructure* part_of(const GstStructure* stats, const std::string& id) {
     return value != nullptr && GST_VALUE_HOLDS_STRUCTURE(value) ? gst_value_get_structure(value) : nullptr;
 }
 
-// The types of local and remote candidates are swapped in 1.22, so they are found by their ids.
+// GStreamer 1.22 swaps the types of local and remote candidates, so they are found by id.
 bool is_relay(const GstStructure* stats, const std::string& id) {
     const GstStructure* const candidate = part_of(stats, id);
     return candidate != nullptr && text_of(candidate, "candidate-type") == "relay";
@@ -52,7 +52,8 @@ gboolean look_at(GQuark, const GValue* value, gpointer data) {
     return FALSE;
 }
 
-// All streams share one session, as they share one transport. `signal` says which of its two objects.
+// All streams share one RTP session, because they share one transport. `signal` names which of its two
+// objects is wanted.
 Ref<GObject> session_of(GstElement* webrtc, const char* signal) {
     const auto rtpbin = element_of(webrtc, "rtpbin");
     GObject* session = nullptr;

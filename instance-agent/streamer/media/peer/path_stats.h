@@ -1,5 +1,5 @@
 #pragma once
-// What the library knows of the path to the client.
+// Statistics of the network path to the client.
 #include <gst/gst.h>
 
 #include <functional>
@@ -10,15 +10,15 @@
 
 namespace svc::streamer {
 
-// `done` is told whether the selected pair has a relay on either side: once, on a thread of the media
-// library; not at all when no pair is selected or the element ends before.
+// Calls `done` once, on a thread of GStreamer, with whether the selected candidate pair has a relay on either
+// side. Does not call it when no pair is selected or the element ends before.
 void find_relay(GstElement* webrtc, std::function<void(bool relay)> done);
 
-// Lets the meter read the RTCP that comes, and has ours sent often enough to measure round trips.
+// Passes incoming RTCP to the meter, and has sender reports sent often enough to measure round trips.
 void meter_feedback(GstElement* webrtc, const std::shared_ptr<RtcpMeter>& meter);
 
-// Of the transport-wide feedback so far; nothing: the client gives none, or all arrives that is sent, so that
-// it does not say what the path can do.
+// The transport-wide feedback. Nothing: the client sends none, or nothing was lost, so that it does not show
+// the capacity of the path.
 struct TransportFeedback {
     double loss = 0, received_kbps = 0;
 };

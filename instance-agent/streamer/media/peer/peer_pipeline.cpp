@@ -7,24 +7,24 @@
 #include <random>
 #include <string_view>
 
-#include "instance-agent/streamer/media/media_start.h"
 #include "instance-agent/streamer/media/peer/ice_urls.h"
-#include "instance-agent/streamer/media/sound.h"
+#include "instance-agent/streamer/media/sound/sound.h"
 #include "instance-agent/streamer/media/video/codec_forms.h"
+#include "instance-agent/streamer/media/video/codecs.h"
 
 namespace svc::streamer {
 namespace {
 
-constexpr guint receive_latency =
-    60;  // milliseconds the client's camera and microphone may wait for a packet
-constexpr const char* stream_name = "display";  // of all we send: players keep sound and picture together
+constexpr guint receive_latency = 60;  // milliseconds: jitter buffer for the client's camera and microphone
+constexpr const char* stream_name =
+    "display";  // one stream id for video and sound, so that players synchronise them
 
 std::uint32_t random_ssrc() {
     std::random_device source;
     return std::uniform_int_distribution<std::uint32_t>(1)(source);
 }
 
-// With it in the caps, the offer names the stream that the track belongs to.
+// This field of the caps makes the offer name the stream of the track.
 std::string of_ssrc(std::uint32_t ssrc) {
     return fmt::format(",ssrc=(uint){}", ssrc);
 }
@@ -45,8 +45,7 @@ PeerPipeline::PeerPipeline(const PeerSetup& setup, std::shared_ptr<SendMeters> m
     gst_element_set_state(pipeline_.get(), GST_STATE_READY);
 }
 
-// No asking of routers for ports, which opens a port of its own; and whether the client is there is asked now
-// and then.
+// Switches UPnP off (it opens a port of its own), and consent checks on.
 void PeerPipeline::set_ice_servers() {
     GstObject* raw_ice = nullptr;
     GObject* raw_agent = nullptr;
@@ -71,7 +70,7 @@ Offered PeerPipeline::offer(DataChannels& channels) {
     return offered_;
 }
 
-// Pads and transceivers are made in the order their sections shall have.
+// Pads and transceivers are made in the order of the sections.
 Ref<GstPad> PeerPipeline::offer_to_send(const std::string& caps_text, int direction, bool resend) {
     const auto caps = caps_of(caps_text);
     GstPadTemplate* const form = gst_element_get_pad_template(webrtc_.get(), "sink_%u");
@@ -115,7 +114,7 @@ void PeerPipeline::add_camera() {
     offered_.sections.push_back(Section::camera);
 }
 
-// Nothing is captured before the client has said in which codec it wants it.
+// Capture begins when the client's answer has named the codec.
 void PeerPipeline::add_display() {
     if (!setup_.settings.video) return;
     offered_.codecs = codecs_to_offer(setup_.settings.preferred_codecs);
@@ -127,7 +126,7 @@ void PeerPipeline::add_display() {
     offered_.sections.push_back(Section::display);
 }
 
-// Without a channel of ours the offer has no section for those of the client.
+// The offer has a section for data channels only when this side opens one.
 void PeerPipeline::add_channels(DataChannels& channels) {
     channels.listen_to(webrtc_.get());
     GstWebRTCDataChannel* channel = nullptr;

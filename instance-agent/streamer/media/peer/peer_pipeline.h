@@ -1,30 +1,30 @@
 #pragma once
-// The elements of one peer: webrtcbin in the middle, what is sent before it.
+// The GStreamer pipeline of one peer: webrtcbin and the elements that feed it.
 #include <gst/gst.h>
 
 #include <memory>
 #include <string>
 
-#include "instance-agent/streamer/client/peer.h"
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 #include "instance-agent/streamer/media/meters/probes.h"
 #include "instance-agent/streamer/media/peer/answer_check.h"
 #include "instance-agent/streamer/media/peer/data_channels.h"
+#include "instance-agent/streamer/peer/peer.h"
 
 namespace svc::streamer {
 
-// One thread at a time. What it is given outlives it.
+// One thread at a time. `setup` outlives it.
 class PeerPipeline {
   public:
-    // Has no sections yet. Throws unsupported.
+    // Makes the pipeline without media sections. Throws unsupported.
     PeerPipeline(const PeerSetup& setup, std::shared_ptr<SendMeters> meters);
 
     GstElement* pipeline() const { return pipeline_.get(); }
     GstElement* webrtc() const { return webrtc_.get(); }
 
-    Offered offer(DataChannels& channels);  // makes all sections, once; throws unsupported
-    void send_display(GstElement* bin);     // into its section; throws unavailable
-    void end();                             // nothing moves any more
+    Offered offer(DataChannels& channels);  // adds all media sections; call once; throws unsupported
+    void send_display(GstElement* bin);     // links the display to its section; throws unavailable
+    void end();                             // stops the pipeline
 
   private:
     void set_ice_servers();

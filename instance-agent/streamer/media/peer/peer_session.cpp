@@ -9,7 +9,7 @@
 #include "instance-agent/shared/bitrate_limits.h"
 #include "instance-agent/streamer/media/peer/path_stats.h"
 #include "instance-agent/streamer/media/peer/transport_end.h"
-#include "instance-agent/streamer/media/sound.h"
+#include "instance-agent/streamer/media/sound/sound.h"
 #include "libsvc/base/log.h"
 
 namespace svc::streamer {
@@ -64,7 +64,7 @@ void PeerSession::start() {
     });
 }
 
-// From a pipeline that is just taken down the client hears nothing, and takes it for a lost connection.
+// Closes the transports first: a client of a pipeline that just stops would take that for a lost connection.
 void PeerSession::say_goodbye() {
     if (parting_.exchange(true)) return;
     gate_->close();
@@ -183,8 +183,8 @@ void PeerSession::receive(GstPad* pad) {
     gst_pad_link(pad, sink.get());
 }
 
-// A branch that breaks ends alone: only without a picture there is nothing left. Players that go abort their
-// channels first, which is an error of the channels' sender; what breaks after we have parted is no news.
+// An error of one branch ends that branch alone; only an error of the display ends the session. A player that
+// leaves aborts its channels first, which is an error of their sender. Errors after the end are ignored.
 GstBusSyncReply PeerSession::on_message(GstBus*, GstMessage* message, gpointer data) {
     const Ref<GstMessage> owned(message);
     const auto session = held<PeerSession>(data);

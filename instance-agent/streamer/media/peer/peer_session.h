@@ -1,5 +1,6 @@
 #pragma once
-// One peer from its offer to its end: its pipeline, what comes out of that, what is done while it runs.
+// One connection from its offer to its end: owns the pipeline, handles its signals, and adapts bitrates while
+// it runs.
 #include <gst/gst.h>
 
 #include <atomic>
@@ -10,7 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "instance-agent/streamer/client/peer.h"
 #include "instance-agent/streamer/media/meters/congestion.h"
 #include "instance-agent/streamer/media/meters/rtcp_meter.h"
 #include "instance-agent/streamer/media/peer/data_channels.h"
@@ -18,6 +18,7 @@
 #include "instance-agent/streamer/media/peer/peer_pipeline.h"
 #include "instance-agent/streamer/media/video/camera_in.h"
 #include "instance-agent/streamer/media/video/display_out.h"
+#include "instance-agent/streamer/peer/peer.h"
 
 namespace svc::streamer {
 
@@ -30,8 +31,8 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     PeerSession& operator=(const PeerSession&) = delete;
 
     void start();        // throws unsupported
-    void say_goodbye();  // nothing is told after that
-    void close();        // ends it all
+    void say_goodbye();  // closes the connection at the client; no event comes afterwards
+    void close();        // ends the session
 
     void set_answer(const std::string& sdp);  // throws invalid_argument; unavailable: no display
     Negotiation& negotiation() { return *negotiation_; }
@@ -71,9 +72,9 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     std::shared_ptr<Negotiation> negotiation_;
 
     std::atomic<bool> latency_changed_ = true, parting_ = false;
-    std::atomic<GstElement*> display_bin_ = nullptr;  // of display_, while the pipeline has it
+    std::atomic<GstElement*> display_bin_ = nullptr;  // the bin of display_, while it is in the pipeline
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards the members below
     bool closing_ = false, connected_ = false, failed_ = false;
     Congestion congestion_;
     bool relay_in_use_ = false;

@@ -1,4 +1,4 @@
-// What a session does now and then while its client is there.
+// Periodic work of a session while its client is connected.
 #include <chrono>
 
 #include "instance-agent/streamer/media/peer/path_stats.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto tick_interval = 500ms;
-constexpr int ticks_a_look = 4;  // how often it is asked which path is in use
+constexpr int ticks_a_look = 4;  // ticks between two checks which path is in use
 constexpr auto early_interval = 100ms;
 constexpr int most_early_ticks = 8;
 constexpr int most_beginnings = 16;
@@ -36,16 +36,16 @@ void PeerSession::run_ticks(const std::stop_token& stop) {
     }
 }
 
-// The client may have its keys a moment after us and lose the first picture. As long as it says nothing of
-// the display there is another one, and a last one then. With the lock held.
+// The client may derive its keys later than this side and lose the first key frame. Sends further ones until
+// the client reports on the display, and one more then. Called with the lock held.
 void PeerSession::repeat_beginning() {
     if (early_ticks_ >= most_beginnings || ++early_ticks_ == 1 || begun_ || !display_) return;
     begun_ = feedback_->has_heard_of(meters_->video->ssrc());
     display_->request_key_frame();
 }
 
-// A player reports several times a second to every few seconds; one that crashed does not say so. With the
-// lock held.
+// Players send RTCP reports at intervals of up to a few seconds; a crashed one stops. Called with the lock
+// held.
 bool PeerSession::is_silent() {
     if (!meters_->video && !meters_->audio) return false;
     const std::uint64_t heard = feedback_->packets();
@@ -53,7 +53,7 @@ bool PeerSession::is_silent() {
     return silent_ticks_ >= most_silent_ticks;
 }
 
-// With the lock held.
+// Called with the lock held.
 void PeerSession::adapt() {
     const auto report = meters_->video ? feedback_->take_report(meters_->video->ssrc()) : std::nullopt;
     if (!report) return;

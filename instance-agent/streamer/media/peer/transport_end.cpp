@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 
 namespace svc::streamer {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds patience{300};
 constexpr gsize sctp_header = 12;
 constexpr guint8 sctp_abort = 6, dtls_alert = 21;
 
-// Waits for a packet whose byte at this place has this value.
+// Waits for a packet with this value at this offset.
 class Passing {
   public:
     Passing(gsize place, guint8 value) : place_(place), value_(value) {}
@@ -45,7 +45,7 @@ GstPadProbeReturn packet_comes(GstPad*, GstPadProbeInfo* info, gpointer data) {
     return GST_PAD_PROBE_OK;
 }
 
-// Done by then: whoever brought the packet holds this lock meanwhile.
+// The thread that sent the packet holds this lock, so it has finished when the lock is taken.
 void wait_for(GstPad* pad, Passing& packet) {
     if (!packet.wait()) return;
     GST_PAD_STREAM_LOCK(pad);
@@ -81,8 +81,8 @@ std::shared_ptr<Passing> watch(GstPad* pad, gsize place, guint8 value) {
     return packet;
 }
 
-// The receiving half has the association: without it usrsctp closes its socket, which aborts what it was for,
-// and the sending half still takes the packet along.
+// The receiving element owns the association: stopping it makes usrsctp close its socket, which aborts the
+// association; the sending element still sends that packet.
 void abort_association(GstElement* webrtc, GstPad* encryption) {
     const auto aborted = watch(encryption, sctp_header, sctp_abort);
     const auto receivers = elements_in(webrtc, "sctpdec");
@@ -90,7 +90,7 @@ void abort_association(GstElement* webrtc, GstPad* encryption) {
     if (!receivers.empty()) wait_for(encryption, *aborted);
 }
 
-// It closes when there is no more to encrypt.
+// DTLS closes when its encoder gets end-of-stream.
 void close_encryption(GstPad* encryption, GstPad* network) {
     const auto closed = watch(network, 0, dtls_alert);
     gst_pad_send_event(encryption, gst_event_new_eos());
@@ -102,7 +102,7 @@ void close_encryption(GstPad* encryption, GstPad* network) {
 void close_transports(GstElement* webrtc) {
     const auto encryptions = elements_in(webrtc, "dtlsenc");
     const auto networks = elements_in(webrtc, "nicesink");
-    if (encryptions.size() != 1 || networks.size() != 1) return;  // all sections share one
+    if (encryptions.size() != 1 || networks.size() != 1) return;  // all sections share one transport
     const auto encryption = sink_of(encryptions.front().get()), network = sink_of(networks.front().get());
     if (!encryption || !network) return;
     abort_association(webrtc, encryption.get());

@@ -1,10 +1,11 @@
 #pragma once
-// The end of a connection as its other side learns it at once: SCTP is aborted, then DTLS is closed.
+// Ends a connection so that the other side learns it at once: aborts SCTP, then closes DTLS.
 #include <gst/gst.h>
 
 namespace svc::streamer {
 
-// Of a webrtcbin that is connected. Waits a moment until both have left; what comes later is not sent.
+// `webrtc` is a connected webrtcbin. Waits a moment until both packets have left; nothing can be sent
+// afterwards.
 void close_transports(GstElement* webrtc);
 
 }  // namespace svc::streamer

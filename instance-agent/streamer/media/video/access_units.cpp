@@ -35,7 +35,7 @@ bool is_needless(Unit unit) {
     return kind_of(unit) >= delimiter && kind_of(unit) <= filler;
 }
 
-// Zeros after a unit belong to the start code that follows, or to nothing.
+// Zeros behind a unit belong to the next start code, or are padding.
 Unit without_zeros(Unit unit) {
     while (!unit.empty() && unit.back() == 0) unit = unit.first(unit.size() - 1);
     return unit;
@@ -63,8 +63,8 @@ bool bit_of(Unit bytes, std::size_t place) {
     return place / 8 < bytes.size() && (bytes[place / 8] >> (7 - place % 8) & 1) != 0;
 }
 
-// The first number of these bytes, an Exp-Golomb code. Ids are at most 255, and no byte of one is made to
-// prevent a start code.
+// The first number of these bytes, an Exp-Golomb code. Ids are at most 255, so no emulation prevention byte
+// can occur in one.
 unsigned id_in(Unit bytes) {
     constexpr std::size_t most_zeros = 8;
     std::size_t zeros = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Access units of H.264 as a payloader needs them, whatever the encoder makes of them. No GStreamer.
+// Converts access units of an H.264 encoder to the form that a payloader needs. No GStreamer.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,19 +13,18 @@ using Bytes = std::vector<std::uint8_t>;
 // One stream, one thread. Its units are byte streams (ITU-T H.264, annex B): start codes and NAL units.
 class AccessUnits {
   public:
-    // The same unit without what says nothing to a receiver of packets (delimiters, ends, filler), with the
-    // parameter sets of the stream, once each, before a picture that begins anew, and before any other when
-    // some have come since they were sent. Nothing where it has no picture: parameter sets that come alone
-    // wait for the next one.
+    // The unit without NAL units that an RTP receiver does not need (delimiters, ends, filler). The stream's
+    // parameter sets are put before each key frame, and before another picture when they have changed.
+    // Nothing for a unit without a picture: its parameter sets are kept for the next one.
     std::optional<Bytes> tidy(std::span<const std::uint8_t> unit);
 
   private:
     using Unit = std::span<const std::uint8_t>;
-    using Sets = std::map<unsigned, Bytes>;  // the stream's last ones, by id
+    using Sets = std::map<unsigned, Bytes>;  // the stream's latest sets, by id
     void note_parameters(Unit unit);
 
     Sets sequence_sets_, picture_sets_;
-    bool unsent_ = false;  // some of them
+    bool unsent_ = false;  // sets have changed since they were sent
 };
 
 }  // namespace svc::streamer

@@ -50,7 +50,8 @@ GstFlowReturn CameraIn::frame_came(GstElement* sink, gpointer data) {
     return GST_FLOW_OK;
 }
 
-// A little early is due: cameras are not exact, and the next frame would be a whole one late.
+// A frame that comes a little early counts as due: cameras are not exact, and the next one would come a whole
+// interval late.
 bool CameraIn::is_due() {
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double> interval(wish_.fps > 0 ? 0.8 / wish_.fps : 0);
@@ -59,7 +60,7 @@ bool CameraIn::is_due() {
     return true;
 }
 
-// A frame of an older wish's size may still be on its way.
+// A frame of an older size may still arrive.
 void CameraIn::deliver(GstSample* sample) {
     std::lock_guard lock(mutex_);
     GstMapInfo map{};

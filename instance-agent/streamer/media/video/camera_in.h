@@ -1,5 +1,5 @@
 #pragma once
-// The client's camera on its way in: decoded and made RGBA while somebody wants it.
+// Decodes the client's camera to RGBA frames while a sink is set.
 #include <gst/gst.h>
 
 #include <chrono>
@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
-#include "instance-agent/streamer/client/peer.h"
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
+#include "instance-agent/streamer/peer/peer.h"
 
 namespace svc::streamer {
 
@@ -17,11 +17,11 @@ class CameraIn : public std::enable_shared_from_this<CameraIn> {
   public:
     struct Wish {
         int width = 0, height = 0, fps = 0;
-        Peer::FrameSink sink;  // empty: nobody wants it
+        Peer::FrameSink sink;  // empty: no frames
     };
-    // The older sink is not called any more once this has returned.
+    // After this call the older sink is not called any more.
     void set(Wish wish);
-    // For a stream of this codec; null where it cannot be decoded.
+    // A bin for a stream of this codec; null when it cannot be decoded.
     GstElement* make_bin_for(const std::string& encoding_name);
 
   private:

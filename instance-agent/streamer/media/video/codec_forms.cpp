@@ -5,7 +5,7 @@
 namespace svc::streamer {
 namespace {
 
-// Key frames come when they are asked for; ten seconds bound what a lost request can do.
+// Key frames are sent on request; the interval of ten seconds limits the harm of a lost request.
 int key_frame_distance(const PictureShape& shape) {
     return shape.fps * 10;
 }
@@ -25,7 +25,7 @@ std::string_view encoder_element(VideoCodec codec) {
     return codec == VideoCodec::h264 ? "x264enc" : "vp8enc";
 }
 
-// It adds no parameter sets: access_units.h has them where they belong.
+// The payloader adds no parameter sets: access_units.h does.
 std::string h264_payloader_description() {
     return fmt::format(
         "video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au "
@@ -33,10 +33,10 @@ std::string h264_payloader_description() {
         h264_payload);
 }
 
-// One thread each. x264 would make a slice in each, and the payloader of 1.22 ends the picture after each
-// slice; those of libvpx spin while they wait for each other, which on a busy machine takes more than they
-// share. A speed below 0 is kept: above, libvpx takes the time that a frame took for the processor's share of
-// it.
+// One thread for each encoder. x264 makes a slice in each thread, and the payloader of GStreamer 1.22 ends
+// the picture after each slice. Threads of libvpx spin while they wait for each other, which costs more than
+// it gains on a busy machine. The speed of libvpx is negative, that is fixed: with a positive one libvpx
+// adapts it to the time that frames take.
 std::string encoder_description(VideoCodec codec, const PictureShape& shape, std::uint32_t kbps) {
     if (codec == VideoCodec::h264)
         return fmt::format(

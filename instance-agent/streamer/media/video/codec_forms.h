@@ -1,9 +1,9 @@
 #pragma once
-// The codecs as GStreamer spells them: encoders, payloaders, caps of the offer, decoders. Pure texts.
+// GStreamer's texts for the codecs: encoders, payloaders, caps of the offer, decoders. Pure functions.
 #include <string>
 #include <string_view>
 
-#include "instance-agent/streamer/client/peer.h"
+#include "instance-agent/streamer/peer/peer.h"
 
 namespace svc::streamer {
 
@@ -21,12 +21,12 @@ int payload_type(VideoCodec codec);
 std::string_view encoder_element(VideoCodec codec);
 // "... name=encoder ! ... ! ... name=payloader": raw I420 in, RTP out.
 std::string encoder_description(VideoCodec codec, const PictureShape& shape, std::uint32_t kbps);
-// Its second half: what any H.264 encoder is followed by.
+// The part of it behind an H.264 encoder.
 std::string h264_payloader_description();
-// What the offer says of a video section, one text for each codec.
+// The caps of a video section in the offer, one text for each codec.
 std::string video_caps(VideoCodec codec);
 std::string audio_caps();
-// RTP in, raw video out; "" for a codec that is not known.
+// RTP in, raw video out; "" for an unknown codec.
 std::string decoder_description(std::string_view encoding_name);
 
 }  // namespace svc::streamer

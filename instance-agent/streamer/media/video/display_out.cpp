@@ -21,7 +21,8 @@ std::string source_description(const MediaPlaces& places, const PictureShape& sh
         "ximagesrc name=source show-pointer=true use-damage=false ! video/x-raw,framerate={}/1", shape.fps);
 }
 
-// Players take small H.264 without a word about colours for BT.601 and the rest for BT.709; VP8 has BT.601.
+// Players take small H.264 video without colour information for BT.601, larger video for BT.709; VP8 is
+// BT.601.
 std::string raw_caps(VideoCodec codec, const PictureShape& shape) {
     const char* const colours = codec == VideoCodec::h264 && shape.height > 576 ? "bt709" : "bt601";
     return fmt::format("video/x-raw,format=I420,width={},height={},pixel-aspect-ratio=1/1,colorimetry={}",
@@ -47,7 +48,7 @@ void add_transport_cc(GstElement* payloader) {
     gst_object_unref(extension);
 }
 
-// The frame lives until the pipeline has done with it.
+// The buffer keeps the frame alive until the pipeline releases it.
 GstBuffer* wrap(const std::shared_ptr<const RawFrame>& frame) {
     const gsize size = gsize{frame->stride} * frame->height;
     const auto release = [](gpointer held) { delete static_cast<std::shared_ptr<const RawFrame>*>(held); };
@@ -119,7 +120,7 @@ DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const Pictur
     if (codec != VideoCodec::h264) hide_rests(encoder_.get(), shape.fps);
 }
 
-// A guest that draws nothing right now has its last picture sent.
+// When the guest draws nothing, its last frame is sent again.
 void DisplayOut::wake_at_requests() {
     limit_key_frames(encoder_.get(), [pace = pace_, weak_socket = std::weak_ptr<FrameSocket>(socket_),
                                       weak_screen = std::weak_ptr<ScreenGate>(screen_)] {

@@ -1,10 +1,10 @@
 #pragma once
-// The guest's picture on its way out: source, encoder, payloader.
+// The guest's display as elements of a pipeline: source, encoder, payloader.
 #include <gst/gst.h>
 
 #include <memory>
 
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 #include "instance-agent/streamer/media/meters/meters.h"
 #include "instance-agent/streamer/media/video/codec_forms.h"
 #include "instance-agent/streamer/media/video/frame_pace.h"
@@ -13,17 +13,17 @@
 
 namespace svc::streamer {
 
-// Thread-safe once made. The pipeline owns the elements; this must not outlive it.
+// Thread-safe after construction. The pipeline owns the elements and must outlive this object.
 class DisplayOut {
   public:
     DisplayOut(const MediaPlaces& places, VideoCodec codec, const PictureShape& shape, std::uint32_t kbps,
                std::shared_ptr<SendMeter> sent);  // throws unsupported, unavailable
 
-    GstElement* bin() const { return bin_.get(); }  // with a pad `src`; to be added to the pipeline
-    void begin();                                   // lets pictures through: somebody can receive them
+    GstElement* bin() const { return bin_.get(); }  // has a pad `src`; add it to the pipeline
+    void begin();                                   // starts sending: the client can receive
     void set_kbps(std::uint32_t kbps);
     void request_key_frame();
-    void stop();  // no picture comes from the guest any more; before the pipeline is
+    void stop();  // stops the source; call before the pipeline stops
     void add_to(StreamStats& stats) const;
 
   private:
@@ -37,8 +37,8 @@ class DisplayOut {
     std::shared_ptr<EncodeMeter> encoded_ = std::make_shared<EncodeMeter>();
     std::shared_ptr<SendMeter> sent_;
     std::shared_ptr<FramePace> pace_;
-    std::shared_ptr<FrameSocket> socket_;  // of guests without X
-    std::shared_ptr<ScreenGate> screen_;   // of those with it
+    std::shared_ptr<FrameSocket> socket_;  // for guests without X
+    std::shared_ptr<ScreenGate> screen_;   // for guests with X
 };
 
 }  // namespace svc::streamer

@@ -1,5 +1,5 @@
 #pragma once
-// Puts the bytes of one writer of the frame socket together to frames.
+// Assembles frames from the bytes of one writer of the frame socket.
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -11,14 +11,14 @@ namespace svc::streamer {
 // One thread.
 class FrameReader {
   public:
-    enum class Result { nothing, frame, closed };  // closed: the writer's end, or what is no frame
-    // Reads what is there without waiting, up to the end of one frame.
+    enum class Result { nothing, frame, closed };  // closed: the writer has closed, or sent no valid frame
+    // Reads without waiting, at most to the end of one frame.
     Result read_from(int fd);
     std::shared_ptr<const RawFrame> take();  // after Result::frame
 
   private:
     static constexpr std::size_t header_size = 16;
-    bool start_frame();  // false: the header is none
+    bool start_frame();  // false: the header is invalid
 
     std::array<std::uint8_t, header_size> header_{};
     std::shared_ptr<RawFrame> frame_;

@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Made under another name: a guest that sees the socket's own can connect, as it is listened to by then.
+// Bound under another name and renamed after listen(), so that a guest that sees the socket can connect.
 FileDescriptor listen_at(const std::string& path) {
     const std::string aside = path + "." + std::to_string(getpid());
     sockaddr_un address{};
@@ -103,7 +103,8 @@ class FrameSocket::Loop {
         if (poll(polled.data(), writer_ ? 3 : 2, is_due() ? 0 : milliseconds_left()) <= 0) return;
         if (polled[0].revents != 0) drain_wake();
         if (writer_ && polled[2].revents != 0) read_writer();
-        while (writer_ && (polled[2].revents & POLLHUP) != 0) read_writer();  // makes room for the next one
+        while (writer_ && (polled[2].revents & POLLHUP) != 0)
+            read_writer();  // frees the place for the next writer
         if (polled[1].revents != 0) accept_writer();
     }
     void drain_wake() {

@@ -1,7 +1,7 @@
 #pragma once
-// The raw frames of a guest without X: a listening Unix stream socket that one writer at a time sends frames
-// to. Each is a header of 16 bytes - 'SVCF', then width, height and bytes a row as 32-bit little endian - and
-// the rows of RGBA pixels. The newest frame wins.
+// The frame socket for guests without X: a Unix stream socket to which one writer at a time sends raw frames.
+// Each is a header of 16 bytes - 'SVCF', then width, height and bytes a row as 32-bit little endian - and the
+// rows of RGBA pixels. A newer frame replaces one that was not sent.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,11 +20,11 @@ struct RawFrame {
     std::unique_ptr<std::uint8_t[]> pixels;  // stride * height bytes
 };
 
-// Thread-safe. Makes the socket (an older one of that name is replaced) and removes it at its end.
+// Thread-safe. The constructor makes the socket and replaces an older one; the destructor removes it.
 class FrameSocket {
   public:
-    // Each frame as it comes but at most `fps` a second, and the last one again when the pace wants one;
-    // black before the first one. On a thread of its own; must return soon.
+    // Gets each frame, at most `fps` a second, and the last frame again when `pace` asks for one; black
+    // before the first frame. Called on the socket's thread; must return soon.
     using Sink = std::function<void(std::shared_ptr<const RawFrame>)>;
     struct Shape {
         int width = 0, height = 0, fps = 0;
@@ -34,7 +34,7 @@ class FrameSocket {
     FrameSocket(const FrameSocket&) = delete;
     FrameSocket& operator=(const FrameSocket&) = delete;
 
-    void wake();  // the pace has been told something
+    void wake();  // call after a change of `pace`
 
   private:
     class Loop;

@@ -2,13 +2,13 @@
 
 #include <gst/video/video.h>
 
-#include "instance-agent/streamer/media/gst_handles.h"
+#include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 #include "instance-agent/streamer/media/video/access_units.h"
 
 namespace svc::streamer {
 namespace {
 
-// Of a query that was answered.
+// Changes the caps in the answer to a query.
 GstPadProbeReturn level_asked(GstPad*, GstPadProbeInfo* info, gpointer) {
     GstQuery* const query = gst_pad_probe_info_get_query(info);
     if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS) return GST_PAD_PROBE_OK;
@@ -22,7 +22,7 @@ GstPadProbeReturn level_asked(GstPad*, GstPadProbeInfo* info, gpointer) {
     return GST_PAD_PROBE_OK;
 }
 
-// In the place of a buffer's bytes; its times and flags stay.
+// Replaces the bytes of a buffer and keeps its times and flags.
 GstBuffer* with_bytes(GstBuffer* buffer, const Bytes& bytes) {
     GstBuffer* const replaced = gst_buffer_new_memdup(bytes.data(), bytes.size());
     gst_buffer_copy_into(replaced, buffer,
@@ -43,7 +43,7 @@ GstPadProbeReturn unit_comes(GstPad*, GstPadProbeInfo* info, gpointer data) {
     return GST_PAD_PROBE_OK;
 }
 
-// The payloader would send parameter sets at once.
+// Otherwise the payloader sends parameter sets at once.
 GstPadProbeReturn request_comes(GstPad*, GstPadProbeInfo* info, gpointer) {
     return gst_video_event_is_force_key_unit(gst_pad_probe_info_get_event(info)) ? GST_PAD_PROBE_DROP
                                                                                  : GST_PAD_PROBE_OK;

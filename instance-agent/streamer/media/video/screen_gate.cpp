@@ -5,7 +5,7 @@ namespace svc::streamer {
 ScreenGate::ScreenGate(const std::string& display, int fps, std::shared_ptr<FramePace> pace)
     : watch_(display, ScreenWatch::Duration(std::chrono::seconds(1)) / fps), pace_(std::move(pace)) {}
 
-// The source keeps the frame rate: when it is let go after a rest it captures at once.
+// The source keeps the frame rate by itself: released after a pause, it captures at once.
 bool ScreenGate::let_through() {
     const auto now = FramePace::Moment::clock::now();
     if (watch_.take_change()) pace_->changed(now);

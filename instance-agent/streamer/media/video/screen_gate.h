@@ -1,6 +1,6 @@
 #pragma once
-// Stands behind the source that captures an X screen: frames that are worth encoding go through; while there
-// are none the source waits here and captures nothing.
+// Follows the source that captures an X screen. Passes frames that are worth encoding; while there are none,
+// it blocks the source, which then captures nothing.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -14,11 +14,11 @@ class ScreenGate {
   public:
     ScreenGate(const std::string& display, int fps, std::shared_ptr<FramePace> pace);  // throws unavailable
 
-    // On the source's thread, for a frame it has captured just now. False: it is not to be sent, and by now
-    // there is reason to capture a newer one.
+    // Called on the source's thread for each captured frame; may block. False: drop this frame, there is
+    // reason to capture a newer one.
     bool let_through();
-    void wake() { watch_.wake(); }  // any thread: the pace has been told something
-    void stop();                    // any thread: nobody waits here any more
+    void wake() { watch_.wake(); }  // any thread; call after a change of `pace`
+    void stop();                    // any thread; no call blocks afterwards
 
   private:
     ScreenWatch watch_;

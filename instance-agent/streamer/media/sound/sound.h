@@ -1,0 +1,17 @@
+#pragma once
+// Elements for the guest's sound to the client and the client's microphone to the guest.
+#include <gst/gst.h>
+
+#include <memory>
+#include <string>
+
+#include "instance-agent/streamer/media/meters/meters.h"
+
+namespace svc::streamer {
+
+// Bins for a pipeline. When no server answers at `audio_server` (PulseAudio's socket), they send silence and
+// drop the microphone.
+GstElement* make_sound_out(const std::string& audio_server, const std::shared_ptr<SendMeter>& sent);
+GstElement* make_microphone_in(const std::string& audio_server);
+
+}  // namespace svc::streamer
