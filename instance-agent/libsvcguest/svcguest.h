@@ -1,16 +1,16 @@
-/* A program's connection to the guest interface of svc-agent: takes what is injected into an instance
- * (location, sensors, camera frames) and uses or provides vehicle properties. The protocol is described in
- * docs/guest-interface.md.
+/* A program's connection to the guest interface of svc-agent: receives the instance's location, sensor values
+ * and camera frames, and uses or provides vehicle properties. docs/guest-interface.md describes the protocol.
  *
- * Threads: one connection belongs to one thread at a time. Different connections are independent.
- * Errors: functions return 0 or a negative errno; SVCGUEST_REFUSED means that the agent said no, and why is
- * told by svcguest_error(). -EINVAL: a number that JSON does not know (not finite). -ETIMEDOUT: no answer in
- * time; a late one is dropped. When svcguest_is_alive() turns false (the agent has gone or was restarted),
- * close the connection, make a new one, and subscribe anew.
- * Signals: none is raised, and waiting goes on after one. To wait for more than the agent, poll
- * svcguest_fd(). Memory: what handlers are given is theirs during the call; what calls return stays until the
- * next call. Versions: structures keep their layout as long as the library is libsvcguest.so.1; handlers may
- * be added at the end of theirs.
+ * Threads: one thread at a time may use a connection. Different connections are independent.
+ * Errors: functions return 0 or a negative errno. SVCGUEST_REFUSED: the agent refused the request;
+ * svcguest_error() returns the reason. -EINVAL: a number that JSON cannot express (not finite). -ETIMEDOUT:
+ * no answer in time; a later one is dropped. When svcguest_is_alive() turns false (the agent has ended or was
+ * restarted), close the connection, make a new one, and subscribe again.
+ * Signals: the library raises none, and continues to wait after one. To wait for other descriptors too, poll
+ * svcguest_fd().
+ * Memory: what a handler gets is valid during the handler; what a call returns is valid until the next call.
+ * Versions: structures keep their layout as long as the library is libsvcguest.so.1; new handlers are added
+ * at the end of struct svcguest_handlers.
  */
 #ifndef SVCGUEST_H
 #define SVCGUEST_H
@@ -39,7 +39,7 @@ struct svcguest_location {
     double bearing;             /* degrees */
     double horizontal_accuracy; /* metres */
     double vertical_accuracy;   /* metres */
-    int64_t time_ms;            /* since 1970, UTC */
+    int64_t time_ms;            /* milliseconds since 1970, UTC */
 };
 
 struct svcguest_sensor {
@@ -53,7 +53,7 @@ struct svcguest_camera {
     uint16_t handle;
     uint32_t width, height; /* pixels */
     uint32_t stride;        /* bytes from one line to the next */
-    uint32_t slots;         /* frames that can be out at once */
+    uint32_t slots;         /* frames that the program may hold at once */
 };
 
 struct svcguest_frame {
@@ -61,16 +61,17 @@ struct svcguest_frame {
     uint32_t slot;         /* for svcguest_release_frame() */
     uint64_t timestamp_ns; /* CLOCK_BOOTTIME */
     uint32_t width, height, stride;
-    uint32_t fourcc;       /* 'RGBA', first letter in the lowest byte */
-    uint32_t size;         /* bytes */
-    const uint8_t* pixels; /* shared with the agent; gone after the release, and when the camera is closed */
+    uint32_t fourcc; /* 'RGBA', first letter in the lowest byte */
+    uint32_t size;   /* bytes */
+    const uint8_t*
+        pixels; /* shared with the agent; invalid after the release, and after the camera was closed */
 };
 
-/* A vehicle property's value. Arrays of which there are none may be NULL. */
+/* A value of a vehicle property. Empty arrays may be NULL. */
 struct svcguest_value {
     int32_t prop, area_id;
     int32_t status;       /* 0 available, 1 unavailable, 2 error */
-    int64_t timestamp_ns; /* CLOCK_BOOTTIME of the last set; 0: never. Ignored when sent */
+    int64_t timestamp_ns; /* CLOCK_BOOTTIME of the last set; 0: never set. Ignored in requests */
     const int32_t* int32_values;
     size_t int32_count;
     const int64_t* int64_values;
@@ -82,15 +83,15 @@ struct svcguest_value {
     const char* string_value; /* UTF-8; NULL: none */
 };
 
-/* What the agent asks a provider: answer with svcguest_vehicle_reply() within a second. */
+/* A request of the agent to a provider. Answer with svcguest_vehicle_reply() within a second. */
 struct svcguest_vehicle_request {
     int64_t id;
     bool is_set;                 /* else a get */
-    struct svcguest_value value; /* the place; of a set: what is set */
+    struct svcguest_value value; /* property and area; for a set also the new value */
 };
 
-/* What svcguest_dispatch() calls. Any may be NULL. Handlers may make calls on the connection, but not close
- * it. */
+/* The functions that svcguest_dispatch() calls. Each may be NULL. A handler may make calls on the connection,
+ * but not close it. */
 struct svcguest_handlers {
     void (*location)(void* user, const struct svcguest_location* location);
     void (*nmea)(void* user, const char* const* sentences, size_t count);
@@ -98,35 +99,36 @@ struct svcguest_handlers {
     void (*sensor)(void* user, const struct svcguest_sensor* sensor);
     /* Each frame must be released. Without this handler frames are released at once. */
     void (*frame)(void* user, const struct svcguest_frame* frame);
-    /* By the agent. Pixels of its frames may be read until the handler returns. */
+    /* The agent has closed the camera. Pixels of its frames are valid until the handler returns. */
     void (*camera_closed)(void* user, uint16_t handle, const char* reason);
     void (*vehicle_changed)(void* user, const struct svcguest_value* value);
     void (*vehicle_request)(void* user, const struct svcguest_vehicle_request* request);
-    /* Whatever the others do not take, as JSON text. */
+    /* Events without a handler of their own, as JSON text. */
     void (*other)(void* user, const char* event, const char* json);
 };
 
-/* Connects and says hello. `path` NULL: SVCGUEST_SOCKET. `name` tells who we are. NULL on failure, then
- * `*error` (may be NULL) is a negative errno or SVCGUEST_REFUSED. */
+/* Connects and says hello. `path` NULL: SVCGUEST_SOCKET. `name`: the program's name. Returns NULL on failure;
+ * then `*error` (`error` may be NULL) is a negative errno or SVCGUEST_REFUSED. */
 SVCGUEST_API struct svcguest* svcguest_connect(const char* path, const char* name, int* error);
-SVCGUEST_API void svcguest_close(struct svcguest* guest); /* NULL is fine */
+SVCGUEST_API void svcguest_close(struct svcguest* guest); /* does nothing for NULL */
 SVCGUEST_API bool svcguest_has_feature(const struct svcguest* guest,
                                        const char* name); /* "location", "camera", ... */
-/* Why the last call was refused; or "". */
+/* The reason why the last call was refused, or "". */
 SVCGUEST_API const char* svcguest_error(const struct svcguest* guest);
-/* False: the connection has ended, all calls fail with -EPIPE. */
+/* False: the connection has ended; all calls fail with -EPIPE. */
 SVCGUEST_API bool svcguest_is_alive(const struct svcguest* guest);
-/* How long calls wait for their answer: 5000 ms at first; -1: without end. */
+/* The time limit for answers. Initially 5000 ms; -1: none. */
 SVCGUEST_API void svcguest_set_timeout(struct svcguest* guest, int milliseconds);
-/* `handlers` is copied; `size` is sizeof(struct svcguest_handlers). NULL, 0: none. */
+/* Copies `handlers`; `size` is sizeof(struct svcguest_handlers). NULL and 0: no handlers. */
 SVCGUEST_API void svcguest_set_handlers(struct svcguest* guest, const struct svcguest_handlers* handlers,
                                         size_t size, void* user);
 
-/* Event loops: readable (POLLIN) whenever svcguest_dispatch() has something to do. Owned by the connection.
+/* A descriptor for event loops: readable (POLLIN) while svcguest_dispatch() has something to do. The
+ * connection owns it.
  */
 SVCGUEST_API int svcguest_fd(const struct svcguest* guest);
-/* Calls the handlers for what has come. Waits for the first event at most `timeout_ms` (0: not at all, -1:
- * without end). Returns how many events there were, or a negative errno. */
+/* Calls the handlers of the events that have come. Waits at most `timeout_ms` for the first event (0: does
+ * not wait, -1: no limit). Returns the number of events, or a negative errno. */
 SVCGUEST_API int svcguest_dispatch(struct svcguest* guest, int timeout_ms);
 
 /* Any operation: `members` are further members of the request as JSON without braces ("\"type\":\"light\""),
@@ -140,22 +142,23 @@ SVCGUEST_API int svcguest_location_get(struct svcguest* guest, struct svcguest_l
 
 SVCGUEST_API int svcguest_sensor_activate(struct svcguest* guest, const char* type, bool on, int delay_ms);
 
-/* `camera`: its id as camera.list has it. Frames come to the handler; at most `slots` are out at once. */
+/* `camera`: an id of camera.list. Frames go to the handler; the program may hold `slots` of them at once. */
 SVCGUEST_API int svcguest_camera_open(struct svcguest* guest, const char* camera, uint32_t width,
                                       uint32_t height, uint32_t fps, struct svcguest_camera* opened);
 SVCGUEST_API int svcguest_camera_close(struct svcguest* guest, uint16_t handle);
 SVCGUEST_API int svcguest_release_frame(struct svcguest* guest, uint16_t handle, uint32_t slot);
 
-/* `with`: values for properties whose get needs some, else NULL. */
+/* `with`: arguments of properties whose get takes some, else NULL. */
 SVCGUEST_API int svcguest_vehicle_get(struct svcguest* guest, int32_t prop, int32_t area_id,
                                       const struct svcguest_value* with, struct svcguest_value* value);
 SVCGUEST_API int svcguest_vehicle_set(struct svcguest* guest, const struct svcguest_value* value);
-/* `sample_rate` in Hz, of properties that change without end; 0: as the configuration says. */
+/* `sample_rate`: in Hz, for continuous properties; 0: the rate of the configuration. */
 SVCGUEST_API int svcguest_vehicle_subscribe(struct svcguest* guest, int32_t prop, const int32_t* area_ids,
                                             size_t area_count, float sample_rate);
-/* Makes this program the owner of the properties. `configs`: a JSON array as vhal.configs answers it. */
+/* Makes this program the provider of the properties. `configs`: a JSON array like the answer to vhal.configs.
+ */
 SVCGUEST_API int svcguest_vehicle_provide(struct svcguest* guest, const char* configs);
-/* `status`: 0 is success; `value`: of a successful get, else NULL. Does not wait for an answer. */
+/* `status`: 0 for success; `value`: the value of a successful get, else NULL. Does not wait for an answer. */
 SVCGUEST_API int svcguest_vehicle_reply(struct svcguest* guest, int64_t id, int32_t status,
                                         const struct svcguest_value* value);
 

@@ -1,4 +1,4 @@
-/* Text that grows: for requests. What goes wrong is noted and shows at its end alone. */
+/* A growing text for requests. The first error is kept in `error`; later calls do nothing. */
 #ifndef SVCGUEST_TEXT_BUFFER_H
 #define SVCGUEST_TEXT_BUFFER_H
 
@@ -9,12 +9,13 @@
 struct text_buffer {
     char* data;
     size_t size, room;
-    int error; /* 0, -ENOMEM, -EINVAL: the first */
+    int error; /* 0, or the first error: -ENOMEM, -EINVAL */
 };
 
 void text_append(struct text_buffer* buffer, const char* data, size_t size);
 void text_format(struct text_buffer* buffer, const char* format, ...) __attribute__((format(printf, 2, 3)));
-void text_number(struct text_buffer* buffer, double value);     /* as JSON; -EINVAL: there is none for it */
+void text_number(struct text_buffer* buffer,
+                 double value); /* as JSON; -EINVAL for a number that is not finite */
 void text_string(struct text_buffer* buffer, const char* text); /* quoted and escaped */
 void text_free(struct text_buffer* buffer);
 

@@ -9,7 +9,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "instance-agent/streamer/media/peer/gst_peer.h"
 #include "instance-agent/streamer/media/video/codec_forms.h"
+#include "instance-agent/streamer/media/video/codecs.h"
 #include "libsvc/base/error.h"
 
 namespace svc::streamer {
@@ -54,7 +56,7 @@ void each_line(int fd, const std::function<void(const Json&)>& handle) {
 [[noreturn]] void serve_peer(const PeerSetup& setup, int fd) {
     start_media();
     LineEvents events(fd);
-    Peer peer(setup, events);
+    GstPeer peer(setup, events);
     each_line(fd, [&](const Json& said) {
         if (const Json* sdp = said.find("answer")) peer.set_answer(sdp->as_string());
         if (const Json* candidate = said.find("candidate"))
