@@ -1,4 +1,4 @@
-// What client libraries of the family rely on, a test for each point of the list.
+// The behaviour that existing client libraries rely on, a test for each point.
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/digest.h"

@@ -21,7 +21,7 @@ double value(const std::string& text, const std::string& series) {
     return std::stod(text.substr(at + series.size() + 2));
 }
 
-// The table of the specification, and of what facts add to it.
+// The metrics that the specification names, and those that svcd adds (docs/monitoring).
 struct Row {
     std::string object, methods;
 };

@@ -28,7 +28,7 @@ struct PacerFixture {
     test::ManualClock clock;
     Pacer pacer{clock, rate};
 
-    // What the last of so many requests has to wait.
+    // The delay of the last of so many requests.
     Duration ask(const std::string& source, std::size_t count = 1) {
         Duration last{};
         for (std::size_t i = 0; i < count; ++i) last = pacer.delay(source);

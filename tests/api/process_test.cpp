@@ -8,6 +8,7 @@
 #include "libsvc/base/strings.h"
 #include "tests/support/api_caller.h"
 #include "tests/support/daemon_process.h"
+#include "tests/support/eventually.h"
 #include "tests/support/image_package.h"
 
 namespace svc::test {
@@ -36,15 +37,14 @@ unsigned mode_of(const std::filesystem::path& path) {
 
 // Waits for all operations, those of the service's own that are started meanwhile too.
 bool all_end(ApiCaller& api) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    do {
+    return eventually([&] {
         const Json operations = api.get("/1.0/operations?recursion=1").metadata();
         if (!operations.find("running") && !operations.find("pending")) return true;
         for (const auto& [status, records] : operations.as_object())
             for (const Json& record : records.as_array())
                 api.get("/1.0/operations/" + record.at("id").as_string() + "/wait?timeout=30");
-    } while (std::chrono::steady_clock::now() < until);
-    return false;
+        return false;
+    });
 }
 
 // Every operation is final, and every object is in a state that nobody is working on.

@@ -1,4 +1,4 @@
-// What holds for every route: who may call it, unknown paths and methods, limits, faults.
+// Rules of every route: access, unknown paths and methods, limits, faults.
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/strings.h"
@@ -10,7 +10,7 @@ namespace svc::test {
 
 namespace {
 
-// What no certificate is needed for: secrets and tokens open the last ones, or a password.
+// The routes that need no trusted certificate; the last ones need a secret, a token or a password.
 bool is_open(const std::string& route) {
     for (const char* open : {"GET /", "GET /1.0", "GET /1.0/version", "POST /1.0/certificates"})
         if (route == open) return true;

@@ -1,4 +1,4 @@
-// Who gets in over TLS: the server, the authenticator and the certificate service together.
+// Access over TLS: the server, the authenticator and the certificate service together.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>

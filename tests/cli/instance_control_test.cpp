@@ -1,4 +1,4 @@
-// What `svcctl instance` makes of its arguments.
+// The requests that `svcctl instance` sends for its arguments.
 #include "cli/actions/agent_ctl.h"
 
 #include <catch2/catch.hpp>

@@ -31,7 +31,7 @@ struct NamedFixture : DaemonFixture {
     }
 };
 
-// What both ids begin with.
+// The beginning of both ids.
 std::string common_beginning(const std::string& a, const std::string& b) {
     return {a.begin(), std::mismatch(a.begin(), a.end(), b.begin()).first};
 }

@@ -1,4 +1,4 @@
-// What a gateway answers that does not serve yet, or not any more.
+// The answers of a gateway that has not started to serve, or is stopping.
 #include "server/gateway/middleware.h"
 
 #include <catch2/catch.hpp>

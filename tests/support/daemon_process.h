@@ -11,7 +11,7 @@
 
 namespace svc::test {
 
-// What a run of svcd to its end left.
+// Exit status and output of a run of svcd.
 struct DaemonRun {
     int status = 0;
     std::string output;  // of both streams

@@ -1,5 +1,5 @@
 #pragma once
-// What a piece of code throws, as a value to compare.
+// The Error that a piece of code throws, as a value to compare.
 #include <optional>
 #include <string>
 

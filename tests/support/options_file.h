@@ -24,7 +24,7 @@ class OptionsFile {
         return reader_(static_cast<int>(arguments.size()), arguments.data(), file).options;
     }
     void write(const std::string& text) const { write_file_atomically(file, text); }
-    // What reading the text throws; "" when it is taken.
+    // The error of reading the text; "" when it is accepted.
     std::string refusal(const std::string& text) const {
         write(text);
         return message_of([&] { read(); });

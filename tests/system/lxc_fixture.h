@@ -21,7 +21,7 @@
 
 namespace svc::test {
 
-// What a machine that is not busy does in a moment.
+// For what takes a moment on a machine that is not busy.
 constexpr std::chrono::seconds patience{60};
 
 inline void run_shell(const std::string& script) {
@@ -230,7 +230,7 @@ inline std::string leftovers(const LxcFixture& fixture, const std::string& id) {
     return result.output;
 }
 
-// Whoever ended is reaped soon.
+// Children that have ended are reaped soon.
 inline bool leaves_no_zombies() {
     return eventually([] { return children_of(::getpid(), 'Z').empty(); });
 }

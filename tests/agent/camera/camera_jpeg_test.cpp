@@ -1,9 +1,10 @@
+#include <ctime>
+
 #include <catch2/catch.hpp>
 
 #include "instance-agent/agent/devices/camera/jpeg.h"
 #include "libsvc/base/error.h"
 #include "tests/agent/camera/jpeg_maker.h"
-#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::test;
@@ -25,6 +26,13 @@ int channel(std::uint32_t pixel, int number) {
 }
 
 const std::string invalid = "Image is not a valid JPEG";
+
+// Of this thread: other programs do not make it longer.
+double processor_seconds() {
+    timespec time{};
+    REQUIRE(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
 
 }  // namespace
 
@@ -106,7 +114,7 @@ TEST_CASE("a picture of very many scans is given up") {
     std::string scans;
     for (int i = 0; i < 5000; ++i) scans += scan;
     bomb.insert(end, scans);
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = processor_seconds();
     CHECK(outcome(bomb) == invalid);
-    CHECK(std::chrono::steady_clock::now() - begin < test::long_wait);
+    CHECK(processor_seconds() - begin < 20);
 }

@@ -72,7 +72,7 @@ std::string error_text(const RawReply& reply) {
     return body.at("error").as_string();
 }
 
-// What a process of another user gets: 0 the connection was closed, 1 anything else.
+// Connects as another user. 0: the server closed the connection; 1: anything else.
 int connect_as(uid_t uid, const std::filesystem::path& socket) {
     const pid_t child = fork();
     if (child == 0) {

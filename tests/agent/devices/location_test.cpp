@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::string path = "/1.0/location";
+const std::string location_path = "/1.0/location";
 const std::string place =
     R"({"latitude":48.5,"longitude":-11.25,"altitude":500,"time":1000000,"speed":2,"bearing":90})";
 
@@ -29,13 +29,16 @@ std::string without_field(const std::string& name) {
     return body.dump();
 }
 
-struct World : DevicePlace {
-    World() : device(std::make_unique<agent::LocationDevice>(context(), tracer, link)), caller(*device) {}
+struct LocationWorld : DevicePlace {
+    LocationWorld()
+        : device(std::make_unique<agent::LocationDevice>(context(), tracer, link)), caller(*device) {}
     void enable(bool on = true) const {
-        REQUIRE(caller.outcome(Method::post, path, on ? R"({"enable":true})" : R"({"enable":false})") ==
-                "200");
+        REQUIRE(caller.outcome(Method::post, location_path,
+                               on ? R"({"enable":true})" : R"({"enable":false})") == "200");
     }
-    std::string patch(const std::string& body) const { return caller.outcome(Method::patch, path, body); }
+    std::string patch(const std::string& body) const {
+        return caller.outcome(Method::patch, location_path, body);
+    }
     Json got() const { return caller.op(guest, "location.get"); }
     // When the timer waits again.
     void pass(Duration duration) {
@@ -51,23 +54,23 @@ struct World : DevicePlace {
 }  // namespace
 
 TEST_CASE("location is off until it is enabled") {
-    World world;
+    LocationWorld world;
     CHECK(
-        world.caller.ask(Method::get, path) ==
+        world.caller.ask(Method::get, location_path) ==
         Json::parse(R"({"type":"sync","status":"Success","status_code":200,"metadata":{"enabled":false}})"));
     CHECK(world.patch(place) == "400 Location updates are not enabled");
-    CHECK(world.caller.ask(Method::post, path, R"({"enable":true})") ==
+    CHECK(world.caller.ask(Method::post, location_path, R"({"enable":true})") ==
           Json::parse(R"({"type":"sync","status":"Success","status_code":200})"));
-    CHECK(world.caller.metadata(path) == Json::parse(R"({"enabled":true})"));
+    CHECK(world.caller.metadata(location_path) == Json::parse(R"({"enabled":true})"));
     CHECK(world.patch(place) == "200");
-    CHECK(world.caller.outcome(Method::post, path, "{}") == "400 Missing field 'enable'");
-    CHECK(world.caller.outcome(Method::post, path, R"({"enable":1})") ==
+    CHECK(world.caller.outcome(Method::post, location_path, "{}") == "400 Missing field 'enable'");
+    CHECK(world.caller.outcome(Method::post, location_path, R"({"enable":1})") ==
           "400 Invalid value for field 'enable'");
-    CHECK(world.caller.outcome(Method::post, path, "[]") == "400 Request body must be an object");
+    CHECK(world.caller.outcome(Method::post, location_path, "[]") == "400 Request body must be an object");
 }
 
 TEST_CASE("an update that is wrong says why and changes nothing") {
-    World world;
+    LocationWorld world;
     world.enable();
     REQUIRE(world.patch(place) == "200");
     for (const char* name : {"latitude", "longitude", "altitude", "time", "speed", "bearing"}) {
@@ -99,7 +102,7 @@ TEST_CASE("an update that is wrong says why and changes nothing") {
 }
 
 TEST_CASE("positions come in degrees or in degrees and minutes") {
-    World world;
+    LocationWorld world;
     world.enable();
     REQUIRE(world.patch(
                 R"({"format":"nmea","latitude":4533.35,"longitude":-1030,"altitude":1,"time":1,"speed":0,)"
@@ -115,7 +118,7 @@ TEST_CASE("positions come in degrees or in degrees and minutes") {
 }
 
 TEST_CASE("a subscriber gets an update at once and again as time goes on") {
-    World world;
+    LocationWorld world;
     world.enable();
     CHECK(world.got() == Json("no fix"));
     REQUIRE(world.patch(with_field("latitude", "1")) == "200");
@@ -132,7 +135,7 @@ TEST_CASE("a subscriber gets an update at once and again as time goes on") {
 }
 
 TEST_CASE("who subscribes late gets the present fix, as sentences if wanted") {
-    World world;
+    LocationWorld world;
     world.enable();
     REQUIRE(world.patch(place) == "200");
     world.clock.advance(3s);
@@ -145,7 +148,7 @@ TEST_CASE("who subscribes late gets the present fix, as sentences if wanted") {
 }
 
 TEST_CASE("subscribers hear that location was switched, and nothing more when it is off") {
-    World world;
+    LocationWorld world;
     world.enable();
     REQUIRE(world.patch(place) == "200");
     world.caller.op(world.guest, "location.subscribe");
@@ -170,7 +173,7 @@ TEST_CASE("subscribers hear that location was switched, and nothing more when it
 }
 
 TEST_CASE("wrong subscriptions are refused") {
-    World world;
+    LocationWorld world;
     CHECK(world.caller.op(world.guest, "location.subscribe", R"({"interval_ms":-1})") ==
           Json("Invalid value for field 'interval_ms'"));
     CHECK(world.caller.op(world.guest, "location.subscribe", R"({"interval_ms":1.5})") ==
@@ -180,7 +183,7 @@ TEST_CASE("wrong subscriptions are refused") {
 }
 
 TEST_CASE("before any update an instance is where its file says") {
-    World world;
+    LocationWorld world;
     CHECK(world.got() == Json("no fix"));
     world.write(world.paths.data / "static_gps_position", "4807.038,N,1131.001,E\n");
     world.clock.advance(1s);
@@ -194,11 +197,11 @@ TEST_CASE("before any update an instance is where its file says") {
 }
 
 TEST_CASE("a restarted agent knows that location is enabled, a restarted instance begins anew") {
-    World world;
+    LocationWorld world;
     world.enable();
     const auto enabled_now = [&] {
         world.device = std::make_unique<agent::LocationDevice>(world.context(), world.tracer, world.link);
-        return DeviceCaller(*world.device).metadata(path).at("enabled").as_bool();
+        return DeviceCaller(*world.device).metadata(location_path).at("enabled").as_bool();
     };
     CHECK(enabled_now());
     world.start_instance(2);
@@ -208,7 +211,7 @@ TEST_CASE("a restarted agent knows that location is enabled, a restarted instanc
 }
 
 TEST_CASE("a reader of the pseudo terminal gets sentences once a second") {
-    World world;
+    LocationWorld world;
     world.enable();
     REQUIRE(world.patch(place) == "200");
     const FileDescriptor reader = open_file(world.sockets() / "gnss", O_RDWR | O_NOCTTY);
@@ -229,7 +232,7 @@ TEST_CASE("a reader of the pseudo terminal gets sentences once a second") {
 }
 
 TEST_CASE("a reader that never reads does not hold up the feed, and gets whole sentences later") {
-    World world;
+    LocationWorld world;
     agent::GnssPty pty(world.sockets() / "receiver", world.sockets() / "second");
     CHECK_FALSE(pty.has_reader());
     const FileDescriptor reader = open_file(world.sockets() / "second", O_RDWR | O_NOCTTY | O_NONBLOCK);
@@ -260,7 +263,7 @@ TEST_CASE("outside of an instance nothing is put into /dev") {
 }
 
 TEST_CASE("a link that vanished is there again for each who has looked after it") {
-    const World world;
+    const LocationWorld world;
     const auto link = world.sockets() / "receiver";
     const agent::GnssPty pty(link, world.sockets() / "second");
     for (int round = 0; round < 300; ++round) {
@@ -272,7 +275,7 @@ TEST_CASE("a link that vanished is there again for each who has looked after it"
 }
 
 TEST_CASE("links of the pseudo terminal come back, and go with it") {
-    World world;
+    LocationWorld world;
     const auto link = world.sockets() / "receiver", second = world.sockets() / "second";
     {
         agent::GnssPty pty(link, second);

@@ -17,7 +17,7 @@ using agent::TraceSlice;
 
 namespace {
 
-const std::string path = "/1.0/tracing";
+const std::string tracing_path = "/1.0/tracing";
 
 // "begin api GET /x", in the order of the file; names of tracks by id.
 struct Trace {
@@ -58,13 +58,16 @@ struct Trace {
     std::map<std::uint64_t, std::string> tracks;
 };
 
-struct World : DevicePlace {
-    World() : device(context(), tracer), caller(device) {}
-    void start() const { REQUIRE(caller.outcome(Method::post, path, R"({"enable":true})") == "200"); }
+struct TracingWorld : DevicePlace {
+    TracingWorld() : device(context(), tracer), caller(device) {}
+    void start() const { REQUIRE(caller.outcome(Method::post, tracing_path, R"({"enable":true})") == "200"); }
     std::filesystem::path stop() const {
-        return caller.ask(Method::post, path, R"({"enable":false})").at("metadata").at("path").as_string();
+        return caller.ask(Method::post, tracing_path, R"({"enable":false})")
+            .at("metadata")
+            .at("path")
+            .as_string();
     }
-    bool active() const { return caller.metadata(path).at("active").as_bool(); }
+    bool active() const { return caller.metadata(tracing_path).at("active").as_bool(); }
 
     agent::TracingDevice device;
     DeviceCaller caller;
@@ -74,13 +77,15 @@ struct World : DevicePlace {
 }  // namespace
 
 TEST_CASE("tracing is switched on and off once each") {
-    World world;
+    TracingWorld world;
     CHECK_FALSE(world.active());
-    CHECK(world.caller.outcome(Method::post, path, R"({"enable":false})") == "400 Tracing is not active");
+    CHECK(world.caller.outcome(Method::post, tracing_path, R"({"enable":false})") ==
+          "400 Tracing is not active");
     world.start();
     CHECK(world.active());
-    CHECK(world.caller.outcome(Method::post, path, R"({"enable":true})") == "400 Tracing is already active");
-    CHECK(world.caller.outcome(Method::post, path, "{}") == "400 Missing field 'enable'");
+    CHECK(world.caller.outcome(Method::post, tracing_path, R"({"enable":true})") ==
+          "400 Tracing is already active");
+    CHECK(world.caller.outcome(Method::post, tracing_path, "{}") == "400 Missing field 'enable'");
     const std::string stem = (world.paths.data / "traces/svc-agent_").string() + std::to_string(::getpid());
     CHECK(world.stop() == stem + ".0");
     CHECK_FALSE(world.active());
@@ -92,7 +97,7 @@ TEST_CASE("tracing is switched on and off once each") {
 }
 
 TEST_CASE("a trace tells slices, moments and counters of the agent, by thread") {
-    World world;
+    TracingWorld world;
     world.tracer.instant("never", "recorded");
     world.start();
     {
@@ -111,7 +116,7 @@ TEST_CASE("a trace tells slices, moments and counters of the agent, by thread") 
 }
 
 TEST_CASE("guests add events on a track of their own") {
-    World world;
+    TracingWorld world;
     const auto send = [&](const std::string& event) {
         return world.caller.op(world.guest, "trace.event", event);
     };
@@ -133,7 +138,7 @@ TEST_CASE("guests add events on a track of their own") {
 }
 
 TEST_CASE("what is newest stays when there is more than fits") {
-    World world;
+    TracingWorld world;
     world.start();
     for (int i = 0; i < 20000; ++i) world.tracer.instant("many", std::to_string(i));
     const auto file = world.stop();
@@ -145,7 +150,7 @@ TEST_CASE("what is newest stays when there is more than fits") {
 }
 
 TEST_CASE("tracks are limited, their events are not lost") {
-    World world;
+    TracingWorld world;
     world.start();
     for (std::uint64_t id = 0; id < agent::Tracer::max_tracks + 10; ++id)
         world.tracer.guest_event(id, [&] { return "guest " + std::to_string(id); },
@@ -156,7 +161,7 @@ TEST_CASE("tracks are limited, their events are not lost") {
 }
 
 TEST_CASE("routes and ops become slices") {
-    World world;
+    TracingWorld world;
     agent::GuestFeature feature;
     feature.ops["a.op"] = [](const auto&, const JsonFields&) { return agent::GuestAnswer{}; };
     const auto routes = agent::traced(world.device.routes(), world.tracer);
@@ -171,11 +176,11 @@ TEST_CASE("routes and ops become slices") {
 }
 
 TEST_CASE("a trace that cannot be written is kept until it can") {
-    World world;
+    TracingWorld world;
     world.start();
     world.tracer.instant("a", "b");
     world.write(world.paths.data / "traces", "in the way");
-    CHECK(world.caller.outcome(Method::post, path, R"({"enable":false})") ==
+    CHECK(world.caller.outcome(Method::post, tracing_path, R"({"enable":false})") ==
           "500 Failed to write trace: Not a directory");
     CHECK(world.active());
     std::filesystem::remove(world.paths.data / "traces");
@@ -183,7 +188,7 @@ TEST_CASE("a trace that cannot be written is kept until it can") {
 }
 
 TEST_CASE("a trace for which the disk has no room leaves nothing behind") {
-    World world;
+    TracingWorld world;
     world.start();
     for (int i = 0; i < 20000; ++i) world.tracer.instant("many", "events");
     on_small_disk(16U << 10, [&](const std::filesystem::path& disk) {
@@ -191,7 +196,7 @@ TEST_CASE("a trace for which the disk has no room leaves nothing behind") {
         paths.data = disk;
         agent::TracingDevice device(
             agent::DeviceContext{paths, {}, {}, {}, false, false, world.metrics, world.clock}, world.tracer);
-        CHECK(DeviceCaller(device).outcome(Method::post, path, R"({"enable":false})") ==
+        CHECK(DeviceCaller(device).outcome(Method::post, tracing_path, R"({"enable":false})") ==
               "500 Failed to write trace: No space left on device");
         CHECK(std::filesystem::is_empty(disk / "traces"));
     });

@@ -15,7 +15,7 @@ using agent::GuestAnswer;
 using agent::GuestFeature;
 using agent::GuestSessionPtr;
 
-// What the handlers were told, as text.
+// The calls of the handlers, as text.
 using Told = std::vector<std::string>;
 
 inline void add(void* user, const std::string& text) {

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct World : Place {
-    explicit World(const std::string& script) {
+struct KeeperWorld : Place {
+    explicit KeeperWorld(const std::string& script) {
         write(path() / "program", "#!/bin/sh\ncd " + path().string() + "\n" + script + "\n", 0755);
     }
     agent::KeptProgram program() const { return {path() / "logs/kept.log", {path() / "program", "word"}}; }
@@ -42,7 +42,7 @@ struct World : Place {
 }  // namespace
 
 TEST_CASE("a kept program is started again with longer and longer pauses until it succeeds") {
-    World world("echo try $NAME $1; echo x >> tries; [ $(wc -l < tries) = 8 ]");
+    KeeperWorld world("echo try $NAME $1; echo x >> tries; [ $(wc -l < tries) = 8 ]");
     std::jthread keeper([&] { world.keep(); });
     for (const auto pause : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
         world.turned.await_waiters(1);
@@ -61,7 +61,7 @@ TEST_CASE("a kept program is started again with longer and longer pauses until i
 }
 
 TEST_CASE("a program that cannot be started any more is tried again") {
-    World world("rm program; exit 1");
+    KeeperWorld world("rm program; exit 1");
     std::jthread keeper([&] { world.keep(); });
     world.turned.await_waiters(1);
     world.turned.advance(1s);
@@ -70,7 +70,7 @@ TEST_CASE("a program that cannot be started any more is tried again") {
 }
 
 TEST_CASE("a kept program lives on alone, once, and ends with its keeper") {
-    World world("echo $PPID > keeper; echo $$ > pid.new; mv pid.new pid; exec sleep 1000");
+    KeeperWorld world("echo $PPID > keeper; echo $$ > pid.new; mv pid.new pid; exec sleep 1000");
     REQUIRE(world.start() == 0);
     REQUIRE(eventually([&] { return world.has("pid"); }));
     const pid_t pid = world.number_in("pid");
@@ -91,7 +91,7 @@ TEST_CASE("what cannot be kept running is refused at once") {
         words.insert(words.begin(), {SVC_AGENT_PROGRAM, "keep-running"});
         return run_command(words, test::long_wait);
     };
-    World world("true");
+    KeeperWorld world("true");
     const std::string log = world.path() / "kept.log";
     CHECK(outcome({}).status.code == 2);
     CHECK(outcome({"--log", log, "/bin/true"}).status.code == 2);

@@ -48,7 +48,7 @@ class InterfacesPlace {
     TemporaryDirectory directory_;
 };
 
-mode_t mode_of(const std::filesystem::path& path) {
+mode_t file_mode_of(const std::filesystem::path& path) {
     struct stat info {};
     return lstat(path.c_str(), &info) == 0 ? info.st_mode & 07777 : 0;
 }
@@ -60,7 +60,7 @@ TEST_CASE("both sockets are served from the first moment") {
     const agent::AgentSockets interfaces(place.options, false);
     CHECK(place.ask() == 200);
     CHECK(GuestClient(place.options.guest_socket).hello().at("ok").as_bool());
-    CHECK(mode_of(place.path() / "run") == 0751);
+    CHECK(file_mode_of(place.path() / "run") == 0751);
 }
 
 TEST_CASE("an image for vehicles is known by its variant") {
@@ -116,7 +116,7 @@ TEST_CASE("the user's folder leads to the sockets, and what stands in the way st
     agent::link_for_user("/run/svc", place.path());
     agent::link_for_user("/run/svc", place.path());
     CHECK(std::filesystem::read_symlink(ours / "sockets") == "/run/svc");
-    CHECK(mode_of(place.path() / "user/1000") == 0700);
+    CHECK(file_mode_of(place.path() / "user/1000") == 0700);
     std::filesystem::remove_all(ours);
     std::filesystem::create_directory(place.path() / "elsewhere");
     std::filesystem::create_directory_symlink(place.path() / "elsewhere", ours);
@@ -153,7 +153,7 @@ TEST_CASE("an agent that was killed is followed by another on the same sockets")
         SpawnOptions options;
         options.arguments = place.command();
         Child agent(options);
-        REQUIRE(test::eventually([&] { return mode_of(place.options.guest_socket) == 0666; }));
+        REQUIRE(test::eventually([&] { return file_mode_of(place.options.guest_socket) == 0666; }));
         REQUIRE(test::eventually([&] { return place.ask() == 200; }));
         test::ask(Target::parse("unix://" + place.options.api_socket.string()),
                   "PATCH /1.0 HTTP/1.1\r\nHost: s\r\nContent-Length: 23\r\n\r\n{\"log_level\":\"warning\"}");

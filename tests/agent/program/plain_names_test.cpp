@@ -1,4 +1,4 @@
-// What the static agent has in the place of the C library's name services.
+// The static agent's replacement for the name services of the C library.
 #include <netdb.h>
 #include <netinet/in.h>
 

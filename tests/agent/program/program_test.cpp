@@ -27,7 +27,7 @@ CommandResult run_agent(std::vector<std::string> arguments) {
     return run_command(arguments, test::long_wait);
 }
 
-// What such a first process leaves behind.
+// Ends the processes that a killed first process leaves running.
 void kill_those_in(const std::filesystem::path& directory) {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {

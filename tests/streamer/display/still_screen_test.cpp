@@ -134,7 +134,7 @@ TEST_CASE("guest that plays nothing sends some packets of sound a second, not fi
     CHECK(test::eventually([&] { return pair.client().sound_packets() > before; }, patience));
 }
 
-// What was drawn before it is told by then: the watch asks the server.
+// The watch asks the X server, so it has reported everything that was drawn before this call.
 bool rests(ScreenWatch& watch) {
     return test::eventually([&] { return !watch.take_change(); }, patience);
 }

@@ -15,7 +15,7 @@
 
 namespace svc::streamer {
 
-// What the peer told so far. Thread-safe.
+// The events that the peer has reported so far. Thread-safe.
 class PeerLog : public PeerEvents {
   public:
     void local_offer(const std::string& sdp) override;

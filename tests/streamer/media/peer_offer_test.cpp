@@ -1,4 +1,4 @@
-// What the offer has to look like, each line of it a requirement of the clients.
+// The lines of an SDP offer, each of them a requirement of the clients.
 #include <catch2/catch.hpp>
 #include <sstream>
 

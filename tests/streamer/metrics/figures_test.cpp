@@ -1,4 +1,4 @@
-// What the streamer is told at its start, and the figures it sends.
+// The streamer's start data, and the metrics that it sends.
 #include <poll.h>
 #include <sys/socket.h>
 

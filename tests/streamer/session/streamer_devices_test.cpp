@@ -1,4 +1,4 @@
-// What the client gives to the guest's devices, and what they ask of it.
+// Messages between the client and the guest's devices: positions, camera, vibration.
 #include "tests/streamer/session/streamer_place.h"
 #include "tests/support/eventually.h"
 

@@ -1,4 +1,4 @@
-// What a client presses and types on its way to the guest.
+// A client's keys, pointer and touches on their way to the guest.
 #include "tests/streamer/session/streamer_place.h"
 
 using namespace svc;

@@ -64,7 +64,7 @@ class CatchPrograms(unittest.TestCase):
         self.assertEqual((1, 1), (status, len(lines)))
 
     def test_a_program_that_runs_no_case_is_not_skipped(self):
-        self.assertEqual((0, []), run(PROGRAM, "--list-tags"))
+        self.assertEqual((0, []), run(PROGRAM, "[none]"))
 
     def test_the_other_values_of_a_case_are_run(self):
         self.assertEqual((0, ['skipped "a case that is skipped for one value": 2 is not here']), run(PROGRAM, "[values]"))

@@ -10,7 +10,7 @@
 
 namespace {
 
-// What `work` writes to standard error.
+// The standard error of `work`.
 template <class Work>
 std::string captured(Work&& work) {
     const svc::TemporaryDirectory tmp(std::filesystem::temp_directory_path());

@@ -11,7 +11,6 @@
 #include <iterator>
 
 #include "libsvc/base/error.h"
-#include "tests/support/eventually.h"
 
 using namespace std::chrono_literals;
 using svc::run_command;
@@ -73,8 +72,8 @@ TEST_CASE("output over the limit is dropped and the command still ends") {
     CHECK(result.errors.size() == 64U << 10);
 }
 
+// Its `sleep` holds the output open: a call that waited for it would take an hour.
 TEST_CASE("a command over its time is killed with its group") {
-    const auto begin = std::chrono::steady_clock::now();
     try {
         run_command({"/bin/sh", "-c", "sleep 3600 & wait"}, 50ms);
         FAIL("did not throw");
@@ -82,14 +81,11 @@ TEST_CASE("a command over its time is killed with its group") {
         CHECK(e.code() == svc::ErrorCode::unavailable);
         CHECK(std::string(e.what()) == "command 'sh' did not end within 50 ms");
     }
-    CHECK(std::chrono::steady_clock::now() - begin < svc::test::long_wait);
 }
 
 TEST_CASE("a command that leaves a background process behind does not hold us up") {
-    const auto begin = std::chrono::steady_clock::now();
-    const auto result = shell("sleep 120 & echo $!");
-    CHECK(std::chrono::steady_clock::now() - begin < svc::test::long_wait);
-    ::kill(std::stoi(result.output), SIGKILL);
+    const auto result = shell("sleep 3600 & echo $!");
+    CHECK(::kill(std::stoi(result.output), SIGKILL) == 0);
 }
 
 TEST_CASE("an absent program is told apart") {

@@ -1,4 +1,4 @@
-// What an archive must not do to the tree it is unpacked into.
+// Archives that would harm the tree that they are unpacked into.
 #include <linux/capability.h>
 #include <sys/xattr.h>
 #include <unistd.h>

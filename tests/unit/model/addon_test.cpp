@@ -2,15 +2,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/golden.h"
-#include "tests/unit/model/record_checks.h"
+#include "tests/unit/model/codec_table.h"
 
 namespace svc {
 namespace {
 
 using test::check_golden;
-using test::code_of;
-using test::message_of;
 
 Addon sample_addon() {
     Addon addon;
@@ -38,11 +35,13 @@ TEST_CASE("the record of an addon") {
     check_golden("unit/model/golden/addon_used.json", to_json(sample_addon(), {"candy"}));
 }
 
-TEST_CASE("an addon is stored whole and read back") {
-    check_golden("unit/model/golden/addon_stored.json", addon_to_store(sample_addon()));
-    const Json stored = Json::parse(test::read_golden("unit/model/golden/addon_stored.json"));
-    CHECK(addon_to_store(addon_from_store(stored)) == stored);
-    test::check_members(stored, {"name", "next_version", "created_at"}, {}, addon_from_store);
+TEST_CASE("an addon is stored whole, read back and checked") {
+    test::check_record_codec<Addon>({"addon_stored.json",
+                                     sample_addon(),
+                                     addon_to_store,
+                                     addon_from_store,
+                                     {"name", "next_version", "created_at"},
+                                     {}});
 }
 
 TEST_CASE("the newest version of an addon is none that is being deleted") {
@@ -78,14 +77,16 @@ TEST_CASE("the entity tag of an addon follows its versions") {
 
 TEST_CASE("the request header of an addon") {
     CHECK(AddonRequest::parse(R"({"name":"ssh","other":1})").name == "ssh");
-    CHECK(message_of([] { AddonRequest::parse(""); }) == "name is required");
-    CHECK(message_of([] { AddonRequest::parse("{}"); }) == "name is required");
-    CHECK(message_of([] { AddonRequest::parse(R"({"name":""})"); }) == "name is required");
-    for (const char* header : {"{", "[]", "null", R"({"name":1})", R"({"name":"a/b"})",
-                               R"({"name":"c5pvhr3fbn40000000a0"})", R"({"name":"a","name":"b"})"}) {
-        INFO(header);
-        CHECK(code_of([&] { AddonRequest::parse(header); }) == ErrorCode::invalid_argument);
-    }
+    test::check_codec(AddonRequest::parse, {{"", "name is required"},
+                                            {"{}", "name is required"},
+                                            {R"({"name":""})", "name is required"},
+                                            {"{", test::is_refused},
+                                            {"[]", test::is_refused},
+                                            {"null", test::is_refused},
+                                            {R"({"name":1})", test::is_refused},
+                                            {R"({"name":"a/b"})", test::is_refused},
+                                            {R"({"name":"c5pvhr3fbn40000000a0"})", test::is_refused},
+                                            {R"({"name":"a","name":"b"})", test::is_refused}});
 }
 
 }  // namespace

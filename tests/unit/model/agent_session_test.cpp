@@ -1,8 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/model/instances/instance.h"
-#include "tests/support/golden.h"
-#include "tests/unit/model/record_checks.h"
+#include "tests/unit/model/codec_table.h"
 
 namespace svc {
 namespace {
@@ -59,33 +58,32 @@ AgentSession sample_agent_session() {
 }
 
 TEST_CASE("the session file, both ways") {
-    test::check_golden("unit/model/golden/session.json", sample_agent_session().to_json());
-    const Json written = Json::parse(test::read_golden("unit/model/golden/session.json"));
-    CHECK(AgentSession::from_json(written).to_json() == written);
-    test::check_members(written, {"instance_id", "token"}, {}, AgentSession::from_json);
+    test::check_record_codec<AgentSession>({"session.json",
+                                            sample_agent_session(),
+                                            [](const AgentSession& session) { return session.to_json(); },
+                                            AgentSession::from_json,
+                                            {"instance_id", "token"},
+                                            {}});
 }
 
 TEST_CASE("what the agent is told of an application, both ways") {
-    const Json written = sample_app().to_json();
-    CHECK(AppSetup::from_json(written).to_json() == written);
+    test::check_record_codec<AppSetup>(
+        {"", sample_app(), [](const AppSetup& app) { return app.to_json(); }, AppSetup::from_json, {}, {}});
     CHECK(AppSetup::from_json(Json::object()).to_json() == AppSetup().to_json());
-    test::check_members(written, {}, {}, AppSetup::from_json);
 }
 
 TEST_CASE("numbers of a session that are out of range are refused") {
-    Json session = sample_agent_session().to_json();
-    session.set("ready", Json::object({{"port", 65536}}));
-    CHECK(test::message_of([&] { AgentSession::from_json(session); }) ==
-          "argument ready.port is invalid: is out of range");
-    session = sample_agent_session().to_json();
-    session.set("boot_timeout_seconds", 0);
-    CHECK(test::code_of([&] { AgentSession::from_json(session); }) == ErrorCode::invalid_argument);
-    for (const Json& bad : {Json("0"), Json(-1), Json(2147483648)}) {
-        session = sample_agent_session().to_json();
-        session.set("gpus", Json::array({0, bad}));
-        CHECK(test::message_of([&] { AgentSession::from_json(session); }) ==
-              "argument gpus is invalid: must be an array of integers");
-    }
+    const std::string session = sample_agent_session().to_json().dump();
+    const auto with = [&](const char* key, const char* value) {
+        return test::with_member(session.c_str(), key, value);
+    };
+    const std::string no_integers = "argument gpus is invalid: must be an array of integers";
+    test::check_codec(AgentSession::from_json, {{with("ready", R"({"port":65536})"),
+                                                 "argument ready.port is invalid: is out of range"},
+                                                {with("boot_timeout_seconds", "0"), test::is_refused},
+                                                {with("gpus", R"([0,"0"])"), no_integers},
+                                                {with("gpus", "[0,-1]"), no_integers},
+                                                {with("gpus", "[0,2147483648]"), no_integers}});
 }
 
 TEST_CASE("notes of a report are left out when there are none") {
@@ -109,13 +107,10 @@ TEST_CASE("reports of the agent, both ways") {
 }
 
 TEST_CASE("reports that say nothing known are refused") {
-    for (const char* bad :
-         {R"({"status":"fine"})", R"({"status":1})", R"({"error_code":"1"})", R"({"error_code":-1})",
-          R"({"error_code":2147483648})", R"({"error_message":1})", R"({"notes":"x"})", "[]"}) {
-        INFO(bad);
-        CHECK(test::code_of([&] { InstanceReport::from_json(Json::parse(bad)); }) ==
-              ErrorCode::invalid_argument);
-    }
+    test::check_codec(InstanceReport::from_json,
+                      test::all_refused({R"({"status":"fine"})", R"({"status":1})", R"({"error_code":"1"})",
+                                         R"({"error_code":-1})", R"({"error_code":2147483648})",
+                                         R"({"error_message":1})", R"({"notes":"x"})", "[]"}));
 }
 
 }  // namespace

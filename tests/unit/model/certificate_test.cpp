@@ -2,12 +2,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/unit/model/record_checks.h"
+#include "tests/unit/model/codec_table.h"
 
 namespace svc {
 namespace {
-
-using test::code_of;
 
 Certificate sample_certificate() {
     Certificate certificate;
@@ -36,15 +34,19 @@ TEST_CASE("the record of a certificate is its text and its fingerprint") {
           Json::object({{"certificate", sample_certificate().pem}, {"fingerprint", std::string(64, 'a')}}));
 }
 
-TEST_CASE("certificates and join tokens are stored whole and read back") {
-    const Json stored = certificate_to_store(sample_certificate());
-    CHECK(certificate_to_store(certificate_from_store(stored)) == stored);
-    test::check_members(stored, {"fingerprint", "pem", "not_before", "not_after", "added_at"}, {},
-                        certificate_from_store);
-    const Json invitation = join_token_to_store(token());
-    CHECK(join_token_to_store(join_token_from_store(invitation)) == invitation);
-    test::check_members(invitation, {"id", "secret_hash", "created_at", "expires_at"}, {},
-                        join_token_from_store);
+TEST_CASE("certificates and join tokens are stored whole, read back and checked") {
+    test::check_record_codec<Certificate>({"",
+                                           sample_certificate(),
+                                           certificate_to_store,
+                                           certificate_from_store,
+                                           {"fingerprint", "pem", "not_before", "not_after", "added_at"},
+                                           {}});
+    test::check_record_codec<JoinToken>({"",
+                                         token(),
+                                         join_token_to_store,
+                                         join_token_from_store,
+                                         {"id", "secret_hash", "created_at", "expires_at"},
+                                         {}});
 }
 
 TEST_CASE("the record of a join token keeps its secret to itself") {
@@ -63,9 +65,9 @@ TEST_CASE("the request for trust takes both spellings") {
     CHECK(other.certificate.empty());
     CHECK(other.trust_password == "pw");
     CHECK(other.join_token == "t");
-    for (const char* body : {"[]", R"({"certificate":1})", R"({"trust-password":1})", R"({"join_token":[]})"})
-        CHECK(code_of([&] { CertificateRequest::from_json(Json::parse(body)); }) ==
-              ErrorCode::invalid_argument);
+    test::check_codec(
+        CertificateRequest::from_json,
+        test::all_refused({"[]", R"({"certificate":1})", R"({"trust-password":1})", R"({"join_token":[]})"}));
 }
 
 }  // namespace

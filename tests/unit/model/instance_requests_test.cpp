@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/model/instances/instance.h"
-#include "tests/support/error_code.h"
+#include "tests/unit/model/codec_table.h"
 
 namespace svc {
 namespace {
@@ -13,10 +13,14 @@ Json raw_launch() {
     return Json::parse(R"({"image_id":"img","instance_type":"a2.3"})");
 }
 
-InstanceCreate launch(const std::string& key, const std::string& value) {
+Json launching(const std::string& key, const std::string& value) {
     Json body = raw_launch();
     body.set(key, Json::parse(value));
-    return InstanceCreate::from_json(body);
+    return body;
+}
+
+InstanceCreate launch(const std::string& key, const std::string& value) {
+    return InstanceCreate::from_json(launching(key, value));
 }
 
 std::string refusal(const std::string& key, const std::string& value) {
@@ -108,104 +112,109 @@ TEST_CASE("the specification's name of a field leads over its alias") {
 }
 
 TEST_CASE("what a launch says twice must be the same") {
-    const auto message = [](const char* body) {
-        Json launch = Json::parse(body);
+    const auto read = [](const Json& body) {
+        Json launch = body;
         launch.set("app_id", "app");
-        return message_of([&] { InstanceCreate::from_json(launch); });
+        InstanceCreate::from_json(launch);
     };
-    CHECK(message(R"({"cpu": 2, "cpus": 2, "resources": {"cpus": 2}})").empty());
-    CHECK(message(R"({"cpus": 2, "resources": {"cpus": 4}})") ==
-          "argument resources.cpus is invalid: must be the same as cpus");
-    CHECK(message(R"({"memory": "1GB", "resources": {"memory": 1}})") ==
-          "argument resources.memory is invalid: must be the same as memory");
-    CHECK(message(R"({"disk_size": 1, "resources": {"disk_size": 2}})") ==
-          "argument resources.disk_size is invalid: must be the same as disk_size");
-    CHECK(message(R"({"gpu_slots": 0, "resources": {"gpu-slots": 3}})") ==
-          "argument resources.gpu-slots is invalid: must be the same as gpu_slots");
-    CHECK(message(R"({"resources": {"cpus": 0}})") ==
-          "argument resources.cpus is invalid: must be at least 1");
-    CHECK(message(R"({"resources": []})") == "argument resources is invalid: must be an object");
+    test::check_codec(
+        read, {{R"({"cpu": 2, "cpus": 2, "resources": {"cpus": 2}})", test::is_taken},
+               {R"({"cpus": 2, "resources": {"cpus": 4}})",
+                "argument resources.cpus is invalid: must be the same as cpus"},
+               {R"({"memory": "1GB", "resources": {"memory": 1}})",
+                "argument resources.memory is invalid: must be the same as memory"},
+               {R"({"disk_size": 1, "resources": {"disk_size": 2}})",
+                "argument resources.disk_size is invalid: must be the same as disk_size"},
+               {R"({"gpu_slots": 0, "resources": {"gpu-slots": 3}})",
+                "argument resources.gpu-slots is invalid: must be the same as gpu_slots"},
+               {R"({"resources": {"cpus": 0}})", "argument resources.cpus is invalid: must be at least 1"},
+               {R"({"resources": []})", "argument resources is invalid: must be an object"}});
 }
 
 TEST_CASE("a launch is from an application or from an image") {
-    const auto message = [](const char* body) {
-        return message_of([&] { InstanceCreate::from_json(Json::parse(body)); });
-    };
     CHECK(InstanceCreate::from_json(Json::parse(R"({"app_id":"app","app_version":2})")).app_version == 2);
-    CHECK(message("{}") == "app_id or image_id is required");
-    CHECK(message(R"({"app_id":"","image_id":""})") == "app_id or image_id is required");
-    CHECK(message(R"({"app_id":"a","image_id":"b"})") ==
-          "argument app_id is invalid: cannot be given together with image_id");
-    CHECK(message(R"({"image_id":"b"})") == "instance_type is required");
-    CHECK(message(R"({"image_id":"b","instance_type":"","gpu_slots":1})") == "instance_type is required");
-    CHECK(message(R"({"image_id":"b","instance_type":"a3.3"})") ==
-          "argument instance_type is invalid: unknown instance type 'a3.3'");
-    CHECK(message(R"({"app_id":"a","instance_type":"a2.3"})").find("argument instance_type is invalid") == 0);
-    CHECK(message(R"({"app_id":"a","addons":["x"]})").find("argument addons is invalid") == 0);
-    CHECK(message(R"({"app_id":"a","image_version":1})").find("argument image_version is invalid") == 0);
-    CHECK(
-        message(R"({"image_id":"b","instance_type":"a2.3","app_version":1})").find("argument app_version") ==
-        0);
-    CHECK(message(R"({"app_id":"a","type":"vm"})") == "type vm not supported");
-    CHECK(message("[]") == "JSON value is not an object");
+    CHECK(message_of([] { InstanceCreate::from_json(Json::parse(R"({"app_id":"a","type":"vm"})")); }) ==
+          "type vm not supported");
+    test::check_codec(
+        InstanceCreate::from_json,
+        {{"{}", "app_id or image_id is required"},
+         {R"({"app_id":"","image_id":""})", "app_id or image_id is required"},
+         {R"({"app_id":"a","image_id":"b"})",
+          "argument app_id is invalid: cannot be given together with image_id"},
+         {R"({"image_id":"b"})", "instance_type is required"},
+         {R"({"image_id":"b","instance_type":"","gpu_slots":1})", "instance_type is required"},
+         {R"({"image_id":"b","instance_type":"a3.3"})",
+          "argument instance_type is invalid: unknown instance type 'a3.3'"},
+         {R"({"app_id":"a","instance_type":"a2.3"})", "argument instance_type is invalid*"},
+         {R"({"app_id":"a","addons":["x"]})", "argument addons is invalid*"},
+         {R"({"app_id":"a","image_version":1})", "argument image_version is invalid*"},
+         {R"({"image_id":"b","instance_type":"a2.3","app_version":1})", "argument app_version*"},
+         {"[]", "JSON value is not an object"}});
 }
 
 TEST_CASE("fields of a launch that are mistyped or out of range are named") {
-    const auto [key, value] = GENERATE(table<std::string, std::string>({{"app_id", "1"},
-                                                                        {"image_id", "true"},
-                                                                        {"instance_type", "2"},
-                                                                        {"image_version", "-1"},
-                                                                        {"image_version", "\"1\""},
-                                                                        {"image_version", "2147483648"},
-                                                                        {"user_data", "{}"},
-                                                                        {"node", "[]"},
-                                                                        {"services", "{}"},
-                                                                        {"services", "[1]"},
-                                                                        {"disk_size", "0"},
-                                                                        {"disk_size", "-1"},
-                                                                        {"disk_size", "1.5"},
-                                                                        {"disk_size", "true"},
-                                                                        {"disk_size", "\"x\""},
-                                                                        {"memory", "0"},
-                                                                        {"memory", "\"\""},
-                                                                        {"memory", "1e30"},
-                                                                        {"memory", "[]"},
-                                                                        {"cpu", "0"},
-                                                                        {"cpu", "1.5"},
-                                                                        {"cpu", "\"2\""},
-                                                                        {"cpus", "0"},
-                                                                        {"cpu", "2147483648"},
-                                                                        {"gpu_slots", "-1"},
-                                                                        {"gpu-slots", "\"1\""},
-                                                                        {"addons", "\"a\""},
-                                                                        {"addons", "[\"\"]"},
-                                                                        {"addons", "[1]"},
-                                                                        {"tags", "{}"},
-                                                                        {"tags", "[\"a,b\"]"},
-                                                                        {"tags", "[\"\"]"},
-                                                                        {"no_start", "1"},
-                                                                        {"config", "\"\""},
-                                                                        {"config", "[]"}}));
-    INFO(key << ": " << value);
-    CHECK(refusal(key, value).find(key) != std::string::npos);
+    test::check_codec(InstanceCreate::from_json,
+                      {
+                          {launching("app_id", "1"), "*app_id*"},
+                          {launching("image_id", "true"), "*image_id*"},
+                          {launching("instance_type", "2"), "*instance_type*"},
+                          {launching("image_version", "-1"), "*image_version*"},
+                          {launching("image_version", "\"1\""), "*image_version*"},
+                          {launching("image_version", "2147483648"), "*image_version*"},
+                          {launching("user_data", "{}"), "*user_data*"},
+                          {launching("node", "[]"), "*node*"},
+                          {launching("services", "{}"), "*services*"},
+                          {launching("services", "[1]"), "*services*"},
+                          {launching("disk_size", "0"), "*disk_size*"},
+                          {launching("disk_size", "-1"), "*disk_size*"},
+                          {launching("disk_size", "1.5"), "*disk_size*"},
+                          {launching("disk_size", "true"), "*disk_size*"},
+                          {launching("disk_size", "\"x\""), "*disk_size*"},
+                          {launching("memory", "0"), "*memory*"},
+                          {launching("memory", "\"\""), "*memory*"},
+                          {launching("memory", "1e30"), "*memory*"},
+                          {launching("memory", "[]"), "*memory*"},
+                          {launching("cpu", "0"), "*cpu*"},
+                          {launching("cpu", "1.5"), "*cpu*"},
+                          {launching("cpu", "\"2\""), "*cpu*"},
+                          {launching("cpus", "0"), "*cpus*"},
+                          {launching("cpu", "2147483648"), "*cpu*"},
+                          {launching("gpu_slots", "-1"), "*gpu_slots*"},
+                          {launching("gpu-slots", "\"1\""), "*gpu-slots*"},
+                          {launching("addons", "\"a\""), "*addons*"},
+                          {launching("addons", "[\"\"]"), "*addons*"},
+                          {launching("addons", "[1]"), "*addons*"},
+                          {launching("tags", "{}"), "*tags*"},
+                          {launching("tags", "[\"a,b\"]"), "*tags*"},
+                          {launching("tags", "[\"\"]"), "*tags*"},
+                          {launching("no_start", "1"), "*no_start*"},
+                          {launching("config", "\"\""), "*config*"},
+                          {launching("config", "[]"), "*config*"},
+                      });
 }
 
 TEST_CASE("the configuration of a launch is checked") {
-    const auto [value, path] = GENERATE(
-        table<std::string, std::string>({{R"({"platform":"vulkan"})", "config.platform"},
-                                         {R"({"platform":1})", "config.platform"},
-                                         {R"({"boot_package":"app"})", "config.boot_package"},
-                                         {R"({"boot_package":1})", "config.boot_package"},
-                                         {R"({"boot_activity":"Main"})", "config.boot_activity"},
-                                         {R"({"boot_activity":1})", "config.boot_activity"},
-                                         {R"({"metrics_server":1})", "config.metrics_server"},
-                                         {R"({"metrics_server":"a\u0000b"})", "config.metrics_server"},
-                                         {R"({"metrics_server":"host"})", "config.metrics_server"},
-                                         {R"({"metrics_server":"host:80,tls"})", "config.metrics_server"},
-                                         {R"({"features":[]})", "config.features"},
-                                         {R"({"disable_watchdog":"no"})", "config.disable_watchdog"},
-                                         {R"({"devmode":0})", "config.devmode"}}));
-    CHECK(refusal("config", value).find("argument " + path + " is invalid") == 0);
+    test::check_codec(
+        InstanceCreate::from_json,
+        {
+            {launching("config", R"({"platform":"vulkan"})"), "argument config.platform is invalid*"},
+            {launching("config", R"({"platform":1})"), "argument config.platform is invalid*"},
+            {launching("config", R"({"boot_package":"app"})"), "argument config.boot_package is invalid*"},
+            {launching("config", R"({"boot_package":1})"), "argument config.boot_package is invalid*"},
+            {launching("config", R"({"boot_activity":"Main"})"), "argument config.boot_activity is invalid*"},
+            {launching("config", R"({"boot_activity":1})"), "argument config.boot_activity is invalid*"},
+            {launching("config", R"({"metrics_server":1})"), "argument config.metrics_server is invalid*"},
+            {launching("config", R"({"metrics_server":"a\u0000b"})"),
+             "argument config.metrics_server is invalid*"},
+            {launching("config", R"({"metrics_server":"host"})"),
+             "argument config.metrics_server is invalid*"},
+            {launching("config", R"({"metrics_server":"host:80,tls"})"),
+             "argument config.metrics_server is invalid*"},
+            {launching("config", R"({"features":[]})"), "argument config.features is invalid*"},
+            {launching("config", R"({"disable_watchdog":"no"})"),
+             "argument config.disable_watchdog is invalid*"},
+            {launching("config", R"({"devmode":0})"), "argument config.devmode is invalid*"},
+        });
     for (const char* platform : {"", "null", "swrast", "webrtc"})
         CHECK(launch("config", R"({"platform":")" + std::string(platform) + "\"}").config.platform ==
               platform);
@@ -243,30 +252,34 @@ TEST_CASE("a change of an instance is a status or its protection") {
 }
 
 TEST_CASE("services of a launch are checked") {
-    const auto [service, message] = GENERATE(table<std::string, std::string>(
-        {{R"({"protocols":["tcp"]})", "services[0].port is required"},
-         {R"({"port":0,"protocols":["tcp"]})",
+    test::check_codec(
+        InstanceCreate::from_json,
+        {{launching("services", "[" + std::string(R"({"protocols":["tcp"]})") + "]"),
+          "services[0].port is required"},
+         {launching("services", "[" + std::string(R"({"port":0,"protocols":["tcp"]})") + "]"),
           "argument services[0].port is invalid: must be from 1 to 65535"},
-         {R"({"port":65536,"protocols":["tcp"]})",
+         {launching("services", "[" + std::string(R"({"port":65536,"protocols":["tcp"]})") + "]"),
           "argument services[0].port is invalid: must be from 1 to 65535"},
-         {R"({"port":"22","protocols":["tcp"]})",
+         {launching("services", "[" + std::string(R"({"port":"22","protocols":["tcp"]})") + "]"),
           "argument services[0].port is invalid: must be a 64-bit integer"},
-         {R"({"port":22})", "services[0].protocols is required"},
-         {R"({"port":22,"protocols":[]})", "services[0].protocols is required"},
-         {R"({"port":22,"protocols":["sctp"]})",
+         {launching("services", "[" + std::string(R"({"port":22})") + "]"),
+          "services[0].protocols is required"},
+         {launching("services", "[" + std::string(R"({"port":22,"protocols":[]})") + "]"),
+          "services[0].protocols is required"},
+         {launching("services", "[" + std::string(R"({"port":22,"protocols":["sctp"]})") + "]"),
           "argument services[0].protocols is invalid: must be tcp or udp"},
-         {R"({"port":22,"port_end":21,"protocols":["tcp"]})",
+         {launching("services", "[" + std::string(R"({"port":22,"port_end":21,"protocols":["tcp"]})") + "]"),
           "argument services[0].port_end is invalid: must not be below port"},
-         {R"({"port":22,"port_end":65536,"protocols":["tcp"]})",
+         {launching("services",
+                    "[" + std::string(R"({"port":22,"port_end":65536,"protocols":["tcp"]})") + "]"),
           "argument services[0].port_end is invalid: must be from 1 to 65535"},
-         {R"({"port":22,"protocols":["tcp"],"expose":1})",
+         {launching("services", "[" + std::string(R"({"port":22,"protocols":["tcp"],"expose":1})") + "]"),
           "argument services[0].expose is invalid: must be true or false"},
-         {R"({"port":22,"protocols":["tcp"],"name":"A"})",
+         {launching("services", "[" + std::string(R"({"port":22,"protocols":["tcp"],"name":"A"})") + "]"),
           "argument services[0].name is invalid: only lower-case letters, digits and - are allowed, - not "
-          "first"}}));
-    CHECK(refusal("services", "[" + service + "]") == message);
-    CHECK(refusal("services", R"([{"port":1,"protocols":["tcp"]},{"port":1,"protocols":["tcp"]}])") ==
-          "argument services[1].port is invalid: overlaps with services[0]");
+          "first"},
+         {launching("services", R"([{"port":1,"protocols":["tcp"]},{"port":1,"protocols":["tcp"]}])"),
+          "argument services[1].port is invalid: overlaps with services[0]"}});
 }
 
 TEST_CASE("user data has at most 10240 bytes") {
@@ -290,23 +303,24 @@ TEST_CASE("exec") {
 }
 
 TEST_CASE("an exec that cannot be run is refused") {
-    const auto [body, part] = GENERATE(table<std::string, std::string>(
-        {{"{}", "command is required"},
-         {R"({"command":[]})", "command is required"},
-         {R"({"command":[""]})", "command is required"},
-         {R"({"command":"sh"})", "argument command is invalid"},
-         {R"({"command":["a",1]})", "argument command[1] is invalid"},
-         {R"({"command":["a\u0000b"]})", "argument command[0] is invalid"},
-         {R"({"command":["a"],"environment":[]})", "argument environment is invalid"},
-         {R"({"command":["a"],"environment":{"A":1}})", "argument environment.A is invalid"},
-         {R"({"command":["a"],"environment":{"":"1"}})", "argument environment is invalid"},
-         {R"({"command":["a"],"environment":{"A=B":"1"}})", "argument environment is invalid"},
-         {R"({"command":["a"],"environment":{"A":"\u0000"}})", "argument environment.A is invalid"},
-         {R"({"command":["a"],"interactive":"yes"})", "argument interactive is invalid"},
-         {R"({"command":["a"],"width":-1})", "argument width is invalid"},
-         {R"({"command":["a"],"height":65536})", "argument height is invalid"}}));
-    const Json request = Json::parse(body);
-    CHECK(message_of([&] { ExecRequest::from_json(request); }).find(part) == 0);
+    test::check_codec(
+        ExecRequest::from_json,
+        {
+            {"{}", "command is required*"},
+            {R"({"command":[]})", "command is required*"},
+            {R"({"command":[""]})", "command is required*"},
+            {R"({"command":"sh"})", "argument command is invalid*"},
+            {R"({"command":["a",1]})", "argument command[1] is invalid*"},
+            {R"({"command":["a\u0000b"]})", "argument command[0] is invalid*"},
+            {R"({"command":["a"],"environment":[]})", "argument environment is invalid*"},
+            {R"({"command":["a"],"environment":{"A":1}})", "argument environment.A is invalid*"},
+            {R"({"command":["a"],"environment":{"":"1"}})", "argument environment is invalid*"},
+            {R"({"command":["a"],"environment":{"A=B":"1"}})", "argument environment is invalid*"},
+            {R"({"command":["a"],"environment":{"A":"\u0000"}})", "argument environment.A is invalid*"},
+            {R"({"command":["a"],"interactive":"yes"})", "argument interactive is invalid*"},
+            {R"({"command":["a"],"width":-1})", "argument width is invalid*"},
+            {R"({"command":["a"],"height":65536})", "argument height is invalid*"},
+        });
 }
 
 }  // namespace

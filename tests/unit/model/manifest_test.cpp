@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/error_code.h"
+#include "tests/unit/model/codec_table.h"
 
 namespace svc {
 namespace {
@@ -12,7 +12,7 @@ using test::message_of;
 
 constexpr std::uint64_t gigabyte = std::uint64_t{1} << 30;
 
-// The manifest of the facts, which uses every key.
+// A manifest that uses every key.
 Json whole() {
     return Json::parse(R"({
         "name": "candy", "version": "1.10", "instance-type": "a4.3", "image": "base-image",
@@ -49,19 +49,12 @@ Json extra(const char* member, const Json& value) {
     return with("extra-data", Json::object({{"file", item}}));
 }
 
-struct Bad {
-    Json document;
-    std::string message;
-};
-
 std::string invalid(const std::string& rest) {
     return "manifest is malformed: argument " + rest;
 }
 
-void check_refused(const Bad& bad) {
-    INFO(bad.document.dump());
-    CHECK(code_of([&] { ApplicationManifest::parse(bad.document); }) == ErrorCode::invalid_argument);
-    CHECK(message_of([&] { ApplicationManifest::parse(bad.document); }) == bad.message);
+void parse_manifest(const Json& document) {
+    ApplicationManifest::parse(document);
 }
 
 TEST_CASE("a manifest with every key") {
@@ -168,29 +161,29 @@ TEST_CASE("every key of a manifest has a type") {
 TEST_CASE("names, texts and patterns of a manifest") {
     Json nameless = whole();
     nameless.erase("name");
-    check_refused({nameless, "manifest is malformed: name is required"});
-    check_refused({with("name", ""), "manifest is malformed: name is required"});
-    check_refused({with("name", std::string(129, 'x')), "manifest is malformed: length of name is invalid"});
-    check_refused(
-        {with("name", "a b"), invalid("name is invalid: only letters, digits and _ - . are allowed")});
-    check_refused(
-        {with("name", "a:b"), invalid("name is invalid: only letters, digits and _ - . are allowed")});
-    check_refused(
-        {with("name", "c5pvhr3fbn40000000a0"), invalid("name is invalid: must not look like an id")});
-    check_refused(
-        {with("version", std::string(51, 'v')),
-         invalid("version is invalid: '" + std::string(51, 'v') + "' is longer than 50 characters")});
-    check_refused({with("instance-type", "a3.3"),
-                   invalid("instance-type is invalid: 'a3.3' is an unknown instance type")});
-    check_refused({with("boot-package", "candy"),
-                   invalid("boot-package is invalid: 'candy' is not a package name like com.example.app")});
-    check_refused(
-        {with("boot-activity", "Main"),
-         invalid("boot-activity is invalid: 'Main' is not an activity like com.example.app.Main or .Main")});
-    check_refused({with("video-encoder", "cpu"),
-                   invalid("video-encoder is invalid: 'cpu' is not one of gpu, gpu-preferred, software")});
-    check_refused({with("abi", "mips"), invalid("abi is invalid: 'mips' is not one of x86, x86_64, armeabi, "
-                                                "armeabi-v7a, arm64-v8a")});
+    test::check_codec(
+        parse_manifest,
+        {
+            {nameless, "manifest is malformed: name is required"},
+            {with("name", ""), "manifest is malformed: name is required"},
+            {with("name", std::string(129, 'x')), "manifest is malformed: length of name is invalid"},
+            {with("name", "a b"), invalid("name is invalid: only letters, digits and _ - . are allowed")},
+            {with("name", "a:b"), invalid("name is invalid: only letters, digits and _ - . are allowed")},
+            {with("name", "c5pvhr3fbn40000000a0"), invalid("name is invalid: must not look like an id")},
+            {with("version", std::string(51, 'v')),
+             invalid("version is invalid: '" + std::string(51, 'v') + "' is longer than 50 characters")},
+            {with("instance-type", "a3.3"),
+             invalid("instance-type is invalid: 'a3.3' is an unknown instance type")},
+            {with("boot-package", "candy"),
+             invalid("boot-package is invalid: 'candy' is not a package name like com.example.app")},
+            {with("boot-activity", "Main"),
+             invalid(
+                 "boot-activity is invalid: 'Main' is not an activity like com.example.app.Main or .Main")},
+            {with("video-encoder", "cpu"),
+             invalid("video-encoder is invalid: 'cpu' is not one of gpu, gpu-preferred, software")},
+            {with("abi", "mips"), invalid("abi is invalid: 'mips' is not one of x86, x86_64, armeabi, "
+                                          "armeabi-v7a, arm64-v8a")},
+        });
     CHECK_NOTHROW(
         ApplicationManifest::parse(with("version", std::string(25, 'v') + "ääääääääääääääääääääääääl")));
     CHECK_NOTHROW(ApplicationManifest::parse(with("boot-activity", ".Main")));
@@ -198,77 +191,87 @@ TEST_CASE("names, texts and patterns of a manifest") {
 }
 
 TEST_CASE("lists of a manifest") {
-    check_refused({with("required-permissions", Json::array({"*", "android.permission.CAMERA"})),
-                   invalid("required-permissions[0] is invalid: '*' must stand alone")});
-    check_refused({with("required-permissions", Json::array({""})),
-                   invalid("required-permissions[0] is invalid: '' is not the name of a permission")});
-    check_refused({with("addons", Json::array({"ssh", "a/b"})),
-                   invalid("addons[1] is invalid: only letters, digits and _ - . are allowed")});
-    check_refused(
-        {with("addons", Json::array({"ssh", "ssh"})), invalid("addons[0] is invalid: 'ssh' appears twice")});
-    check_refused({with("tags", Json::array({"a,b"})),
-                   invalid("tags[0] is invalid: commas and control characters are not allowed")});
-    check_refused({with("tags", Json::array({""})), "manifest is malformed: length of tags[0] is invalid"});
-    check_refused({with("features", Json::array({"a,b"})),
-                   invalid("features[0] is invalid: 'a,b' is not a feature flag")});
-    check_refused({with("node-selector", Json::array({""})),
-                   "manifest is malformed: length of node-selector[0] is invalid"});
-    check_refused(
-        {with("bootstrap", "keep", Json::array({"/etc"})),
-         invalid("bootstrap.keep[0] is invalid: '/etc' must be relative to the application's directory")});
-    check_refused({with("bootstrap", "keep", Json::array({"a/../../b"})),
-                   invalid("bootstrap.keep[0] is invalid: 'a/../../b' must not contain ..")});
-    check_refused({with("bootstrap", "keep", Json::array({""})),
-                   invalid("bootstrap.keep[0] is invalid: '' is not a pattern")});
+    test::check_codec(
+        parse_manifest,
+        {
+            {with("required-permissions", Json::array({"*", "android.permission.CAMERA"})),
+             invalid("required-permissions[0] is invalid: '*' must stand alone")},
+            {with("required-permissions", Json::array({""})),
+             invalid("required-permissions[0] is invalid: '' is not the name of a permission")},
+            {with("addons", Json::array({"ssh", "a/b"})),
+             invalid("addons[1] is invalid: only letters, digits and _ - . are allowed")},
+            {with("addons", Json::array({"ssh", "ssh"})),
+             invalid("addons[0] is invalid: 'ssh' appears twice")},
+            {with("tags", Json::array({"a,b"})),
+             invalid("tags[0] is invalid: commas and control characters are not allowed")},
+            {with("tags", Json::array({""})), "manifest is malformed: length of tags[0] is invalid"},
+            {with("features", Json::array({"a,b"})),
+             invalid("features[0] is invalid: 'a,b' is not a feature flag")},
+            {with("node-selector", Json::array({""})),
+             "manifest is malformed: length of node-selector[0] is invalid"},
+            {with("bootstrap", "keep", Json::array({"/etc"})),
+             invalid("bootstrap.keep[0] is invalid: '/etc' must be relative to the application's directory")},
+            {with("bootstrap", "keep", Json::array({"a/../../b"})),
+             invalid("bootstrap.keep[0] is invalid: 'a/../../b' must not contain ..")},
+            {with("bootstrap", "keep", Json::array({""})),
+             invalid("bootstrap.keep[0] is invalid: '' is not a pattern")},
+        });
 }
 
 TEST_CASE("watchdog, hooks and services of a manifest") {
-    check_refused({with("watchdog", "allowed-packages", Json::array({"com.ok", "x y"})),
-                   invalid("watchdog.allowed-packages[1] is invalid: 'x y' is not a package name")});
-    check_refused({with("watchdog", "allowed-packages", Json::array({"*", "com.ok"})),
-                   invalid("watchdog.allowed-packages[0] is invalid: '*' must stand alone")});
-    check_refused({with("watchdog", "disabled", "yes"),
-                   invalid("watchdog.disabled is invalid: must be true or false")});
-    CHECK_NOTHROW(ApplicationManifest::parse(with("watchdog", "allowed-packages", Json::array({"*"}))));
-    check_refused({with("hooks", "timeout", "16m"), invalid("hooks.timeout is invalid: '16m' is above 15m")});
-    check_refused({with("hooks", "timeout", "-1s"),
-                   invalid("hooks.timeout is invalid: '-1s' is not a duration like 90s or 5m")});
-    check_refused({with("hooks", "timeout", "0s"), invalid("hooks.timeout is invalid: '0s' is not above 0")});
-    check_refused({with("hooks", "timeout", 90), invalid("hooks.timeout is invalid: must be a string")});
     const auto service = [](const char* key, const Json& value) {
         Json entry = Json::parse(R"({"name":"adb","port":5559,"protocols":["tcp"]})");
         entry.set(key, value);
         return with("services", Json::array({entry}));
     };
-    check_refused({service("port", 0), invalid("services[0].port is invalid: must be from 1 to 65535")});
-    check_refused({service("port", 65536), invalid("services[0].port is invalid: must be from 1 to 65535")});
-    check_refused({service("port", Json()), "manifest is malformed: services[0].port is required"});
-    check_refused(
-        {service("port_end", 80), invalid("services[0].port_end is invalid: must not be below port")});
-    check_refused(
-        {service("protocols", Json::array()), "manifest is malformed: services[0].protocols is required"});
-    check_refused({service("protocols", Json::array({"sctp"})),
-                   invalid("services[0].protocols is invalid: must be tcp or udp")});
-    check_refused(
-        {service("expose", "yes"), invalid("services[0].expose is invalid: must be true or false")});
+    test::check_codec(
+        parse_manifest,
+        {
+            {with("watchdog", "allowed-packages", Json::array({"com.ok", "x y"})),
+             invalid("watchdog.allowed-packages[1] is invalid: 'x y' is not a package name")},
+            {with("watchdog", "allowed-packages", Json::array({"*", "com.ok"})),
+             invalid("watchdog.allowed-packages[0] is invalid: '*' must stand alone")},
+            {with("watchdog", "disabled", "yes"),
+             invalid("watchdog.disabled is invalid: must be true or false")},
+            {with("hooks", "timeout", "16m"), invalid("hooks.timeout is invalid: '16m' is above 15m")},
+            {with("hooks", "timeout", "-1s"),
+             invalid("hooks.timeout is invalid: '-1s' is not a duration like 90s or 5m")},
+            {with("hooks", "timeout", "0s"), invalid("hooks.timeout is invalid: '0s' is not above 0")},
+            {with("hooks", "timeout", 90), invalid("hooks.timeout is invalid: must be a string")},
+            {service("port", 0), invalid("services[0].port is invalid: must be from 1 to 65535")},
+            {service("port", 65536), invalid("services[0].port is invalid: must be from 1 to 65535")},
+            {service("port", Json()), "manifest is malformed: services[0].port is required"},
+            {service("port_end", 80), invalid("services[0].port_end is invalid: must not be below port")},
+            {service("protocols", Json::array()), "manifest is malformed: services[0].protocols is required"},
+            {service("protocols", Json::array({"sctp"})),
+             invalid("services[0].protocols is invalid: must be tcp or udp")},
+            {service("expose", "yes"), invalid("services[0].expose is invalid: must be true or false")},
+        });
+    CHECK_NOTHROW(ApplicationManifest::parse(with("watchdog", "allowed-packages", Json::array({"*"}))));
 }
 
 TEST_CASE("resources of a manifest") {
     const auto resource = [](const char* key, const Json& value) { return with("resources", key, value); };
-    check_refused({resource("cpus", 0), invalid("resources.cpus is invalid: '0' is below 1")});
-    check_refused({resource("cpus", "4"), invalid("resources.cpus is invalid: must be a 64-bit integer")});
-    check_refused({resource("cpus", 1e10), invalid("resources.cpus is invalid: '10000000000' is too large")});
-    for (const Json& value : {Json("4 GB"), Json(true), Json(-1), Json("-1")})
-        check_refused(
-            {resource("memory", value),
-             invalid("resources.memory is invalid: must be a whole number of bytes, or text like 512MB "
-                     "or 3GB (units B, kB, MB, GB, TB, PB, EB)")});
-    check_refused({resource("memory", "0MB"), invalid("resources.memory is invalid: must be above 0")});
-    check_refused({resource("disk-size", 0), invalid("resources.disk-size is invalid: must be above 0")});
-    check_refused({resource("gpu-slots", -1), invalid("resources.gpu-slots is invalid: '-1' is below 0")});
-    check_refused({resource("gpu-slots", -2), invalid("resources.gpu-slots is invalid: '-2' is below -1")});
-    check_refused({resource("gpu-type", "s3"),
-                   invalid("resources.gpu-type is invalid: 's3' is not one of amd, intel, nvidia")});
+    const std::string no_size = invalid(
+        "resources.memory is invalid: must be a whole number of bytes, or text like 512MB "
+        "or 3GB (units B, kB, MB, GB, TB, PB, EB)");
+    test::check_codec(
+        parse_manifest,
+        {
+            {resource("cpus", 0), invalid("resources.cpus is invalid: '0' is below 1")},
+            {resource("cpus", "4"), invalid("resources.cpus is invalid: must be a 64-bit integer")},
+            {resource("cpus", 1e10), invalid("resources.cpus is invalid: '10000000000' is too large")},
+            {resource("memory", "4 GB"), no_size},
+            {resource("memory", true), no_size},
+            {resource("memory", -1), no_size},
+            {resource("memory", "-1"), no_size},
+            {resource("memory", "0MB"), invalid("resources.memory is invalid: must be above 0")},
+            {resource("disk-size", 0), invalid("resources.disk-size is invalid: must be above 0")},
+            {resource("gpu-slots", -1), invalid("resources.gpu-slots is invalid: '-1' is below 0")},
+            {resource("gpu-slots", -2), invalid("resources.gpu-slots is invalid: '-2' is below -1")},
+            {resource("gpu-type", "s3"),
+             invalid("resources.gpu-type is invalid: 's3' is not one of amd, intel, nvidia")},
+        });
 }
 
 TEST_CASE("a manifest may ask for any size that a launch may ask for") {
@@ -308,26 +311,20 @@ TEST_CASE("extra data goes to the directories of its package alone") {
 }
 
 TEST_CASE("names, owners and permissions of extra data") {
-    for (const char* owner : {"1000", "a:b:c", ":", "70000:0", "-1:0", "a b:c"}) {
-        INFO(owner);
-        CHECK(message_of([&] { ApplicationManifest::parse(extra("owner", owner)); }) ==
-              invalid("extra-data.file.owner is invalid: '" + std::string(owner) +
-                      "' is not an owner like uid:gid"));
-    }
-    for (const char* mode : {"66", "0888", "rwx", "00660", "-660"}) {
-        INFO(mode);
-        CHECK(message_of([&] { ApplicationManifest::parse(extra("permissions", mode)); }) ==
-              invalid("extra-data.file.permissions is invalid: '" + std::string(mode) +
-                      "' is not octal permissions like 0660"));
-    }
-    for (const char* name : {"a/b", "..", "."}) {
-        const Json item = Json::object({{"target", "/data/data/com.foo.candy"}});
-        CHECK(code_of([&] {
-                  ApplicationManifest::parse(with("extra-data", Json::object({{name, item}})));
-              }) == ErrorCode::invalid_argument);
-    }
-    check_refused({with("extra-data", Json::object({{"file", Json::object()}})),
-                   "manifest is malformed: extra-data.file.target is required"});
+    std::vector<test::CodecRow> rows{{with("extra-data", Json::object({{"file", Json::object()}})),
+                                      "manifest is malformed: extra-data.file.target is required"}};
+    for (const std::string owner : {"1000", "a:b:c", ":", "70000:0", "-1:0", "a b:c"})
+        rows.emplace_back(extra("owner", owner), invalid("extra-data.file.owner is invalid: '" + owner +
+                                                         "' is not an owner like uid:gid"));
+    for (const std::string mode : {"66", "0888", "rwx", "00660", "-660"})
+        rows.emplace_back(extra("permissions", mode), invalid("extra-data.file.permissions is invalid: '" +
+                                                              mode + "' is not octal permissions like 0660"));
+    for (const char* name : {"a/b", "..", "."})
+        rows.emplace_back(
+            with("extra-data",
+                 Json::object({{name, Json::object({{"target", "/data/data/com.foo.candy"}})}})),
+            test::is_refused);
+    test::check_codec(parse_manifest, rows);
 }
 
 TEST_CASE("the manifest of an addon") {
@@ -338,11 +335,11 @@ TEST_CASE("the manifest of an addon") {
     CHECK(manifest.abi_support == std::vector<std::string>{"armeabi"});
     CHECK(manifest.hook_timeout_seconds() == 90);
     CHECK(AddonManifest::parse(Json::object()).hook_timeout_seconds() == 300);
-    for (const char* bad : {R"({"name":"a b"})", R"({"provides":{"abi-support":["x86"]}})",
-                            R"({"provides":1})", R"({"hooks":{"timeout":"1h"}})", R"({"description":1})"}) {
-        INFO(bad);
-        CHECK(code_of([&] { AddonManifest::parse(Json::parse(bad)); }) == ErrorCode::invalid_argument);
-    }
+    const auto parse = [](const Json& document) { AddonManifest::parse(document); };
+    test::check_codec(
+        parse,
+        test::all_refused({R"({"name":"a b"})", R"({"provides":{"abi-support":["x86"]}})",
+                           R"({"provides":1})", R"({"hooks":{"timeout":"1h"}})", R"({"description":1})"}));
 }
 
 TEST_CASE("resources overlay those of the instance type one by one") {

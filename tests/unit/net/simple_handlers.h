@@ -1,5 +1,5 @@
 #pragma once
-// What tests of the server serve and ask.
+// Handlers and requests for the tests of the server.
 #include <catch2/catch.hpp>
 
 #include "libsvc/net/server/server.h"

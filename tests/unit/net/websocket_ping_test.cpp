@@ -1,4 +1,4 @@
-// Who is asked whether he is still there, and who is given up.
+// Pings to silent peers, and when the server gives a peer up.
 #include <poll.h>
 #include <sys/socket.h>
 

@@ -97,7 +97,7 @@ struct EngineFixture {
     Operation stored(const std::string& id) {
         return operation_from_store(Json::parse(sqlite.get("operations/" + id)->value));
     }
-    // What a daemon that was killed has left in the store.
+    // Stores an operation as a killed daemon leaves it.
     std::string leave_behind(OperationStatus status, OperationSpec spec) {
         Operation record;
         record.id = OperationId(ids.uuid());

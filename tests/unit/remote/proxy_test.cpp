@@ -63,7 +63,7 @@ class TestProxy {
         while (pass(client.get(), server.get())) {
         }
     }
-    // What has come on one side goes to the other; false at the end of either.
+    // Copies the bytes of one side to the other; false at the end of either.
     static bool pass(int a, int b) {
         pollfd both[2] = {{a, POLLIN, 0}, {b, POLLIN, 0}};
         if (poll(both, 2, 20'000) <= 0) return false;

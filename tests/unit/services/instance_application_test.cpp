@@ -1,4 +1,4 @@
-// What launches are made from: applications, addons, configuration.
+// Launches from applications, addons and configuration.
 #include <thread>
 
 #include "libsvc/net/socket/host_address.h"

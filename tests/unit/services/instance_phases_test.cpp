@@ -1,4 +1,4 @@
-// What comes after a guest, and ends that meet a start.
+// The end hooks of an instance, and stops that meet a start.
 #include <fstream>
 
 #include "tests/support/eventually.h"

@@ -1,4 +1,4 @@
-// What the next life of the daemon makes of instances.
+// Instances after a restart of the daemon.
 #include "tests/unit/services/instance_fixture.h"
 
 using namespace svc;

@@ -1,4 +1,4 @@
-// What guests say, too much of it included: nothing of it keeps an operator from doing what he wants.
+// Reports of guests, also far too many: no report keeps an operator's request from being carried out.
 #include <regex>
 
 #include "libsvc/base/log.h"

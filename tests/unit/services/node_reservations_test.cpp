@@ -1,4 +1,4 @@
-// What instances take of a node, and give back.
+// Resources that instances reserve on a node, and release.
 #include <set>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// What is in the registry and what is here become the same.
+// Synchronisation of the local applications with the registry.
 #include "libsvc/services/registry/registry_service.h"
 
 #include "libsvc/services/registry/catalogue_versions.h"

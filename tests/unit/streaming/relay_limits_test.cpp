@@ -1,4 +1,4 @@
-// What neither side may say, and how much of it.
+// Messages that the relay refuses, and its limits.
 #include "tests/support/eventually.h"
 #include "tests/unit/streaming/relay_fixture.h"
 

@@ -283,7 +283,8 @@ TEST_CASE("clients and instances that come and go at once do no harm") {
         threads.push_back(
             try_often([](RelayServer& server, int) { server.relay.fail_client("s", "tried"); }));
     }
-    // Whoever came last may be served after it has gone, and would take the place of who comes now.
+    // The server may still serve the last connection after its client has gone; it would be taken for the
+    // instance that registers next.
     test::eventually("all connections have ended", [&] { return t.server().connections() == 0; });
     auto instance = t.registered("s", t.unix_target());
     auto client = t.client("s", "last", t.unix_target());

@@ -1,4 +1,4 @@
-// Who may talk to whom through a session, and how it ends.
+// The relay between the clients and the instance of a session, and how it ends.
 #include "libsvc/base/error.h"
 #include "tests/unit/streaming/relay_fixture.h"
 

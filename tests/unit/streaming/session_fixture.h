@@ -129,7 +129,7 @@ struct RemovalGate : Gate {
     explicit RemovalGate(FakeManagement& management) { management.on_remove(hook()); }
 };
 
-// What all gateways have in common.
+// The store, the clock and the regions that all gateways of a test share.
 struct SessionWorld {
     ManualClock clock;
     SequenceIds ids;

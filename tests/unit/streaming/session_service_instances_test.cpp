@@ -1,4 +1,4 @@
-// What becomes of a session when its instance fails, stops, or is deleted.
+// How a session ends when its instance fails, stops, or is deleted.
 #include <atomic>
 #include <optional>
 

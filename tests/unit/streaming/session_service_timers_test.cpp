@@ -1,4 +1,4 @@
-// What time does to sessions.
+// The time limits of sessions.
 #include <atomic>
 #include <memory>
 

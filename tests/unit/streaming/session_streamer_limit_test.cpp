@@ -1,4 +1,4 @@
-// What becomes of sessions whose instance runs without a streamer.
+// The time limit of sessions whose instance runs without a streamer.
 #include <atomic>
 #include <memory>
 
