@@ -25,6 +25,7 @@
 #include "libsvc/runtime/simulated/simulated_runtime.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "tests/support/error_code.h"
+#include "tests/support/eventually.h"
 #include "tests/support/failing_store.h"
 #include "tests/support/fake_runtime.h"
 #include "tests/support/freezing_store.h"
@@ -141,7 +142,11 @@ struct ServiceWorld {
     void set_life(std::unique_ptr<Life> next) {
         std::unique_lock lock(life_mutex, std::defer_lock);
         // A report that came when the engine had stopped already is waited for until its time is over.
-        while (!lock.try_lock_for(std::chrono::milliseconds(50))) clock.advance(std::chrono::seconds(3));
+        eventually("no report is under way", [&] {
+            if (lock.try_lock_for(std::chrono::milliseconds(50))) return true;
+            clock.advance(std::chrono::seconds(3));
+            return false;
+        });
         life = std::move(next);
     }
     void end_life() {

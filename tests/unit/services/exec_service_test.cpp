@@ -269,10 +269,8 @@ TEST_CASE_METHOD(ExecFixture, "a command ends with the container") {
 TEST_CASE_METHOD(ExecFixture, "sockets that do not come in time end it") {
     start({"true"});
     connect("0");
-    eventually("the exec operation has ended", [&] {
-        pass(std::chrono::seconds(1));
-        return is_final(engine().get(started->id.str())->status);
-    });
+    turn_clock_until("the exec operation has ended", std::chrono::seconds(1),
+                     [&] { return is_final(engine().get(started->id.str())->status); });
     CHECK(done()->err == "Timed out waiting for websockets to connect");
     CHECK(seen("0").closed);
 }

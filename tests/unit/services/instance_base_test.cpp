@@ -200,10 +200,8 @@ TEST_CASE_METHOD(BaseFixture, "the whole bootstrap has its time") {
         begin();
         finish();
         const std::string operation = records().get(id.str())->launch_operation;
-        eventually("the bootstrap has timed out", [&] {
-            pass(std::chrono::minutes(1));
-            return is_final(engine().get(operation)->status);
-        });
+        turn_clock_until("the bootstrap has timed out", std::chrono::minutes(1),
+                         [&] { return is_final(engine().get(operation)->status); });
     }
     SECTION("one that is up late") {
         come_up();
@@ -329,9 +327,6 @@ TEST_CASE_METHOD(BaseFixture, "a removal that fails is tried again") {
     await_told(id.str(), "failed");
     settle(id.str());
     runtime.before("remove", nullptr);
-    eventually("the container is removed", [&] {
-        pass(std::chrono::seconds(1));
-        return gone.get();
-    });
+    turn_clock_until("the container is removed", std::chrono::seconds(1), [&] { return gone.get(); });
     CHECK_FALSE(exists(id.str()));
 }

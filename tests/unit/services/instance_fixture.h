@@ -28,9 +28,9 @@ struct InstanceFixture : ServiceFixture {
     }
     bool exists(const std::string& id) { return life->instances.find(id) != nullptr; }
     bool has_container(const std::string& id) { return runtime.inspect(id).has_value(); }
-    // Turns the clock until an operation is over: a timer may just have been set when it is turned.
     std::shared_ptr<const Operation> advance_until_final(const std::string& operation) {
-        while (!is_final(engine().get(operation)->status)) pass(std::chrono::minutes(1));
+        turn_clock_until("the operation has ended", std::chrono::minutes(1),
+                         [&] { return is_final(engine().get(operation)->status); });
         return engine().get(operation);
     }
     std::string refusal(const InstanceCreate& create) {

@@ -247,10 +247,8 @@ TEST_CASE_METHOD(ReportFixture, "however often a guest reports while it is stopp
     std::atomic<int> looks{0};
     runtime.before("inspect", [&] { ++looks; });
     const std::string late = records().get(booting())->launch_operation;
-    eventually("the launch has timed out", [&] {
-        pass(std::chrono::minutes(1));
-        return is_final(engine().get(late)->status);
-    });
+    turn_clock_until("the launch has timed out", std::chrono::minutes(1),
+                     [&] { return is_final(engine().get(late)->status); });
     CHECK(looks < 10);  // those of the launch that has failed among them
     end_life();
 }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/eventually.h"
 #include "tests/support/service_world.h"
 
 namespace svc::test {
@@ -61,11 +62,14 @@ struct ServiceFixture : ServiceWorld {
         restart();
     }
 
-    // Time passes, and whoever waits for it gets his turn: for loops that turn the clock until something is
-    // over.
-    void pass(Duration time) {
-        clock.advance(time);
-        std::this_thread::yield();
+    // Turns the clock by `step` until `condition` holds: a timer may just have been set when it is turned.
+    template <class Condition>
+    void turn_clock_until(std::string_view what, Duration step, Condition condition) {
+        eventually(what, [&] {
+            if (condition()) return true;
+            clock.advance(step);
+            return false;
+        });
     }
 
     static InstanceCreate request(const std::string& image = "base") {
