@@ -64,7 +64,7 @@ Response delete_certificate(const Services& services, const Request& request) {
 // Records also without recursion, because an invitation has no URL of its own.
 Response list_tokens(const Services& services, const Request& request) {
     wants_records(request);
-    return sync_list(request, services.certificates.tokens(),
+    return sync_list(request, services.certificates.join_tokens().list(),
                      [](const JoinToken& token) { return to_json(token); });
 }
 
@@ -76,15 +76,15 @@ Response issue_token(const Services& services, const Request& request) {
     const Duration validity =
         with_context("argument expiry is invalid", [&] { return parse_duration(expiry); });
     const ServerIdentity server = services.identity();
-    const IssuedToken issued = services.certificates.issue_token(fields.require_string("name"), validity,
-                                                                 server.fingerprint, server.addresses);
+    const IssuedToken issued = services.certificates.join_tokens().issue(
+        fields.require_string("name"), validity, server.fingerprint, server.addresses);
     Json record = to_json(issued.token);
     record.set("token", issued.text);
     return sync(record);
 }
 
 Response revoke_token(const Services& services, const Request& request) {
-    services.certificates.revoke_token(request.params.at("id"));
+    services.certificates.join_tokens().revoke(request.params.at("id"));
     return sync(Json::object());
 }
 

@@ -1,11 +1,12 @@
 #pragma once
-// Cluster configuration: one key at a time, typed, effective at once (specification: Config; facts 8).
+// Cluster configuration: one key at a time, typed, effective at once (specification: Config).
 #include <functional>
-#include <memory>
+#include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "libsvc/base/guarded.h"
 #include "libsvc/model/cluster/config.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/services/common/precondition.h"
@@ -19,7 +20,8 @@ class ConfigService {
   public:
     // `addons`: those named by application.addons must exist.
     ConfigService(ConfigRecords& records, const Addons& addons, Engine& engine);
-    ~ConfigService();
+    ConfigService(const ConfigService&) = delete;
+    ConfigService& operator=(const ConfigService&) = delete;
 
     ConfigValues values() const;  // a copy; cheap
     bool boolean(std::string_view key) const { return values().boolean(key); }
@@ -37,8 +39,18 @@ class ConfigService {
     std::string etag() const;
 
   private:
-    class Implementation;
-    std::unique_ptr<Implementation> implementation_;
+    void handle(const char* name, std::function<OperationResult(const Operation&)> work);
+    OperationResult tell_change(const Operation& operation);
+    OperationResult make_change(const Operation& operation);
+    void stage(Batch& last, const ConfigRecord& record);
+    void tell(const std::string& key);
+
+    ConfigRecords& records_;
+    const Addons& addons_;
+    Engine& engine_;
+    std::mutex changing_;
+    std::map<std::string, std::vector<std::function<void()>>>
+        listeners_;  // complete before the engine starts
 };
 
 }  // namespace svc

@@ -1,5 +1,5 @@
 #pragma once
-// Rules of images: import of packages, versions, the default, deletion (specification: Images; facts 5.6).
+// Rules of images: import of packages, versions, the default, deletion (specification: Images).
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +14,8 @@
 #include "libsvc/services/common/content.h"
 #include "libsvc/services/common/precondition.h"
 #include "libsvc/services/common/records.h"
+#include "libsvc/services/images/default_image.h"
+#include "libsvc/services/images/image_operations.h"
 
 namespace svc {
 
@@ -35,16 +37,16 @@ struct RemoteImage {
     bool make_default = false;
 };
 
-// Thread-safe. Registers its operation kinds ("image.add", "image.update", "image.delete",
-// "image.delete_version", "image.set_default") with the engine at construction.
+// Thread-safe. Validates requests and starts the operations that ImageOperations runs.
 class ImageService {
   public:
     explicit ImageService(ImageServiceParts parts);
-    ~ImageService();
+    ImageService(const ImageService&) = delete;
+    ImageService& operator=(const ImageService&) = delete;
 
     // Cheap checks before a body is read: name valid and free (conflict), request well-formed.
     void check_create(const ImageRequest& request) const;
-    void check_update(std::string_view id_or_name) const;
+    std::shared_ptr<const Image> check_update(std::string_view id_or_name) const;
     // `fingerprint`: of the header, "" when not given: compared first. `addressed` is how the request named
     // the image, for the operation's resources. All validate synchronously what is cheap (archive readable,
     // metadata.yaml when it is near the front), store record and operation in one commit, and unpack in the
@@ -65,21 +67,43 @@ class ImageService {
     // conflict "image already exists" when that name belongs to an uploaded image.
     Started import(const RemoteImage& remote, UploadedPackage package);
 
-    std::shared_ptr<const Image> get(std::string_view id_or_name) const;
-    std::vector<std::shared_ptr<const Image>> list() const;
-    std::shared_ptr<const Image> default_image() const;  // null: none
-    Json describe(const Image& image) const;     // the API's record, with the ids of applications in used_by
-    std::string etag(const Image& image) const;  // facts 9.3
+    std::shared_ptr<const Image> get(std::string_view id_or_name) const {
+        return parts_.images.get(id_or_name);
+    }
+    std::vector<std::shared_ptr<const Image>> list() const { return parts_.images.list(); }
+    std::shared_ptr<const Image> default_image() const { return default_image_.find(); }  // null: none
+    Json describe(const Image& image) const;  // the API's record, with the ids of applications in used_by
+    std::string etag(const Image& image) const;
     // Called with the image's id after one of its versions has become active; any thread. Set before the
     // engine starts.
-    void on_new_version(std::function<void(const std::string& image_id)> listener);
+    void on_new_version(std::function<void(const std::string& image_id)> listener) {
+        operations_.on_new_version(std::move(listener));
+    }
     // Called with the image's id when PATCH asks for a synchronisation of an image from a server; returns at
     // once. Without a listener that is not supported. Set before the engine starts.
-    void on_sync_request(std::function<void(const std::string& image_id)> listener);
+    void on_sync_request(std::function<void(const std::string& image_id)> listener) {
+        sync_listener_ = std::move(listener);
+    }
 
   private:
-    class Implementation;
-    std::unique_ptr<Implementation> implementation_;
+    Image new_image(const std::string& name, ImageVersion first) const;
+    ImageVersion new_version(int number, const UploadedPackage& package) const;
+    Started start_create(Image image, UploadedPackage package, bool make_default, std::string requestor);
+    Started start_update(const Image& image, ImageVersion version, UploadedPackage package,
+                         std::string_view addressed, bool make_default, std::string requestor,
+                         const Precondition& unchanged);
+    // Makes the package visible and starts the operation whose record refers to it.
+    Started start_import(UploadedPackage package, const OperationSpec& spec,
+                         const std::function<void(Batch&)>& stage);
+    void check_patch(const Image& image, const ImagePatch& patch) const;
+    void check_sync(const Image& image) const;
+    bool is_only_image(const Image& image) const;
+    std::vector<std::string> used_by(const Image& image) const;
+
+    ImageServiceParts parts_;
+    DefaultImage default_image_;
+    ImageOperations operations_;
+    std::function<void(const std::string& image_id)> sync_listener_;  // may be empty
 };
 
 }  // namespace svc

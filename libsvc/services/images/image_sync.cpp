@@ -11,7 +11,8 @@
 #include "libsvc/model/values/api.h"
 #include "libsvc/model/values/names.h"
 #include "libsvc/services/common/await_operation.h"
-#include "libsvc/services/images/image_choice.h"
+#include "libsvc/services/common/progress.h"
+#include "libsvc/services/images/offered_images.h"
 
 namespace svc {
 
@@ -20,61 +21,27 @@ namespace {
 constexpr const char* sync_claim = "images/synchronisation";
 constexpr const char* kind = "image.sync";
 
-// One image that is to come here under a name of ours.
-struct Wanted {
-    OfferedImage offered;
-    std::string name;
-    bool make_default = false;
-};
-
 const ImageVersion* version_of_remote(const Image& image, const std::string& remote_id) {
     const auto found = std::find_if(image.versions.begin(), image.versions.end(),
                                     [&](const ImageVersion& one) { return one.remote_id == remote_id; });
     return found == image.versions.end() ? nullptr : &*found;
 }
 
-Json progress_json(const Wanted& wanted, std::uint64_t bytes) {
-    const std::uint64_t total = wanted.offered.size;
-    return Json::object({{"image", wanted.name},
-                         {"progress", Json::object({{"percent", total > 0 ? bytes * 100 / total : 0},
-                                                    {"processed", bytes},
-                                                    {"total", total}})}});
+Json progress_of(const std::string& image, std::uint64_t bytes, std::uint64_t total) {
+    return Json::object({{"image", image}, {"progress", progress_json(bytes, total)}});
 }
 
 }  // namespace
 
-class ImageSync::Implementation {
-  public:
-    explicit Implementation(ImageSyncParts parts) : parts_(std::move(parts)) {
-        OperationHandler handler;
-        handler.run = [this](OperationContext& context) { return run(context); };
-        handler.resumable = true;  // what is there already is left out the next time
-        parts_.engine.handle(kind, std::move(handler));
-        parts_.images.on_sync_request([this](const std::string& image) { synchronise_one(image); });
-    }
+ImageSync::ImageSync(ImageSyncParts parts) : parts_(std::move(parts)) {
+    OperationHandler handler;
+    handler.run = [this](OperationContext& context) { return run(context); };
+    handler.resumable = true;  // images that have arrived are not fetched again
+    parts_.engine.handle(kind, std::move(handler));
+    parts_.images.on_sync_request([this](const std::string& image) { synchronise_one(image); });
+}
 
-    void synchronise();
-    Started import(std::string_view name, std::string_view remote, bool make_default, std::string requestor);
-
-  private:
-    std::unique_ptr<ImageServer> open() const;
-    Started start(std::string description, Json arguments, const std::string& image, std::string requestor);
-    void synchronise_one(const std::string& image_id);
-    std::shared_ptr<const Image> find(std::string_view id_or_name) const;  // null: none
-    bool is_missing(const OfferedImage& offered) const;
-    std::vector<Wanted> new_images(const std::vector<OfferedImage>& offered) const;
-    std::vector<Wanted> wanted_by(const Operation& operation, const std::vector<OfferedImage>& offered) const;
-
-    OperationResult run(OperationContext& context);
-    void fetch(ImageServer& server, const Wanted& wanted, OperationContext& context);
-    UploadedPackage download(ImageServer& server, const Wanted& wanted, OperationContext& context);
-
-    ImageSyncParts parts_;
-    // Fingerprints of packages that are of no use, so that each poll does not fetch them again.
-    Guarded<std::set<std::string>> useless_;
-};
-
-std::unique_ptr<ImageServer> ImageSync::Implementation::open() const {
+std::unique_ptr<ImageServer> ImageSync::open() const {
     const ConfigValues config = parts_.config.values();
     ImageServerOptions options;
     options.url = config.text("images.url");
@@ -87,14 +54,14 @@ std::unique_ptr<ImageServer> ImageSync::Implementation::open() const {
     return parts_.open(options);
 }
 
-Started ImageSync::Implementation::start(std::string description, Json arguments, const std::string& image,
-                                         std::string requestor) {
+Started ImageSync::start(std::string description, Json arguments, const std::string& image,
+                         std::string requestor) {
     OperationSpec spec;
     spec.kind = kind;
     spec.description = std::move(description);
     if (!image.empty()) spec.resources["images"] = {"/1.0/images/" + image};
     spec.claims = {sync_claim};
-    spec.wait_for_claims = true;  // one at a time: it waits for the operations that unpack
+    spec.wait_for_claims = true;  // it waits for the operations that unpack: one at a time
     spec.cancel_holders = false;
     spec.cancellable = true;
     spec.arguments = std::move(arguments);
@@ -102,20 +69,20 @@ Started ImageSync::Implementation::start(std::string description, Json arguments
     return parts_.engine.start(std::move(spec), {});
 }
 
-void ImageSync::Implementation::synchronise() {
+void ImageSync::synchronise() {
     if (parts_.config.text("images.url").empty() || parts_.engine.claimed(sync_claim)) return;
     if (new_images(open()->list()).empty()) return;
     start("Synchronising images", Json::object(), "", "");
 }
 
-void ImageSync::Implementation::synchronise_one(const std::string& image_id) {
+void ImageSync::synchronise_one(const std::string& image_id) {
     if (parts_.config.text("images.url").empty())
         throw Error(ErrorCode::invalid_argument, "image server not configured");
     start("Synchronising images", Json::object({{"image", image_id}}), image_id, "");
 }
 
-Started ImageSync::Implementation::import(std::string_view name, std::string_view remote, bool make_default,
-                                          std::string requestor) {
+Started ImageSync::import(std::string_view name, std::string_view remote, bool make_default,
+                          std::string requestor) {
     check_image_name("name", name);
     ImageRequest request;
     request.name = std::string(name);
@@ -131,7 +98,7 @@ Started ImageSync::Implementation::import(std::string_view name, std::string_vie
         request.name, std::move(requestor));
 }
 
-std::shared_ptr<const Image> ImageSync::Implementation::find(std::string_view id_or_name) const {
+std::shared_ptr<const Image> ImageSync::find(std::string_view id_or_name) const {
     try {
         return parts_.images.get(id_or_name);
     } catch (const Error& e) {
@@ -140,7 +107,7 @@ std::shared_ptr<const Image> ImageSync::Implementation::find(std::string_view id
     }
 }
 
-bool ImageSync::Implementation::is_missing(const OfferedImage& offered) const {
+bool ImageSync::is_missing(const OfferedImage& offered) const {
     if (useless_.with([&](const auto& known) { return known.contains(offered.fingerprint); })) return false;
     const auto image = find(offered.name);
     if (!image) return true;
@@ -149,7 +116,7 @@ bool ImageSync::Implementation::is_missing(const OfferedImage& offered) const {
     return image->immutable && !image->deleting && version_of_remote(*image, offered.version) == nullptr;
 }
 
-std::vector<Wanted> ImageSync::Implementation::new_images(const std::vector<OfferedImage>& offered) const {
+std::vector<ImageSync::Wanted> ImageSync::new_images(const std::vector<OfferedImage>& offered) const {
     ImageChoice choice;
     choice.architecture = parts_.architecture;
     if (parts_.config.boolean("images.version_lockstep")) choice.lockstep_with = service_version;
@@ -159,8 +126,8 @@ std::vector<Wanted> ImageSync::Implementation::new_images(const std::vector<Offe
     return wanted;
 }
 
-std::vector<Wanted> ImageSync::Implementation::wanted_by(const Operation& operation,
-                                                         const std::vector<OfferedImage>& offered) const {
+std::vector<ImageSync::Wanted> ImageSync::wanted_by(const Operation& operation,
+                                                    const std::vector<OfferedImage>& offered) const {
     const JsonFields arguments(operation.arguments);
     if (const auto id = arguments.string("image")) {
         const auto image = parts_.images.get(*id);
@@ -178,15 +145,15 @@ std::vector<Wanted> ImageSync::Implementation::wanted_by(const Operation& operat
     return {{*found, arguments.require_string("name"), arguments.boolean("default").value_or(false)}};
 }
 
-// One image that cannot be had does not keep the others away.
-OperationResult ImageSync::Implementation::run(OperationContext& context) {
+// An error with one image does not stop the others.
+OperationResult ImageSync::run(OperationContext& context) {
     const auto server = open();
     std::optional<Error> failure;
     for (const Wanted& wanted : wanted_by(context.operation(), server->list())) {
         try {
             with_context("image " + quoted(wanted.name), [&] { fetch(*server, wanted, context); });
         } catch (const Error& e) {
-            // What cannot be done because the daemon stops is done after its next start.
+            // Cancelled, so that the operation is resumed after the next start of the daemon.
             if (context.stop().stop_requested()) throw Error(ErrorCode::cancelled, e.what());
             if (e.code() == ErrorCode::unavailable) throw;
             failure.emplace(e);
@@ -196,7 +163,7 @@ OperationResult ImageSync::Implementation::run(OperationContext& context) {
     return {};
 }
 
-void ImageSync::Implementation::fetch(ImageServer& server, const Wanted& wanted, OperationContext& context) {
+void ImageSync::fetch(ImageServer& server, const Wanted& wanted, OperationContext& context) {
     const auto image = find(wanted.name);
     if (image && version_of_remote(*image, wanted.offered.version) != nullptr) return;
     if (image && !image->immutable) throw Error(ErrorCode::conflict, "image already exists");
@@ -213,8 +180,7 @@ void ImageSync::Implementation::fetch(ImageServer& server, const Wanted& wanted,
     log::info("image synchronised", {{"image", wanted.name}, {"version", wanted.offered.version}});
 }
 
-UploadedPackage ImageSync::Implementation::download(ImageServer& server, const Wanted& wanted,
-                                                    OperationContext& context) {
+UploadedPackage ImageSync::download(ImageServer& server, const Wanted& wanted, OperationContext& context) {
     UploadedPackage package;
     package.blob = parts_.blobs.create(wanted.offered.size);
     std::uint64_t bytes = 0;
@@ -222,27 +188,13 @@ UploadedPackage ImageSync::Implementation::download(ImageServer& server, const W
         if (context.stop().stop_requested()) throw Error(ErrorCode::cancelled, "download was cancelled");
         package.blob->write(piece);
         bytes += piece.size();
-        context.progress(progress_json(wanted, bytes));
+        context.progress(progress_of(wanted.name, bytes, wanted.offered.size));
     });
     package.info = package.blob->finish();
     if (package.info.digest != wanted.offered.fingerprint)
         throw Error(ErrorCode::invalid_argument, "fingerprint don't match, got " + package.info.digest +
                                                      " but expected " + wanted.offered.fingerprint);
     return package;
-}
-
-ImageSync::ImageSync(ImageSyncParts parts)
-    : implementation_(std::make_unique<Implementation>(std::move(parts))) {}
-
-ImageSync::~ImageSync() = default;
-
-void ImageSync::synchronise() {
-    implementation_->synchronise();
-}
-
-Started ImageSync::import(std::string_view name, std::string_view remote, bool make_default,
-                          std::string requestor) {
-    return implementation_->import(name, remote, make_default, std::move(requestor));
 }
 
 }  // namespace svc

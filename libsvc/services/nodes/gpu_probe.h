@@ -1,5 +1,5 @@
 #pragma once
-// GPUs of a machine, as its sysfs shows them, and how many instances may share one (facts 12.4).
+// GPUs of a machine, as its sysfs shows them, and how many instances may share one.
 #include <filesystem>
 #include <string_view>
 #include <vector>

@@ -1,14 +1,14 @@
-// Placing instances and giving back what they held.
+#include "libsvc/services/nodes/node_reservations.h"
+
 #include <utility>
 
 #include "libsvc/base/error.h"
-#include "libsvc/services/nodes/node_implementation.h"
 
 namespace svc {
 
 namespace {
 
-// A node whose slots are a bare number has them of what gpu.type says.
+// The slots of a node without GPUs of its own have the type that gpu.type says.
 std::vector<std::string> gpu_types(const Node& node, const std::string& configured) {
     if (node.gpus.empty()) return {configured};
     std::vector<std::string> types;
@@ -56,8 +56,13 @@ bool holds_nothing(const Instance& instance) {
 
 }  // namespace
 
-void NodeService::Implementation::adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {
-    const auto nodes = list();
+NodeReservations::NodeReservations(NodeReservationsParts parts) : parts_(parts) {
+    for (const auto& node : parts_.nodes.list())
+        ledgers_.try_emplace(node->name, node->subnet, parts_.first_port, parts_.last_port);
+}
+
+void NodeReservations::adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {
+    const auto nodes = parts_.records.list();
     std::lock_guard lock(mutex_);
     std::map<std::string_view, const Node*> by_name;
     for (const auto& node : nodes) by_name.emplace(node->name, node.get());
@@ -70,16 +75,16 @@ void NodeService::Implementation::adopt(const std::vector<std::shared_ptr<const 
     table_.reset();
 }
 
-Reservation NodeService::Implementation::reserve(const Instance& instance) {
+Reservation NodeReservations::reserve(const Instance& instance) {
     const GpuMode mode = gpu_mode();
     std::lock_guard lock(mutex_);
     const std::string name = choose(instance);
-    const Ptr node = get(name);
+    const auto node = parts_.records.get(name);
     auto taken = [&] {
         try {
             return ledgers_.at(name).take(instance, *node, mode);
         } catch (const Error&) {
-            count(name);  // what it held before is given back
+            count(name);  // take() has released what the instance held before
             throw;
         }
     }();
@@ -92,7 +97,7 @@ Reservation NodeService::Implementation::reserve(const Instance& instance) {
             std::move(taken.gpus)};
 }
 
-void NodeService::Implementation::release(const Instance& instance, bool keep_disk) {
+void NodeReservations::release(const Instance& instance, bool keep_disk) {
     std::lock_guard lock(mutex_);
     const auto ledger = ledgers_.find(*instance.node);
     if (ledger == ledgers_.end()) return;
@@ -100,15 +105,15 @@ void NodeService::Implementation::release(const Instance& instance, bool keep_di
     count(instance.node);
 }
 
-Strategy NodeService::Implementation::strategy() const {
+Strategy NodeReservations::strategy() const {
     return parts_.config.text("scheduler.strategy") == "binpack" ? Strategy::binpack : Strategy::spread;
 }
 
-GpuMode NodeService::Implementation::gpu_mode() const {
+GpuMode NodeReservations::gpu_mode() const {
     return parts_.config.text("gpu.allocation_mode") == "one" ? GpuMode::one : GpuMode::all;
 }
 
-PlacementRequest NodeService::Implementation::request_for(const Instance& instance) const {
+PlacementRequest NodeReservations::request_for(const Instance& instance) const {
     PlacementRequest request;
     request.needs = amounts_of(instance);
     request.ports = ports_needed(instance.services);
@@ -118,30 +123,31 @@ PlacementRequest NodeService::Implementation::request_for(const Instance& instan
     request.node = instance.wanted_node;
     const auto ledger = ledgers_.find(*instance.node);
     if (ledger != ledgers_.end() && ledger->second.holds(instance.id.str())) {
-        request.node = instance.node;  // its files are there, and their disk is counted already
+        request.node = instance.node;  // its files are there, and their size is reserved already
         request.needs.disk = 0;
     }
     return request;
 }
 
-std::string NodeService::Implementation::choose(const Instance& instance) {
+std::string NodeReservations::choose(const Instance& instance) {
     const PlacementRequest request = request_for(instance);
     const auto placed = table().place(request);
     if (const auto* placement = std::get_if<Placement>(&placed)) return placement->node;
     throw_shortage(std::get<NoPlacement>(placed), request);
 }
 
-bool NodeService::Implementation::table_is_current() const {
+bool NodeReservations::table_is_current() const {
     return table_ && table_->changes == parts_.nodes.changes() && table_->nodes.strategy() == strategy() &&
            table_->gpu_type == parts_.config.text("gpu.type");
 }
 
-NodeTable& NodeService::Implementation::table() {
+NodeTable& NodeReservations::table() {
     if (table_is_current()) return table_->nodes;
-    const std::uint64_t changes = parts_.nodes.changes();  // before they are read: at worst made once more
+    const std::uint64_t changes =
+        parts_.nodes.changes();  // read before the nodes, so that a change in between makes the table again
     const std::string gpu_type = parts_.config.text("gpu.type");
     std::vector<NodeCapacity> capacities;
-    for (const auto& node : list()) {
+    for (const auto& node : parts_.records.list()) {
         const auto ledger = ledgers_.find(node->name);
         if (ledger == ledgers_.end()) continue;
         capacities.push_back(capacity_of(*node, ledger->second));
@@ -152,15 +158,15 @@ NodeTable& NodeService::Implementation::table() {
 }
 
 // What is reserved on the node has changed.
-void NodeService::Implementation::count(const std::string& node) {
+void NodeReservations::count(const std::string& node) {
     if (!table_) return;
     const NodeLedger& ledger = ledgers_.at(node);
     table_->nodes.set_usage(
         node, {ledger.used(), ledger.instances(), ledger.free_addresses(), ledger.free_ports()});
 }
 
-// Addresses and ports have texts of their own: what is short shows once the others are left out.
-void NodeService::Implementation::throw_shortage(const NoPlacement& refusal, PlacementRequest request) {
+// Addresses and ports have error texts of their own: places the instance again without needing them.
+void NodeReservations::throw_shortage(const NoPlacement& refusal, PlacementRequest request) {
     const auto nodes = table().nodes();
     std::vector<NodeCapacity> candidates(nodes.begin(), nodes.end());
     const auto fits = [&] {
@@ -171,6 +177,25 @@ void NodeService::Implementation::throw_shortage(const NoPlacement& refusal, Pla
     request.ports = 0;
     if (fits()) throw Error(ErrorCode::exhausted, "no free port available");
     throw Error(ErrorCode::exhausted, refusal.reason);
+}
+
+bool NodeReservations::is_in_use(std::string_view node) const {
+    std::lock_guard lock(mutex_);
+    const auto ledger = ledgers_.find(node);
+    return ledger != ledgers_.end() && !ledger->second.empty();
+}
+
+void NodeReservations::forget(const std::string& node) {
+    std::lock_guard lock(mutex_);
+    ledgers_.erase(node);
+    table_.reset();
+}
+
+std::vector<GpuAllocation> NodeReservations::gpu_allocations(std::string_view node) const {
+    std::lock_guard lock(mutex_);
+    const auto ledger = ledgers_.find(node);
+    if (ledger == ledgers_.end()) return {};
+    return ledger->second.gpu_allocations();
 }
 
 }  // namespace svc

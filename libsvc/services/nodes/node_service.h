@@ -1,8 +1,5 @@
 #pragma once
-// Nodes: capacity, what is reserved on them, addresses and ports (specification: Worker nodes; facts 2, 7.4,
-// 12).
-#include <cstdint>
-#include <filesystem>
+// Nodes: capacity, what is reserved on them, their changes and removal (specification: Worker nodes).
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,28 +10,15 @@
 #include "libsvc/model/instances/instance.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/runtime/runtime.h"
-#include "libsvc/scheduler/scheduler.h"
 #include "libsvc/services/common/precondition.h"
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/configuration/config_service.h"
+#include "libsvc/services/nodes/local_node.h"
+#include "libsvc/services/nodes/node_records.h"
+#include "libsvc/services/nodes/node_removal.h"
+#include "libsvc/services/nodes/node_reservations.h"
 
 namespace svc {
-
-struct NodeServiceOptions {
-    std::string local_name;  // of this machine's node; "" = host name
-    std::uint16_t first_port = 10000, last_port = 11000;
-    double cpu_allocation_rate = 4,
-           memory_allocation_rate = 2;  // of the local node when it is first registered
-    std::filesystem::path sysfs;  // "/sys": where GPUs of the local node show; "": it is taken to have none
-};
-
-// What was reserved for an instance at `prepared`.
-struct Reservation {
-    std::string node, address, public_address;
-    std::vector<ServiceEntry> services;  // with node ports
-    int gpu_encoder_slots = 0;
-    std::vector<int> gpus;
-};
 
 struct NodeServiceParts {
     Nodes& nodes;
@@ -44,42 +28,49 @@ struct NodeServiceParts {
     NodeServiceOptions options;
 };
 
-// Thread-safe. Registers "node.update", "node.remove". Reservations are kept in memory and derived from the
-// instance records at start (`adopt`); the caller stores them with the record. One lock makes "choose and
-// reserve" one step, so concurrent launches never oversubscribe.
+// Thread-safe. Registers "node.update" and, with its parts, "node.remove". Registers the local node at
+// construction.
 class NodeService {
   public:
     explicit NodeService(NodeServiceParts parts);
-    ~NodeService();
-    void adopt(const std::vector<std::shared_ptr<const Instance>>& instances);
-    // Throws exhausted with the reason of the scheduler, "no free port available", "no free address
-    // available".
-    Reservation reserve(const Instance& instance);
-    void release_all(const Instance& instance);           // instance removed. Repeatable
-    void release_all_but_disk(const Instance& instance);  // stopped or failed: the disk stays. Repeatable
-    // Of a runtime with one node: throws unsupported that says so, after checking the request (409 for a
-    // known name or address).
+    NodeService(const NodeService&) = delete;
+    NodeService& operator=(const NodeService&) = delete;
+
+    // See NodeReservations. The caller stores what is reserved with the record of the instance.
+    void adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {
+        reservations_.adopt(instances);
+    }
+    Reservation reserve(const Instance& instance) { return reservations_.reserve(instance); }
+    void release_all(const Instance& instance) {
+        reservations_.release(instance, false);
+    }  // instance removed
+    void release_all_but_disk(const Instance& instance) { reservations_.release(instance, true); }
+
+    // Throws conflict for a known name or address, else unsupported: every runtime has one node.
     Started create(const NodeCreate& request, const std::string& requestor);
-    // Commits and takes effect for the next placement; lowering below what is in use only blocks new
-    // instances.
+    // Takes effect for the next placement; a capacity below what is in use only blocks new instances.
     Started patch(std::string_view name, const NodePatch& patch, std::string requestor,
                   const Precondition& unchanged = {});
-    // 409 "node <name> is in use" without force while instances are on it. By force: `remove_instances`
-    // deletes them first (given by InstanceService). The local node is registered again, with defaults, at
-    // the next start of the service.
-    Started remove(std::string_view name, const NodeRemoval& removal, std::string requestor);
-    void on_forced_removal(std::function<void(const std::string& node)> remove_instances);
-    Json describe(const Node& node) const;  // the API's record, with GPU allocations
-    // Synchronous checks of an explicitly wanted node: 404 unknown, 400 unschedulable or not online.
+    Started remove(std::string_view name, const NodeRemoval& removal, std::string requestor) {
+        return removals_.remove(name, removal, std::move(requestor));
+    }
+    void on_forced_removal(std::function<void(const std::string& node)> remove_instances) {
+        removals_.on_forced_removal(std::move(remove_instances));
+    }
+    // Checks of a node that a request names: throws not_found, invalid_argument when it is unschedulable or
+    // not online.
     void check_wanted(std::string_view node) const;
-    std::shared_ptr<const Node> get(std::string_view name) const;
-    std::vector<std::shared_ptr<const Node>> list() const;
+    std::shared_ptr<const Node> get(std::string_view name) const { return records_.get(name); }
+    std::vector<std::shared_ptr<const Node>> list() const { return records_.list(); }
+    Json describe(const Node& node) const;  // the API's record, with GPU allocations
     std::string etag(const Node& node) const;
-    const std::string& local_name() const;
+    const std::string& local_name() const { return parts_.options.local_name; }
 
   private:
-    class Implementation;
-    std::unique_ptr<Implementation> implementation_;
+    NodeServiceParts parts_;
+    NodeRecords records_;
+    NodeReservations reservations_;
+    NodeRemovals removals_;
 };
 
 }  // namespace svc

@@ -8,7 +8,6 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/tls/x509.h"
-#include "libsvc/services/trust/certificate_implementation.h"
 
 namespace svc {
 
@@ -39,23 +38,22 @@ Certificate record_of(const X509Certificate& parsed, Time now) {
 
 }  // namespace
 
-CertificateService::Implementation::Implementation(Certificates& certificates, JoinTokens& tokens,
-                                                   const ConfigService& config, Engine& engine, Clock& clock,
-                                                   IdSource& ids)
+CertificateService::CertificateService(Certificates& certificates, JoinTokens& tokens,
+                                       const ConfigService& config, Engine& engine, Clock& clock,
+                                       IdSource& ids)
     : certificates_(certificates),
-      tokens_(tokens),
-      config_(config),
       engine_(engine),
       clock_(clock),
-      ids_(ids),
+      tokens_(tokens, clock, ids),
+      admission_(tokens_, config, clock),
       authorities_(authorities_of(certificates)),
       last_look_(clock.now()) {
     engine.handle(std::string(delete_kind),
                   {[this](OperationContext& context) { return delete_work(context.operation()); }, {}, true});
 }
 
-// An authority that is no longer in the store counts no more, whatever the snapshot says.
-bool CertificateService::Implementation::trusts(std::string_view der) const {
+// An authority that is no longer in the store is not trusted, even while the snapshot still has it.
+bool CertificateService::trusts(std::string_view der) const {
     if (der.empty()) return false;
     const std::string fingerprint = sha256_hex(der);
     const Time now = clock_.now();
@@ -68,14 +66,14 @@ bool CertificateService::Implementation::trusts(std::string_view der) const {
            });
 }
 
-std::shared_ptr<const Certificate> CertificateService::Implementation::add(const CertificateRequest& request,
-                                                                           const CertificateAsker& asker) {
+std::shared_ptr<const Certificate> CertificateService::add(const CertificateRequest& request,
+                                                           const CertificateAsker& asker) {
     const X509Certificate parsed = certificate_of(request, asker);
     const Time now = clock_.now();
     if (parsed.not_after <= now) throw Error(ErrorCode::invalid_argument, "certificate is expired");
     Batch together;
     std::string by = "trust";
-    if (!asker.trusted) by = authorise(request, asker.address, together);
+    if (!asker.trusted) by = admission_.authorise(request, asker.address, together);
     const bool with_token = !together.empty();
     std::shared_ptr<const Certificate> added;
     try {
@@ -91,8 +89,8 @@ std::shared_ptr<const Certificate> CertificateService::Implementation::add(const
     return added;
 }
 
-void CertificateService::Implementation::add_later(CertificateRequest request, CertificateAsker asker,
-                                                   std::function<void(std::exception_ptr)> done) {
+void CertificateService::add_later(CertificateRequest request, CertificateAsker asker,
+                                   std::function<void(std::exception_ptr)> done) {
     const auto work = [this, request = std::move(request), asker = std::move(asker), done] {
         std::exception_ptr error;
         try {
@@ -106,7 +104,7 @@ void CertificateService::Implementation::add_later(CertificateRequest request, C
     done(std::make_exception_ptr(Error(ErrorCode::exhausted, "too many passwords are being checked")));
 }
 
-Started CertificateService::Implementation::remove(std::string_view fingerprint, std::string requestor) {
+Started CertificateService::remove(std::string_view fingerprint, std::string requestor) {
     const auto record = get(fingerprint);
     OperationSpec spec;
     spec.kind = delete_kind;
@@ -118,7 +116,7 @@ Started CertificateService::Implementation::remove(std::string_view fingerprint,
     return engine_.start(std::move(spec), {});
 }
 
-OperationResult CertificateService::Implementation::delete_work(const Operation& operation) {
+OperationResult CertificateService::delete_work(const Operation& operation) {
     const std::string fingerprint = JsonFields(operation.arguments).require_string("fingerprint");
     OperationResult result;
     result.stage = [this, fingerprint](Batch& last) { certificates_.stage_remove(last, fingerprint); };
@@ -130,8 +128,7 @@ OperationResult CertificateService::Implementation::delete_work(const Operation&
     return result;
 }
 
-std::shared_ptr<const Certificate> CertificateService::Implementation::get(
-    std::string_view fingerprint) const {
+std::shared_ptr<const Certificate> CertificateService::get(std::string_view fingerprint) const {
     const std::string wanted = to_lower(fingerprint);
     if (auto exact = certificates_.find(wanted)) return exact;
     std::shared_ptr<const Certificate> found;
@@ -145,20 +142,20 @@ std::shared_ptr<const Certificate> CertificateService::Implementation::get(
     return found;
 }
 
-// Two at a time: the later one must not put back what the earlier one has read.
-void CertificateService::Implementation::refresh() {
+// Under a lock: of two refreshes, the later one must not put back what the earlier one has read.
+void CertificateService::refresh() {
     const std::lock_guard lock(refreshing_);
     auto fresh = authorities_of(certificates_);
     authorities_.with([&](auto& present) { std::swap(present, fresh); });
 }
 
-void CertificateService::Implementation::tell_listeners() const {
+void CertificateService::tell_listeners() const {
     const auto listeners = listeners_.with([](const auto& all) { return all; });
     for (const auto& listener : listeners) listener();
 }
 
-// Trust ends by the calendar, too.
-void CertificateService::Implementation::look_for_expired() {
+// A certificate also loses its trust when its validity ends.
+void CertificateService::look_for_expired() {
     const Time now = clock_.now();
     const Time before = last_look_.with([&](Time& last) { return std::exchange(last, now); });
     const auto all = certificates_.list();
@@ -169,49 +166,17 @@ void CertificateService::Implementation::look_for_expired() {
     if (any || authorities->any_expired(before, now)) tell_listeners();
 }
 
-CertificateService::CertificateService(Certificates& certificates, JoinTokens& tokens,
-                                       const ConfigService& config, Engine& engine, Clock& clock,
-                                       IdSource& ids)
-    : implementation_(std::make_unique<Implementation>(certificates, tokens, config, engine, clock, ids)) {}
-CertificateService::~CertificateService() = default;
-
-bool CertificateService::trusts(std::string_view der) const {
-    return implementation_->trusts(der);
-}
-std::shared_ptr<const Certificate> CertificateService::add(const CertificateRequest& request,
-                                                           const CertificateAsker& asker) {
-    return implementation_->add(request, asker);
-}
-void CertificateService::add_later(CertificateRequest request, CertificateAsker asker,
-                                   std::function<void(std::exception_ptr)> done) {
-    implementation_->add_later(std::move(request), std::move(asker), std::move(done));
-}
-Started CertificateService::remove(std::string_view fingerprint, std::string requestor) {
-    return implementation_->remove(fingerprint, std::move(requestor));
-}
-std::shared_ptr<const Certificate> CertificateService::get(std::string_view fingerprint) const {
-    return implementation_->get(fingerprint);
-}
 std::vector<std::shared_ptr<const Certificate>> CertificateService::list() const {
-    return implementation_->list();
+    return certificates_.list();
 }
+
 void CertificateService::on_removed(std::function<void()> listener) {
-    implementation_->on_removed(std::move(listener));
+    listeners_.with([&](auto& all) { all.push_back(std::move(listener)); });
 }
-IssuedToken CertificateService::issue_token(std::string name, Duration validity,
-                                            std::string_view server_fingerprint,
-                                            const std::vector<std::string>& addresses) {
-    return implementation_->issue_token(std::move(name), validity, server_fingerprint, addresses);
-}
-std::vector<std::shared_ptr<const JoinToken>> CertificateService::tokens() const {
-    return implementation_->tokens();
-}
-void CertificateService::revoke_token(std::string_view id) {
-    implementation_->revoke_token(id);
-}
+
 void CertificateService::expire_tokens() {
-    implementation_->expire_tokens();
-    implementation_->look_for_expired();
+    tokens_.remove_expired();
+    look_for_expired();
 }
 
 }  // namespace svc

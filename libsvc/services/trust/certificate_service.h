@@ -1,20 +1,25 @@
 #pragma once
 // Who is trusted: client certificates, authorities, the trust password, join tokens (specification:
-// Certificates, Authentication; facts 14).
+// Certificates, Authentication; docs/trust.md).
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "libsvc/base/clock.h"
+#include "libsvc/base/guarded.h"
 #include "libsvc/base/id.h"
+#include "libsvc/base/thread_pool.h"
 #include "libsvc/model/cluster/certificate.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/configuration/config_service.h"
+#include "libsvc/services/trust/admission.h"
+#include "libsvc/services/trust/join_token_store.h"
+#include "libsvc/services/trust/trusted_authorities.h"
 
 namespace svc {
 
@@ -25,18 +30,13 @@ struct CertificateAsker {
     std::string presented_der;  // the certificate of the connection, "" when none
 };
 
-// An invitation as its maker sees it, once.
-struct IssuedToken {
-    JoinToken token;
-    std::string text;  // what to hand over: base64 of JSON {"id","secret","fingerprint","addresses"}
-};
-
 // Thread-safe. Registers "certificate.delete". trusts() reads memory only.
 class CertificateService {
   public:
     CertificateService(Certificates& certificates, JoinTokens& tokens, const ConfigService& config,
                        Engine& engine, Clock& clock, IdSource& ids);
-    ~CertificateService();
+    CertificateService(const CertificateService&) = delete;
+    CertificateService& operator=(const CertificateService&) = delete;
 
     // A certificate that is in the store, or was signed by an authority that is; within its validity dates,
     // at this moment. Called for each handshake and each request.
@@ -44,33 +44,43 @@ class CertificateService {
 
     // Adds it at once (the specification answers synchronously). Throws invalid_argument for what is no
     // certificate or whose key does not parse, is expired; forbidden "Bad password provided", "No password is
-    // set", "Not Authorized" for a token; conflict "certificate already exists"; exhausted... as forbidden
-    // while an address is blocked.
+    // set", "Not Authorized" for a token; conflict "certificate already exists"; forbidden while
+    // the address is blocked.
     std::shared_ptr<const Certificate> add(const CertificateRequest& request, const CertificateAsker& asker);
-    // The same for askers without trust, whose password takes a while to check: on one of the service's two
-    // threads, which calls `done` with what add() threw, or nothing. Many may wait; what is too many is
-    // exhausted.
+    // add() for askers without trust, whose password takes about 50 ms to check: runs on one of the service's
+    // two threads, which calls `done` with what add() threw, or null. Up to 1000 requests wait; then `done`
+    // gets exhausted.
     void add_later(CertificateRequest request, CertificateAsker asker,
                    std::function<void(std::exception_ptr)> done);
     Started remove(std::string_view fingerprint, std::string requestor);
     // Full fingerprint, or a unique prefix of at least 12 digits. Throws not_found.
     std::shared_ptr<const Certificate> get(std::string_view fingerprint) const;
     std::vector<std::shared_ptr<const Certificate>> list() const;
-    // Called when trust in some certificate has ended: connections of those that are no longer trusted are to
-    // be closed.
+    // Called when a certificate has lost its trust, so that its connections are closed; any thread.
     void on_removed(std::function<void()> listener);
 
-    // Join tokens (extension): one use, until they expire.
-    IssuedToken issue_token(std::string name, Duration validity, std::string_view server_fingerprint,
-                            const std::vector<std::string>& addresses);
-    std::vector<std::shared_ptr<const JoinToken>> tokens() const;
-    void revoke_token(std::string_view id);
-    // A periodic job. Trust also ends by the calendar: on_removed() listeners are called when it has.
+    JoinTokenStore& join_tokens() { return tokens_; }
+    const JoinTokenStore& join_tokens() const { return tokens_; }
+    // A periodic job: removes expired join tokens, and calls the on_removed() listeners when the validity of
+    // a trusted certificate has ended since the last call.
     void expire_tokens();
 
   private:
-    class Implementation;
-    std::unique_ptr<Implementation> implementation_;
+    OperationResult delete_work(const Operation& operation);
+    void refresh();
+    void look_for_expired();
+    void tell_listeners() const;
+
+    Certificates& certificates_;
+    Engine& engine_;
+    Clock& clock_;
+    JoinTokenStore tokens_;
+    Admission admission_;
+    std::mutex refreshing_;
+    Guarded<std::shared_ptr<const TrustedAuthorities>> authorities_;
+    Guarded<std::vector<std::function<void()>>> listeners_;
+    Guarded<Time> last_look_;
+    ThreadPool strangers_{"trust", 2, 1000};  // checks passwords; last: its threads end first
 };
 
 }  // namespace svc

@@ -29,7 +29,8 @@ struct CertificateFixture : TrustWorld {
         return message_of([&] { add(someone, password, address); });
     }
     IssuedToken invite(Duration validity = 1h) {
-        return service.issue_token("laptop", validity, std::string(64, 'f'), {"https://192.0.2.9:8444"});
+        return service.join_tokens().issue("laptop", validity, std::string(64, 'f'),
+                                           {"https://192.0.2.9:8444"});
     }
     bool refuses(const std::string& password, const std::string& address = here) {
         return code_of([&] { add(someone, password, address); }) == ErrorCode::forbidden;
@@ -192,7 +193,7 @@ TEST_CASE_METHOD(CertificateFixture, "a join token is good once") {
 
     service.add({someone.pem, "", issued.text}, from(here));
     CHECK(service.trusts(someone.der));
-    CHECK(service.tokens().empty());
+    CHECK(service.join_tokens().list().empty());
     const auto other = make_certificate({"other"});
     CHECK(message_of([&] { add(other, issued.text); }) == "Not Authorized");
     CHECK_FALSE(service.trusts(other.der));
@@ -207,19 +208,19 @@ TEST_CASE_METHOD(CertificateFixture, "a token that was not used up stays") {
     trust(someone);
     const IssuedToken issued = invite();
     CHECK(code_of([&] { add(someone, issued.text); }) == ErrorCode::conflict);
-    CHECK(service.tokens().size() == 1);
+    CHECK(service.join_tokens().list().size() == 1);
     add(make_certificate({"other"}), issued.text);
-    CHECK(service.tokens().empty());
+    CHECK(service.join_tokens().list().empty());
 }
 
 TEST_CASE_METHOD(CertificateFixture, "expired revoked and forged tokens open nothing") {
     const IssuedToken expired = invite(1min);
     const IssuedToken revoked = invite(2h);
     const IssuedToken good = invite(2h);
-    service.revoke_token(revoked.token.id);
-    CHECK(code_of([&] { service.revoke_token(revoked.token.id); }) == ErrorCode::not_found);
+    service.join_tokens().revoke(revoked.token.id);
+    CHECK(code_of([&] { service.join_tokens().revoke(revoked.token.id); }) == ErrorCode::not_found);
     clock.advance(1min);
-    CHECK(service.tokens().size() == 1);
+    CHECK(service.join_tokens().list().size() == 1);
     const std::string forged =
         base64_encode(R"({"id":")" + good.token.id + R"(","secret":")" + std::string(64, '0') + R"("})");
     CHECK(refuses(expired.text, "192.0.2.2"));
@@ -237,8 +238,8 @@ TEST_CASE_METHOD(CertificateFixture, "expired revoked and forged tokens open not
 TEST_CASE_METHOD(CertificateFixture, "tokens need a name and a sensible validity") {
     for (const Duration validity : {Duration(0), Duration(-1h), Duration(24h * 400)})
         CHECK(code_of([&] { invite(validity); }) == ErrorCode::invalid_argument);
-    CHECK(code_of([&] { service.issue_token("", 1h, "", {}); }) == ErrorCode::invalid_argument);
-    CHECK(code_of([&] { service.issue_token(std::string("a\0b", 3), 1h, "", {}); }) ==
+    CHECK(code_of([&] { service.join_tokens().issue("", 1h, "", {}); }) == ErrorCode::invalid_argument);
+    CHECK(code_of([&] { service.join_tokens().issue(std::string("a\0b", 3), 1h, "", {}); }) ==
           ErrorCode::invalid_argument);
 }
 

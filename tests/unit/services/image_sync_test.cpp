@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "libsvc/base/digest.h"
-#include "libsvc/services/images/image_choice.h"
+#include "libsvc/services/images/offered_images.h"
 #include "tests/unit/services/package_fixture.h"
 
 using namespace svc;

@@ -1,5 +1,5 @@
 #pragma once
-// Which images of a server are wanted here. Pure.
+// Which images of an image server are wanted here. Pure functions.
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "libsvc/services/images/image_choice.h"
+#include "libsvc/services/images/offered_images.h"
 
 #include <algorithm>
 

@@ -1,0 +1,75 @@
+#pragma once
+// Places instances on nodes and keeps what is reserved for them: amounts, addresses, ports, GPUs
+// (specification: Worker nodes; docs/runtime.md).
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/model/instances/instance.h"
+#include "libsvc/scheduler/node_table.h"
+#include "libsvc/scheduler/scheduler.h"
+#include "libsvc/services/nodes/node_ledger.h"
+#include "libsvc/services/nodes/node_records.h"
+
+namespace svc {
+
+// What was reserved for an instance at `prepared`.
+struct Reservation {
+    std::string node, address, public_address;
+    std::vector<ServiceEntry> services;  // with node ports
+    int gpu_encoder_slots = 0;
+    std::vector<int> gpus;
+};
+
+struct NodeReservationsParts {
+    const Nodes& nodes;
+    const NodeRecords& records;
+    const ConfigService& config;  // scheduler.strategy, gpu.*
+    std::uint16_t first_port, last_port;
+};
+
+// Thread-safe. In memory: derived from the instance records at start. One lock makes "choose and reserve" one
+// step, so that concurrent launches never oversubscribe a node.
+class NodeReservations {
+  public:
+    explicit NodeReservations(NodeReservationsParts parts);
+
+    // What the records of these instances say they have; at start.
+    void adopt(const std::vector<std::shared_ptr<const Instance>>& instances);
+    // Throws exhausted with the reason of the scheduler, "no free port available", "no free address
+    // available".
+    Reservation reserve(const Instance& instance);
+    // `keep_disk`: the instance is stopped or failed, its files stay on the node. Repeatable.
+    void release(const Instance& instance, bool keep_disk);
+    bool is_in_use(std::string_view node) const;
+    void forget(const std::string& node);  // the node is gone
+    std::vector<GpuAllocation> gpu_allocations(std::string_view node) const;
+
+  private:
+    struct Table {
+        std::uint64_t changes;  // of the nodes when it was made
+        std::string gpu_type;
+        NodeTable nodes;
+    };
+    // With `mutex_` held.
+    std::string choose(const Instance& instance);
+    NodeTable& table();
+    bool table_is_current() const;
+    void count(const std::string& node);
+    PlacementRequest request_for(const Instance& instance) const;
+    Strategy strategy() const;
+    GpuMode gpu_mode() const;
+    [[noreturn]] void throw_shortage(const NoPlacement& refusal, PlacementRequest request);
+
+    NodeReservationsParts parts_;
+    mutable std::mutex mutex_;
+    std::map<std::string, NodeLedger, std::less<>> ledgers_;  // by node
+    std::optional<Table> table_;  // made again when the nodes or the configuration have changed
+};
+
+}  // namespace svc

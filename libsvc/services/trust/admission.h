@@ -1,0 +1,33 @@
+#pragma once
+// What an asker without trust may show instead: the trust password or a join token.
+#include <string>
+#include <string_view>
+
+#include "libsvc/base/clock.h"
+#include "libsvc/model/cluster/certificate.h"
+#include "libsvc/services/configuration/config_service.h"
+#include "libsvc/services/trust/join_token_store.h"
+#include "libsvc/services/trust/try_limit.h"
+
+namespace svc {
+
+// Thread-safe. Wrong tries are counted by address (see TryLimit).
+class Admission {
+  public:
+    Admission(JoinTokenStore& tokens, const ConfigService& config, const Clock& clock)
+        : tokens_(tokens), config_(config), tries_(clock) {}
+
+    // Returns what was accepted, for the log. The removal of a token goes into `together`. Throws forbidden.
+    // A password takes about 50 ms and 16 MiB.
+    std::string authorise(const CertificateRequest& request, std::string_view address, Batch& together);
+
+  private:
+    void check_password(std::string_view password, std::string_view address);
+    std::string use_token(const Json& token, std::string_view address, Batch& together);
+
+    JoinTokenStore& tokens_;
+    const ConfigService& config_;
+    TryLimit tries_;
+};
+
+}  // namespace svc
