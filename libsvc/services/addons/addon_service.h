@@ -21,7 +21,7 @@ namespace svc {
 struct AddonServiceParts {
     Addons& addons;
     const Applications& applications;  // for used_by
-    const Instances& instances;        // those that still fetch a package
+    const Instances& instances;        // some still fetch a package
     const ConfigRecords& config;       // application.addons
     Content& content;
     Engine& engine;

@@ -1,5 +1,5 @@
 #pragma once
-// What is read of an application package when it arrives.
+// Reading an application package when it arrives.
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace svc {
 
 struct ApplicationPackage {
     ApplicationManifest manifest;
-    std::vector<std::string> hooks;  // names of the hooks it has
+    std::vector<std::string> hooks;  // their names
     bool has_apk = false;
 };
 

@@ -53,7 +53,7 @@ void AutomaticUpdates::update_if_behind(const std::string& id) {
     }
 }
 
-// False: the record has changed meanwhile.
+// False when the record has changed in between: to be called again.
 bool AutomaticUpdates::try_update_if_behind(const std::string& id) {
     const auto application = parts_.applications.find(id);
     if (!application || !parts_.foundations.may_update_itself(*application)) return true;

@@ -1,5 +1,5 @@
 #pragma once
-// Whose turn it is: bootstraps wait here without holding anything.
+// The queue of bootstraps that wait to begin. They hold nothing while they wait.
 #include <functional>
 #include <list>
 #include <map>
@@ -8,14 +8,14 @@
 
 namespace svc {
 
-// Thread-safe. At most `places` at a time, and one per application, first come first served. What is waiting
-// starts on the thread that makes room, so `start` must be quick.
+// Thread-safe. At most `places` bootstraps run at a time, and one of each application, in the order of
+// enter(). `start` is called on the thread that makes room, so it must be quick.
 class BootstrapQueue {
   public:
     explicit BootstrapQueue(std::size_t places) : places_(places) {}
     // `id` is that of the bootstrap. Calls `start` when it may begin: at once, or from leave() of another.
     void enter(std::string id, std::string application, std::function<void()> start);
-    void leave(const std::string& id);  // ended, or does not want to begin any more; unknown is fine
+    void leave(const std::string& id);  // it has ended, or is not to begin any more; unknown ids are ignored
 
   private:
     struct Waiting {

@@ -11,7 +11,7 @@ namespace {
 
 using Record = std::shared_ptr<const Operation>;
 
-// Outlives whoever of the two comes late.
+// Shared by the waiting thread and the callback of the engine, whichever ends last.
 struct Answer {
     std::mutex mutex;
     std::condition_variable_any changed;
@@ -35,7 +35,7 @@ void cancel_quietly(Engine& engine, const std::string& id) {
     try {
         engine.cancel(id);
     } catch (const Error&) {
-        // it has ended by itself, or goes on by itself
+        // it has ended, or cannot be cancelled and continues alone
     }
 }
 

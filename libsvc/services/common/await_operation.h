@@ -1,5 +1,5 @@
 #pragma once
-// Work that is done when another operation is.
+// Waiting for another operation from the work of one.
 #include "libsvc/operations/engine.h"
 
 namespace svc {

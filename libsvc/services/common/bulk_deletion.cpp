@@ -17,11 +17,11 @@ Error stopped() {
     return {ErrorCode::cancelled, "Operation cancelled"};
 }
 
-// An object has several names.
+// An object can be addressed by several names, so URLs are compared.
 std::vector<std::string> urls_of(const BulkRequest& request, const BulkKind& kind) {
     std::vector<std::string> urls;
     std::set<std::string_view> seen;
-    urls.reserve(request.ids.size());  // what was seen stays where it is
+    urls.reserve(request.ids.size());  // `seen` refers to the texts: they must not move
     for (std::size_t i = 0; i < request.ids.size(); ++i) {
         urls.push_back(kind.check(request.ids[i]));
         if (!seen.insert(urls.back()).second)
@@ -44,7 +44,8 @@ BulkRequest BulkRequest::from_json(const Json& body) {
     return request;
 }
 
-// Who goes on next. All deletions that hold a turn go on at the same time.
+// The queue of requests that have a deletion to start. At most `at_once` turns are taken at a time; each
+// allows one deletion.
 class BulkDeletion::Turns {
   public:
     explicit Turns(std::size_t at_once) : at_once_(at_once) {}
@@ -54,7 +55,7 @@ class BulkDeletion::Turns {
     void give_back() {
         state_.with([](State& state) { --state.taken; });
     }
-    // Hands out the turns that are free.
+    // Gives the free turns to the requests that wait.
     void go_on();
 
   private:
@@ -76,7 +77,7 @@ class BulkDeletion::Turns {
     Guarded<State> state_;
 };
 
-// One request. It waits for a turn as long as there is something left to start.
+// One request. It waits for turns until it has started all of its deletions.
 class BulkDeletion::Run : public std::enable_shared_from_this<Run> {
   public:
     Run(Engine& engine, const BulkKind& kind, Turns& turns, const Operation& operation)
@@ -97,7 +98,7 @@ class BulkDeletion::Run : public std::enable_shared_from_this<Run> {
         turns_.go_on();
     }
 
-    // Holds a turn, which ends with the deletion that this starts.
+    // Called with a turn, which is given back at the end of the deletion that this starts.
     void take_turn() {
         const auto id = take();
         if (!id) return turns_.give_back();
@@ -111,11 +112,11 @@ class BulkDeletion::Run : public std::enable_shared_from_this<Run> {
         std::size_t next = 0;
         std::size_t under_way = 0;
         std::vector<std::string> failures{};
-        std::optional<Error> given_up{};  // nothing more is started: cancelled, or the service ends
+        std::optional<Error> given_up{};  // no more deletions are started: cancelled, or the service stops
     };
     struct Id {
         std::string text;
-        bool more;  // come after it
+        bool more;  // ids come after it
     };
 
     std::optional<Id> take() {
@@ -144,7 +145,7 @@ class BulkDeletion::Run : public std::enable_shared_from_this<Run> {
     }
 
     void leave(const std::string& id, const Operation& ended) {
-        if (!is_final(ended.status)) return leave(id, stopped());  // the service ends
+        if (!is_final(ended.status)) return leave(id, stopped());  // the service stops
         turns_.give_back();
         end_when_over([&](State& state) {
             --state.under_way;
@@ -155,7 +156,7 @@ class BulkDeletion::Run : public std::enable_shared_from_this<Run> {
     void leave(const std::string& id, const Error& refusal) {
         const bool service_ends =
             refusal.code() == ErrorCode::unavailable || refusal.code() == ErrorCode::cancelled;
-        // By an earlier life of the service, or that deletion goes on by itself.
+        // An earlier process of the service has deleted it, or that deletion is in progress.
         const bool deleted_before =
             resumed_ && (refusal.code() == ErrorCode::not_found || refusal.code() == ErrorCode::busy);
         turns_.give_back();
@@ -168,7 +169,7 @@ class BulkDeletion::Run : public std::enable_shared_from_this<Run> {
         });
     }
 
-    // Whether nothing is left to wait for is asked in one step with the change.
+    // Applies the change and checks in the same step whether anything is left to wait for.
     template <class Change>
     void end_when_over(Change change) {
         const auto failure = state_.with([&](State& state) -> std::optional<std::optional<Error>> {

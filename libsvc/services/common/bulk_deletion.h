@@ -1,6 +1,6 @@
 #pragma once
-// Deletes several objects of one kind as one operation, some of them at the same time. What cannot be deleted
-// keeps nothing else from it, and is named in the end (extensions bulk_delete.*).
+// Deletes several objects of one kind as one operation, some of them at the same time. An object that cannot
+// be deleted does not stop the others; the operation's error names it (extensions bulk_delete.*).
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,19 +20,20 @@ struct BulkRequest {
 };
 
 struct BulkKind {
-    std::string noun;  // "containers": of the operation's resources and arguments
+    std::string noun;  // "containers", as in the operation's resources and arguments
     std::string description;
     std::function<std::string(std::string_view id)>
-        check;  // its URL, the same by whatever name; throws what makes the whole request fail
+        check;  // returns the URL of the object, the same for each of its names; what it throws refuses the
+                // request
     std::function<Started(std::string_view id, bool force, std::string requestor)> remove;
 };
 
-// Thread-safe. Registers "bulk.delete". Holds no worker while a deletion goes on; continued after a restart.
-// Requests take turns, one deletion each.
+// Thread-safe. Registers "bulk.delete". Holds no worker while it waits for a deletion; resumed after a
+// restart. Requests take turns, one deletion a turn.
 class BulkDeletion {
   public:
-    // `at_once`: deletions of all requests at the same time. Each may hold a worker of the engine while its
-    // guest shuts down.
+    // `at_once`: deletions at the same time, of all requests together. Each may hold a worker of the engine
+    // while its guest shuts down.
     BulkDeletion(Engine& engine, std::vector<BulkKind> kinds, std::size_t at_once);
     ~BulkDeletion();
     // Throws not_found for an unknown id, and invalid_argument for an object that is named twice, before

@@ -85,8 +85,8 @@ bool Content::is_held(const std::string& layer) const {
     return holders_.with([&](const auto& holders) { return holders.contains(layer); });
 }
 
-// A layer that a container has under it stays, whatever the records say; it goes with the container, or at
-// the next start.
+// A layer that a container is mounted on is kept, whatever the records say. It is removed with the container,
+// or at the next start.
 void Content::remove_unused(const ContentReferences& used, const std::vector<std::string>& blobs,
                             const std::vector<std::string>& layers) {
     for (const std::string& blob : blobs) {

@@ -1,5 +1,5 @@
 #pragma once
-// Who needs which package (blob) and which layer. What nobody needs any more is removed.
+// Which packages (blobs) and layers are needed. Those that no record refers to and nobody holds are removed.
 #include <functional>
 #include <map>
 #include <memory>
@@ -34,22 +34,23 @@ class Content {
   public:
     Content(BlobStore& blobs, LayerStore& layers) : blobs_(blobs), layers_(layers) {}
 
-    // Adds what a service's records refer to at the moment. At construction time of that service, which
-    // outlives every use.
+    // The referrer adds the packages and layers that the records of a service refer to at that moment. To be
+    // called in the constructor of the service; the records must outlive this object's use.
     void add_referrer(std::function<void(ContentReferences&)> referrer);
     // Makes a package visible and runs `store`, which commits the first record that refers to it, as one step
-    // against drop() and collect_garbage(). When `store` throws, the package goes again unless somebody else
+    // against drop() and collect_garbage(). When `store` throws, the package is removed unless something else
     // needs it.
     void keep(UploadedPackage package, const std::function<void()>& store);
-    // A user of layers that is not in the records (a running export), or of which there are too many to look
-    // through (instances). Counted.
+    // Holds layers for a user that is not in the records (a running export), or that are too many to search
+    // (instances). Counted: each hold needs its drop.
     void hold_layers(const std::vector<std::string>& layers);
-    void drop_layers(const std::vector<std::string>& layers);  // and removes those that nobody needs now
-    // After the record that referred to them is gone: removed unless somebody else refers to them. "" is
-    // fine.
+    void drop_layers(const std::vector<std::string>& layers);  // removes those that are not needed any more
+    // To be called when the record that referred to them is gone: removes them unless another record refers
+    // to them. "" is ignored.
     void drop(const std::vector<std::string>& blobs, const std::vector<std::string>& layers);
     void drop(const ContentReferences& content);
-    // Everything nobody refers to; at start-up, once the instances have been adopted, and now and then.
+    // Removes every package and layer that is not needed. At start-up, once the instances have been adopted,
+    // and periodically.
     void collect_garbage();
 
     BlobStore& blobs() { return blobs_; }
@@ -63,8 +64,8 @@ class Content {
 
     BlobStore& blobs_;
     LayerStore& layers_;
-    // Held while a package gets its first record and while one without records is thrown away: a lock that
-    // spans calls to the seams, because the two must not overlap.
+    // Held while a package gets its first record and while packages without records are removed. It spans
+    // calls to the stores, because the two must not overlap.
     std::mutex mutex_;
     std::vector<std::function<void(ContentReferences&)>> referrers_;
     Guarded<std::map<std::string, std::uint64_t, std::less<>>> holders_;

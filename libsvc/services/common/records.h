@@ -1,5 +1,5 @@
 #pragma once
-// The collections that more than one service reads. Each has one service that writes it.
+// The collections that more than one service reads. Each is written by one service.
 #include <string>
 #include <string_view>
 
@@ -92,7 +92,7 @@ struct RecordTraits<JoinToken> {
 };
 using JoinTokens = Collection<JoinToken>;
 
-// One key that was set. The value of core.trust_password is its hash.
+// A configuration key that was set. The value of core.trust_password is its hash.
 struct ConfigRecord {
     std::string name;
     std::string value;

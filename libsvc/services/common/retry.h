@@ -1,13 +1,13 @@
 #pragma once
-// Trying again what lost a race for a record.
+// Retrying a commit that another writer of the record was faster than.
 #include <utility>
 
 #include "libsvc/base/error.h"
 
 namespace svc {
 
-// Each conflict needs another writer to have won; beyond that something is broken. `check` comes before each
-// attempt, and what it throws is final: a name that is taken is a conflict too, but not one of writers.
+// Each conflict means that another writer was faster; after 20 attempts the conflict is thrown. `check` runs
+// before each attempt, and what it throws is not retried: a name that is taken is a conflict, too.
 template <class Check, class Start>
 auto retry_on_conflict(Check&& check, Start&& start) {
     constexpr int max_attempts = 20;

@@ -1,5 +1,5 @@
 #pragma once
-// What is read of an image package before it is unpacked.
+// Reading the metadata of an image package before it is unpacked.
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace svc {
 
-constexpr std::uint64_t quick_search_bytes = std::uint64_t{64} << 20;  // what a request may wait for
+constexpr std::uint64_t quick_search_bytes = std::uint64_t{64}
+                                             << 20;  // the search takes little enough time for a request
 constexpr std::uint64_t whole_package = std::numeric_limits<std::uint64_t>::max();
 
 // The metadata of a package; nothing when it is not within the first `search_limit` unpacked bytes.

@@ -47,10 +47,9 @@ class ImageService {
     // Cheap checks before a body is read: name valid and free (conflict), request well-formed.
     void check_create(const ImageRequest& request) const;
     std::shared_ptr<const Image> check_update(std::string_view id_or_name) const;
-    // `fingerprint`: of the header, "" when not given: compared first. `addressed` is how the request named
-    // the image, for the operation's resources. All validate synchronously what is cheap (archive readable,
-    // metadata.yaml when it is near the front), store record and operation in one commit, and unpack in the
-    // background.
+    // `fingerprint`: of the request's header, "" when not given; compared first. Both validate synchronously
+    // what is cheap (archive readable, metadata.yaml when it is near the front), commit record and operation
+    // together, and unpack in the background.
     Started create(const ImageRequest& request, UploadedPackage package, std::string_view fingerprint,
                    std::string requestor);
     Started update(std::string_view id_or_name, const ImageRequest& request, UploadedPackage package,
@@ -62,7 +61,7 @@ class ImageService {
     Started remove(std::string_view id_or_name, bool force, std::string requestor);
     Started remove_version(std::string_view id_or_name, int version, std::string requestor);
 
-    // Makes an immutable image, or adds a version to one. The operation that unpacks it goes on in the
+    // Makes an immutable image, or adds a version to one. The operation that unpacks it runs in the
     // background; null when the image has a version with this remote id or fingerprint already. Throws
     // conflict "image already exists" when that name belongs to an uploaded image.
     Started import(const RemoteImage& remote, UploadedPackage package);

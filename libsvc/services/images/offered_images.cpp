@@ -31,7 +31,7 @@ std::vector<OfferedImage> newest_images(const std::vector<OfferedImage>& offered
         if (same == newest.end())
             newest.push_back(image);
         else
-            *same = image;  // the server's order: newest last
+            *same = image;  // the server lists the newest version last
     }
     return newest;
 }

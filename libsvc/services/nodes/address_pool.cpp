@@ -79,7 +79,8 @@ void AddressPool::give_back(std::string_view address) {
     if (*index < lowest_) lowest_ = *index;
 }
 
-// Nothing for network, broadcast and strangers; the gateway's bit stays set because nobody is ever given it.
+// Nothing for the network, for broadcasts and for addresses of other networks. The bit of the gateway is
+// always set.
 std::optional<std::uint32_t> AddressPool::index_of(std::string_view text) const {
     const auto address = parse_address(text);
     if (!address || *address <= network_ || *address - network_ >= size_ - 1) return std::nullopt;

@@ -8,15 +8,15 @@
 
 namespace svc {
 
-// One thread. Network, broadcast and gateway are never given out. Taking costs the same however many are in
-// use.
+// One thread. The addresses of the network, of broadcasts and of the gateway are never taken. The cost of
+// take() does not grow with the number of addresses in use.
 class AddressPool {
   public:
     explicit AddressPool(
-        std::string_view subnet);       // "192.168.100.1/20": the gateway's; throws invalid_argument
-    std::optional<std::string> take();  // the lowest free one
+        std::string_view subnet);  // "192.168.100.1/20": the gateway and the prefix; throws invalid_argument
+    std::optional<std::string> take();            // the lowest free one
     bool take_exactly(std::string_view address);  // false: taken, reserved or of another network
-    void give_back(std::string_view address);     // free ones are fine
+    void give_back(std::string_view address);     // free addresses are ignored
     std::uint64_t free() const { return free_; }
 
   private:
@@ -26,7 +26,7 @@ class AddressPool {
 
     std::uint32_t network_ = 0;
     std::uint32_t size_ = 0;    // addresses of the network, all of them
-    std::uint32_t lowest_ = 0;  // nothing below is free
+    std::uint32_t lowest_ = 0;  // all below are taken
     std::uint64_t free_ = 0;
     std::vector<std::uint64_t> words_;  // a bit per address, set when taken; grows with the highest one taken
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Which instance holds how many slots of which GPU of one node.
+// How many slots of each GPU of one node are held by which instance.
 #include <map>
 #include <string>
 #include <string_view>
@@ -9,22 +9,22 @@
 
 namespace svc {
 
-// What one instance asks for. It is a count: slots limit nothing inside the instance.
+// The slots that one instance asks for. Slots are a count: they limit nothing inside the instance.
 struct GpuNeeds {
     int slots = 0;
     int encoder_slots = 0;
     bool any() const { return slots > 0 || encoder_slots > 0; }
 };
 
-// One thread. Counts only what is booked on GPUs that the node knows by themselves; a node whose slots are a
-// bare number has none.
+// One thread. Counts the slots of the GPUs that the node lists; a node whose slots are only a number lists
+// none.
 class GpuLedger {
   public:
-    // The least used GPU that has room for all of it first, others where it takes more than one. The caller
-    // has made sure that the node has room in total. Answers the GPUs it took slots of, that with the first
-    // slot first.
+    // Takes slots of the least used GPU that has room for all of them, else of several GPUs. The caller has
+    // made sure that the node has room in total. Returns the ids of these GPUs, the one of the first slot
+    // first.
     std::vector<int> take(const std::string& instance, const GpuNeeds& needs, const std::vector<Gpu>& gpus);
-    // The same among `given`, whether there is room or not: what a record says.
+    // Takes slots of the GPUs `given`, as a record says, whether they have room or not.
     void adopt(const std::string& instance, const GpuNeeds& needs, const std::vector<Gpu>& gpus,
                const std::vector<int>& given);
     void release(std::string_view instance);

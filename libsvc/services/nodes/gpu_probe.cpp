@@ -41,7 +41,7 @@ std::string line_of(const std::filesystem::path& file) {
     }
 }
 
-// "00:02.0" of "PCI_SLOT_NAME=0000:00:02.0": the domain is left out where it is the usual one.
+// "00:02.0" of "PCI_SLOT_NAME=0000:00:02.0": domain 0000 is left out.
 std::string pci_address(const std::filesystem::path& device) {
     constexpr std::string_view key = "PCI_SLOT_NAME=";
     constexpr std::string_view usual_domain = "0000:";
@@ -99,7 +99,7 @@ std::vector<Gpu> probe_gpus(const std::filesystem::path& sysfs) {
     std::error_code absent;
     for (const auto& entry : std::filesystem::directory_iterator(sysfs / "class" / "drm", absent))
         if (auto gpu = gpu_at(entry.path())) gpus.push_back(std::move(*gpu));
-    // The shorter ones are those of the usual domain, which comes first.
+    // Shorter addresses are of domain 0000, which comes first.
     std::ranges::sort(gpus, {}, [](const Gpu& gpu) {
         return std::tuple(gpu.pci_address.size(), gpu.pci_address, gpu.render_name);
     });

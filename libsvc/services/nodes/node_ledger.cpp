@@ -126,7 +126,7 @@ void NodeLedger::count(const Held& held, double sign) {
     running_ += sign > 0 ? 1 : -1;
 }
 
-// The GPUs are booked before this.
+// The caller has booked the GPUs.
 void NodeLedger::put(const std::string& id, Held held) {
     if (const auto before = held_.find(id); before != held_.end()) {
         count(before->second, -1);

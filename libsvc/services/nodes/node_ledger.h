@@ -1,5 +1,5 @@
 #pragma once
-// What is reserved on one node: amounts, addresses, ports, GPUs, per instance and in total.
+// What is reserved on one node: amounts, addresses, ports and GPUs, per instance and in total.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,10 +18,10 @@ namespace svc {
 // gpu.allocation_mode: which GPUs an instance that has slots may use.
 enum class GpuMode { one, all };
 
-// What an instance must find free. An encoder slot that it only prefers is not among it.
+// The amounts that an instance needs. An encoder slot that it only prefers is not counted.
 Amounts amounts_of(const Instance& instance);
 
-// One thread. No step costs more the more instances there are.
+// One thread. The cost of a call does not grow with the number of instances.
 class NodeLedger {
   public:
     NodeLedger(std::string_view subnet, std::uint16_t first_port, std::uint16_t last_port);
@@ -35,7 +35,7 @@ class NodeLedger {
     // All or nothing. `node`: for its GPUs. Throws exhausted "no free address available", "no free port
     // available".
     Taken take(const Instance& instance, const Node& node, GpuMode mode);
-    // What the record says it has, as far as nobody else has it.
+    // Books what the record says that the instance has, as far as no other instance has it.
     void adopt(const Instance& instance, const Node& node, bool disk_only);
     void release(std::string_view instance, bool keep_disk);
     bool holds(std::string_view instance) const { return held_.find(instance) != held_.end(); }

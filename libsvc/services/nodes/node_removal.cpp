@@ -10,7 +10,7 @@ namespace svc {
 
 namespace {
 
-constexpr int max_rounds = 3;  // a launch may have chosen the node just before it was closed
+constexpr int max_rounds = 3;  // a launch may have chosen the node just before the request
 
 [[noreturn]] void throw_in_use(std::string_view name) {
     throw Error(ErrorCode::conflict, "node " + std::string(name) + " is in use");

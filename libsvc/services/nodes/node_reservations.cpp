@@ -49,7 +49,7 @@ bool holds_disk_only(const Instance& instance) {
     return status == InstanceStatus::stopped || status == InstanceStatus::error;
 }
 
-// A failed base instance is a record for inspection: its disk is gone.
+// A failed base container keeps its record for inspection, but not its disk.
 bool holds_nothing(const Instance& instance) {
     return instance.type == InstanceType::base && instance.status == InstanceStatus::error;
 }
@@ -157,7 +157,7 @@ NodeTable& NodeReservations::table() {
     return table_->nodes;
 }
 
-// What is reserved on the node has changed.
+// Updates the table after the reservations of the node have changed.
 void NodeReservations::count(const std::string& node) {
     if (!table_) return;
     const NodeLedger& ledger = ledgers_.at(node);

@@ -13,13 +13,13 @@ class PortPool {
     std::uint16_t take(std::uint16_t count);
     bool take_exactly(std::uint16_t first,
                       std::uint16_t count);                    // false: one of them is taken or out of range
-    void give_back(std::uint16_t first, std::uint16_t count);  // free ones are fine
+    void give_back(std::uint16_t first, std::uint16_t count);  // free ports are ignored
     std::uint64_t free() const { return free_; }
 
   private:
     void mark(std::size_t index, std::uint16_t count, bool taken);
     std::uint16_t first_;
-    std::size_t lowest_ = 0;  // nothing below is free
+    std::size_t lowest_ = 0;  // all below are taken
     std::vector<bool> taken_;
     std::uint64_t free_;
 };

@@ -13,7 +13,7 @@ namespace svc {
 class RegistryWithdrawals {
   public:
     explicit RegistryWithdrawals(std::filesystem::path file) : file_(std::move(file)) {}
-    // Versions up to this one stay out; later ones are published again.
+    // Versions up to this one are not sent without a request; later ones are.
     void withdraw(std::string_view name, int newest_version);
     void forget(std::string_view name);
     bool covers(std::string_view name, int version) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Bearer tokens of instances: JWT, HS256 with a 64-byte secret kept in the state directory (facts 4.3).
+// Bearer tokens of instances: JWT, HS256 with a 64-byte secret kept in the state directory (docs/trust.md).
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -13,8 +13,8 @@ class AgentTokens {
   public:
     AgentTokens(const std::filesystem::path& secret_file, const Clock& clock);
     std::string issue(std::string_view instance_id) const;  // valid for a year; scope artifacts, status
-    // Throws unauthenticated "missing token" for "", forbidden "Not Authorized" for anything wrong or
-    // expired.
+    // Throws unauthenticated "missing token" for "", forbidden "Not Authorized" for any other text that is
+    // not a valid token.
     std::string check(std::string_view authorization_header) const;  // the instance id it was issued for
 
   private:

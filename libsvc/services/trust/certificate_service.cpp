@@ -79,7 +79,7 @@ std::shared_ptr<const Certificate> CertificateService::add(const CertificateRequ
     try {
         added = certificates_.create(record_of(parsed, now), std::move(together));
     } catch (const Error& e) {
-        // The token was used up by somebody else a moment ago.
+        // Another request has used the token since it was checked.
         if (e.code() != ErrorCode::conflict || !with_token || certificates_.find(parsed.fingerprint)) throw;
         throw Error(ErrorCode::forbidden, "Not Authorized");
     }

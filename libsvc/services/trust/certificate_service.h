@@ -26,7 +26,7 @@ namespace svc {
 // Who asks for a certificate to be added.
 struct CertificateAsker {
     bool trusted = false;       // by certificate or by the local socket: needs no password
-    std::string address;        // counts wrong tries: 5 wrong ones, then none is looked at for 10 s
+    std::string address;        // wrong tries are counted by address, see TryLimit
     std::string presented_der;  // the certificate of the connection, "" when none
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which certificates the trusted authorities have signed: a snapshot in memory.
+// Which certificates the trusted authorities have signed. A snapshot in memory.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,21 +11,21 @@
 
 namespace svc {
 
-// A certificate that is not in the store itself, and who of the authorities has signed it.
+// A certificate that is not in the store itself, and the authorities that have signed it.
 struct SignedCertificate {
     Time not_before{}, not_after{};
     std::vector<std::shared_ptr<const Certificate>> signers;
 };
 
-// Thread-safe; the authorities are fixed. Signatures are checked once per certificate, and remembered for a
-// bounded number of them.
+// Thread-safe; the authorities are fixed. A signature is checked once and remembered, for at most 4096
+// certificates.
 class TrustedAuthorities {
   public:
     explicit TrustedAuthorities(const std::vector<std::shared_ptr<const Certificate>>& certificates);
-    // Without signers for what none of them has signed, and for what is no certificate.
+    // No signers: none of the authorities has signed it, or it is not a certificate.
     std::shared_ptr<const SignedCertificate> look_up(const std::string& fingerprint,
                                                      std::string_view der) const;
-    // Of those looked up, somebody's validity has ended in (after, until].
+    // Whether the validity of a certificate that was looked up has ended in (after, until].
     bool any_expired(Time after, Time until) const;
 
   private:

@@ -17,7 +17,7 @@ constexpr std::chrono::minutes forget_time{10};  // since the last try
 constexpr std::size_t max_addresses = 4096;
 constexpr std::size_t network_bytes = 8;
 
-// Whoever has one IPv6 address has all of its network.
+// One machine can use every address of its IPv6 network.
 std::string network_of(std::string_view address) {
     in6_addr binary{};
     if (inet_pton(AF_INET6, std::string(address).c_str(), &binary) != 1) return std::string(address);
@@ -57,7 +57,7 @@ TryLimit::Address& TryLimit::entry(const std::string& key, SteadyTime now) {
 
 void TryLimit::end(const std::string& key, bool right) {
     const std::lock_guard lock(mutex_);
-    Address& at = addresses_[key];  // kept while a try is under way
+    Address& at = addresses_[key];  // the entry is kept while a try is in progress
     --at.under_way;
     if (right) {
         at.wrong = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How often a secret may be guessed.
+// Limits how often a secret may be guessed.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,14 +10,14 @@
 
 namespace svc {
 
-// Thread-safe. After five wrong tries from an address nothing of it is looked at for 10 s. Addresses of one
-// IPv6 network
-// (/64) count as one; the table of addresses is bounded, the longest idle one is forgotten first.
+// Thread-safe. After five wrong tries from an address all its tries are refused for 10 s. The addresses of
+// one IPv6 network (/64) count as one. At most 4096 addresses are kept; the one that was idle longest is
+// dropped.
 class TryLimit {
   public:
     explicit TryLimit(const Clock& clock) : clock_(clock) {}
 
-    // One try; wrong unless it is told otherwise. Destroy it before the limit.
+    // One try; counts as wrong unless was_right() is called. Destroy it before the limit.
     class Attempt {
       public:
         Attempt(TryLimit& limit, std::string key) : limit_(limit), key_(std::move(key)) {}
@@ -31,7 +31,7 @@ class TryLimit {
         std::string key_;
         bool right_ = false;
     };
-    // Throws forbidden while the address is blocked, or has as many tries under way as it has left.
+    // Throws forbidden while the address is blocked, or has as many tries in progress as it has left.
     std::unique_ptr<Attempt> begin(std::string_view address);
 
   private:
