@@ -90,8 +90,8 @@ Response execute(const Services& services, const Request& request, PathWord word
 Response list_logs(const Services& services, const Request& request, PathWord word) {
     const std::string base = url(word, request.params.at("id")) + "/logs/";
     JsonArray urls;
-    for (const std::string& name : services.instances.records().get(request.params.at("id"))->stored_logs)
-        urls.emplace_back(base + percent_encode(name));
+    const auto instance = services.instances.records().get(request.params.at("id"));
+    for (const std::string& name : instance->stored_logs) urls.emplace_back(base + percent_encode(name));
     return sync(Json(std::move(urls)));
 }
 

@@ -10,7 +10,7 @@ namespace {
 // Records also without recursion, because a task has no URL of its own.
 Response list_tasks(const Services& services, const Request& request) {
     wants_records(request);
-    return sync_list_of(request, services.instances, task_of);
+    return sync_list_of(request, services.instances.records(), task_of);
 }
 
 }  // namespace

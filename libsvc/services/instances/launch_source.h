@@ -1,6 +1,6 @@
 #pragma once
-// What a launch is made from: an image version with addons, or an application version (facts 6.2, 7.2). Pure
-// functions over records.
+// What a launch is made from: an image version with addons, or an application version. Pure functions over
+// records.
 #include <cstdint>
 #include <string>
 #include <vector>

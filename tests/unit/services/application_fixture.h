@@ -59,7 +59,7 @@ struct ApplicationFixture : ServiceWorld {
     }
     void begin_life() {
         ServiceWorld::begin_life();
-        life->instance_service.reconcile();
+        life->instance_service.reconciler().reconcile();
     }
 
     ApplicationService& service() { return life->application_service; }
