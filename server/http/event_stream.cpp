@@ -112,7 +112,7 @@ class EventSocket final : public WebSocketHandler {
     // the stream is live only this function fills the queue, and it reads no more than the connection takes:
     // the number of past events does not count against the client.
     void read_past() {
-        while (replay_) {
+        while (replay_ && !live_) {
             const std::size_t room = queue_.with([](const EventQueue& queue) { return queue.room(); });
             if (room == 0) return;
             const EventPage page = replay_->next(room);
@@ -122,13 +122,15 @@ class EventSocket final : public WebSocketHandler {
                     queue.pump();
                 }
             });
-            if (page.live) subscription_ = std::move(replay_);
+            live_ = page.live;
         }
     }
 
     Guarded<EventQueue> queue_;
-    std::unique_ptr<EventBus::Replay> replay_;        // until live; only the connection's thread uses it
-    std::unique_ptr<EventBus::Handle> subscription_;  // last: ends before the queue goes
+    bool live_ = false;  // nothing is left to replay; only the connection's thread uses it
+    // Last: they end before the queue is destroyed. A subscription has one of the two.
+    std::unique_ptr<EventBus::Replay> replay_;
+    std::unique_ptr<EventBus::Handle> subscription_;
 };
 
 }  // namespace
