@@ -197,6 +197,13 @@ class LayerStore {
     // a crash at any moment. Throws not_found, busy for a running one.
     virtual void capture(std::string_view name, std::string_view container,
                          const std::vector<std::string>& leave_out) = 0;
+    // The same, but copied: the container keeps its disk. Repeatable; throws cancelled on a stop request.
+    virtual void snapshot(std::string_view name, std::string_view container,
+                          const std::vector<std::string>& leave_out, std::stop_token stop) = 0;
+    // Makes the disk of a stopped container a copy of the layer `name`, which was made of a container of the
+    // same layers. What was on the disk before is gone; a failure or a crash leaves the one or the other
+    // whole. Throws not_found, busy for a running one, cancelled.
+    virtual void restore(std::string_view name, std::string_view container, std::stop_token stop) = 0;
     // A gzip tarball of metadata.yaml and rootfs/ as a container of these layers would see it: merged, with
     // the owners of the guest, the same bytes each time. Constant memory, no temporary files. The layers
     // cannot be removed while the stream exists.

@@ -285,6 +285,38 @@ void check_capture(World& world) {
     layers.remove(contract_layer);
 }
 
+template <class World>
+void check_snapshot(World& world) {
+    Runtime& runtime = world.runtime();
+    LayerStore& layers = world.layers();
+    layers.add(contract_layer, world.package(), {});
+    ContainerSpec spec = contract_spec(world);
+    runtime.create(spec);
+    runtime.start(contract_id);
+    CHECK(code_of([&] { layers.snapshot("kept", contract_id, {}, {}); }) == ErrorCode::busy);
+    CHECK_FALSE(layers.contains("kept"));
+    runtime.stop(contract_id, Duration::zero());
+    layers.snapshot("kept", contract_id, {"/tmp"}, {});
+    layers.snapshot("kept", contract_id, {"/tmp"}, {});
+    CHECK(layers.contains("kept"));
+    CHECK(code_of([&] { layers.snapshot("other", "unknown", {}, {}); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { layers.restore("kept", "unknown", {}); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { layers.restore("absent", contract_id, {}); }) == ErrorCode::not_found);
+    layers.restore("kept", contract_id, {});
+    layers.restore("kept", contract_id, {});
+    runtime.start(contract_id);
+    CHECK(code_of([&] { layers.restore("kept", contract_id, {}); }) == ErrorCode::busy);
+    runtime.remove(contract_id);
+    layers.snapshot("kept", contract_id, {}, {});
+    spec.layers = {contract_layer, "kept"};
+    runtime.create(spec);
+    runtime.start(contract_id);
+    CHECK(code_of([&] { layers.remove("kept"); }) == ErrorCode::busy);
+    runtime.remove(contract_id);
+    layers.remove("kept");
+    layers.remove(contract_layer);
+}
+
 inline std::string read_stream(ArchiveStream& stream, std::size_t step) {
     std::string all;
     for (std::string part = stream.read(step); !part.empty(); part = stream.read(step)) {
@@ -357,6 +389,9 @@ void check_runtime(World& world) {
     }
     SECTION("what a container changed becomes a layer") {
         check_capture(world);
+    }
+    SECTION("a container's disk is copied to a layer and back") {
+        check_snapshot(world);
     }
     SECTION("layers are exported as one archive that is an image again") {
         check_export(world);

@@ -153,7 +153,17 @@ class FakeLayers final : public LayerStore {
         left_out_.with([&](auto& paths) { paths = leave_out; });
         inner_.capture(name, container, leave_out);
     }
-    std::vector<std::string> left_out() const {  // of the last capture
+    void snapshot(std::string_view name, std::string_view container,
+                  const std::vector<std::string>& leave_out, std::stop_token stop) override {
+        if (const auto work = before_capture_.with([](const auto& before) { return before; })) work();
+        left_out_.with([&](auto& paths) { paths = leave_out; });
+        inner_.snapshot(name, container, leave_out, std::move(stop));
+    }
+    void restore(std::string_view name, std::string_view container, std::stop_token stop) override {
+        if (const auto work = before_capture_.with([](const auto& before) { return before; })) work();
+        inner_.restore(name, container, std::move(stop));
+    }
+    std::vector<std::string> left_out() const {  // of the last capture or snapshot
         return left_out_.with([](const auto& paths) { return paths; });
     }
     void before_export(std::function<void()> work) {

@@ -395,3 +395,39 @@ TEST_CASE("many layers with long names are mounted") {
     fixture.runtime().remove("c1");
     CHECK(leftovers(fixture, "c1") == "");
 }
+
+TEST_CASE("a snapshot is a copy of the disk, which is restored from it") {
+    Captured world;
+    Runtime& runtime = world.fixture.runtime();
+    const auto inside = [&](const std::string& script) {
+        runtime.start("c1");
+        const Finished done = shell_inside(runtime, "c1", script);
+        runtime.stop("c1", 0s);
+        return done.output;
+    };
+    const std::filesystem::path upper = world.fixture.container("c1") / "upper";
+    const std::string before = Captured::listing(upper, world.id_base());
+    world.layers().snapshot("kept", "c1", {"/tmp"}, {});
+    CHECK(Captured::listing(upper, world.id_base()) == before);
+    CHECK_FALSE(std::filesystem::exists(world.layer("kept") / "rootfs/etc/other"));
+    CHECK_FALSE(std::filesystem::exists(world.layer("kept") / "rootfs/tmp"));
+    CHECK(world.layers().size("kept") > 8);
+
+    CHECK(inside("rm -r /opt /gone; echo lost > /motd; echo new > /dir/new; cat /motd") == "lost\n");
+    world.layers().restore("kept", "c1", {});
+    CHECK(inside("cat /motd /opt/kept/file; ls -A /dir /gone; stat -c '%a %u %g' /dir/b") ==
+          "changed\ny\n/dir:\nb\nc\nc2\n\n/gone:\nnew\n4755 33 44\n");
+    CHECK_FALSE(std::filesystem::exists(world.fixture.container("c1") / "restored"));
+    // The layer is not what the container writes to.
+    inside("echo again > /motd");
+    CHECK(read_file(world.layer("kept") / "rootfs/motd") == "changed\n");
+
+    std::stop_source stopped;
+    stopped.request_stop();
+    const std::string kept = Captured::listing(upper, world.id_base());
+    CHECK(code_of([&] { world.layers().restore("kept", "c1", stopped.get_token()); }) == ErrorCode::cancelled);
+    CHECK(Captured::listing(upper, world.id_base()) == kept);
+    CHECK(code_of([&] { world.layers().snapshot("other", "c1", {}, stopped.get_token()); }) ==
+          ErrorCode::cancelled);
+    CHECK_FALSE(world.layers().contains("other"));
+}

@@ -20,6 +20,7 @@ struct Layout {
     std::filesystem::path upper(std::string_view id) const { return container(id) / "upper"; }
     std::filesystem::path work(std::string_view id) const { return container(id) / "work"; }
     std::filesystem::path capture(std::string_view id) const { return container(id) / "capture"; }
+    std::filesystem::path restored(std::string_view id) const { return container(id) / "restored"; }
     std::filesystem::path rootfs(std::string_view id) const { return container(id) / "rootfs"; }
     std::filesystem::path console_log(std::string_view id) const { return container(id) / "console.log"; }
     std::filesystem::path lxc_log(std::string_view id) const { return container(id) / "lxc.log"; }

@@ -37,10 +37,20 @@ LxcRuntime::LxcRuntime(LxcOptions options, const Clock& clock)
       adoption_(host_, containers_, runs_) {
     // A monitor outlives the helper that started it; then it becomes a child of this process, which reaps it.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    host_.layers().set_capture(
-        [this](const std::string& name, const std::string& id, const std::vector<std::string>& leave_out) {
-            capture(name, id, leave_out);
-        });
+    using Texts = std::vector<std::string>;
+    host_.layers().set_disk_calls(
+        {[this](const std::string& layer, const std::string& id, const Texts& leave_out) {
+             if (was_made_before(layer, id)) return;
+             with_idle(id, [&](const auto& stored) { host_.capture(stored, layer, leave_out); });
+         },
+         [this](const std::string& layer, const std::string& id, const Texts& leave_out,
+                const std::stop_token& stop) {
+             if (was_made_before(layer, id)) return;
+             with_idle(id, [&](const auto& stored) { host_.snapshot(stored, layer, leave_out, stop); });
+         },
+         [this](const std::string& layer, const std::string& id, const std::stop_token& stop) {
+             with_idle(id, [&](const auto& stored) { host_.restore(stored, layer, stop); });
+         }});
     adoption_.adopt_all();
 }
 
@@ -121,17 +131,19 @@ void LxcRuntime::remove(std::string_view text) {
     containers_.erase(id, container);
 }
 
-void LxcRuntime::capture(const std::string& layer, const std::string& id,
-                         const std::vector<std::string>& leave_out) {
+bool LxcRuntime::was_made_before(const std::string& layer, const std::string& id) {
+    return !containers_.find(id) && host_.layers().contains(layer);
+}
+
+void LxcRuntime::with_idle(const std::string& id, const std::function<void(const lxc::StoredSpec&)>& use) {
     const ContainerPtr container = containers_.find(id);
-    if (!container && host_.layers().contains(layer)) return;  // captured before, and removed since
     if (!container) throw container_not_found(id);
     const ContainerLock lock(container->mutex);
     if (!container->exists) throw container_not_found(id);
     check_readable(id, *container);
     if (container->once || runs_.is_running(id, *container))
         throw Error(ErrorCode::busy, fmt::format("container '{}' is running", id));
-    host_.capture(container->stored, layer, leave_out);
+    use(container->stored);
 }
 
 ContainerInfo LxcRuntime::describe(const std::string& id, const Container& container) const {

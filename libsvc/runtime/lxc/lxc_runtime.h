@@ -56,7 +56,11 @@ class LxcRuntime final : public Runtime {
   private:
     using DeviceCounters = std::map<std::string, NetworkUsage, std::less<>>;
 
-    void capture(const std::string& layer, const std::string& id, const std::vector<std::string>& leave_out);
+    // A layer was made of a container that has been removed since.
+    bool was_made_before(const std::string& layer, const std::string& id);
+    // Calls `use` with a container that does not run and is not started meanwhile. Throws not_found, busy,
+    // unavailable for an unreadable one.
+    void with_idle(const std::string& id, const std::function<void(const lxc::StoredSpec&)>& use);
     // Both with the container locked.
     void replace_spec(lxc::Container& container, const ContainerSpec& spec);
     ContainerInfo describe(const std::string& id, const lxc::Container& container) const;

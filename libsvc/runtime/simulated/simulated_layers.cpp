@@ -100,6 +100,16 @@ void SimulatedLayers::capture(std::string_view name, std::string_view container,
     keep(name, changed_bytes_);
 }
 
+void SimulatedLayers::snapshot(std::string_view name, std::string_view container,
+                               const std::vector<std::string>& leave_out, std::stop_token) {
+    capture(name, container, leave_out);
+}
+
+void SimulatedLayers::restore(std::string_view name, std::string_view container, std::stop_token) {
+    size(name);  // throws for an unknown one
+    check_idle_(container);
+}
+
 std::unique_ptr<ArchiveStream> SimulatedLayers::export_archive(const ExportRequest& request) {
     if (request.layers.empty()) throw Error(ErrorCode::invalid_argument, "layers are required");
     return std::make_unique<SimulatedArchive>(*this, request);

@@ -22,6 +22,9 @@ class SimulatedLayers final : public LayerStore {
     // Adds a layer with the size `changed_bytes`.
     void capture(std::string_view name, std::string_view container,
                  const std::vector<std::string>& leave_out) override;
+    void snapshot(std::string_view name, std::string_view container,
+                  const std::vector<std::string>& leave_out, std::stop_token stop) override;
+    void restore(std::string_view name, std::string_view container, std::stop_token stop) override;
     // The archive has the names of the layers in a file. Must not outlive this object.
     std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) override;
     bool contains(std::string_view name) override;

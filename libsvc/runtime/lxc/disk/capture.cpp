@@ -95,6 +95,16 @@ void rename_folder(const std::filesystem::path& from, const std::filesystem::pat
 
 }  // namespace
 
+void finish_layer(const std::filesystem::path& folder, const std::vector<std::string>& left_out) {
+    const std::filesystem::path rootfs = folder / "rootfs";
+    for (const std::string& path : left_out) remove_inside(rootfs, path);
+    sync_file_system(rootfs);  // before counting: only then the blocks of recent writes are allocated
+    Cleaner cleaner;
+    cleaner.clean(open_file(rootfs, O_RDONLY | O_DIRECTORY).get(), 0, std::string_view("rootfs/").size());
+    write_file_atomically(folder / "layer.json", cleaner.record().dump());
+    sync_file_system(rootfs);
+}
+
 Capture::Capture(const Layout& layout, const std::string& id)
     : upper_(layout.upper(id)), capture_(layout.capture(id)) {}
 
@@ -116,12 +126,7 @@ std::filesystem::path Capture::take(const std::vector<std::string>& left_out) co
             throw system_error("cannot set the mode of a folder", errno);
         rename_folder(upper_, rootfs);
     }
-    for (const std::string& path : left_out) remove_inside(rootfs, path);
-    sync_file_system(rootfs);  // before counting: only then the blocks of recent writes are allocated
-    Cleaner cleaner;
-    cleaner.clean(open_file(rootfs, O_RDONLY | O_DIRECTORY).get(), 0, std::string_view("rootfs/").size());
-    write_file_atomically(capture_ / "layer.json", cleaner.record().dump());
-    sync_file_system(rootfs);
+    finish_layer(capture_, left_out);
     return capture_;
 }
 

@@ -9,6 +9,12 @@
 
 namespace svc::lxc {
 
+// Makes `folder`/rootfs, which holds what a container has changed, the content of a layer: removes `left_out`
+// (absolute paths inside the container; links in them are not followed) and the marks that mean nothing in a
+// lower layer, writes `folder`/layer.json, syncs everything. Repeatable. Throws invalid_argument for a tree
+// nested too deeply.
+void finish_layer(const std::filesystem::path& folder, const std::vector<std::string>& left_out);
+
 // For a container that does not run and is not mounted. One thread at a time. Each step can be repeated:
 //
 // 1. `upper` is renamed to `capture/rootfs`. Where `capture/rootfs` exists, a capture is under way; `upper`

@@ -96,7 +96,26 @@ void Layers::remove(std::string_view name) {
 void Layers::capture(std::string_view name, std::string_view container,
                      const std::vector<std::string>& leave_out) {
     check_name(name);
-    capture_(std::string(name), std::string(container), leave_out);
+    disks_.capture(std::string(name), std::string(container), leave_out);
+}
+
+void Layers::snapshot(std::string_view name, std::string_view container,
+                      const std::vector<std::string>& leave_out, std::stop_token stop) {
+    check_name(name);
+    disks_.snapshot(std::string(name), std::string(container), leave_out, std::move(stop));
+}
+
+void Layers::restore(std::string_view name, std::string_view container, std::stop_token stop) {
+    if (!contains(name)) throw Error(ErrorCode::not_found, fmt::format("layer '{}' not found", name));
+    const std::vector<std::string> used{std::string(name)};
+    claim(used);
+    Rollback release_layer;
+    release_layer.add("layer", [&] { release(used); });
+    disks_.restore(used[0], std::string(container), std::move(stop));
+}
+
+TemporaryDirectory Layers::temporary() const {
+    return TemporaryDirectory(layout_.layers(), temporary_prefix);
 }
 
 std::unique_ptr<ArchiveStream> Layers::export_archive(const ExportRequest& request) {

@@ -26,15 +26,30 @@ class Layers final : public LayerStore {
     void remove(std::string_view name) override;
     void capture(std::string_view name, std::string_view container,
                  const std::vector<std::string>& leave_out) override;
+    void snapshot(std::string_view name, std::string_view container,
+                  const std::vector<std::string>& leave_out, std::stop_token stop) override;
+    void restore(std::string_view name, std::string_view container, std::stop_token stop) override;
     std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) override;
     bool contains(std::string_view name) override;
     std::uint64_t size(std::string_view name) override;
     std::vector<std::string> list() override;
 
-    // capture() calls this function, since the runtime knows the containers. Set it before the first call.
-    using CaptureCall = std::function<void(const std::string& layer, const std::string& container,
-                                           const std::vector<std::string>&)>;
-    void set_capture(CaptureCall call) { capture_ = std::move(call); }
+    // capture(), snapshot() and restore() call these functions, because the runtime knows the containers. Set
+    // them before the first call.
+    struct DiskCalls {
+        std::function<void(const std::string& layer, const std::string& container,
+                           const std::vector<std::string>& leave_out)>
+            capture;
+        std::function<void(const std::string& layer, const std::string& container,
+                           const std::vector<std::string>& leave_out, const std::stop_token& stop)>
+            snapshot;
+        std::function<void(const std::string& layer, const std::string& container,
+                           const std::stop_token& stop)>
+            restore;
+    };
+    void set_disk_calls(DiskCalls calls) { disks_ = std::move(calls); }
+    // A folder that goes with its owner unless it is published.
+    TemporaryDirectory temporary() const;
     // Makes a finished folder a layer by renaming it. Throws conflict where the name is taken.
     void publish_captured(std::string_view name, const std::filesystem::path& folder);
 
@@ -54,7 +69,7 @@ class Layers final : public LayerStore {
 
     Layout layout_;
     std::uint32_t id_base_, id_count_;
-    CaptureCall capture_;
+    DiskCalls disks_;
     Guarded<std::map<std::string, unsigned, std::less<>>> claims_;
     std::atomic<unsigned> claims_on_all_{0};
 };

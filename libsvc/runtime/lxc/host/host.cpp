@@ -21,6 +21,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/container/rootfs.h"
 #include "libsvc/runtime/lxc/disk/capture.h"
+#include "libsvc/runtime/lxc/disk/copy.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
 #include "libsvc/runtime/lxc/host/host_setup.h"
 #include "libsvc/runtime/lxc/network/links.h"
@@ -103,19 +104,25 @@ void Host::make(StoredSpec& stored) {
 }
 
 // `work` is made anew with `upper`: the kernel keeps state of the writable folder in it.
-void Host::make_upper(const StoredSpec& stored) {
-    const std::filesystem::path upper = layout().upper(stored.spec.id);
+void Host::make_work(const StoredSpec& stored) {
     const std::filesystem::path work = layout().work(stored.spec.id);
     remove_tree(work);
     make_folder(work, 0700, 0);
+    if (stored.project != 0) quota_.limit(stored.project, {work}, stored.spec.disk_bytes);
+}
+
+void Host::make_upper(const StoredSpec& stored) {
+    const std::filesystem::path upper = layout().upper(stored.spec.id);
+    make_work(stored);
     make_folder(upper, 0755, id_base());
-    if (stored.project != 0) quota_.limit(stored.project, {upper, work}, stored.spec.disk_bytes);
+    if (stored.project != 0) quota_.limit(stored.project, {upper}, stored.spec.disk_bytes);
 }
 
 // Completes the disk after a capture that was interrupted, or that could not make the empty `upper`.
 void Host::complete_disk(const StoredSpec& stored) {
     const std::string& id = stored.spec.id;
     Capture(layout(), id).put_back();
+    remove_tree(layout().restored(id));  // of a restore that was interrupted
     if (!std::filesystem::exists(layout().upper(id))) make_upper(stored);
 }
 
@@ -152,19 +159,54 @@ void Host::place_files(StoredSpec& stored) {
 }
 
 // Files that the runtime puts into a container's disk are no changes of the guest and are left out.
+std::vector<std::string> Host::own_paths(const StoredSpec& stored, std::vector<std::string> leave_out) const {
+    leave_out.insert(leave_out.end(), stored.placed.begin(), stored.placed.end());
+    for (const std::string_view path : {agent_path, socket_dir_path})
+        leave_out.push_back("/" + std::string(path));
+    return leave_out;
+}
+
 void Host::capture(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out) {
     const std::string& id = stored.spec.id;
     clean_up(id);
     const Capture capture(layout(), id);
     if (!layers_.contains(name)) {
-        leave_out.insert(leave_out.end(), stored.placed.begin(), stored.placed.end());
-        for (const std::string_view path : {agent_path, socket_dir_path})
-            leave_out.push_back("/" + std::string(path));
         if (!capture.begun()) complete_disk(stored);
-        layers_.publish_captured(name, capture.take(leave_out));
+        layers_.publish_captured(name, capture.take(own_paths(stored, std::move(leave_out))));
     }
     complete_disk(stored);
     sync_directory(layout().container(id));
+}
+
+void Host::snapshot(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out,
+                    const std::stop_token& stop) {
+    if (layers_.contains(name)) return;
+    const std::string& id = stored.spec.id;
+    clean_up(id);
+    complete_disk(stored);
+    const TemporaryDirectory temporary = layers_.temporary();
+    const std::filesystem::path folder = temporary.path() / "layer";
+    make_folder(folder, 0711, 0);
+    copy_tree(layout().upper(id), folder / "rootfs", stop);
+    finish_layer(folder, own_paths(stored, std::move(leave_out)));
+    layers_.publish_captured(name, folder);
+}
+
+// The copy takes the place of the disk in one step. The kernel keeps state of the old one in `work`.
+void Host::restore(const StoredSpec& stored, const std::string& name, const std::stop_token& stop) {
+    const std::string& id = stored.spec.id;
+    clean_up(id);
+    complete_disk(stored);
+    const std::filesystem::path upper = layout().upper(id);
+    const std::filesystem::path restored = layout().restored(id);
+    remove_tree(restored);
+    Rollback undo;
+    undo.add("the other copy of the files", [&] { remove_tree(restored); });
+    make_folder(restored, 0755, id_base());
+    if (stored.project != 0) quota_.limit(stored.project, {restored}, stored.spec.disk_bytes);
+    copy_tree(layout().layer_rootfs(name) / ".", restored, stop);
+    exchange(restored, upper);
+    make_work(stored);
 }
 
 HaltSignals Host::halt_signals_of(const ContainerSpec& spec) const {

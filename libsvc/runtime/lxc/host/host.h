@@ -42,6 +42,11 @@ class Host {
     void remove_files(const StoredSpec& stored);
     // Moves the changes of a container that does not run into the layer `name`; see Capture.
     void capture(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out);
+    // Copies it instead: the container keeps its disk.
+    void snapshot(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out,
+                  const std::stop_token& stop);
+    // Makes the disk of a container that does not run a copy of the layer `name`.
+    void restore(const StoredSpec& stored, const std::string& name, const std::stop_token& stop);
 
     // Nothing: the container was never finished, or is half removed. Throws when the file exists and cannot
     // be read.
@@ -80,6 +85,8 @@ class Host {
     void place_files(StoredSpec& stored);
     void remove_run(const std::string& id);  // rules, processes, control groups
     void mount(const ContainerSpec& spec);
+    std::vector<std::string> own_paths(const StoredSpec& stored, std::vector<std::string> leave_out) const;
+    void make_work(const StoredSpec& stored);
     void make_upper(const StoredSpec& stored);
     void complete_disk(const StoredSpec& stored);
     std::vector<unsigned> choose_cores(const ContainerSpec& spec);
