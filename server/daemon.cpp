@@ -127,6 +127,7 @@ Services Daemon::Parts::routed_services() {
             management.exec(),
             management.tokens(),
             management.bulk_deletion(),
+            management,
             [this] { return identity(); }};
 }
 

@@ -90,6 +90,7 @@ std::vector<Command> list_all() {
     std::vector<Command> all = listed_commands();
     for (const std::vector<std::string>& group : {std::vector<std::string>{"trust"}, {"config", "trust"}})
         for (Command& command : trust_commands(group)) all.push_back(std::move(command));
+    for (Command& command : snapshot_commands()) all.push_back(std::move(command));
     for (Command& command : instance_commands()) all.push_back(std::move(command));
     for (Command& command : gateway_commands()) all.push_back(std::move(command));
     for (Command& command : gateway_session_commands()) all.push_back(std::move(command));
@@ -106,6 +107,7 @@ std::vector<Group> list_groups() {
         {"node", "machines that instances run on"},
         {"config", "the cluster's configuration"},
         {"trust", "clients the service trusts"},
+        {"snapshot", "copies of the disks of instances"},
         {"operation", "background operations"},
         {"task", "what is being done for each instance"},
         {"remote", "services this client knows"},

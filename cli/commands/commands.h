@@ -14,6 +14,7 @@ Command stop_command();
 Command protect_command();
 Command unprotect_command();
 Command delete_command();
+std::vector<Command> snapshot_commands();
 // exec.cpp
 Command exec_command();
 Command shell_command();

@@ -109,8 +109,10 @@ class ApiClient {
     Json delete_node(std::string_view name, bool force, bool keep_in_cluster);
     JsonArray tasks();
 
-  private:
+    // Any other route: what the body of the answer says as `metadata`.
     Json call(Method method, const std::string& path, const Json* body = nullptr);
+
+  private:
     Json send(const ClientRequest& request);
     Json upload(Method method, const std::string& path, const std::string& request, const Package& package);
     std::string download(const std::string& path, std::string_view fingerprint_header,

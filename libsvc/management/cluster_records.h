@@ -1,30 +1,25 @@
 #pragma once
 // All collections of records that the services keep in the store.
 #include "libsvc/services/common/records.h"
+#include "libsvc/services/common/snapshot_records.h"
 
 namespace svc {
 
 // Thread-safe, like each Collection. Reads the store at construction and watches it from then on. One service
 // writes each collection; everybody else reads it (libsvc/services/common/records.h).
 struct ClusterRecords {
-    explicit ClusterRecords(Store& store)
-        : images(store),
-          instances(store),
-          nodes(store),
-          addons(store),
-          applications(store),
-          certificates(store),
-          join_tokens(store),
-          config(store) {}
+    explicit ClusterRecords(Store& keeps) : store(keeps) {}
 
-    Images images;
-    Instances instances;
-    Nodes nodes;
-    Addons addons;
-    Applications applications;
-    Certificates certificates;
-    JoinTokens join_tokens;
-    ConfigRecords config;
+    Store& store;
+    Images images{store};
+    Instances instances{store};
+    Nodes nodes{store};
+    Addons addons{store};
+    Applications applications{store};
+    Certificates certificates{store};
+    JoinTokens join_tokens{store};
+    ConfigRecords config{store};
+    Snapshots snapshots{store};
 };
 
 }  // namespace svc

@@ -40,15 +40,18 @@ ManagementService::ManagementService(ManagementSeams seams, ManagementOptions op
                seams_.ids, architecture_of(seams_.runtime)}),
       image_sync_({images_, config_, seams_.blobs, engine_, architecture_of(seams_.runtime),
                    seams_.open_image_server}),
-      instances_({records_.instances, records_.images, records_.applications, records_.addons, config_,
-                  content_, nodes_, seams_.runtime, engine_, seams_.events, tokens_, seams_.clock, seams_.ids,
-                  std::move(options.session_template), std::move(options.instances)}),
+      instances_({records_.instances, records_.images, records_.applications, records_.addons,
+                  records_.snapshots, config_, content_, nodes_, seams_.runtime, engine_, seams_.events,
+                  tokens_, seams_.clock, seams_.ids, std::move(options.session_template),
+                  std::move(options.instances)}),
       applications_({records_.applications, addons_, images_, instances_, config_, content_, engine_,
                      seams_.clock, seams_.ids, architecture_of(seams_.runtime), options.bootstrap_limit,
                      options.bootstraps_at_once}),
       registry_({applications_, certificates_, config_, seams_.blobs, engine_,
                  std::move(options.registry_keys), architecture_of(seams_.runtime), seams_.open_catalogue}),
       exec_(records_.instances, seams_.runtime, engine_, seams_.clock, seams_.ids),
+      snapshots_({records_.snapshots, records_.instances, content_, engine_, seams_.events, seams_.clock,
+                  seams_.ids}),
       bulk_(engine_, bulk_kinds(applications_, instances_), options.bulk_deletions_at_once),
       image_follower_("image-server", interval_of(config_, "images.update_interval"),
                       [this] { image_sync_.synchronise(); }),
@@ -77,7 +80,7 @@ void ManagementService::recover() {
 void ManagementService::start() {
     if (!recovered_) recover();
     first_reconciliation_ = std::jthread([this] { reconcile_first(); });
-    periodic_.emplace(seams_.clock, periodic_jobs({engine_, instances_, content_, certificates_}));
+    periodic_.emplace(seams_.clock, periodic_jobs(*this));
     image_follower_.start();
     registry_follower_.start();
 }

@@ -27,6 +27,7 @@
 #include "libsvc/services/instances/instance_service.h"
 #include "libsvc/services/nodes/node_service.h"
 #include "libsvc/services/registry/registry_service.h"
+#include "libsvc/services/snapshots/snapshot_service.h"
 #include "libsvc/services/trust/agent_tokens.h"
 #include "libsvc/services/trust/certificate_service.h"
 
@@ -104,6 +105,7 @@ class ManagementService {
     ApplicationService& applications() { return applications_; }
     RegistryService& registry() { return registry_; }
     ExecService& exec() { return exec_; }
+    SnapshotService& snapshots() { return snapshots_; }
     BulkDeletion& bulk_deletion() { return bulk_; }
 
   private:
@@ -136,6 +138,7 @@ class ManagementService {
     ApplicationService applications_;
     RegistryService registry_;
     ExecService exec_;
+    SnapshotService snapshots_;
     BulkDeletion bulk_;
     Follower image_follower_, registry_follower_;
     bool recovered_ = false;

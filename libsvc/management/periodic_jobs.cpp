@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "libsvc/management/management_service.h"
+
 namespace svc {
 
 namespace {
@@ -12,17 +14,20 @@ std::function<Duration()> every(std::chrono::seconds interval) {
 
 }  // namespace
 
-std::vector<PeriodicJob> periodic_jobs(const PeriodicWork& work) {
+std::vector<PeriodicJob> periodic_jobs(ManagementService& service) {
     using namespace std::chrono_literals;
     return {
-        {"forget-operations", every(10s), [work](const std::stop_token&) { work.engine.sweep(); }},
+        {"forget-operations", every(10s), [&service](const std::stop_token&) { service.engine().sweep(); }},
         {"expire-instances", every(5s),
-         [work](const std::stop_token&) { work.instances.reconciler().expire(); }},
+         [&service](const std::stop_token&) { service.instances().reconciler().expire(); }},
         {"reconcile", every(60s),
-         [work](const std::stop_token&) { work.instances.reconciler().reconcile(); }},
-        {"collect-garbage", every(10min), [work](const std::stop_token&) { work.content.collect_garbage(); }},
+         [&service](const std::stop_token&) { service.instances().reconciler().reconcile(); }},
+        {"orphaned-snapshots", every(60s),
+         [&service](const std::stop_token&) { service.snapshots().remove_orphans(); }},
+        {"collect-garbage", every(10min),
+         [&service](const std::stop_token&) { service.content().collect_garbage(); }},
         {"expire-join-tokens", every(60s),
-         [work](const std::stop_token&) { work.certificates.expire_tokens(); }},
+         [&service](const std::stop_token&) { service.certificates().expire_tokens(); }},
     };
 }
 

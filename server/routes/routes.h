@@ -22,6 +22,7 @@ std::vector<Route> node_routes(const Services& services);
 std::vector<Route> openapi_routes(const Services& services);
 std::vector<Route> operation_routes(const Services& services);
 std::vector<Route> registry_routes(const Services& services);
+std::vector<Route> snapshot_routes(const Services& services);
 std::vector<Route> task_routes(const Services& services);
 
 }  // namespace svc::server

@@ -6,6 +6,7 @@
 
 #include "libsvc/blobs/blob_store.h"
 #include "libsvc/events/event_bus.h"
+#include "libsvc/management/management_service.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/services/addons/addon_service.h"
 #include "libsvc/services/applications/application_service.h"
@@ -57,6 +58,7 @@ struct Services {
     ExecService& exec;
     AgentTokens& tokens;
     BulkDeletion& bulk;
+    ManagementService& management;             // every service, also one without a field above
     std::function<ServerIdentity()> identity;  // known once the daemon listens
 };
 

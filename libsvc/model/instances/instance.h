@@ -176,6 +176,7 @@ struct InstanceCreate {
     std::optional<int> app_version;
     std::string image_id;
     std::optional<int> image_version;
+    std::string snapshot;       // id of a snapshot instead of application and image
     std::string instance_type;  // with image_id; "": default_instance_type, overridden by the resources
     std::string user_data;
     std::string node;

@@ -105,6 +105,7 @@ void read_source(const JsonFields& fields, InstanceCreate& request) {
     request.app_version = at_least(fields, "app_version", 0);
     request.image_id = fields.string("image_id").value_or("");
     request.image_version = at_least(fields, "image_version", 0);
+    request.snapshot = fields.string("snapshot").value_or("");
     request.instance_type = fields.string("instance_type").value_or("");
     request.addons = fields.strings("addons").value_or(std::vector<std::string>());
     check_list_size("addons", request.addons.size());
@@ -129,6 +130,24 @@ void check_from_image(const JsonFields& fields, const InstanceCreate& request) {
         throw_invalid("addons", "must not contain an empty name");
 }
 
+void check_from_snapshot(const JsonFields& fields, const InstanceCreate& request) {
+    if (!request.app_id.empty()) refuse_with(fields, "app_id", "snapshot");
+    if (!request.image_id.empty()) refuse_with(fields, "image_id", "snapshot");
+    if (request.app_version) refuse_with(fields, "app_version", "snapshot");
+    if (request.image_version) refuse_with(fields, "image_version", "snapshot");
+    if (!request.instance_type.empty()) refuse_with(fields, "instance_type", "snapshot");
+    if (!request.addons.empty()) refuse_with(fields, "addons", "snapshot");
+}
+
+void check_source(const JsonFields& fields, const InstanceCreate& request) {
+    if (!request.snapshot.empty())
+        check_from_snapshot(fields, request);
+    else if (request.app_id.empty())
+        check_from_image(fields, request);
+    else
+        check_from_application(fields, request);
+}
+
 void read_environment(const JsonFields& fields, ExecRequest& request) {
     for (auto& [name, value] :
          fields.string_map("environment").value_or(std::map<std::string, std::string>())) {
@@ -148,10 +167,7 @@ InstanceCreate InstanceCreate::from_json(const Json& body) {
     if (fields.string("type") == "vm") throw Error(ErrorCode::unsupported, "type vm not supported");
     read_resources(fields, request);
     read_source(fields, request);
-    if (request.app_id.empty())
-        check_from_image(fields, request);
-    else
-        check_from_application(fields, request);
+    check_source(fields, request);
     request.name = fields.string("name").value_or("");
     if (!request.name.empty()) check_instance_name("name", request.name);
     request.user_data = fields.string("user_data").value_or("");

@@ -10,7 +10,4 @@ namespace svc {
 
 // The launch of the version's base container, without a requestor.
 BaseLaunch base_launch_of(const Application& application, const ApplicationVersion& version);
-// Paths of the agent's own state: left out of the layer, because every instance gets its own.
-const std::vector<std::string>& agent_state_paths();
-
 }  // namespace svc

@@ -5,6 +5,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/model/instances/agent_paths.h"
 #include "libsvc/services/applications/application_versions.h"
 #include "libsvc/services/applications/base_container.h"
 

@@ -95,7 +95,7 @@ Started InstanceService::launch(const InstanceCreate& request, bool no_wait, Pat
 
 Started InstanceService::launch_once(const InstanceCreate& request, bool no_wait, PathWord word,
                                      const std::string& requestor) {
-    const LaunchRecords records{parts_.images, parts_.applications, parts_.addons};
+    const LaunchRecords records{parts_.images, parts_.applications, parts_.addons, parts_.snapshots};
     const ConfigValues config = parts_.config.values();
     const LaunchSource chosen = find_launch_source(request, records, config);
     parts_.content.hold_layers(chosen.instance.layers);

@@ -10,6 +10,7 @@
 #include "libsvc/base/timer.h"
 #include "libsvc/services/common/content.h"
 #include "libsvc/services/common/records.h"
+#include "libsvc/services/common/snapshot_records.h"
 #include "libsvc/services/configuration/config_service.h"
 #include "libsvc/services/instances/base_instances.h"
 #include "libsvc/services/instances/instance_launcher.h"
@@ -33,6 +34,7 @@ struct InstanceServiceParts {
     const Images& images;  // read only, like the next two: what a launch is made from
     const Applications& applications;
     const Addons& addons;
+    const Snapshots& snapshots;
     ConfigService& config;
     Content& content;
     NodeService& nodes;

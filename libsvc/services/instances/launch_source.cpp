@@ -175,6 +175,41 @@ LaunchSource from_application(const InstanceCreate& request, const LaunchRecords
     return source;
 }
 
+// The guest as it was when the snapshot was taken, with its disk as one more layer.
+LaunchSource from_snapshot(const InstanceCreate& request, const LaunchRecords& records,
+                           const ConfigValues& config) {
+    const auto snapshot = records.snapshots.get(request.snapshot);
+    if (snapshot->status != SnapshotStatus::ready)
+        throw Error(ErrorCode::invalid_argument, "snapshot is not ready");
+    const Instance& from = snapshot->instance;
+    LaunchSource source;
+    Instance& instance = source.instance;
+    take_request(request, config, instance);
+    static_cast<GuestDescription&>(instance) = from;
+    instance.layers.change([&](auto& layers) { layers.push_back(snapshot->layer()); });
+    instance.config.change([&](InstanceConfig& wanted) {
+        if (wanted.boot_package.empty()) wanted.boot_package = from.config->boot_package;
+        if (wanted.boot_activity.empty()) wanted.boot_activity = from.config->boot_activity;
+    });
+    instance.instance_type = from.instance_type;
+    instance.gpu_type = from.gpu_type;
+    instance.prefers_gpu_encoder = from.prefers_gpu_encoder;
+    instance.resources = overlaid(from.resources, request);
+    instance.features = merged_features({from.features, list_of(request.config.features)});
+    std::vector<ServiceEntry> services = from.services;
+    for (ServiceEntry& service : services) service.node_port = service.node_port_end = 0;
+    instance.services = merged_services(std::move(services), request.services);
+    source.root_bytes = snapshot->size;
+    return source;
+}
+
+LaunchSource named_source(const InstanceCreate& request, const LaunchRecords& records,
+                          const ConfigValues& config) {
+    if (!request.snapshot.empty()) return from_snapshot(request, records, config);
+    return request.app_id.empty() ? from_image(request, records, config)
+                                  : from_application(request, records, config);
+}
+
 }  // namespace
 
 std::vector<std::string> merged_features(const std::vector<std::vector<std::string>>& lists) {
@@ -187,8 +222,7 @@ std::vector<std::string> merged_features(const std::vector<std::vector<std::stri
 
 LaunchSource find_launch_source(const InstanceCreate& request, const LaunchRecords& records,
                                 const ConfigValues& config) {
-    LaunchSource source = request.app_id.empty() ? from_image(request, records, config)
-                                                 : from_application(request, records, config);
+    LaunchSource source = named_source(request, records, config);
     const InstanceConfig& wanted = source.instance.config;
     source.instance.app.change([&](AppSetup& app) {
         app.boot_package = wanted.boot_package;
@@ -200,6 +234,7 @@ LaunchSource find_launch_source(const InstanceCreate& request, const LaunchRecor
 }
 
 InstanceCreate pinned(InstanceCreate request, const LaunchSource& source) {
+    if (!request.snapshot.empty()) return request;
     if (request.app_id.empty())
         request.image_version = source.instance.image_version;
     else

@@ -8,6 +8,7 @@
 #include "libsvc/model/cluster/config.h"
 #include "libsvc/model/instances/instance.h"
 #include "libsvc/services/common/records.h"
+#include "libsvc/services/common/snapshot_records.h"
 
 namespace svc {
 
@@ -15,6 +16,7 @@ struct LaunchRecords {
     const Images& images;
     const Applications& applications;
     const Addons& addons;
+    const Snapshots& snapshots;
 };
 
 // The version is settled: what the request left open, and what a second look must find again.

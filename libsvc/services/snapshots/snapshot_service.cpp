@@ -1,0 +1,234 @@
+#include "libsvc/services/snapshots/snapshot_service.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/model/instances/agent_paths.h"
+#include "libsvc/services/common/retry.h"
+
+namespace svc {
+
+namespace {
+
+[[noreturn]] void throw_unknown_snapshot() {
+    throw Error(ErrorCode::not_found, "snapshot not found");
+}
+
+void check_may_be_copied(const Instance& instance) {
+    if (instance.type == InstanceType::base)
+        throw Error(ErrorCode::invalid_argument, "a base container has no snapshots");
+    if (instance.status != InstanceStatus::stopped)
+        throw Error(ErrorCode::invalid_argument, "only the disk of a stopped instance can be copied");
+}
+
+void check_may_be_restored(const Instance& instance) {
+    if (instance.status != InstanceStatus::stopped && instance.status != InstanceStatus::error)
+        throw Error(ErrorCode::invalid_argument, "only a stopped or failed instance can be restored");
+}
+
+std::string url_of(const Snapshot& snapshot) {
+    return "/1.0/instances/" + snapshot.instance_id() + "/snapshots/" + snapshot.id.str();
+}
+
+log::Fields fields_of(const Snapshot& snapshot) {
+    return {{"snapshot", snapshot.id.str()}, {"container", snapshot.instance_id()}};
+}
+
+}  // namespace
+
+SnapshotService::SnapshotService(SnapshotServiceParts parts) : parts_(parts) {
+    parts_.content.add_referrer([this](ContentReferences& used) {
+        for (const Ptr& snapshot : parts_.snapshots.list()) {
+            used.layers.insert(snapshot->layer());
+            used.layers.insert(snapshot->instance.layers.begin(), snapshot->instance.layers.end());
+        }
+    });
+    using Run = OperationResult (SnapshotService::*)(OperationContext&);
+    const auto handler_of = [this](Run run) {
+        OperationHandler handler;
+        handler.run = [this, run](OperationContext& context) { return (this->*run)(context); };
+        handler.resumable = true;
+        return handler;
+    };
+    OperationHandler create = handler_of(&SnapshotService::copy_disk);
+    create.undo = [this](const Operation& operation, const Error&) { return drop_copy(operation); };
+    parts_.engine.handle("snapshot.create", std::move(create));
+    parts_.engine.handle("snapshot.restore", handler_of(&SnapshotService::copy_back));
+    parts_.engine.handle("snapshot.delete", handler_of(&SnapshotService::erase));
+}
+
+OperationSpec SnapshotService::spec_for(const char* kind, const char* description, const Snapshot& snapshot,
+                                        std::string requestor) const {
+    OperationSpec spec;
+    spec.kind = kind;
+    spec.description = description;
+    spec.resources["instances"] = {"/1.0/instances/" + snapshot.instance_id()};
+    spec.resources["snapshots"] = {url_of(snapshot)};
+    spec.claims = {"instances/" + snapshot.instance_id(), "snapshots/" + snapshot.id.str()};
+    spec.arguments = Json::object({{"snapshot", snapshot.id.str()}});
+    spec.requestor = std::move(requestor);
+    return spec;
+}
+
+SnapshotService::Ptr SnapshotService::of(const Operation& operation) const {
+    return parts_.snapshots.find(JsonFields(operation.arguments).require_string("snapshot"));
+}
+
+void SnapshotService::check_name_is_free(const std::string& instance, const std::string& name) const {
+    if (name.empty()) return;
+    for (const Ptr& other : list(instance))
+        if (other->name == name)
+            throw Error(ErrorCode::conflict, "snapshot " + quoted(name) + " already exists");
+}
+
+// The claim of the instance, entered by start(), keeps a second request of that name out.
+Started SnapshotService::create(std::string_view instance_id, const SnapshotCreate& request,
+                                const std::string& requestor) {
+    const auto instance = parts_.instances.get(instance_id);
+    check_may_be_copied(*instance);
+    check_name_is_free(instance->id.str(), request.name);
+    Snapshot snapshot;
+    snapshot.id = SnapshotId(parts_.ids.object_id());
+    snapshot.name = request.name;
+    snapshot.created_at = parts_.clock.now();
+    snapshot.instance = *instance;
+    auto spec = spec_for("snapshot.create", "Creating snapshot", snapshot, requestor);
+    spec.cancellable = true;
+    Batch batch;
+    parts_.snapshots.stage_create(batch, snapshot);
+    return parts_.engine.start(std::move(spec), std::move(batch));
+}
+
+OperationResult SnapshotService::copy_disk(OperationContext& context) {
+    const Ptr snapshot = of(context.operation());
+    if (!snapshot) throw_unknown_snapshot();
+    const std::string layer = snapshot->layer();
+    LayerStore& layers = parts_.content.layers();
+    if (!layers.contains(layer)) check_may_be_copied(*parts_.instances.get(snapshot->instance_id()));
+    layers.snapshot(layer, snapshot->instance_id(), agent_state_paths(), context.stop());
+    OperationResult result;
+    result.stage = [this, id = snapshot->id.str(), size = layers.size(layer)](Batch& last) {
+        parts_.snapshots.stage_update(last, id, [&](Snapshot& made) {
+            made.status = SnapshotStatus::ready;
+            made.size = size;
+        });
+    };
+    result.after = [this, snapshot, requestor = context.operation().requestor] {
+        log::info("snapshot created", fields_of(*snapshot));
+        publish("snapshot-created", *snapshot, requestor);
+    };
+    return result;
+}
+
+OperationResult SnapshotService::drop_copy(const Operation& operation) {
+    const Ptr snapshot = of(operation);
+    return snapshot ? forget(*snapshot, "", operation.requestor) : OperationResult{};
+}
+
+Started SnapshotService::restore(std::string_view instance_id, std::string_view snapshot_id,
+                                 const std::string& requestor) {
+    const Ptr snapshot = get(instance_id, snapshot_id);
+    if (snapshot->status != SnapshotStatus::ready)
+        throw Error(ErrorCode::invalid_argument, "snapshot is not ready");
+    check_may_be_restored(*parts_.instances.get(snapshot->instance_id()));
+    return parts_.engine.start(spec_for("snapshot.restore", "Restoring snapshot", *snapshot, requestor), {});
+}
+
+OperationResult SnapshotService::copy_back(OperationContext& context) {
+    const Ptr snapshot = of(context.operation());
+    if (!snapshot) throw_unknown_snapshot();
+    check_may_be_restored(*parts_.instances.get(snapshot->instance_id()));
+    parts_.content.layers().restore(snapshot->layer(), snapshot->instance_id(), context.stop());
+    OperationResult result;
+    result.after = [this, snapshot, requestor = context.operation().requestor] {
+        log::info("snapshot restored", fields_of(*snapshot));
+        publish("snapshot-restored", *snapshot, requestor);
+    };
+    return result;
+}
+
+Started SnapshotService::remove(std::string_view instance_id, std::string_view snapshot_id,
+                                const std::string& requestor) {
+    return start_removal(get(instance_id, snapshot_id), requestor);
+}
+
+// Behind a copy that is going on, which ends; the instance may do what it likes meanwhile.
+Started SnapshotService::start_removal(const Ptr& snapshot, const std::string& requestor) {
+    return retry_on_conflict([&] {
+        auto spec = spec_for("snapshot.delete", "Deleting snapshot", *snapshot, requestor);
+        spec.claims = {"snapshots/" + snapshot->id.str()};
+        spec.wait_for_claims = true;
+        Batch batch;
+        parts_.snapshots.stage_update(batch, snapshot->id.str(), [](Snapshot& going) {
+            if (going.status == SnapshotStatus::deleting)
+                throw Error(ErrorCode::busy, "snapshot is being deleted");
+            going.status = SnapshotStatus::deleting;
+        });
+        return parts_.engine.start(std::move(spec), std::move(batch));
+    });
+}
+
+OperationResult SnapshotService::erase(OperationContext& context) {
+    const Ptr snapshot = of(context.operation());
+    if (!snapshot) return {};
+    return forget(*snapshot, "snapshot-deleted", context.operation().requestor);
+}
+
+OperationResult SnapshotService::forget(const Snapshot& snapshot, const char* event,
+                                        const std::string& requestor) {
+    OperationResult result;
+    result.stage = [this, id = snapshot.id.str()](Batch& last) {
+        if (parts_.snapshots.find(id)) parts_.snapshots.stage_remove(last, id);
+    };
+    result.after = [this, snapshot, event = std::string(event), requestor] {
+        std::vector<std::string> layers{snapshot.layer()};
+        layers.insert(layers.end(), snapshot.instance.layers.begin(), snapshot.instance.layers.end());
+        parts_.content.drop({}, layers);
+        if (event.empty()) return;
+        log::info("snapshot deleted", fields_of(snapshot));
+        publish(event.c_str(), snapshot, requestor);
+    };
+    return result;
+}
+
+SnapshotService::Ptr SnapshotService::get(std::string_view instance_id, std::string_view snapshot_id) const {
+    const auto instance = parts_.instances.get(instance_id);
+    for (const Ptr& snapshot : list(instance->id.str()))
+        if (snapshot->id.str() == snapshot_id || snapshot->name == snapshot_id) return snapshot;
+    throw_unknown_snapshot();
+}
+
+std::vector<SnapshotService::Ptr> SnapshotService::list(std::string_view instance_id) const {
+    const auto instance = parts_.instances.get(instance_id);
+    std::vector<Ptr> all = parts_.snapshots.list();
+    std::erase_if(all, [&](const Ptr& snapshot) { return snapshot->instance.id != instance->id; });
+    std::ranges::sort(all, [](const Ptr& a, const Ptr& b) {
+        return std::tie(a->created_at, a->id) < std::tie(b->created_at, b->id);
+    });
+    return all;
+}
+
+void SnapshotService::remove_orphans() {
+    for (const Ptr& snapshot : parts_.snapshots.list()) {
+        if (snapshot->status == SnapshotStatus::deleting || parts_.instances.find(snapshot->instance_id()))
+            continue;
+        try {
+            start_removal(snapshot, "service");
+        } catch (const Error& e) {
+            log::info("snapshot is deleted later", {{"snapshot", snapshot->id.str()}, {"reason", e.what()}});
+        }
+    }
+}
+
+void SnapshotService::publish(const char* action, const Snapshot& snapshot,
+                              const std::string& requestor) const {
+    Json event = Json::object({{"action", action}, {"source", url_of(snapshot)}});
+    if (!requestor.empty()) event.set("requestor", requestor);
+    parts_.events.publish(EventType::lifecycle, event);
+}
+
+}  // namespace svc

@@ -1,0 +1,64 @@
+#include "libsvc/management/management_service.h"
+#include "server/http/listing.h"
+#include "server/http/query.h"
+#include "server/routes/handlers.h"
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+namespace {
+
+const std::string& instance_of(const Request& request) {
+    return request.params.at("id");
+}
+
+const std::string& snapshot_of(const Request& request) {
+    return request.params.at("snapshot");
+}
+
+Response list_snapshots(const Services& services, const Request& request) {
+    const bool records = wants_records(request);
+    return sync_list(
+        request, services.management.snapshots().list(instance_of(request)), [&](const Snapshot& snapshot) {
+            if (records) return to_json(snapshot);
+            return Json("/1.0/instances/" + snapshot.instance_id() + "/snapshots/" + snapshot.id.str());
+        });
+}
+
+Response create_snapshot(const Services& services, const Request& request) {
+    return async(*services.management.snapshots().create(
+        instance_of(request), SnapshotCreate::from_json(json_body(request)), requestor(request)));
+}
+
+Response show_snapshot(const Services& services, const Request& request) {
+    return sync(to_json(*services.management.snapshots().get(instance_of(request), snapshot_of(request))));
+}
+
+Response restore_snapshot(const Services& services, const Request& request) {
+    return async(*services.management.snapshots().restore(instance_of(request), snapshot_of(request),
+                                                          requestor(request)));
+}
+
+Response delete_snapshot(const Services& services, const Request& request) {
+    return async(*services.management.snapshots().remove(instance_of(request), snapshot_of(request),
+                                                         requestor(request)));
+}
+
+}  // namespace
+
+std::vector<Route> snapshot_routes(const Services& services) {
+    using enum Dispatch;
+    using enum Access;
+    const auto call = [&services](RouteFunction function) { return handler(services, function); };
+    const std::string all = "/1.0/instances/{id}/snapshots";
+    const std::string one = all + "/{snapshot}";
+    return {
+        {Method::get, all, trusted, on_pool, "snapshots", call(list_snapshots)},
+        {Method::post, all, trusted, on_pool, "snapshots", call(create_snapshot)},
+        {Method::get, one, trusted, on_pool, "snapshot", call(show_snapshot)},
+        {Method::delete_, one, trusted, on_pool, "snapshot", call(delete_snapshot)},
+        {Method::post, one + "/restore", trusted, on_pool, "snapshot_restore", call(restore_snapshot)},
+    };
+}
+
+}  // namespace svc::server

@@ -1,0 +1,103 @@
+// Snapshots of instances: failures, crashes, and what goes with what.
+#include "libsvc/services/snapshots/snapshot_service.h"
+
+#include "tests/unit/services/instance_fixture.h"
+
+using namespace svc;
+using namespace svc::test;
+
+namespace {
+
+struct SnapshotFixture : InstanceFixture {
+    SnapshotService& service() { return life->management.snapshots(); }
+    Snapshots& records() { return life->management.records().snapshots; }
+    std::string stopped() {
+        const std::string id = launched();
+        wait(instances().set_desired_status(id, "stopped", false, PathWord::instances, "test"));
+        return id;
+    }
+    Started taking(const std::string& id) { return service().create(id, SnapshotCreate{"before"}, "test"); }
+    std::string taken(const std::string& id) {
+        const auto done = wait(taking(id));
+        REQUIRE(done->err == "");
+        return service().get(id, "before")->id.str();
+    }
+    // Ends the service while the end of the operation waits to be stored.
+    void crash() {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return freezing_store.is_frozen(); });
+        lock.unlock();
+        service_clock.on_next([this] { freezing_store.let_go(); });
+        life->engine.stop(std::chrono::hours(1));
+        set_life(nullptr);
+        freezing_store.thaw();
+    }
+    bool has_layer(const std::string& snapshot) { return layers.contains("snapshot-" + snapshot); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(SnapshotFixture, "a snapshot that fails leaves neither record nor layer") {
+    const std::string id = stopped();
+    layers.before_capture([] { throw Error(ErrorCode::exhausted, "disk is full"); });
+    const auto done = wait(taking(id));
+    CHECK(done->err == "disk is full");
+    CHECK(service().list(id).empty());
+    CHECK(records().list().empty());
+    layers.before_capture(nullptr);
+    CHECK(has_layer(taken(id)));
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "nothing else is done with the instance while its disk is copied") {
+    const std::string id = stopped();
+    Gate gate;
+    layers.before_capture([&] { gate.pass(); });
+    const auto copy = taking(id);
+    gate.await();
+    CHECK(code_of([&] { taking(id); }) == ErrorCode::conflict);
+    CHECK(code_of([&] { service().create(id, SnapshotCreate{}, "test"); }) == ErrorCode::busy);
+    CHECK(code_of([&] {
+              instances().set_desired_status(id, "running", true, PathWord::instances, "test");
+          }) == ErrorCode::busy);
+    gate.open();
+    CHECK(wait(copy)->status == OperationStatus::success);
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "a copy that a restart cut off is made by the next life") {
+    const std::string id = stopped();
+    freezing_store.freeze_after(1);  // the request is stored, its end is not
+    const std::string operation = taking(id)->id.str();
+    crash();
+    begin_life();
+    CHECK(engine().wait(operation, std::nullopt)->status == OperationStatus::success);
+    CHECK(service().get(id, "before")->status == SnapshotStatus::ready);
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "snapshots go with their instance, and their layers with them") {
+    const std::string id = stopped();
+    const std::string snapshot = taken(id);
+    service().remove_orphans();
+    CHECK(records().find(snapshot));
+    wait(instances().remove(id, false, PathWord::instances, "test"));
+    CHECK(has_layer(snapshot));
+    service().remove_orphans();
+    for (const auto& operation : engine().list()) engine().wait(operation->id.str(), std::nullopt);
+    CHECK_FALSE(records().find(snapshot));
+    CHECK_FALSE(has_layer(snapshot));
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "a launched instance keeps the layer of its snapshot") {
+    const std::string id = stopped();
+    const std::string snapshot = taken(id);
+    InstanceCreate request;
+    request.snapshot = snapshot;
+    const auto launch = wait(instances().launch(request, false, PathWord::instances, "test"));
+    REQUIRE(launch->err == "");
+    const std::string second =
+        launch->resources.at("instances").at(0).substr(std::string("/1.0/instances/").size());
+    wait(service().remove(id, "before", "test"));
+    CHECK_FALSE(records().find(snapshot));
+    CHECK(has_layer(snapshot));
+    wait(instances().remove(second, true, PathWord::instances, "test"));
+    CHECK_FALSE(has_layer(snapshot));
+}
