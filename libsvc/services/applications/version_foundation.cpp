@@ -10,7 +10,7 @@
 namespace svc {
 
 VersionFoundation foundation_of(const ApplicationVersion& version) {
-    VersionFoundation foundation{version};
+    VersionFoundation foundation{version, {}, {}};
     for (const PackageRef* const addon : addons_of(version)) foundation.addons.push_back(*addon);
     return foundation;
 }
