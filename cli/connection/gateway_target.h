@@ -8,9 +8,9 @@
 
 namespace svc::cli {
 
-// `flags` and the flags that every gateway command has: --gateway-socket, --gateway-url,
-// --gateway-fingerprint,
-// --token.
+// `flags` and the flags that every gateway command has:
+// --gateway-socket, --gateway-url,
+// --gateway-fingerprint and --token.
 std::vector<Flag> with_gateway_flags(std::vector<Flag> flags = {});
 
 struct GatewayTarget {

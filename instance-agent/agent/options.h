@@ -1,4 +1,5 @@
 #pragma once
+// The command-line options of svc-agent.
 #include <filesystem>
 #include <optional>
 #include <string>

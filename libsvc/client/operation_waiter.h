@@ -27,10 +27,10 @@ class OperationWaiter {
   public:
     explicit OperationWaiter(ApiClient& client);
 
-    // Returns the final record, whatever its status is (see require_success). Throws - `cancelled` "Operation
-    // timeout" after the timeout; the operation is cancelled then, if it can be; - the service's refusal when
-    // a requested cancel is not possible (the operation goes on); - `unavailable` when the service is gone
-    // for longer than the grace.
+    // Returns the final record, whatever its status is (see require_success). Throws
+    //   - `cancelled` "Operation timeout" after the timeout; the operation is then cancelled, if it can be;
+    //   - the service's refusal when a requested cancel is not possible (the operation goes on);
+    //   - `unavailable` when the service is gone for longer than the grace.
     Json wait(const std::string& id, const OperationWaitOptions& options = {});
 
   private:

@@ -82,7 +82,7 @@ class EventBus {
     [[nodiscard]] std::unique_ptr<Replay> replay(const std::set<EventType>& types, EventReceiver receiver,
                                                  std::uint64_t since);
     std::uint64_t last_sequence() const;  // 0: nothing has been published ever
-    std::size_t subscribers() const;      // whose receiver is called
+    std::size_t subscribers() const;      // number of live subscriptions
 
   private:
     std::shared_ptr<State> state_;  // shared with handles, which may outlive the bus

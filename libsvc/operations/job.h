@@ -16,7 +16,7 @@
 
 namespace svc {
 
-// starting: not committed yet. left: the daemon stops, the next one recovers it. refused: was not committed.
+// starting: not committed yet. left: unfinished at shutdown, recovered at next start. refused: not committed.
 enum class JobPhase { starting, queued, running, ending, ended, left, refused };
 
 // Thread-safe. `order` protects the public members that are neither atomic nor classes that lock themselves.

@@ -25,8 +25,8 @@ namespace svc {
 //   static constexpr std::string_view prefix;         "images/", of its keys
 //   static const std::string& id(const T&);
 //   static std::string name(const T&);                "" when it has no unique name
-//   static std::string_view id_in(std::string_view);  may be absent: the id that a name says; "": it says
-//                                                     none. No name() is such a name
+//   static std::string_view id_in(std::string_view);  optional: the id in a derived name ("svc-<id>"), else
+//                                                     ""; name() never returns a derived name
 //   static Json to_store(const T&);                   with a "schema" number
 //   static T from_store(const Json&);                 upgrades older schemas
 template <class T>

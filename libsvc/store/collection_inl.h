@@ -95,7 +95,7 @@ typename Collection<T>::Window Collection<T>::window(std::size_t offset, std::si
     limit = std::min(limit, total - offset);
     Window window{{}, total};
     window.records.reserve(limit);
-    // Steps are what it costs: from the end that is nearer.
+    // std::set iterators advance one by one, so start from the nearer end.
     auto next = offset <= total / 2 ? std::next(records_.begin(), static_cast<std::ptrdiff_t>(offset))
                                     : std::prev(records_.end(), static_cast<std::ptrdiff_t>(total - offset));
     for (; window.records.size() < limit; ++next) window.records.push_back(next->record);

@@ -1,7 +1,7 @@
 #pragma once
-// STUN and TURN servers with short-lived credentials as coturn makes them from a shared secret: the user name
-// is
-// "<end of validity, Unix seconds>:<user>", the password the base64 of its HMAC-SHA1. Pure.
+// STUN and TURN servers with short-lived credentials as coturn makes them from a shared secret.
+// The user name is "<end of validity, Unix seconds>:<user>", the password the base64 of its HMAC-SHA1.
+// Pure.
 #include <string>
 #include <string_view>
 #include <vector>

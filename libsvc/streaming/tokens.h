@@ -14,7 +14,7 @@ struct Macaroon;
 enum class SocketRole { master, slave };  // instance, client
 std::string_view to_text(SocketRole role);
 
-// What the token in a socket's URL allows.
+// The rights that the token in a socket's URL gives.
 struct SocketGrant {
     std::string session;
     SocketRole role = SocketRole::slave;

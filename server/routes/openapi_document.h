@@ -1,9 +1,10 @@
 #pragma once
+// The OpenAPI document of the API, generated at build time from docs/api.yaml.
 #include <string>
 
 namespace svc::server {
 
-// JSON text. Lives as long as the program.
+// Returns JSON text.
 std::string openapi_document();
 
 }  // namespace svc::server

@@ -1,12 +1,12 @@
 #pragma once
+// The clock of the event times that guests get.
 #include <time.h>
 
 #include <cstdint>
 
 namespace svc::agent {
 
-// Nanoseconds since the machine was booted, suspended time included (CLOCK_BOOTTIME). Guests get event times
-// by this clock.
+// Nanoseconds since the machine was booted, suspended time included (CLOCK_BOOTTIME).
 inline std::int64_t boot_time() {
     timespec now{};
     ::clock_gettime(CLOCK_BOOTTIME, &now);

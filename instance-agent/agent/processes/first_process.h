@@ -1,4 +1,5 @@
 #pragma once
+// Tells which program the instance's first process runs: svc-agent, or the guest's init.
 #include <stop_token>
 
 #include "instance-agent/agent/files/paths.h"
@@ -6,8 +7,7 @@
 
 namespace svc::agent {
 
-// Whether the first process of the instance still runs svc-agent: then the phase before the guest has not
-// ended.
+// Whether the first process still runs svc-agent: then the phase before the guest has not ended.
 bool is_first_process_ours(const Paths& paths);
 
 // Waits until the first process runs the guest's own init. Returns false when `stop` was requested before.

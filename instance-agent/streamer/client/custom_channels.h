@@ -23,8 +23,8 @@ class CustomChannels {
   public:
     static constexpr std::size_t chunk = 16U << 10;  // bytes read at once: one message
     static constexpr std::size_t max_unsent = 1U << 20, max_backlog = 64U << 10;
-    static constexpr std::size_t max_in_hand =
-        256U << 10;  // bytes connections of a channel that `from_guest` got and taken() has not confirmed
+    // Per channel: bytes passed to `from_guest` and not yet confirmed by taken().
+    static constexpr std::size_t max_in_hand = 256U << 10;
     static constexpr std::size_t max_connections = 32;  // of a channel
     // Called on a thread of its own.
     using FromGuest = std::function<void(const std::string& channel, std::string data)>;

@@ -42,7 +42,7 @@ struct Response {
 };
 
 Response json_response(int status, std::string body);  // `body`: JSON text
-// The error that a status of HTTP means to a client: the reverse of http_status() in model.
+// Maps an HTTP status to an ErrorCode: the reverse of http_status() in model.
 ErrorCode error_code_of_status(int http_status);
 
 }  // namespace svc

@@ -41,7 +41,7 @@ class RoutedService : public HttpService {
     explicit RoutedService(std::vector<Table> tables,
                            Error no_route = Error(ErrorCode::not_found, "not found"));
 
-    // Of the table of this listener. Throws internal when it has none.
+    // The routes served on `listener`. Throws internal when there is no table for it.
     const std::vector<Route>& routes(std::string_view listener) const;
     // Label of the metrics: the route's, or "not_found". Lives as long as the service.
     static std::string_view label(const Request& request);

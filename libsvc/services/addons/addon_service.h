@@ -47,7 +47,7 @@ class AddonService {
     // Refused: unknown (404), in use by an application, by application.addons or by an instance that still
     // fetches it (409 "addon is in use").
     Started remove(std::string_view name, std::string requestor);
-    // And: the last version (400 "deleting the last version of an addon not allowed").
+    // Refused like remove(); also the last version (400 "deleting the last version of an addon not allowed").
     Started remove_version(std::string_view name, int version, std::string requestor);
 
     std::shared_ptr<const Addon> get(std::string_view name) const { return parts_.addons.get(name); }

@@ -15,7 +15,7 @@ class AddonUse {
         : applications_(applications), instances_(instances), config_(config) {}
 
     // An application was made with it or asks for it, application.addons has it, or an instance is about to
-    // fetch it. With a version: that version of it.
+    // fetch it. `version` set: asks about that version only.
     bool is_in_use(const std::string& addon, std::optional<int> version) const;
     std::vector<std::string> used_by(const std::string& addon) const;  // names of applications
 

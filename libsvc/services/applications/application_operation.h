@@ -24,7 +24,8 @@ struct ApplicationTarget {
 // `addressed`: id or name as the request had it, for the operation's resources. Claims are the caller's.
 OperationSpec application_operation(std::string kind, std::string description, std::string_view addressed,
                                     const ApplicationTarget& target, std::string requestor);
-// A version's bootstrap, import or deletion holds the first; what makes the version's record the second.
+// version_claim(): held by a version's bootstrap, import or deletion. update_claim(): held by the operation
+// that adds the version to the record, and by the version's deletion.
 std::string version_claim(const std::string& application, int version);
 std::string update_claim(const std::string& application, int version);
 

@@ -42,7 +42,7 @@ class ApplicationPublication {
     void on_published(std::function<void(const std::string& id)> listener) {
         listener_ = std::move(listener);
     }
-    void enforce_limit(const std::string& id);  // of one application; an error is logged
+    void enforce_limit(const std::string& id);  // for one application; an error is logged
 
   private:
     OperationResult run(const Operation& operation);

@@ -11,7 +11,7 @@ namespace svc {
 void check_instance_type(const std::string& type);  // throws invalid_argument; "" is the default type
 // The settings of a new application. Throws invalid_argument.
 void set_settings(Application& application, const ApplicationManifest& manifest);
-// What the manifest `now` says differently from `before`; the rest may have been changed by PATCH since.
+// Applies the settings in which `now` differs from `before`; keeps the others: a PATCH may have changed them.
 void take_settings(Application& application, const ApplicationManifest& before,
                    const ApplicationManifest& now);
 void patch_settings(Application& application, const ApplicationPatch& patch);  // throws invalid_argument

@@ -13,7 +13,7 @@
 
 namespace svc {
 
-// What a bootstrap has made.
+// The result of a bootstrap.
 struct BootstrappedLayer {
     std::string name;
     std::uint64_t bytes = 0;

@@ -30,7 +30,7 @@ struct BootstrapsParts {
     ApplicationJobs& jobs;  // stopped before this is destroyed
     Clock& clock;
     IdSource& ids;
-    Duration limit;  // of one bootstrap
+    Duration limit;  // time limit of one bootstrap
     std::size_t at_once;
 };
 

@@ -28,8 +28,8 @@ class VersionFoundations {
     VersionFoundations(const ImageService& images, const AddonService& addons, const ConfigService& config,
                        std::string architecture);
 
-    // Without `image_required`, the layer of the newest version, which that version holds, replaces an image
-    // that is gone. Throws not_found "image not found", "addon not found".
+    // If the image is gone and `image_required` is false, the image layer that the newest version still holds
+    // is used. Throws not_found "image not found", "addon not found".
     VersionFoundation newest(const Application& application, bool image_required) const;
     // Sets the image by name or id, "" for the default image. Throws not_found; invalid_argument when the
     // image has no active version.

@@ -25,7 +25,7 @@ class VersionMaker {
     // A version with the package of the newest one, on another foundation or with another manifest.
     ApplicationTarget repeat(Application& application, const VersionFoundation& foundation,
                              ApplicationManifest manifest) const;
-    // What the operation that makes this version works on, with a new id for the bootstrap.
+    // The target of the operation that makes this version, with a new id for the bootstrap.
     ApplicationTarget target(const Application& application, const ApplicationVersion& version) const;
 
   private:

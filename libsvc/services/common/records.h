@@ -114,7 +114,7 @@ struct RecordTraits<ConfigRecord> {
 };
 using ConfigRecords = Collection<ConfigRecord>;
 
-// The old name of OperationPtr, the record that a request is answered with.
+// The operation that a request has started.
 using Started = OperationPtr;
 
 }  // namespace svc

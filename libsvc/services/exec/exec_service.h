@@ -46,7 +46,7 @@ class ExecService {
     Engine& engine_;
     IdSource& ids_;
     Guarded<std::map<std::string, SessionPtr>> sessions_;  // by operation
-    Guarded<std::map<std::string, int>> codes_;            // of commands whose operation is about to fail
+    Guarded<std::map<std::string, int>> codes_;            // exit codes, by operation that is about to fail
     Timer timer_;
 };
 

@@ -22,7 +22,7 @@
 
 namespace svc {
 
-// What the thread of a command is to do next. Taken out of the session at once.
+// Orders for the thread of a command: what it does next. take_orders() takes all of them at once.
 struct ExecOrders {
     std::vector<int> signals;
     std::optional<std::pair<unsigned, unsigned>> size;
@@ -35,9 +35,10 @@ struct ExecSessionParts {
     Timer& timer;
     std::string container;
     ExecSpec spec;
-    std::map<std::string, std::string> secrets;    // by stream: "0", "1", "2", "control"
-    std::function<void(int exit_code)> keep_code;  // before an operation that fails with an exit code
-    std::function<void()> finished;                // the last call; from any thread, also the session's
+    std::map<std::string, std::string> secrets;  // by stream: "0", "1", "2", "control"
+    // Called with the exit code before the operation fails because the command could not be run.
+    std::function<void(int exit_code)> keep_code;
+    std::function<void()> finished;  // the last call; from any thread, also the session's
 };
 
 // Thread-safe. Must not be destroyed by its own thread.
@@ -46,8 +47,8 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     explicit ExecSession(ExecSessionParts parts);
     ~ExecSession();
 
-    void run(
-        std::shared_ptr<OperationCompletion> completion);  // the operation is running: sockets may start it
+    // Called when the operation is running: from now on, the sockets may start the command.
+    void run(std::shared_ptr<OperationCompletion> completion);
     void cancel();
     // The stream that `secret` opens, reserved until release().
     std::shared_ptr<ExecStream> connect(std::string_view secret);
@@ -58,7 +59,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     void take_text(const std::string& stream, const std::string& message);
     void drained();
     void closed(const std::string& stream, ExecEnd end);
-    void release(const std::string& stream);  // connected, but never attached
+    void release(const std::string& stream);  // frees a stream that was connected but never attached
 
     // For the thread of the command.
     int wake_descriptor() const { return wake_.get(); }
@@ -96,7 +97,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     std::optional<std::pair<unsigned, unsigned>> size_;
     std::shared_ptr<OperationCompletion> completion_;
     Once<const End&> finish_{[this](const End& end) { conclude(end); }};
-    End end_;  // of a session that was over before it had its completion
+    End end_;  // set when the session is over before run() is called
     Timer::Ticket timeout_ = 0;
     bool carrying_ = false;
     bool cancelled_ = false;

@@ -18,7 +18,7 @@ class DefaultImage {
     DefaultImage(Images& images, Store& store) : images_(images), store_(store) {}
 
     std::shared_ptr<const Image> find() const;  // null: none
-    // Held by whoever stages changes of images until they are committed, so that two changes do not both
+    // Held by the thread that stages changes of images until their commit, so that two changes do not both
     // choose a default.
     std::unique_lock<std::mutex> lock() { return std::unique_lock(changing_); }
     // With lock() held: stages `change` of the image and makes it the default when `make_default` says so, or

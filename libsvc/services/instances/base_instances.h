@@ -14,7 +14,7 @@
 
 namespace svc {
 
-// What an application's bootstrap asks for.
+// The request of an application's bootstrap for a base instance.
 struct BaseLaunch : GuestDescription {  // all packages with `fetch`
     InstanceId id;  // chosen and stored by the caller before, so that asking again finds the same container
     std::string requestor;

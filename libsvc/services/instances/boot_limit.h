@@ -15,7 +15,7 @@ class BootLimit {
     Duration left(const Instance& instance) const {  // negative when it is over
         return instance.start_requested_at + limit_ - clock_.now();
     }
-    // What a launch fails with that has taken too long.
+    // The error of a launch that exceeded the limit.
     Error late(const Instance& instance) const {
         const bool base = instance.type == InstanceType::base;
         return Error(ErrorCode::internal,

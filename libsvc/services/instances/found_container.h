@@ -1,5 +1,5 @@
 #pragma once
-// What the runtime has of an instance.
+// Whether the runtime has the container of an instance, and the state of that container.
 #include <string_view>
 
 #include "libsvc/runtime/runtime.h"

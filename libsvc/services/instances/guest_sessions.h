@@ -1,5 +1,5 @@
 #pragma once
-// What the agent of an instance finds in its container: the session file.
+// Makes the session file that the agent of an instance finds in its container.
 #include "libsvc/model/instances/instance.h"
 #include "libsvc/services/configuration/config_service.h"
 #include "libsvc/services/instances/boot_limit.h"

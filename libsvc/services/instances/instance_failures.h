@@ -31,7 +31,7 @@ class InstanceFailures {
     OperationResult run(OperationContext& context);  // "instance.fail"
     // The disk stays reserved until the instance is deleted. Of a base container only record and logs stay.
     OperationResult fail(const InstanceFailure& failure, const std::string& requestor);
-    // What is left of a base container that has failed: its container, when it could not be removed then.
+    // Removes the container of a failed base instance if fail() could not.
     OperationResult clear_base(const Instance& instance);
     std::vector<std::string> collect_logs(const std::string& id);
     // False: something of the container may still run, so address and ports are not free. The error is

@@ -52,7 +52,7 @@ class InstanceLauncher {
         std::string id;
         std::string requestor;
         Instance planned;                // the record, with what is reserved for it and the state it has
-        std::optional<Error> failure{};  // of a step
+        std::optional<Error> failure{};  // error of the step that failed
     };
     using LaunchPtr = std::shared_ptr<Launch>;
     struct Step {
@@ -65,8 +65,8 @@ class InstanceLauncher {
         // Called when this step's state cannot be stored, or a later step fails, before the operation is
         // undone. May be null.
         void (InstanceLauncher::*undo)(const LaunchPtr&);
-        // What becomes of the instance when the launch fails and this is the first step that the record does
-        // not tell of. (A launch that was cancelled is forgotten in every state.)
+        // Called when the launch fails and the stored state is the one before this step. (A launch that was
+        // cancelled is forgotten in every state.)
         OperationResult (InstanceLauncher::*on_failure)(const InstancePtr&, const Error&, const std::string&);
     };
     static const std::array<Step, 5> steps;

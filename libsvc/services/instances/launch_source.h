@@ -19,10 +19,11 @@ struct LaunchRecords {
     const Snapshots& snapshots;
 };
 
-// The version is settled: what the request left open, and what a second look must find again.
+// Result of find_launch_source(). Its version is fixed: a request without one got it here, and a repeated
+// look-up uses pinned().
 struct LaunchSource {
     Instance instance;             // everything but its identity, state and placement
-    std::uint64_t root_bytes = 0;  // what its layers hold: the disk cannot be smaller
+    std::uint64_t root_bytes = 0;  // size of its layers; the disk cannot be smaller
 };
 
 // Throws not_found for what is unknown or going away ("application not found", "published application version
@@ -31,10 +32,10 @@ struct LaunchSource {
 LaunchSource find_launch_source(const InstanceCreate& request, const LaunchRecords& records,
                                 const ConfigValues& config);
 
-// The request with the version named that `source` has settled on.
+// The request, naming the version that `source` has.
 InstanceCreate pinned(InstanceCreate request, const LaunchSource& source);
 
-// In their order, each once.
+// All features of `lists`, in order, without duplicates.
 std::vector<std::string> merged_features(const std::vector<std::vector<std::string>>& lists);
 
 }  // namespace svc

@@ -15,7 +15,7 @@
 
 namespace svc {
 
-// How long to wait for a guest, and what a boot fails with that has taken longer.
+// How long to wait for a guest, and the error of a boot that exceeded this limit.
 struct BootDeadline {
     Duration limit;
     Error late;
@@ -25,7 +25,7 @@ struct BootDeadline {
 // cancellation settles a boot; later ones do nothing.
 class PendingBoots {
   public:
-    // Called once, without a lock, on the thread of whoever settles the boot. Nothing: the guest is up.
+    // Called once, without a lock, on the thread that settles the boot. Nothing: the guest is up.
     using Settled = std::function<void(const std::optional<Error>& failure)>;
 
     explicit PendingBoots(Timer& timer) : timer_(timer) {}

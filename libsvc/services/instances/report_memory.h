@@ -14,18 +14,19 @@ namespace svc {
 class ReportMemory {
   public:
     explicit ReportMemory(const Clock& clock) : clock_(clock) {}
-    // False: too many have come of late. Twenty may come at once, then one every five seconds. The first of
-    // many that are refused is logged.
+    // False: the instance sent too many reports lately. Twenty may come at once, then one every five seconds.
+    // The first of many refused reports is logged.
     bool admit(std::string_view instance);
     // Whether the last report of the instance had another status.
     bool is_news(std::string_view instance, std::string_view status);
-    // Of the others: a report may come in while its instance is removed, so this is asked now and then.
+    // Forgets every instance for which `is_there` is false. Called periodically, because a report may arrive
+    // while its instance is being removed.
     void forget_all_but(const std::function<bool(std::string_view instance)>& is_there);
 
   private:
     struct Voice {
-        SteadyTime free_at{};  // when all that was admitted has had its time
-        bool refused = false;  // and it was logged
+        SteadyTime free_at{};  // end of the time that the admitted reports use up
+        bool refused = false;  // a report was refused, and that was logged
         std::string status{};
     };
     Voice& voice(std::string_view instance);

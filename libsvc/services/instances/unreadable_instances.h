@@ -11,7 +11,8 @@ namespace svc {
 OperationResult set_aside(InstanceChanges& changes, const Instance& instance, const std::string& fault,
                           const std::string& requestor);
 
-// What the instance was before is true again, or is repaired from there. `then` runs when that is stored.
+// The container can be read again: restores the status from before set_aside(); the reconciler corrects it
+// if it is outdated. `then` runs when the status is stored.
 OperationResult take_back(InstanceChanges& changes, const Instance& instance, const std::string& requestor,
                           std::function<void()> then);
 

@@ -18,7 +18,7 @@
 
 namespace svc {
 
-// What was reserved for an instance at `prepared`.
+// The resources that are reserved for an instance at `prepared`.
 struct Reservation {
     std::string node, address, public_address;
     std::vector<ServiceEntry> services;  // with node ports
@@ -39,7 +39,7 @@ class NodeReservations {
   public:
     explicit NodeReservations(NodeReservationsParts parts);
 
-    // What the records of these instances say they have; at start.
+    // At start: takes over the reservations that the records of these instances hold.
     void adopt(const std::vector<std::shared_ptr<const Instance>>& instances);
     // Throws exhausted with the reason of the scheduler, "no free port available", "no free address
     // available".
@@ -52,7 +52,7 @@ class NodeReservations {
 
   private:
     struct Table {
-        std::uint64_t changes;  // of the nodes when it was made
+        std::uint64_t changes;  // change number of the nodes when the table was made
         std::string gpu_type;
         NodeTable nodes;
     };

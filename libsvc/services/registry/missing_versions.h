@@ -22,7 +22,7 @@ class MissingVersions {
     // The versions that this service lacks of the newest ones of the registry, for its architecture.
     // Blocks on the network.
     std::vector<int> missing_here(Catalogue& catalogue, const CatalogueApplication& offered) const;
-    // Those of `wanted` that are published and that the registry lacks. Blocks on the network.
+    // The versions in `wanted` that are published here and absent from the registry. Blocks on the network.
     static std::vector<int> missing_there(Catalogue& catalogue, const Application& application,
                                           const std::vector<int>& wanted);
     // The published versions without those that were deleted from the registry on purpose.

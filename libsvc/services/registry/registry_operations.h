@@ -22,11 +22,11 @@ class RegistryOperations {
     RegistryOperations(Engine& engine, const RegistryConnection& connection)
         : engine_(engine), connection_(connection) {}
 
-    // Behind the transfers that are in progress: they may have compared the versions already.
+    // push() and pull() queue behind running transfers, which may have compared versions before this request.
     Started push(const Application& application, const std::vector<int>& versions,
                  const RegistryRequest& request);
     Started pull(const std::string& name, const RegistryRequest& request);
-    // The operation in progress that sends or brings all of it, if there is one; else a new one.
+    // Returns a running or waiting transfer that covers this request, else starts one.
     Started join_or_push(const Application& application, const std::vector<int>& versions,
                          const RegistryRequest& request);
     Started join_or_pull(const std::string& name, const RegistryRequest& request);

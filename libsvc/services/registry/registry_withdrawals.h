@@ -24,7 +24,7 @@ class RegistryWithdrawals {
     void store(const Versions& versions) const;
 
     const std::filesystem::path file_;
-    mutable std::mutex mutex_;  // of the file
+    mutable std::mutex mutex_;  // held while the file is read or written
 };
 
 }  // namespace svc

@@ -1,5 +1,5 @@
 #pragma once
-// What an asker without trust may show instead: the trust password or a join token.
+// How a client without a trusted certificate is admitted: by the trust password or a join token.
 #include <string>
 #include <string_view>
 

@@ -23,7 +23,7 @@
 
 namespace svc {
 
-// Who asks for a certificate to be added.
+// The client that asks for a certificate to be added.
 struct CertificateAsker {
     bool trusted = false;       // by certificate or by the local socket: needs no password
     std::string address;        // wrong tries are counted by address, see TryLimit

@@ -35,7 +35,7 @@ class JoinTokenStore {
     // The JSON in a token's text; null for any other text, such as a password.
     static Json parse(std::string_view text);
     // Stages the removal of a valid token, so that it is used once, and returns its id; "" when `token` (as
-    // parse() gave it) is not valid. The commit of `together` fails with conflict when somebody else used it.
+    // parse() gave it) is not valid. The commit of `together` fails with conflict when it is used already.
     std::string use(const Json& token, Batch& together);
 
   private:

@@ -16,7 +16,7 @@ namespace svc {
 // An application that sessions can be made of.
 struct StreamApplication {
     std::string name;
-    std::map<int, bool> versions;  // those that can be launched; whether it brings a streamer
+    std::map<int, bool> versions;  // each launchable version, and whether it streams
 
     // Without a version: the newest, which a launch takes then. True for an absent version: the launch tells
     // that it is absent.
@@ -45,11 +45,11 @@ struct StreamInstance {
 
 struct StreamLaunched {
     std::string instance;
-    std::string operation;  // that brings it up
+    std::string operation;  // the operation that starts the instance
 };
 
 struct RegionLoad {
-    int cpus = 0;  // of all nodes that take instances
+    int cpus = 0;  // number of CPUs of all nodes that take instances
 };
 
 // Thread-safe. Calls block and throw Error: `unavailable` when the service does not answer, else the error
@@ -57,15 +57,15 @@ struct RegionLoad {
 class Management {
   public:
     virtual ~Management() = default;
-    virtual std::vector<StreamApplication> applications() = 0;  // those that are ready and published
+    virtual std::vector<StreamApplication> applications() = 0;  // the ready and published ones
     virtual RegionLoad load() = 0;
     // Returns as soon as the instance's id is known; the launch goes on. Platform is `webrtc`, the tag
     // session=<id> is set.
     virtual StreamLaunched launch(const StreamLaunch& launch) = 0;
-    // The error of that operation; "" when it succeeded, or is not known (any more). Waits for an operation
-    // that is about to end, and throws busy when that takes long.
+    // The error of a launch's operation; "" when it succeeded, or is not known (any more). Waits for an
+    // operation that is about to end, and throws busy when that takes long.
     virtual std::string launch_failure(const std::string& operation) = 0;
-    virtual std::vector<StreamInstance> instances() = 0;  // those with a session's tag
+    virtual std::vector<StreamInstance> instances() = 0;  // the instances with a session's tag
     virtual std::vector<StreamInstance> instances_of(const std::string& session) = 0;
     virtual std::optional<StreamInstance> instance(const std::string& id) = 0;  // nothing: it is gone
     // Returns when the instance is gone, or throws: `unavailable` soon after `stop`, when it may go on.

@@ -9,9 +9,10 @@
 
 namespace svc {
 
-std::string tag_of_session(const std::string& session);  // of its instance
+std::string tag_of_session(const std::string& session);  // the tag of the session's instance
 Json launch_payload(const StreamLaunch& launch, const std::string& metrics_server);
-// With which of their versions have one of the addons that bring a streamer; if there are none, all stream.
+// The applications of the list, each with its launchable versions. A version streams when it has one of
+// `streamer_addons`, or its application the tag `streams`; when that list is empty, every version does.
 std::vector<StreamApplication> launchable_applications(const JsonArray& applications,
                                                        const std::vector<std::string>& streamer_addons);
 RegionLoad region_load(const JsonArray& nodes);

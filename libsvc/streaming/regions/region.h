@@ -44,11 +44,11 @@ class RegionBackoff {
     Duration next_ = first_pause;
 };
 
-// What a region answered last.
+// The last answers of a region.
 struct RegionKnowledge {
-    std::optional<SteadyTime> answered;                                  // nothing: never
-    bool failing = false;                                                // the last request failed
-    std::optional<SteadyTime> refused;                                   // a launch
+    std::optional<SteadyTime> answered;  // nothing: never
+    bool failing = false;                // the last request failed
+    std::optional<SteadyTime> refused;   // when the region refused a launch last
     std::shared_ptr<const std::vector<StreamApplication>> applications;  // null pointer: not known
     int cpus = 0;
 
@@ -75,7 +75,7 @@ class Region {
         return knowledge_.with([](const RegionKnowledge& known) { return known; });
     }
     bool answers(const RegionKnowledge& known) const;  // in the last 15 s
-    void note_refusal();                               // of a launch
+    void note_refusal();                               // remembers that the region has refused a launch
     bool has_just_refused(const RegionKnowledge& known) const;
 
   private:

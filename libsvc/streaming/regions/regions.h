@@ -42,7 +42,7 @@ class Regions {
     void start(RegionEvents& events);  // once; events outlive stop()
     void stop();
 
-    std::vector<std::string> names() const;  // of the regions that answer
+    std::vector<std::string> names() const;  // names of the regions that answer
     // The applications of all regions that answer, each once, sorted by name. An application streams when it
     // does in one of them.
     std::vector<Offer> applications() const;

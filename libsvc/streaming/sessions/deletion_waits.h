@@ -32,7 +32,7 @@ class DeletionWaits {
         SteadyTime deadline{};
         SessionsDeleted done;
         std::vector<std::string> begun;
-        std::size_t open = 0;                      // of `begun`
+        std::size_t open = 0;                      // number of deletions of `begun` that are not over
         std::vector<SessionDeletionError> errors;  // until now
     };
     using WaitPtr = std::shared_ptr<Wait>;

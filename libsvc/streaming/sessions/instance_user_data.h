@@ -18,7 +18,7 @@ class InstanceUserData {
   public:
     InstanceUserData(const SessionServiceConfig& config, const TokenMint& mint);
     Json of(const StreamSession& session) const;
-    void use_fingerprint(std::string fingerprint);  // of the gateway's new certificate, from now on
+    void use_fingerprint(std::string fingerprint);  // for later instances, after a certificate change
 
   private:
     const SessionServiceConfig& config_;

@@ -16,11 +16,11 @@ class SessionClaims {
     // `self` names this service object: another process of the same gateway has another name.
     SessionClaims(SessionRecords& records, Clock& clock, std::string self);
 
-    void take(StreamSession& session) const;  // of a record that is not stored yet
+    void take(StreamSession& session) const;  // takes the lease of a record that is not stored yet
     // Takes or renews the lease and returns the record, null when it is gone. Throws busy while another
     // gateway holds the lease.
     SessionPtr claim(const std::string& id);
-    void renew(const std::vector<std::string>& ids);  // those that are still ours
+    void renew(const std::vector<std::string>& ids);  // renews the leases that are still ours
 
     bool is_ours(const StreamSession& session) const { return session.worker == self_; }
     bool is_others(const StreamSession& session) const;

@@ -28,22 +28,23 @@ class SessionClients {
     };
     explicit SessionClients(Parts parts) : parts_(parts) {}
 
-    ExpectedClient make_client(std::optional<Screen> screen);  // with a new id; the record is to have it
-    // Lets a client connect that is in the session's record, and returns what it needs.
+    ExpectedClient make_client(std::optional<Screen> screen);  // with a new id; the caller stores it
+    // Lets `client` connect and returns what it needs. `client` must be stored in the session's record.
     SessionGrant grant(const StreamSession& session, const ExpectedClient& client);
-    Json let_in(const std::string& session, const ExpectedClient& client);  // returns its STUN servers
-    void use_grant(const std::string& session, const std::string& client);  // before its socket opens
+    Json let_in(const std::string& session, const ExpectedClient& client);  // returns its ICE servers
+    void use_grant(const std::string& session, const std::string& client);  // when its socket opens
 
-    // Of sessions that are not joinable: their only client has no media yet.
+    // Starts the time limit of the only client of a non-joinable session. `is_there`: its socket is open.
     void expect(const std::string& session, bool is_there);
-    void give_time(const std::string& session);  // to a client that is there: it can be answered from now on
+    void give_time(const std::string& session);  // restarts the limit of a client whose socket is open
     void forget(const std::string& session);
-    void forget_unkept();  // of sessions that were never stored
-    // Nothing: in time. True: it is there, and was not answered in time. False: it did not come, or left.
+    void forget_unkept();  // drops clients out of time whose session has no record
+    // Nothing: no client has exceeded the limit. True: the client is connected, but got no answer in time.
+    // False: the client did not connect in time, or it left and did not come back in time.
     std::optional<bool> overdue(const StreamSession& session) const;
 
-    // The instance of a client that watches has been away for longer than the limit. To be asked again and
-    // again: the time begins with the first question.
+    // Whether the instance of a connected client has been away for longer than the limit. To be called
+    // periodically: the time begins with the first call that finds the instance away.
     bool has_lost_instance(const StreamSession& session);
 
   private:

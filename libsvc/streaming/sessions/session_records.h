@@ -62,7 +62,7 @@ class SessionRecords {
     bool try_change_together(std::span<const std::string> ids, const Change& change);
 
     Store& store_;
-    SessionIndex index_;  // of the records: before them
+    SessionIndex index_;  // declared before `records_`, which calls it
     Collection<StreamSession> records_;
 };
 

@@ -55,7 +55,7 @@ class SessionService final : public RelayEvents, public RegionEvents {
     // their work.
     void start();
     void stop();  // no more work; what is under way is continued by the next start
-    // Of a new certificate: for launches from now on.
+    // Sets the fingerprint that later launches get, after a certificate change.
     void use_fingerprint(std::string fingerprint) { user_data_.use_fingerprint(std::move(fingerprint)); }
 
     SessionGrant create(const SessionOwner& owner, const SessionCreate& request);

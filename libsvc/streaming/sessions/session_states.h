@@ -26,23 +26,23 @@ class SessionStates {
     };
     explicit SessionStates(Parts parts) : parts_(parts) {}
 
-    void activate(const std::string& id);  // its instance registered, or says that it runs again
+    void activate(const std::string& id);  // called when its instance registered or runs again
     void fail(const std::string& id, const std::string& reason);
     // The instance of the session as it was `seen` has failed; `gone`: it does not exist any more. Looks at
     // the instance again when the session has moved since.
     void fail_instance(const StreamSession& seen, const std::string& reason, bool gone);
     void note_failure(const std::string& id, const std::string& reason);  // the record has it already
-    void fail_deletion(const std::string& id);                            // took too long
+    void fail_deletion(const std::string& id);                            // the deletion took too long
 
     void stream_began(const std::string& id);
     // Ends a session that is not joinable, if it `may_end`.
     void stream_ended(const std::string& id, const StreamEnd& end, bool may_end = true);
 
-    void terminate(const std::string& id, const StreamEnd& end);  // and deletes its instance
-    void stop(const StreamSession& seen);      // its instance has stopped and is of no use any more
-    void delete_again(const std::string& id);  // it has ended, and has an instance all the same
+    void terminate(const std::string& id, const StreamEnd& end);  // ends the session and deletes its instance
+    void stop(const StreamSession& seen);      // called when its instance has stopped and is not needed
+    void delete_again(const std::string& id);  // schedules deletion of an instance that outlived its session
     void forget(const std::string& id);        // nobody sees it any more; deletes its instance when possible
-    void finish(const std::string& id, const StreamEnd& end);  // its instance is gone
+    void finish(const std::string& id, const StreamEnd& end);  // called when its instance is gone
     void drop(const std::string& id, const StreamEnd& end);    // removes the record
 
   private:

@@ -21,11 +21,11 @@ class SessionWork {
 
     SessionWork(SessionRecords& records, Clock& clock, std::stop_token stopping, Work work);
 
-    void add(const std::string& session);           // of a new session, before its record is stored
-    void cancel(const std::string& session);        // it was not stored
-    void schedule(const std::string& session);      // soon; again afterwards when it runs already
-    void schedule_due(const std::string& session);  // unless it failed a moment ago
-    void retry_failed();                            // those that are due
+    void add(const std::string& session);           // called for a new session, before its record is stored
+    void cancel(const std::string& session);        // called when the new session was not stored
+    void schedule(const std::string& session);      // runs the work soon, or once more when it runs already
+    void schedule_due(const std::string& session);  // the same, unless the work failed a moment ago
+    void retry_failed();                            // runs the failed work that is due
     bool is_running(const std::string& session) const;
 
     // Another call of the region, on the same threads. False after stop().

@@ -1,4 +1,5 @@
 #pragma once
+// Stores a recorded trace in a file.
 #include <filesystem>
 #include <string_view>
 #include <vector>

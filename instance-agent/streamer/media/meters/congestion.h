@@ -13,7 +13,7 @@ struct ReceiverReport {
     double loss = 0;                                   // part of the packets since the last report, 0 to 1
     std::optional<std::chrono::duration<double>> rtt;  // nothing: not measured
     std::optional<double> received_kbps;               // from transport-wide feedback, if there is any
-    std::optional<std::uint32_t> packets = {};         // number of packets that `loss` is of; nothing: enough
+    std::optional<std::uint32_t> packets = {};         // packets that `loss` covers; nothing: enough to trust
 };
 
 // One thread.

@@ -17,15 +17,15 @@ void finish_layer(const std::filesystem::path& folder, const std::vector<std::st
 
 // For a container that does not run and is not mounted. One thread at a time. Each step can be repeated:
 //
-// 1. `upper` is renamed to `capture/rootfs`. Where `capture/rootfs` exists, a capture is under way; `upper`
-// and
-//    `capture/rootfs` never exist at once.
-// 2. Files to be left out are removed, and marks that have no or a wrong meaning in a lower layer: references
-// of
-//    the overlay and the number of the disk quota. The bytes are counted.
-// 3. `layer.json` is written beside it; all is synced.
-// 4. The owner of the layers renames `capture` to the place of the layer and syncs that. The layer is
-// complete.
+// 1. `upper` is renamed to `capture/rootfs`. Where `capture/rootfs` exists, a capture is under way;
+//    `upper` and `capture/rootfs` never exist at once.
+// 2. Files to be left out are removed, and so are the marks that have no meaning or a wrong one in a
+//    lower layer: references of the overlay and the number of the disk quota.
+//    The bytes of the layer are counted.
+// 3. `layer.json` is written beside `rootfs`.
+//    Everything is synced.
+// 4. The owner of the layers renames `capture` to the place of the layer and syncs that place.
+//    The layer is complete.
 // 5. The container gets an empty `upper`.
 //
 // After a crash behind 1, 2 or 3, take() continues, also for a layer with another name. A container that is
