@@ -14,6 +14,7 @@ Command stop_command();
 Command protect_command();
 Command unprotect_command();
 Command delete_command();
+// snapshot.cpp
 std::vector<Command> snapshot_commands();
 // exec.cpp
 Command exec_command();

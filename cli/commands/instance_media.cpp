@@ -15,7 +15,7 @@
 #include "cli/commands/commands.h"
 #include "cli/tracks/track.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::cli {

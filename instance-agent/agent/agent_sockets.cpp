@@ -9,7 +9,7 @@
 #include "instance-agent/agent/lifecycle.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 
 namespace svc::agent {
 namespace {

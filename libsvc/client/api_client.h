@@ -1,5 +1,6 @@
 #pragma once
-// The management service as a C++ object: one method per call of its REST API.
+// The management service as a C++ object: methods for the calls of its REST API; nouns that came later have a
+// file of functions over call() (snapshots.h).
 //
 // Records come back as the JSON the service sent (docs/api.yaml), so that fields of newer services are not
 // lost. Calls that start background work answer the record of the operation; OperationWaiter follows it to

@@ -7,7 +7,7 @@
 #include <shared_mutex>
 #include <string_view>
 
-#include "libsvc/services/instances/instance_reports.h"
+#include "libsvc/services/instances/reports/instance_reports.h"
 
 namespace svc {
 

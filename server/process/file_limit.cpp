@@ -6,7 +6,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 
 namespace svc::process {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "cli/commands/all_commands.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "tests/cli/run_cli.h"
 #include "tests/support/eventually.h"
 

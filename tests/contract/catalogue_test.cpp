@@ -12,7 +12,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/digest.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/tls/tls.h"
 #include "libsvc/remote/catalogue.h"

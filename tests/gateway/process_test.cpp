@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "libsvc/base/error.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/client/server_certificate.h"
 #include "tests/support/test_gateway.h"

@@ -2,7 +2,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 
 namespace svc::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/net/client/target.h"
 
 namespace svc::test {

@@ -3,7 +3,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 
 namespace svc::test {
 

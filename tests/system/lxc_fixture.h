@@ -15,7 +15,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/runtime/lxc/lxc_runtime.h"
 #include "tests/support/eventually.h"
 

@@ -8,7 +8,7 @@
 
 #include "instance-agent/agent/files/bounded_file.h"
 #include "libsvc/base/clock.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 
 namespace svc::agent {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "libsvc/base/json.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/runtime/runtime.h"
 
 namespace svc::lxc {

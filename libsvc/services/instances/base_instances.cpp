@@ -5,7 +5,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/rollback.h"
-#include "libsvc/services/instances/launch_source.h"
+#include "libsvc/services/instances/launch/launch_source.h"
 
 namespace svc {
 

@@ -9,8 +9,8 @@
 #include "libsvc/base/timer.h"
 #include "libsvc/services/common/content.h"
 #include "libsvc/services/configuration/config_service.h"
-#include "libsvc/services/instances/instance_deletions.h"
-#include "libsvc/services/instances/new_instances.h"
+#include "libsvc/services/instances/end/instance_deletions.h"
+#include "libsvc/services/instances/launch/new_instances.h"
 
 namespace svc {
 

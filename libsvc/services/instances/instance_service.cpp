@@ -7,8 +7,8 @@
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/services/common/retry.h"
-#include "libsvc/services/instances/launch_source.h"
-#include "libsvc/services/instances/unreadable_instances.h"
+#include "libsvc/services/instances/launch/launch_source.h"
+#include "libsvc/services/instances/repair/unreadable_instances.h"
 
 namespace svc {
 

@@ -13,9 +13,9 @@
 #include "libsvc/services/common/snapshot_records.h"
 #include "libsvc/services/configuration/config_service.h"
 #include "libsvc/services/instances/base_instances.h"
-#include "libsvc/services/instances/instance_launcher.h"
-#include "libsvc/services/instances/instance_reconciler.h"
-#include "libsvc/services/instances/instance_reports.h"
+#include "libsvc/services/instances/launch/instance_launcher.h"
+#include "libsvc/services/instances/repair/instance_reconciler.h"
+#include "libsvc/services/instances/reports/instance_reports.h"
 #include "libsvc/services/nodes/node_service.h"
 #include "libsvc/services/trust/agent_tokens.h"
 

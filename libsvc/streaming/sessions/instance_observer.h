@@ -7,8 +7,8 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/guarded.h"
 #include "libsvc/streaming/relay/relay.h"
-#include "libsvc/streaming/sessions/instance_launcher.h"
 #include "libsvc/streaming/sessions/session_claims.h"
+#include "libsvc/streaming/sessions/session_instance_launcher.h"
 #include "libsvc/streaming/sessions/session_states.h"
 
 namespace svc {
@@ -20,7 +20,7 @@ class InstanceObserver {
         SessionRecords& records;
         SessionClaims& claims;
         SessionStates& states;
-        InstanceLauncher& launcher;
+        SessionInstanceLauncher& launcher;
         Regions& regions;
         Relay& relay;
         Clock& clock;

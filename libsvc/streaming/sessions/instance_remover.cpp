@@ -2,7 +2,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/streaming/sessions/instance_launcher.h"
+#include "libsvc/streaming/sessions/session_instance_launcher.h"
 
 namespace svc {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "libsvc/base/guarded.h"
-#include "libsvc/streaming/sessions/instance_launcher.h"
 #include "libsvc/streaming/sessions/instance_observer.h"
 #include "libsvc/streaming/sessions/instance_remover.h"
+#include "libsvc/streaming/sessions/session_instance_launcher.h"
 
 namespace svc {
 
@@ -22,7 +22,7 @@ class RegionComparison {
         SessionRecords& records;
         SessionStates& states;
         SessionWork& work;
-        InstanceLauncher& launcher;
+        SessionInstanceLauncher& launcher;
         InstanceObserver& observer;
         InstanceRemover& remover;
         Regions& regions;

@@ -13,7 +13,6 @@
 #include "libsvc/streaming/relay/relay.h"
 #include "libsvc/streaming/sessions/creation_limit.h"
 #include "libsvc/streaming/sessions/deletion_waits.h"
-#include "libsvc/streaming/sessions/instance_launcher.h"
 #include "libsvc/streaming/sessions/instance_observer.h"
 #include "libsvc/streaming/sessions/instance_remover.h"
 #include "libsvc/streaming/sessions/instance_user_data.h"
@@ -22,6 +21,7 @@
 #include "libsvc/streaming/sessions/session_clients.h"
 #include "libsvc/streaming/sessions/session_config.h"
 #include "libsvc/streaming/sessions/session_events.h"
+#include "libsvc/streaming/sessions/session_instance_launcher.h"
 #include "libsvc/streaming/sessions/session_records.h"
 #include "libsvc/streaming/sessions/session_requests.h"
 #include "libsvc/streaming/sessions/session_states.h"
@@ -110,7 +110,7 @@ class SessionService final : public RelayEvents, public RegionEvents {
     SessionClients clients_;
     DeletionWaits waits_;
     SessionStates states_;
-    InstanceLauncher launcher_;
+    SessionInstanceLauncher launcher_;
     InstanceObserver observer_;
     InstanceRemover remover_;
     RegionComparison comparison_;

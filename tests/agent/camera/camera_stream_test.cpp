@@ -1,6 +1,6 @@
 #include <thread>
 
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "tests/agent/camera/camera_place.h"
 #include "tests/support/eventually.h"
 #include "tests/support/skip.h"

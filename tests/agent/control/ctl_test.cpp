@@ -9,7 +9,7 @@
 
 #include "instance-agent/agent/agent_sockets.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/model/instances/instance.h"
 #include "tests/agent/camera/jpeg_maker.h"
 #include "tests/agent/guest/guest_client.h"

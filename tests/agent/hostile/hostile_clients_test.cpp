@@ -11,7 +11,7 @@
 #include <cstring>
 #include <random>
 
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "tests/agent/hostile/whole_agent.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manual_clock.h"

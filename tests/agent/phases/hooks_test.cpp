@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
 #include "tests/agent/phases/place.h"
 #include "tests/support/eventually.h"

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <thread>
 
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "tests/agent/guest/guest_client.h"
 #include "tests/agent/phases/place.h"
 #include "tests/support/eventually.h"

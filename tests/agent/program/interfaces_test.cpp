@@ -9,7 +9,7 @@
 #include "instance-agent/agent/files/socket_folder.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/model/instances/instance.h"
 #include "tests/agent/guest/guest_client.h"
 #include "tests/support/eventually.h"

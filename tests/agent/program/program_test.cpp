@@ -1,7 +1,7 @@
 // The program itself: what it does as a container's first process, in processes of the test's own.
 #include <signal.h>
 
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "tests/agent/phases/place.h"
 #include "tests/support/eventually.h"
 

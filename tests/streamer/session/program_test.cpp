@@ -10,7 +10,7 @@
 #include "instance-agent/streamer/media/video/codecs.h"
 #include "instance-agent/streamer/peer/peer.h"
 #include "libsvc/base/digest.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "tests/agent/guest/guest_client.h"
 #include "tests/streamer/client/headless_client.h"
 #include "tests/streamer/display/x_server.h"

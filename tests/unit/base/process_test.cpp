@@ -1,4 +1,4 @@
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 
 #include <fcntl.h>
 #include <poll.h>

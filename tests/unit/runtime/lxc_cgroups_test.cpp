@@ -7,7 +7,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/runtime/lxc/host/cgroups.h"
 #include "tests/support/skip.h"
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "tests/unit/services/package_fixture.h"
 #include "tests/unit/services/rivals.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "tests/support/service_world.h"
 
 namespace svc::test {

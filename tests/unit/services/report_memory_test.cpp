@@ -1,4 +1,4 @@
-#include "libsvc/services/instances/report_memory.h"
+#include "libsvc/services/instances/reports/report_memory.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "libsvc/services/instances/stored_logs.h"
+#include "libsvc/services/instances/end/stored_logs.h"
 
 #include <fcntl.h>
 

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/store/sqlite/statement.h"
 #include "tests/support/error_code.h"
 #include "tests/support/eventually.h"

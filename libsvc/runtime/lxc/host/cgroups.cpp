@@ -13,7 +13,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/processes/processes.h"
 

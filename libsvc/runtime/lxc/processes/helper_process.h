@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libsvc/base/file.h"
-#include "libsvc/base/process.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/runtime/lxc/helper/protocol.h"
 
 namespace svc::lxc {

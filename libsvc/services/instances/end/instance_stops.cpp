@@ -1,0 +1,88 @@
+#include "libsvc/services/instances/end/instance_stops.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace svc {
+
+namespace {
+
+constexpr Duration hook_reserve = std::chrono::seconds(30);
+
+}  // namespace
+
+InstanceStops::InstanceStops(Instances& instances, Runtime& runtime, NodeService& nodes, const Clock& clock,
+                             const BootLimit& limit, Duration grace, EndHooks& hooks,
+                             InstanceFailures& failures, InstanceChanges& changes)
+    : instances_(instances),
+      runtime_(runtime),
+      nodes_(nodes),
+      clock_(clock),
+      limit_(limit),
+      grace_(grace),
+      hooks_(hooks),
+      failures_(failures),
+      changes_(changes) {}
+
+// A guest whose packages have hooks may be in the middle of one. The guest of a bootstrap has nothing to
+// lose.
+Duration InstanceStops::grace(const Instance& instance) const {
+    Duration grace = grace_;
+    if (instance.type == InstanceType::base)
+        return std::clamp(limit_.left(instance), Duration::zero(), grace);
+    for (const PackageRef& package : instance.packages)
+        if (!package.hooks.empty())
+            grace = std::max(grace, std::chrono::seconds(package.hook_timeout_seconds) + hook_reserve);
+    return grace;
+}
+
+OperationResult InstanceStops::run(OperationContext& context) {
+    const InstanceWork work = InstanceWork::of(context.operation());
+    const std::string requestor = context.operation().requestor;
+    const auto instance = instances_.find(work.instance);
+    if (!instance || instance->status == InstanceStatus::deleted) return {};
+    if (instance->type == InstanceType::base) {
+        if (instance->status == InstanceStatus::error) return failures_.clear_base(*instance);
+        const bool came_up =
+            instance->status == InstanceStatus::running || instance->status == InstanceStatus::stopped;
+        if (!came_up) return failures_.fail({work.instance, "launch was interrupted"}, requestor);
+    }
+    return hooks_.run_around(context, *instance,
+                             [this, instance, work, requestor](const std::stop_token& stop_asked) {
+                                 return stop(instance, work.exit_code, requestor, stop_asked);
+                             });
+}
+
+OperationResult InstanceStops::stop(const InstancePtr& instance, int exit_code, const std::string& requestor,
+                                    const std::stop_token& stop) {
+    const std::string id = instance->id.str();
+    if (runtime_.inspect(id))
+        runtime_.stop(id, may_be_up(instance->status) ? grace(*instance) : Duration::zero());
+    hooks_.run(*instance, exit_code, stop);
+    nodes_.release_all_but_disk(*instance);
+    return changes_.transition(
+        id,
+        [now = clock_.now()](Instance& changed) {
+            if (!may_move(changed.status, InstanceStatus::stopped)) return false;
+            changed.status = InstanceStatus::stopped;
+            changed.stopped_at = now;
+            clear_reservation(changed);
+            return true;
+        },
+        "container-stopped", requestor, [this, instance] { changes_.tell_released(*instance); });
+}
+
+// Either the guest could not be stopped, and goes on; or its end hooks failed.
+OperationResult InstanceStops::undo(const Operation& operation, const Error& error) {
+    const std::string id = InstanceWork::of(operation).instance;
+    const auto instance = instances_.find(id);
+    if (!instance || instance->status == InstanceStatus::deleted) return {};
+    const auto container = runtime_.inspect(id);
+    const bool runs = container && container->state == ContainerState::running;
+    if (!runs || instance->type == InstanceType::base)
+        return failures_.fail({id, error.what()}, operation.requestor);
+    return changes_.transition(
+        id, [](Instance& changed) { return std::exchange(changed.stop_requested, false); }, "", "");
+}
+
+}  // namespace svc

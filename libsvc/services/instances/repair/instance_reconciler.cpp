@@ -1,0 +1,121 @@
+#include "libsvc/services/instances/repair/instance_reconciler.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+
+namespace svc {
+
+namespace {
+
+int last_number(const std::string& text) {
+    const auto begin = text.find_last_not_of("0123456789") + 1;
+    int number = 0;
+    std::from_chars(text.data() + begin, text.data() + text.size(), number);
+    return number;
+}
+
+// What the end hooks are told: "init exited with status 3", "init was killed by signal 9 (out of memory)".
+int exit_code_of(const RuntimeEvent& event) {
+    if (event.clean) return 0;
+    const std::string reason = event.reason.substr(0, event.reason.find(" ("));
+    const int number = last_number(reason);
+    if (number <= 0 || number > 255) return 1;
+    return reason.find("signal") == std::string::npos ? number : 128 + number;
+}
+
+// True of nearly all instances: nothing more needs to be looked at.
+bool agree(InstanceStatus status, bool runs) {
+    return (status == InstanceStatus::running && runs) || (status == InstanceStatus::stopped && !runs);
+}
+
+bool ended_by_itself(const Instance& instance) {
+    return instance.status == InstanceStatus::stopped && instance.type == InstanceType::regular &&
+           !instance.stop_requested && !instance.no_start && !instance.config->delete_protected;
+}
+
+}  // namespace
+
+InstanceReconciler::InstanceReconciler(Instances& instances, Runtime& runtime, Engine& engine,
+                                       const Clock& clock, Duration linger, PendingBoots& boots,
+                                       InstanceRepair& repair, InstanceReports& reports,
+                                       InstanceDeletions& deletions)
+    : instances_(instances),
+      runtime_(runtime),
+      engine_(engine),
+      clock_(clock),
+      linger_(linger),
+      boots_(boots),
+      repair_(repair),
+      reports_(reports),
+      deletions_(deletions) {}
+
+void InstanceReconciler::on_runtime_event(const RuntimeEvent& event) {
+    const auto instance = instances_.find(event.id);
+    if (!instance) return;
+    switch (event.kind) {
+        case RuntimeEvent::Kind::stopped:
+            return container_stopped(*instance, event);
+        case RuntimeEvent::Kind::agent_died:
+            log::warning("agent of a container died", {{"container", event.id}, {"reason", event.reason}});
+            return;
+    }
+}
+
+void InstanceReconciler::container_stopped(const Instance& instance, const RuntimeEvent& event) {
+    const std::string& id = instance.id.str();
+    std::string reason = event.reason;
+    if (reason.empty())
+        reason = event.clean ? "instance stopped before it was running" : "container stopped unexpectedly";
+    if (boots_.settle(id, Error(ErrorCode::internal, reason)) || !may_be_up(instance.status)) return;
+    const char* const kind = event.clean ? "instance.stop" : "instance.fail";
+    repair_.start_or_check(kind, {.instance = id, .exit_code = exit_code_of(event), .message = reason});
+}
+
+void InstanceReconciler::reconcile() {
+    reports_.forget_removed();
+    auto containers = runtime_.list();
+    remove_strangers(containers);
+    std::ranges::sort(containers, {}, &ContainerInfo::id);
+    for (const auto& instance : instances_.list()) {
+        const std::string& id = instance->id.str();
+        const auto at = std::ranges::lower_bound(containers, id, {}, &ContainerInfo::id);
+        const bool exists = at != containers.end() && at->id == id;
+        const FoundContainer found = exists ? FoundContainer::of(*at) : FoundContainer{};
+        if (found.unreadable || !agree(instance->status, found.runs)) repair_.repair(id, found);
+    }
+}
+
+// A container is made after its record and removed before it, so one without a record belongs to no instance.
+// One that cannot be read may be more than that, and is left to the operator.
+void InstanceReconciler::remove_strangers(const std::vector<ContainerInfo>& containers) {
+    for (const ContainerInfo& container : containers) {
+        if (instances_.find(container.id) || container.state == ContainerState::unreadable) continue;
+        try {
+            runtime_.remove(container.id);
+            log::warning("container without a record removed", {{"container", container.id}});
+        } catch (const Error& e) {
+            log::error("container without a record cannot be removed",
+                       {{"container", container.id}, {"error", e.what()}});
+        }
+    }
+}
+
+void InstanceReconciler::expire() {
+    const Time latest = clock_.now() - linger_;
+    for (const auto& instance : instances_.list()) {
+        const std::string& id = instance->id.str();
+        if (!ended_by_itself(*instance) || instance->stopped_at > latest) continue;
+        if (engine_.claimed(instance_claim(id))) continue;  // it is being started again
+        try {
+            deletions_.start({.instance = id}, PathWord::containers, "service");
+        } catch (const Error& e) {
+            log::warning("stopped container cannot be removed", {{"container", id}, {"error", e.what()}});
+        }
+    }
+}
+
+}  // namespace svc
