@@ -30,6 +30,7 @@ struct SpawnOptions {
     std::vector<std::string> arguments;            // [0] is the program, an absolute path
     std::vector<std::string> environment;          // "KEY=value"; nothing is inherited
     std::vector<std::pair<int, int>> descriptors;  // {parent's, child's}; 0 to 2 are /dev/null unless named
+    bool ends_with_us = false;                     // killed when the thread that spawned it ends, or we do
     bool new_session = false;                      // setsid() before exec
     std::string directory;                         // working directory; "": the parent's
 };

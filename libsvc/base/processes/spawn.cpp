@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,8 @@ struct Plan {
     std::vector<char*> environment;
     std::vector<Mapping> mappings;  // ordered by `theirs`
     bool new_session = false;
+    bool ends_with_us = false;
+    pid_t parent = 0;
     const char* directory = nullptr;
     std::uint64_t file_limit = 0;  // 0: the parent's
     int error = 0;                 // written by the child
@@ -110,11 +113,17 @@ bool limit_files(std::uint64_t files) {
     return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+// The parent may have ended before the request: then nobody would send the signal.
+bool end_with(pid_t parent) {
+    return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent;
+}
+
 int run_child(void* argument) {
     Plan& plan = *static_cast<Plan*>(argument);
     reset_signals();
-    const bool prepared =
-        (!plan.new_session || ::setsid() >= 0) && (plan.directory == nullptr || ::chdir(plan.directory) == 0);
+    const bool prepared = (!plan.ends_with_us || end_with(plan.parent)) &&
+                          (!plan.new_session || ::setsid() >= 0) &&
+                          (plan.directory == nullptr || ::chdir(plan.directory) == 0);
     if (prepared && move_descriptors(plan.mappings) && limit_files(plan.file_limit))
         ::execve(plan.arguments[0], plan.arguments.data(), plan.environment.data());
     plan.error = errno;
@@ -167,6 +176,8 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
     plan.environment = to_pointers(options.environment);
     plan.mappings = make_mappings(options, null_device.get());
     plan.new_session = options.new_session;
+    plan.ends_with_us = options.ends_with_us;
+    plan.parent = ::getpid();
     plan.file_limit = file_limit_of_children;
     if (!options.directory.empty()) plan.directory = options.directory.c_str();
     const Stack stack;

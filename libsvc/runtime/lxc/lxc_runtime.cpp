@@ -143,6 +143,9 @@ void LxcRuntime::with_idle(const std::string& id, const std::function<void(const
     check_readable(id, *container);
     if (container->once || runs_.is_running(id, *container))
         throw Error(ErrorCode::busy, fmt::format("container '{}' is running", id));
+    container->copying = true;
+    Rollback done;
+    done.add("copying", [&] { container->copying = false; });
     use(container->stored);
 }
 
@@ -168,6 +171,12 @@ std::optional<ContainerInfo> LxcRuntime::inspect(std::string_view text) {
     const ContainerPtr container = containers_.find(id);
     if (!container) return std::nullopt;
     if (runs_.supervisor().find(id)) return describe(id, *container);  // without waiting for its lock
+    if (container->copying) {
+        ContainerInfo info;
+        info.id = id;
+        info.state = ContainerState::stopped;
+        return info;
+    }
     const ContainerLock lock(container->mutex);
     if (!container->exists) return std::nullopt;
     return describe(id, *container);

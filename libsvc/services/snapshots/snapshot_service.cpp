@@ -14,6 +14,9 @@ namespace svc {
 
 namespace {
 
+constexpr std::size_t copies_at_once = 2;
+constexpr std::size_t max_queued_copies = 10'000;
+
 [[noreturn]] void throw_unknown_snapshot() {
     throw Error(ErrorCode::not_found, "snapshot not found");
 }
@@ -40,25 +43,47 @@ log::Fields fields_of(const Snapshot& snapshot) {
 
 }  // namespace
 
-SnapshotService::SnapshotService(SnapshotServiceParts parts) : parts_(parts) {
+SnapshotService::SnapshotService(SnapshotServiceParts parts)
+    : parts_(parts), copies_("snapshots", copies_at_once, max_queued_copies) {
     parts_.content.add_referrer([this](ContentReferences& used) {
         for (const Ptr& snapshot : parts_.snapshots.list()) {
             used.layers.insert(snapshot->layer());
             used.layers.insert(snapshot->instance.layers.begin(), snapshot->instance.layers.end());
         }
     });
-    using Run = OperationResult (SnapshotService::*)(OperationContext&);
-    const auto handler_of = [this](Run run) {
-        OperationHandler handler;
-        handler.run = [this, run](OperationContext& context) { return (this->*run)(context); };
-        handler.resumable = true;
-        return handler;
-    };
-    OperationHandler create = handler_of(&SnapshotService::copy_disk);
-    create.undo = [this](const Operation& operation, const Error&) { return drop_copy(operation); };
-    parts_.engine.handle("snapshot.create", std::move(create));
-    parts_.engine.handle("snapshot.restore", handler_of(&SnapshotService::copy_back));
-    parts_.engine.handle("snapshot.delete", handler_of(&SnapshotService::erase));
+    handle("snapshot.create", &SnapshotService::copy_disk,
+           [this](const Operation& operation, const Error&) { return drop_copy(operation); });
+    handle("snapshot.restore", &SnapshotService::copy_back, nullptr);
+    handle("snapshot.delete", &SnapshotService::erase, nullptr);
+}
+
+void SnapshotService::handle(const char* kind, Work work,
+                             std::function<OperationResult(const Operation&, const Error&)> undo) {
+    OperationHandler handler;
+    handler.run = [this, work](OperationContext& context) { return run_aside(context, work); };
+    handler.undo = std::move(undo);
+    handler.resumable = true;
+    parts_.engine.handle(kind, std::move(handler));
+}
+
+// A copy takes long: it holds no worker of the engine, which others need.
+OperationResult SnapshotService::run_aside(OperationContext& context, Work work) {
+    const auto stop = std::make_shared<std::stop_source>();
+    const auto completion = context.detach([stop] { stop->request_stop(); });
+    const bool posted = copies_.post([this, work, stop, completion, operation = context.operation()] {
+        try {
+            if (stop->stop_requested()) throw Error(ErrorCode::cancelled, "Operation cancelled");
+            const auto result =
+                std::make_shared<OperationResult>((this->*work)(operation, stop->get_token()));
+            completion->succeed([result] { return std::move(*result); });
+        } catch (const Error& e) {
+            completion->fail(e);
+        } catch (const std::exception& e) {
+            completion->fail(Error(ErrorCode::internal, e.what()));
+        }
+    });
+    if (!posted) completion->fail(Error(ErrorCode::unavailable, "too many snapshots are being made"));
+    return {};
 }
 
 OperationSpec SnapshotService::spec_for(const char* kind, const char* description, const Snapshot& snapshot,
@@ -78,19 +103,20 @@ SnapshotService::Ptr SnapshotService::of(const Operation& operation) const {
     return parts_.snapshots.find(JsonFields(operation.arguments).require_string("snapshot"));
 }
 
-void SnapshotService::check_name_is_free(const std::string& instance, const std::string& name) const {
+// Also in the operation: of two requests that saw no such name, the second fails there.
+void SnapshotService::check_name_is_free(const std::string& instance, const std::string& name,
+                                         const SnapshotId& own) const {
     if (name.empty()) return;
     for (const Ptr& other : list(instance))
-        if (other->name == name)
+        if (other->name == name && other->id != own)
             throw Error(ErrorCode::conflict, "snapshot " + quoted(name) + " already exists");
 }
 
-// The claim of the instance, entered by start(), keeps a second request of that name out.
 Started SnapshotService::create(std::string_view instance_id, const SnapshotCreate& request,
                                 const std::string& requestor) {
     const auto instance = parts_.instances.get(instance_id);
     check_may_be_copied(*instance);
-    check_name_is_free(instance->id.str(), request.name);
+    check_name_is_free(instance->id.str(), request.name, {});
     Snapshot snapshot;
     snapshot.id = SnapshotId(parts_.ids.object_id());
     snapshot.name = request.name;
@@ -103,21 +129,22 @@ Started SnapshotService::create(std::string_view instance_id, const SnapshotCrea
     return parts_.engine.start(std::move(spec), std::move(batch));
 }
 
-OperationResult SnapshotService::copy_disk(OperationContext& context) {
-    const Ptr snapshot = of(context.operation());
+OperationResult SnapshotService::copy_disk(const Operation& operation, const std::stop_token& stop) {
+    const Ptr snapshot = of(operation);
     if (!snapshot) throw_unknown_snapshot();
+    check_name_is_free(snapshot->instance_id(), snapshot->name, snapshot->id);
     const std::string layer = snapshot->layer();
     LayerStore& layers = parts_.content.layers();
     if (!layers.contains(layer)) check_may_be_copied(*parts_.instances.get(snapshot->instance_id()));
-    layers.snapshot(layer, snapshot->instance_id(), agent_state_paths(), context.stop());
+    layers.snapshot(layer, snapshot->instance_id(), agent_state_paths(), stop);
     OperationResult result;
     result.stage = [this, id = snapshot->id.str(), size = layers.size(layer)](Batch& last) {
         parts_.snapshots.stage_update(last, id, [&](Snapshot& made) {
-            made.status = SnapshotStatus::ready;
+            if (made.status == SnapshotStatus::creating) made.status = SnapshotStatus::ready;
             made.size = size;
         });
     };
-    result.after = [this, snapshot, requestor = context.operation().requestor] {
+    result.after = [this, snapshot, requestor = operation.requestor] {
         log::info("snapshot created", fields_of(*snapshot));
         publish("snapshot-created", *snapshot, requestor);
     };
@@ -138,13 +165,13 @@ Started SnapshotService::restore(std::string_view instance_id, std::string_view 
     return parts_.engine.start(spec_for("snapshot.restore", "Restoring snapshot", *snapshot, requestor), {});
 }
 
-OperationResult SnapshotService::copy_back(OperationContext& context) {
-    const Ptr snapshot = of(context.operation());
+OperationResult SnapshotService::copy_back(const Operation& operation, const std::stop_token& stop) {
+    const Ptr snapshot = of(operation);
     if (!snapshot) throw_unknown_snapshot();
     check_may_be_restored(*parts_.instances.get(snapshot->instance_id()));
-    parts_.content.layers().restore(snapshot->layer(), snapshot->instance_id(), context.stop());
+    parts_.content.layers().restore(snapshot->layer(), snapshot->instance_id(), stop);
     OperationResult result;
-    result.after = [this, snapshot, requestor = context.operation().requestor] {
+    result.after = [this, snapshot, requestor = operation.requestor] {
         log::info("snapshot restored", fields_of(*snapshot));
         publish("snapshot-restored", *snapshot, requestor);
     };
@@ -163,19 +190,24 @@ Started SnapshotService::start_removal(const Ptr& snapshot, const std::string& r
         spec.claims = {"snapshots/" + snapshot->id.str()};
         spec.wait_for_claims = true;
         Batch batch;
-        parts_.snapshots.stage_update(batch, snapshot->id.str(), [](Snapshot& going) {
-            if (going.status == SnapshotStatus::deleting)
-                throw Error(ErrorCode::busy, "snapshot is being deleted");
+        parts_.snapshots.stage_update(batch, snapshot->id.str(), [this](Snapshot& going) {
+            if (is_being_deleted(going)) throw Error(ErrorCode::busy, "snapshot is being deleted");
             going.status = SnapshotStatus::deleting;
         });
         return parts_.engine.start(std::move(spec), std::move(batch));
     });
 }
 
-OperationResult SnapshotService::erase(OperationContext& context) {
-    const Ptr snapshot = of(context.operation());
+// A deletion that failed has left the status: it may be started again.
+bool SnapshotService::is_being_deleted(const Snapshot& snapshot) const {
+    return snapshot.status == SnapshotStatus::deleting &&
+           parts_.engine.claimed("snapshots/" + snapshot.id.str());
+}
+
+OperationResult SnapshotService::erase(const Operation& operation, const std::stop_token&) {
+    const Ptr snapshot = of(operation);
     if (!snapshot) return {};
-    return forget(*snapshot, "snapshot-deleted", context.operation().requestor);
+    return forget(*snapshot, "snapshot-deleted", operation.requestor);
 }
 
 OperationResult SnapshotService::forget(const Snapshot& snapshot, const char* event,
@@ -214,8 +246,7 @@ std::vector<SnapshotService::Ptr> SnapshotService::list(std::string_view instanc
 
 void SnapshotService::remove_orphans() {
     for (const Ptr& snapshot : parts_.snapshots.list()) {
-        if (snapshot->status == SnapshotStatus::deleting || parts_.instances.find(snapshot->instance_id()))
-            continue;
+        if (is_being_deleted(*snapshot) || parts_.instances.find(snapshot->instance_id())) continue;
         try {
             start_removal(snapshot, "service");
         } catch (const Error& e) {

@@ -1,13 +1,16 @@
 #pragma once
 // Rules of snapshots: take, restore, delete (API extension instance_snapshots; docs/snapshots.md). Launching
 // from one is a launch like any other: services/instances.
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/id.h"
+#include "libsvc/base/thread_pool.h"
 #include "libsvc/events/event_bus.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/services/common/content.h"
@@ -28,7 +31,7 @@ struct SnapshotServiceParts {
 
 // Thread-safe. Registers "snapshot.create", "snapshot.restore", "snapshot.delete", each resumable. While one
 // of the first two is going on it holds the claim of the instance, so that nothing starts or deletes that.
-// Stop the engine before destroying this.
+// Copies run on two threads of their own, not on workers of the engine. Stop the engine before destroying this.
 class SnapshotService {
   public:
     explicit SnapshotService(SnapshotServiceParts parts);
@@ -54,17 +57,24 @@ class SnapshotService {
     OperationSpec spec_for(const char* kind, const char* description, const Snapshot& snapshot,
                            std::string requestor) const;
     Ptr of(const Operation& operation) const;  // null: it is gone
-    void check_name_is_free(const std::string& instance, const std::string& name) const;
+    void check_name_is_free(const std::string& instance, const std::string& name,
+                            const SnapshotId& own) const;
     Started start_removal(const Ptr& snapshot, const std::string& requestor);
 
-    OperationResult copy_disk(OperationContext& context);
+    using Work = OperationResult (SnapshotService::*)(const Operation&, const std::stop_token&);
+    void handle(const char* kind, Work work,
+                std::function<OperationResult(const Operation&, const Error&)> undo);
+    OperationResult run_aside(OperationContext& context, Work work);
+    OperationResult copy_disk(const Operation& operation, const std::stop_token& stop);
     OperationResult drop_copy(const Operation& operation);
-    OperationResult copy_back(OperationContext& context);
-    OperationResult erase(OperationContext& context);
+    OperationResult copy_back(const Operation& operation, const std::stop_token& stop);
+    OperationResult erase(const Operation& operation, const std::stop_token& stop);
+    bool is_being_deleted(const Snapshot& snapshot) const;
     OperationResult forget(const Snapshot& snapshot, const char* event, const std::string& requestor);
     void publish(const char* action, const Snapshot& snapshot, const std::string& requestor) const;
 
     SnapshotServiceParts parts_;
+    ThreadPool copies_;  // last: what runs on it uses all of the above
 };
 
 }  // namespace svc

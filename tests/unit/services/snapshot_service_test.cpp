@@ -101,3 +101,11 @@ TEST_CASE_METHOD(SnapshotFixture, "a launched instance keeps the layer of its sn
     wait(instances().remove(second, true, PathWord::instances, "test"));
     CHECK_FALSE(has_layer(snapshot));
 }
+
+TEST_CASE_METHOD(SnapshotFixture, "a deletion that failed is started again") {
+    const std::string id = stopped();
+    const std::string snapshot = taken(id);
+    records().update(snapshot, [](Snapshot& left) { left.status = SnapshotStatus::deleting; });
+    wait(service().remove(id, "before", "test"));
+    CHECK_FALSE(records().find(snapshot));
+}

@@ -1,5 +1,6 @@
 #pragma once
 // The containers of this daemon, by id.
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,11 +17,13 @@ namespace svc::lxc {
 struct Container {
     std::mutex mutex;
     StoredSpec stored;
-    bool exists = false;               // made and not removed
-    bool started = false;              // at least once since it was made
-    bool fresh = false;                // made by this daemon, and not started yet: nothing of it can run
-    std::string fault;                 // why it is unreadable; "": it is readable
-    unsigned attempts = 0;             // to adopt it, while it is unreadable
+    bool exists = false;    // made and not removed
+    bool started = false;   // at least once since it was made
+    bool fresh = false;     // made by this daemon, and not started yet: nothing of it can run
+    std::string fault;      // why it is unreadable; "": it is readable
+    unsigned attempts = 0;  // to adopt it, while it is unreadable
+    // Its disk is being copied, which takes long: it has stopped, and `mutex` is held. Read without the lock.
+    std::atomic<bool> copying{false};
     std::shared_ptr<RunHandles> once;  // the command of run_once(); who takes it out of here ends the command
 };
 using ContainerPtr = std::shared_ptr<Container>;

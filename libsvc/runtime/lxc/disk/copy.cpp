@@ -82,6 +82,7 @@ void copy_tree(const std::filesystem::path& from, const std::filesystem::path& t
                          from.native(),
                          to.native()};
     options.environment = {"LC_ALL=C", "PATH=/usr/bin:/bin"};
+    options.ends_with_us = true;  // or it would go on in a folder that the next daemon makes anew
     options.descriptors = {{complaints.theirs(), STDERR_FILENO}};
     Child copier(options);
     std::optional<ExitStatus> status;

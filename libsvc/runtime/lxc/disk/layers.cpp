@@ -12,6 +12,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/base/log.h"
 #include "libsvc/base/presence.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
@@ -42,7 +43,12 @@ Layers::Layers(Layout layout, std::uint32_t id_base, std::uint32_t id_count)
     for (const auto& entry : std::filesystem::directory_iterator(layout_.layers())) {
         if (!entry.path().filename().native().starts_with(temporary_prefix)) continue;
         if (is_mount_point(entry.path())) ::umount2(entry.path().c_str(), UMOUNT_NOFOLLOW | MNT_DETACH);
-        remove_tree(entry.path());
+        try {
+            remove_tree(entry.path());
+        } catch (const Error& e) {
+            log::warning("unfinished layer cannot be removed",
+                         {{"path", entry.path().native()}, {"error", e.what()}});
+        }
     }
 }
 

@@ -124,6 +124,7 @@ void Host::complete_disk(const StoredSpec& stored) {
     Capture(layout(), id).put_back();
     remove_tree(layout().restored(id));  // of a restore that was interrupted
     if (!std::filesystem::exists(layout().upper(id))) make_upper(stored);
+    if (!std::filesystem::exists(layout().work(id))) make_work(stored);
 }
 
 void Host::make_again(StoredSpec& stored) {
@@ -203,10 +204,14 @@ void Host::restore(const StoredSpec& stored, const std::string& name, const std:
     Rollback undo;
     undo.add("the other copy of the files", [&] { remove_tree(restored); });
     make_folder(restored, 0755, id_base());
-    if (stored.project != 0) quota_.limit(stored.project, {restored}, stored.spec.disk_bytes);
+    // Both count until the old one is gone.
+    if (stored.project != 0)
+        quota_.limit(stored.project, {restored}, stored.spec.disk_bytes + layers_.size(name));
     copy_tree(layout().layer_rootfs(name) / ".", restored, stop);
     exchange(restored, upper);
+    remove_tree(restored);
     make_work(stored);
+    if (stored.project != 0) quota_.limit(stored.project, {upper}, stored.spec.disk_bytes);
 }
 
 HaltSignals Host::halt_signals_of(const ContainerSpec& spec) const {

@@ -175,6 +175,16 @@ LaunchSource from_application(const InstanceCreate& request, const LaunchRecords
     return source;
 }
 
+// What the layers below a snapshot hold; 0 for what has been deleted since.
+std::uint64_t bytes_below(const Instance& from, const LaunchRecords& records) {
+    const auto application = from.app_id.empty() ? nullptr : records.applications.find(*from.app_id);
+    const ApplicationVersion* const made = application ? application->version(from.app_version) : nullptr;
+    if (made != nullptr) return root_bytes(*made, records.images);
+    const auto image = records.images.find(*from.image_id);
+    const ImageVersion* const version = image ? image->version(from.image_version) : nullptr;
+    return version == nullptr ? 0 : version->root_size;
+}
+
 // The guest as it was when the snapshot was taken, with its disk as one more layer.
 LaunchSource from_snapshot(const InstanceCreate& request, const LaunchRecords& records,
                            const ConfigValues& config) {
@@ -199,7 +209,7 @@ LaunchSource from_snapshot(const InstanceCreate& request, const LaunchRecords& r
     std::vector<ServiceEntry> services = from.services;
     for (ServiceEntry& service : services) service.node_port = service.node_port_end = 0;
     instance.services = merged_services(std::move(services), request.services);
-    source.root_bytes = snapshot->size;
+    source.root_bytes = snapshot->size + bytes_below(from, records);
     return source;
 }
 
