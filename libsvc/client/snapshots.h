@@ -1,6 +1,7 @@
 #pragma once
-// Snapshots of instances (API extension instance_snapshots). Each call blocks for one request, throws what the service
-// answers, and may be made from one thread at a time for one ApiClient. Snapshots are named by id or name.
+// Snapshots of instances (API extension instance_snapshots). Each call blocks for one request, throws what
+// the service answers, and may be made from one thread at a time for one ApiClient. Snapshots are named by id
+// or name.
 #include <string_view>
 
 #include "libsvc/client/api_client.h"
@@ -10,7 +11,8 @@ namespace svc {
 JsonArray snapshots(ApiClient& client, std::string_view instance);  // records, oldest first
 Json snapshot(ApiClient& client, std::string_view instance, std::string_view snapshot);
 // These answer the record of the operation that was started.
-Json create_snapshot(ApiClient& client, std::string_view instance, std::string_view name);  // name: "" is none
+Json create_snapshot(ApiClient& client, std::string_view instance,
+                     std::string_view name);  // name: "" is none
 Json restore_snapshot(ApiClient& client, std::string_view instance, std::string_view snapshot);
 Json delete_snapshot(ApiClient& client, std::string_view instance, std::string_view snapshot);
 

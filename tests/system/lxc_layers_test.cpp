@@ -425,7 +425,8 @@ TEST_CASE("a snapshot is a copy of the disk, which is restored from it") {
     std::stop_source stopped;
     stopped.request_stop();
     const std::string kept = Captured::listing(upper, world.id_base());
-    CHECK(code_of([&] { world.layers().restore("kept", "c1", stopped.get_token()); }) == ErrorCode::cancelled);
+    CHECK(code_of([&] { world.layers().restore("kept", "c1", stopped.get_token()); }) ==
+          ErrorCode::cancelled);
     CHECK(Captured::listing(upper, world.id_base()) == kept);
     CHECK(code_of([&] { world.layers().snapshot("other", "c1", {}, stopped.get_token()); }) ==
           ErrorCode::cancelled);

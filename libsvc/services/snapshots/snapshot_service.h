@@ -31,7 +31,8 @@ struct SnapshotServiceParts {
 
 // Thread-safe. Registers "snapshot.create", "snapshot.restore", "snapshot.delete", each resumable. While one
 // of the first two is going on it holds the claim of the instance, so that nothing starts or deletes that.
-// Copies run on two threads of their own, not on workers of the engine. Stop the engine before destroying this.
+// Copies run on two threads of their own, not on workers of the engine. Stop the engine before destroying
+// this.
 class SnapshotService {
   public:
     explicit SnapshotService(SnapshotServiceParts parts);
