@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sanitizer/asan_interface.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -137,7 +138,12 @@ class Stack {
               ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {
         if (memory_ == MAP_FAILED) throw system_error("cannot make a stack", errno);
     }
-    ~Stack() { ::munmap(memory_, size); }
+    ~Stack() {
+        // The child left its frames by exec: the address sanitizer would hold them against who gets the
+        // memory next.
+        ASAN_UNPOISON_MEMORY_REGION(memory_, size);
+        ::munmap(memory_, size);
+    }
     Stack(const Stack&) = delete;
     Stack& operator=(const Stack&) = delete;
     void* top() const { return static_cast<char*>(memory_) + size; }
