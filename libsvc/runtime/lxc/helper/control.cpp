@@ -103,7 +103,8 @@ pid_t read_agent_file(const char* file) {
 
 void replace_file(const char* file, const char* text) {
     char temporary[4096];
-    std::snprintf(temporary, sizeof temporary, "%s.new", file);
+    const int size = std::snprintf(temporary, sizeof temporary, "%s.new", file);
+    if (size < 0 || static_cast<std::size_t>(size) >= sizeof temporary) return;
     const int fd = ::open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) return;
     const auto length = static_cast<ssize_t>(std::strlen(text));
