@@ -8,6 +8,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/instances/agent_paths.h"
+#include "libsvc/operations/run_aside.h"
 #include "libsvc/services/common/retry.h"
 
 namespace svc {
@@ -60,30 +61,15 @@ SnapshotService::SnapshotService(SnapshotServiceParts parts)
 void SnapshotService::handle(const char* kind, Work work,
                              std::function<OperationResult(const Operation&, const Error&)> undo) {
     OperationHandler handler;
-    handler.run = [this, work](OperationContext& context) { return run_aside(context, work); };
+    handler.run = [this, work](OperationContext& context) {
+        return run_aside(context, copies_, "too many snapshots are being made",
+                         [this, work, operation = context.operation()](const std::stop_token& stop) {
+                             return (this->*work)(operation, stop);
+                         });
+    };
     handler.undo = std::move(undo);
     handler.resumable = true;
     parts_.engine.handle(kind, std::move(handler));
-}
-
-// A copy takes long: it holds no worker of the engine, which others need.
-OperationResult SnapshotService::run_aside(OperationContext& context, Work work) {
-    const auto stop = std::make_shared<std::stop_source>();
-    const auto completion = context.detach([stop] { stop->request_stop(); });
-    const bool posted = copies_.post([this, work, stop, completion, operation = context.operation()] {
-        try {
-            if (stop->stop_requested()) throw Error(ErrorCode::cancelled, "Operation cancelled");
-            const auto result =
-                std::make_shared<OperationResult>((this->*work)(operation, stop->get_token()));
-            completion->succeed([result] { return std::move(*result); });
-        } catch (const Error& e) {
-            completion->fail(e);
-        } catch (const std::exception& e) {
-            completion->fail(Error(ErrorCode::internal, e.what()));
-        }
-    });
-    if (!posted) completion->fail(Error(ErrorCode::unavailable, "too many snapshots are being made"));
-    return {};
 }
 
 OperationSpec SnapshotService::spec_for(const char* kind, const char* description, const Snapshot& snapshot,

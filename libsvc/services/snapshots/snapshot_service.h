@@ -65,7 +65,6 @@ class SnapshotService {
     using Work = OperationResult (SnapshotService::*)(const Operation&, const std::stop_token&);
     void handle(const char* kind, Work work,
                 std::function<OperationResult(const Operation&, const Error&)> undo);
-    OperationResult run_aside(OperationContext& context, Work work);
     OperationResult copy_disk(const Operation& operation, const std::stop_token& stop);
     OperationResult drop_copy(const Operation& operation);
     OperationResult copy_back(const Operation& operation, const std::stop_token& stop);

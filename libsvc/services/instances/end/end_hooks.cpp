@@ -6,6 +6,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/rollback.h"
+#include "libsvc/operations/run_aside.h"
 #include "libsvc/services/instances/launch/container_spec.h"
 
 namespace svc {
@@ -30,21 +31,7 @@ EndHooks::EndHooks(Instances& instances, Runtime& runtime, const BootLimit& limi
 
 OperationResult EndHooks::run_around(OperationContext& context, const Instance& instance, End end) {
     if (!instance.end_hooks_due) return end(context.stop());
-    const auto stop = std::make_shared<std::stop_source>();
-    const auto completion = context.detach([stop] { stop->request_stop(); });
-    const bool posted = pool_.post([stop, completion, end = std::move(end)] {
-        try {
-            if (stop->stop_requested()) throw Error(ErrorCode::cancelled, "Operation cancelled");
-            const auto result = std::make_shared<OperationResult>(end(stop->get_token()));
-            completion->succeed([result] { return std::move(*result); });
-        } catch (const Error& e) {
-            completion->fail(e);
-        } catch (const std::exception& e) {
-            completion->fail(Error(ErrorCode::internal, e.what()));
-        }
-    });
-    if (!posted) completion->fail(Error(ErrorCode::unavailable, "too many containers are ending"));
-    return {};
+    return run_aside(context, pool_, "too many containers are ending", std::move(end));
 }
 
 void EndHooks::run(const Instance& instance, int exit_code, const std::stop_token& stop) {
