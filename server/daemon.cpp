@@ -5,6 +5,7 @@
 #include <array>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/blobs/dir_blob_store.h"
 #include "libsvc/management/management_service.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
@@ -194,8 +195,10 @@ void Daemon::Parts::serve() {
         publish_log(events, level, message, fields);
     });
     management.recover();
+    failpoint("server.recovered");
     listen();
     server.start();
+    failpoint("server.listens");
     management.start();
 }
 

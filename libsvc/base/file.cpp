@@ -16,6 +16,7 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 
@@ -100,6 +101,7 @@ class TreeRemover {
     }
 
     void remove_entry(int directory, const char* name, int depth) {
+        failpoint("tree.entry");
         if (unlinkat(directory, name, 0) == 0 || errno == ENOENT) return;
         if (errno != EISDIR && errno != EPERM) throw_errno("remove", name_);
         const FileDescriptor child = open_directory(directory, name, name_);
@@ -174,6 +176,7 @@ void write_all(int fd, std::string_view data) {
         if (written < 0) throw system_error("cannot write", errno);
         data.remove_prefix(static_cast<std::size_t>(written));
     }
+    failpoint("file.written");
 }
 
 void write_file_atomically(const fs::path& path, std::string_view content, unsigned mode) {
@@ -181,20 +184,24 @@ void write_file_atomically(const fs::path& path, std::string_view content, unsig
     const FileDescriptor file(::mkostemp(beside.data(), O_CLOEXEC));
     if (!file) throw_errno("write", path);
     UnlinkGuard guard(beside);
+    failpoint("file.made");
     with_context("cannot write " + name_of(path), [&] { write_all(file.get(), content); });
     if (::fchmod(file.get(), mode) != 0 || ::fsync(file.get()) != 0) throw_errno("write", path);
+    failpoint("file.synced");
     if (::rename(beside.c_str(), path.c_str()) != 0) throw_errno("write", path);
     guard.dismiss();
+    failpoint("file.renamed");
     sync_directory(path.parent_path());
 }
 
 void sync_directory(const fs::path& path) {
     const FileDescriptor directory = open_file(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
     if (::fsync(directory.get()) != 0) throw_errno("sync", path);
+    failpoint("folder.synced");
 }
 
 void make_directories(const fs::path& path, unsigned mode) {
-    if (path.empty() || ::mkdir(path.c_str(), mode) == 0) return;
+    if (path.empty() || ::mkdir(path.c_str(), mode) == 0) return failpoint("folder.made");
     if (errno == ENOENT && path.has_parent_path() && path.parent_path() != path) {
         make_directories(path.parent_path(), mode);
         if (::mkdir(path.c_str(), mode) == 0) return;
@@ -221,6 +228,7 @@ void remove_tree(const fs::path& path) {
     }
     if (!root) throw_errno("remove", clean);
     TreeRemover(root.get(), clean).run();
+    failpoint("tree.emptied");
     if (::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
         throw_errno("remove", clean);
 }
@@ -234,6 +242,7 @@ std::uint64_t free_bytes(const fs::path& path) {
 TemporaryDirectory::TemporaryDirectory(const fs::path& parent, std::string_view prefix) {
     std::string name = (parent / (std::string(prefix) + "XXXXXX")).native();
     if (::mkdtemp(name.data()) == nullptr) throw_errno("create", name);
+    failpoint("folder.temporary");
     path_ = name;
 }
 

@@ -11,6 +11,7 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
 
@@ -47,7 +48,9 @@ class DirBlobWriter final : public BlobWriter {
     explicit DirBlobWriter(DirBlobStoreOptions options)
         : options_(std::move(options)),
           path_(options_.root / "incoming" / to_hex(random_bytes(16))),
-          file_(open_file(path_, O_WRONLY | O_CREAT | O_EXCL)) {}
+          file_(open_file(path_, O_WRONLY | O_CREAT | O_EXCL)) {
+        failpoint("blob.begun");
+    }
     ~DirBlobWriter() override {
         if (!committed_) ::unlink(path_.c_str());
     }
@@ -98,6 +101,7 @@ void DirBlobWriter::write_back() {
 BlobInfo DirBlobWriter::finish() {
     if (file_) {
         if (::fdatasync(file_.get()) != 0) throw system_error("cannot store the upload", errno);
+        failpoint("blob.synced");
         digest_ = hash_.hex();
         file_.reset();
     }
@@ -116,6 +120,7 @@ void DirBlobWriter::commit() {
         throw system_error("cannot store the upload", errno);
     committed_ = true;
     path_ = target;
+    failpoint("blob.renamed");
     sync_directory(target.parent_path());
 }
 
@@ -153,6 +158,7 @@ void DirBlobStore::remove(std::string_view digest) {
     if (!is_sha256_hex(digest)) return;
     if (::unlink(blob_path(options_.root, digest).c_str()) != 0 && errno != ENOENT)
         throw system_error("cannot remove blob " + quoted(digest), errno);
+    failpoint("blob.removed");
 }
 
 std::vector<BlobInfo> DirBlobStore::list() {

@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/strings.h"
 
 namespace svc {
@@ -69,6 +70,7 @@ EventLog::~EventLog() {
     if (failed_) return;
     try {
         sync();
+        failpoint("events.synced");
         write_file_atomically(file("complete"), fmt::format("{} {}", clean, last_));
     } catch (const Error&) {
         return;  // the next process takes it for an unclean end
@@ -120,6 +122,7 @@ std::uint64_t EventLog::first_number(std::uint64_t newest) const {
 void EventLog::begin() {
     reserved_ = to_number(read_small(file("numbers")));
     if (last_ + reserve_step / 2 > reserved_) reserve();
+    failpoint("events.begins");
     write_file_atomically(file("complete"), fmt::format("{} {}", boot_id_, last_));
 }
 
@@ -147,6 +150,7 @@ void EventLog::write(const Event& event) {
     if (!open_ || full) open_segment(event.sequence);
     line_.assign(*event.text).push_back('\n');
     write_all(open_.get(), line_);
+    failpoint("events.written");
     open_bytes_ += line_.size();
     ++open_events_;
 }
@@ -154,6 +158,7 @@ void EventLog::write(const Event& event) {
 void EventLog::open_segment(std::uint64_t first) {
     const auto path = file(fmt::format("{:020}{}", first, segment_suffix));
     open_ = open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
+    failpoint("events.segment_opened");
     open_bytes_ = open_events_ = 0;
     if (segments_.empty() || segments_.back().first != first) segments_.push_back({first, path});
 }
@@ -161,6 +166,7 @@ void EventLog::open_segment(std::uint64_t first) {
 void EventLog::forget_before(std::uint64_t sequence) {
     while (segments_.size() > 1 && segments_[1].first <= sequence) {
         ::unlink(segments_.front().path.c_str());
+        failpoint("events.segment_removed");
         segments_.pop_front();
     }
 }

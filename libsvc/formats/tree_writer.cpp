@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/strings.h"
 
 namespace svc {
@@ -139,6 +140,7 @@ FileDescriptor TreeWriter::create_file(const std::string& path) {
 
 // Sets the owner first: a change of owner clears setuid bits and capabilities.
 void TreeWriter::finish_file(const std::string& path, int file, const FileAttributes& attributes) {
+    failpoint("tree.entry_made");
     if (keep_owners_ && ::fchown(file, attributes.uid, attributes.gid) != 0) throw_errno(path);
     if (::fchmod(file, attributes.mode) != 0) throw_errno(path);
     set_extended(path, file, attributes);
@@ -207,7 +209,9 @@ void TreeWriter::finish() {
     for (std::size_t i = 0; i < directories_.size(); ++i)
         if (i + 1 == directories_.size() || directories_[i + 1].path != directories_[i].path)
             finish_directory(directories_[i]);
+    failpoint("tree.written");
     if (::syncfs(target_.get()) != 0) throw system_error("cannot sync the unpacked archive", errno);
+    failpoint("tree.synced");
 }
 
 }  // namespace svc

@@ -1,5 +1,6 @@
 #include "libsvc/operations/canceller.h"
 
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 
 namespace svc {
@@ -47,6 +48,7 @@ void Canceller::begin_cancel(Job& job) {
         // Cancelling may be what frees the disk, so it goes on: only a crash right now would forget it.
         log::warning("cancellation could not be stored", {{"operation", job.id}, {"error", e.what()}});
     }
+    failpoint("engine.cancel_stored");
     job.cancel_requested = true;
     job.set_record(std::make_shared<const Operation>(record));
     events_.publish(EventType::operation, to_json(record));

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 
 namespace svc {
@@ -61,6 +62,7 @@ OperationPtr Engine::start(OperationSpec spec, Batch batch) {
         throw Error(ErrorCode::conflict, "operation already exists");
     }
     const auto ahead = accept(*job, if_held, std::move(batch));
+    failpoint("engine.announced");
     if (record->cancels_holders) canceller_.try_cancel(ahead);
     if (claims_.ready(job->id)) runner_.dispatch(job);
     return record;
@@ -78,6 +80,7 @@ std::vector<std::string> Engine::accept(Job& job, Claims::IfHeld if_held, Batch 
         take_back(job);
         throw;
     }
+    failpoint("engine.accepted");
     job.phase = JobPhase::queued;
     job.visible = true;
     Operation pending = *record;
@@ -176,6 +179,7 @@ JobPtr Engine::recover_one(const Operation& record) {
     job->visible = true;
     queue_.enter_anyway();
     jobs_.add(job);
+    failpoint("engine.recovered_one");
     log::info("operation recovered", {{"operation", job->id}, {"kind", record.kind}});
     const auto ahead = claims_.enter(job->id, record.description, record.claims, Claims::IfHeld::queue);
     // A deletion cancels the holders that it waits for: the earlier process may not have got that far.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/model/instances/guest_text.h"
 #include "libsvc/operations/context.h"
@@ -84,6 +85,7 @@ void Runner::run(const JobPtr& job) {
     const log::Scope scope({"operation", job->id});
     if (const auto step = job->work.take_last_step()) return finish(job, *step);  // of detached work
     if (!begin(job)) return;
+    failpoint("engine.begun");
     OperationContext context(parts_.events, parts_.clock, job);
     bool failed = false;
     LastStep own = run_work(job, context, failed);
@@ -116,6 +118,7 @@ void Runner::finish(const JobPtr& job, const LastStep& step) {
         std::lock_guard order(job->order);
         job->phase = JobPhase::ending;  // neither progress nor cancellation from here on
     }
+    failpoint("engine.worked");
     std::optional<Outcome> outcome;
     try {
         outcome = succeed(*job, step);
@@ -140,6 +143,7 @@ Runner::Outcome Runner::succeed(const Job& job, const LastStep& step) {
 Runner::Outcome Runner::fail(const Job& job, const Error& error) {
     const bool cancelled = was_cancelled(job, error);
     const OperationResult undone = undo_work(job, error);
+    failpoint("engine.undone");
     const auto status = cancelled ? OperationStatus::cancelled : OperationStatus::failure;
     Operation record = final_record(*job.record(), status, parts_.clock.now(), undone.metadata);
     record.err = cancelled ? "Operation cancelled" : clipped(error.what(), max_err_bytes);
@@ -164,10 +168,13 @@ bool Runner::was_cancelled(const Job& job, const Error& error) const {
 // The order matters: first the events of what the work changed, then the claims are free, then the end is
 // visible. So nobody who knows of the end is refused with `busy`.
 void Runner::conclude(Job& job, const Outcome& outcome) {
+    failpoint("engine.finished");
     run_after(outcome.after);
+    failpoint("engine.told_after");
     const auto next = parts_.claims.leave(job.id);
     job.set_record(outcome.record);
     parts_.events.publish(EventType::operation, to_json(*outcome.record));
+    failpoint("engine.end_announced");
     {
         std::lock_guard order(job.order);
         job.phase = JobPhase::ended;

@@ -6,6 +6,7 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/package_unpack.h"
@@ -112,6 +113,7 @@ void fetch_package(const PhaseContext& phase, const Call& call, const PackageRef
     with_context("cannot fetch " + describe(package), [&] {
         make_directories(phase.paths.downloads());
         fetch_patiently(phase, call, package, download_of(phase.paths, package));
+        failpoint("agent.fetched");
     });
     log::info("package was fetched",
               {{"package", describe(package)}, {"bytes", std::to_string(package.size)}});
@@ -125,10 +127,13 @@ void unpack_fetched(const PhaseContext& phase, const PackageRef& package) {
         remove_tree(fresh);
         make_directories(fresh, 0755);
         unpack_package(download, fresh, {}, phase.stop);
+        failpoint("agent.unpacked");
         fs::remove(download);
+        failpoint("agent.download_removed");
         make_directories(directory.parent_path(), 0755);
         remove_tree(directory);
         fs::rename(fresh, directory);
+        failpoint("agent.package_placed");
         make_directories(phase.paths.fetched(), 0755);
         write_file_atomically(phase.paths.fetched() / marker_name(package), package.fingerprint);
     });

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 
 namespace svc::agent {
@@ -42,7 +43,9 @@ Progress::Progress(std::filesystem::path file, const std::string& start_key)
 void Progress::save() const {
     const std::filesystem::path part = file_.string() + ".part";
     write_all(open_file(part, O_WRONLY | O_CREAT | O_TRUNC).get(), state_.dump());
+    failpoint("agent.progress_written");
     std::filesystem::rename(part, file_);
+    failpoint("agent.progress_saved");
 }
 
 void Progress::once(const std::string& what, const std::function<void()>& work) {
@@ -51,6 +54,7 @@ void Progress::once(const std::string& what, const std::function<void()>& work) 
     state_.set("begun", what);
     save();
     work();
+    failpoint("agent.step_done");
     Json done = state_.at("done");
     done.push_back(what);
     state_.set("done", std::move(done));

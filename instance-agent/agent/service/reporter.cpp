@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 
 namespace svc::agent {
@@ -36,7 +37,9 @@ Reporter::Reporter(AgentSession session, Clock& clock, Call call)
     : session_(std::move(session)), clock_(clock), call_(std::move(call)) {}
 
 std::optional<bool> Reporter::try_once(const ClientRequest& request) try {
+    failpoint("agent.reports");
     const ClientReply reply = call_any(session_, call_, [&request] { return request; });
+    failpoint("agent.reported");
     if (reply.status < 300) return true;
     log::warning("report was not taken", {{"status", std::to_string(reply.status)}, {"answer", reply.body}});
     return is_refusal(reply.status) ? std::optional(false) : std::nullopt;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -199,6 +200,7 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
         clone_error = errno;
     }
     if (spawned.pid < 0) throw system_error("cannot start a process", clone_error);
+    failpoint("process.spawned");
     spawned.pidfd = FileDescriptor(pidfd);
     spawned.exec_error = plan.error;
     return spawned;

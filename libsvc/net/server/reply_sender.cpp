@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/net/http/message_text.h"
 #include "libsvc/net/http/reply_head.h"
@@ -68,6 +69,7 @@ ReplySender::Task<bool> ReplySender::send() {
 }
 
 ReplySender::Task<bool> ReplySender::send_whole() {
+    failpoint("reply.sends");
     const std::string& body = x_.response.body;
     ReplyFraming framing;
     framing.keep = x_.keep;

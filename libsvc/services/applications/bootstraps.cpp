@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/model/instances/agent_paths.h"
 #include "libsvc/services/applications/application_versions.h"
@@ -111,6 +112,7 @@ void Bootstraps::launch(const BootstrapPtr& bootstrap, const Application& before
     BaseLaunch wanted = base_launch_of(*application, version_of(*application, target.version));
     wanted.requestor = bootstrap->requestor;
     parts_.instances.base().launch(wanted);
+    failpoint("bootstrap.launched");
     auto fields = version_fields(target);
     fields.emplace_back("container", base);
     log::info(resumed ? "bootstrap continued" : "bootstrap started", fields);
@@ -140,6 +142,7 @@ void Bootstraps::guest_ended(const BootstrapPtr& bootstrap, const std::string& b
     do_step(bootstrap, [&] {
         const ApplicationTarget& target = bootstrap->target;
         versions_.activate(target, capture(target, base));
+        failpoint("bootstrap.activated");
         remove_base(bootstrap, base);
     });
 }
@@ -149,6 +152,7 @@ BootstrappedLayer Bootstraps::capture(const ApplicationTarget& target, const std
     BootstrappedLayer layer;
     layer.name = layer_name(target.application, target.version);
     layers.capture(layer.name, base, agent_state_paths());
+    failpoint("bootstrap.captured");
     layer.bytes = layers.size(layer.name);
     layer.notes = parts_.instances.records().get(base)->notes;
     layer.publish = parts_.config.boolean("application.auto_publish");
@@ -165,6 +169,7 @@ void Bootstraps::remove_base(const BootstrapPtr& bootstrap, const std::string& b
 
 void Bootstraps::base_removed(const BootstrapPtr& bootstrap) {
     versions_.forget_base(bootstrap->target);
+    failpoint("bootstrap.base_forgotten");
     bootstrap->completion->succeed([this, bootstrap] { return conclude(bootstrap); });
 }
 

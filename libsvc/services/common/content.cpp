@@ -2,6 +2,7 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 
@@ -28,8 +29,10 @@ void Content::add_referrer(std::function<void(ContentReferences&)> referrer) {
 void Content::keep(UploadedPackage package, const std::function<void()>& store) {
     std::lock_guard lock(mutex_);
     package.blob->commit();
+    failpoint("content.blob_kept");
     try {
         store();
+        failpoint("content.stored");
     } catch (...) {
         remove_unused(references(), {package.info.digest}, {});
         throw;
@@ -92,12 +95,14 @@ void Content::remove_unused(const ContentReferences& used, const std::vector<std
     for (const std::string& blob : blobs) {
         if (blob.empty() || used.blobs.contains(blob) || !blobs_.contains(blob)) continue;
         blobs_.remove(blob);
+        failpoint("content.blob_dropped");
         log::info("package that nothing refers to removed", {{"fingerprint", blob}});
     }
     for (const std::string& layer : layers) {
         if (layer.empty() || used.layers.contains(layer) || is_held(layer)) continue;
         try {
             layers_.remove(layer);
+            failpoint("content.layer_dropped");
         } catch (const Error& e) {
             if (e.code() != ErrorCode::busy) throw;
             log::info("layer is still in use and stays", {{"layer", layer}});

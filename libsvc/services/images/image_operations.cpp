@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/services/common/progress.h"
 #include "libsvc/services/images/image_package.h"
@@ -87,6 +88,7 @@ ImageMetadata ImageOperations::unpack_layer(const ImageVersion& version, Operati
     ImageMetadata metadata = version.metadata;
     if (metadata.architecture.empty()) metadata = read_image_metadata(package, whole_package).value();
     content_.layers().add(version.layer(), package, unpack_progress(context));
+    failpoint("image.unpacked");
     return metadata;
 }
 

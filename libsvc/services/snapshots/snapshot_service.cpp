@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/instances/agent_paths.h"
@@ -123,6 +124,7 @@ OperationResult SnapshotService::copy_disk(const Operation& operation, const std
     LayerStore& layers = parts_.content.layers();
     if (!layers.contains(layer)) check_may_be_copied(*parts_.instances.get(snapshot->instance_id()));
     layers.snapshot(layer, snapshot->instance_id(), agent_state_paths(), stop);
+    failpoint("snapshot.copied");
     OperationResult result;
     result.stage = [this, id = snapshot->id.str(), size = layers.size(layer)](Batch& last) {
         parts_.snapshots.stage_update(last, id, [&](Snapshot& made) {
@@ -156,6 +158,7 @@ OperationResult SnapshotService::copy_back(const Operation& operation, const std
     if (!snapshot) throw_unknown_snapshot();
     check_may_be_restored(*parts_.instances.get(snapshot->instance_id()));
     parts_.content.layers().restore(snapshot->layer(), snapshot->instance_id(), stop);
+    failpoint("snapshot.restored");
     OperationResult result;
     result.after = [this, snapshot, requestor = operation.requestor] {
         log::info("snapshot restored", fields_of(*snapshot));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/log.h"
 
@@ -36,6 +37,7 @@ void DiskReserve::take() {
     try {
         const FileDescriptor reserve = open_file(file_, O_RDWR | O_CREAT);
         held_ = ::posix_fallocate(reserve.get(), 0, static_cast<off_t>(bytes_)) == 0;
+        failpoint("store.reserve_taken");
     } catch (const std::exception& e) {
         log::debug("no disk space can be reserved", {{"error", e.what()}});
     }

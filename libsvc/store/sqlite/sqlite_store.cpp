@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/log.h"
 #include "libsvc/store/sqlite/disk_reserve.h"
@@ -71,6 +72,7 @@ void extend_log(const std::filesystem::path& log) try {
     const FileDescriptor file = open_file(log, O_WRONLY | O_CREAT | O_APPEND);
     const std::uint64_t size = std::filesystem::file_size(log);
     if (size < log_bytes) write_all(file.get(), std::string(log_bytes - size, '\0'));
+    failpoint("store.log_extended");
 } catch (const std::exception& e) {
     log::debug("the state database's log grows as it is written", {{"error", e.what()}});
 }
@@ -82,6 +84,7 @@ SqliteConnection open_writer(const std::filesystem::path& file, bool durable) {
     if (connection.query_int("PRAGMA user_version") > format_version)
         throw Error(ErrorCode::unsupported, "the state database was written by a newer version");
     connection.execute(schema_sql);
+    failpoint("store.schema_made");
     if (durable) {
         extend_log(beside(file, "-wal"));
         sync_directory(file.has_parent_path() ? file.parent_path() : ".");
@@ -157,7 +160,9 @@ void Writer::apply(Waiter& waiter, Revision newest) {
 void Writer::end(Revision before, Revision after) {
     if (after == before) return rollback_.run();  // conflicts alone: nothing to sync
     set_newest_.bind(1, after).run();
+    failpoint("store.staged");
     commit_.run();
+    failpoint("store.committed");
     newest_ = after;
 }
 
@@ -313,6 +318,7 @@ void SqliteStore::Implementation::write(std::span<Waiter*> group) {
 void SqliteStore::Implementation::finish(std::span<Waiter*> group) {
     for (const Waiter* waiter : group)
         if (!waiter->events.empty()) watches_.notify(waiter->events);
+    failpoint("store.told");
     std::lock_guard lock(queue_mutex_);
     for (Waiter* waiter : group) {
         waiter->done = true;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/streaming/sessions/session_transitions.h"
@@ -53,6 +54,7 @@ void SessionInstanceLauncher::launch(const std::string& id, bool is_fresh) {
         const auto found = is_fresh ? std::vector<StreamInstance>() : tagged(management, id);
         if (!found.empty()) return adopt(*session, found);
         launched = management.launch({id, session->app, session->app_version, parts_.user_data.of(*session)});
+        failpoint("session.launched");
     } catch (const Error& e) {
         if (e.code() == ErrorCode::unavailable) throw;  // the region may have received it
         if (may_lack_room(e)) parts_.regions.note_refusal(session->region);
@@ -61,6 +63,7 @@ void SessionInstanceLauncher::launch(const std::string& id, bool is_fresh) {
     log::info("instance launched",
               {{"session", id}, {"region", session->region}, {"instance", launched.instance}});
     take_instance(*session, launched);
+    failpoint("session.instance_taken");
     parts_.work.schedule(id);  // events of the instance until now did not find this session
 }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
 
@@ -85,6 +86,7 @@ std::string place_file(const std::filesystem::path& root, const PlacedFile& file
         ::openat(folder.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!out) throw placing_error(file, errno);
     with_context("file " + quoted(file.path), [&] { write_all(out.get(), file.content); });
+    failpoint("rootfs.file_placed");
     if (::fchown(out.get(), owner, owner) != 0 || ::fchmod(out.get(), file.mode & 07777U) != 0)
         throw placing_error(file, errno);
     return path_inside(top.get(), folder.get()) / name;

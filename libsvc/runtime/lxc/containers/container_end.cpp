@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/runtime/lxc/processes/processes.h"
 
@@ -29,6 +30,7 @@ void ContainerEnd::end(const std::string& id, const RunHandles& run, const HaltS
     const int monitor = run.monitor.get();
     const int init = run.init.get();
     for (const int signal : halt.numbers) send_signal(init, signal);
+    failpoint("end.signalled");
     bool gone = !halt.numbers.empty() && wait_for_end(monitor, std::chrono::ceil<milliseconds>(grace));
     if (!gone) {
         send_signal(init, SIGKILL);
@@ -43,6 +45,7 @@ void ContainerEnd::end(const std::string& id, const RunHandles& run, const HaltS
         send_signal(monitor, SIGKILL);
         wait_for_end(monitor, process_kill_limit);
     }
+    failpoint("end.monitor_ended");
     // Without its monitor the init is a child of this process now.
     send_signal(init, SIGKILL);
     wait_for_end(init, process_kill_limit);
@@ -53,6 +56,7 @@ FileDescriptor ContainerEnd::kill(const std::string& id, const RunHandles& run) 
     if (host_.monitor_cleans_up()) return end(id, run, {}, Duration::zero()), FileDescriptor();
     const std::array<int, 2> processes = {run.monitor.get(), run.init.get()};
     for (const int process : processes) send_signal(process, SIGKILL);
+    failpoint("end.killed");
     bool gone = true;
     for (const int process : processes) gone = wait_for_end(process, process_kill_limit) && gone;
     if (gone) return host_.clean_up_dead(id);

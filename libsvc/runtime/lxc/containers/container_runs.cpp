@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/rollback.h"
@@ -93,9 +94,11 @@ void ContainerRuns::start(const std::string& id, Container& container) {
     HelperProcess helper(host_.options().helper,
                          {"start", host_.layout().containers().native(), id,
                           host_.layout().exit_file(id).native(), wants_agent(container) ? "agent" : "plain"});
+    failpoint("runs.helper_started");
     host_.forward_ports(spec);                                            // while the helper works
     if (!container.started) sync_directory(host_.layout().containers());  // all below it is synced
     const auto reply = helper.receive(container_start_limit);
+    failpoint("runs.helper_replied");
     if (!reply || reply->message.event != HelperEvent::running)
         throw Error(ErrorCode::internal,
                     fmt::format("container '{}' cannot be started: {}", id, host_.start_failure(id)));
@@ -105,6 +108,7 @@ void ContainerRuns::start(const std::string& id, Container& container) {
     run.agent = identity_of(reply->message.agent_pid);
     run.started_at = clock_.now();
     host_.write_run(id, run);
+    failpoint("runs.recorded");
     container.started = true;
     follow(id, container, run);
     undo.dismiss();

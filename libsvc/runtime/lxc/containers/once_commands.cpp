@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
@@ -77,7 +78,9 @@ std::shared_ptr<RunHandles> OnceCommands::begin(const std::string& id, Container
     Rollback undo;
     undo.add("command", [&] { runs_.container_end().record_stop(id, run); });
     host_.prepare(container.stored);
+    failpoint("once.prepared");
     auto once = std::make_shared<RunHandles>(start_helper(id, command, run));
+    failpoint("once.started");
     run = once->run;
     host_.write_run(id, run);
     container.once = once;

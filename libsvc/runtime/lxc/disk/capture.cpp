@@ -13,6 +13,7 @@
 #include <set>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/presence.h"
@@ -98,11 +99,14 @@ void rename_folder(const std::filesystem::path& from, const std::filesystem::pat
 void finish_layer(const std::filesystem::path& folder, const std::vector<std::string>& left_out) {
     const std::filesystem::path rootfs = folder / "rootfs";
     for (const std::string& path : left_out) remove_inside(rootfs, path);
+    failpoint("capture.left_out");
     sync_file_system(rootfs);  // before counting: only then the blocks of recent writes are allocated
     Cleaner cleaner;
     cleaner.clean(open_file(rootfs, O_RDONLY | O_DIRECTORY).get(), 0, std::string_view("rootfs/").size());
+    failpoint("capture.cleaned");
     write_file_atomically(folder / "layer.json", cleaner.record().dump());
     sync_file_system(rootfs);
+    failpoint("capture.synced");
 }
 
 Capture::Capture(const Layout& layout, const std::string& id)
@@ -125,6 +129,7 @@ std::filesystem::path Capture::take(const std::vector<std::string>& left_out) co
         if (::chmod(capture_.c_str(), 0711) != 0)
             throw system_error("cannot set the mode of a folder", errno);
         rename_folder(upper_, rootfs);
+        failpoint("capture.begun");
     }
     finish_layer(capture_, left_out);
     return capture_;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
@@ -95,12 +96,15 @@ void copy_tree(const std::filesystem::path& from, const std::filesystem::path& t
     }
     complaints.drain();
     if (status->code != 0) throw copy_error(complaints.text());
+    failpoint("copy.copied");
     sync_copy(to);
+    failpoint("copy.synced");
 }
 
 void exchange(const std::filesystem::path& one, const std::filesystem::path& other) {
     if (::syscall(SYS_renameat2, AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) != 0)
         throw system_error("cannot exchange a container's files", errno);
+    failpoint("copy.exchanged");
     sync_directory(other.parent_path());
 }
 

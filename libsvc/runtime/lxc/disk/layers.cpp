@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/log.h"
@@ -68,6 +69,7 @@ void Layers::add(std::string_view name, const std::filesystem::path& package, co
     options.stop = progress.stop;
     options.progress = progress.report;
     const UnpackResult result = unpack_archive(package, rootfs, options);
+    failpoint("layer.unpacked");
     const Json record = Json::object({{"schema", 1}, {"bytes", result.bytes}, {"entries", result.entries}});
     write_file_atomically(unpacked / "layer.json", record.dump());
     publish(name, unpacked);  // false: another call has added the same layer
@@ -78,6 +80,7 @@ bool Layers::publish(std::string_view name, const std::filesystem::path& folder)
         if (errno == EEXIST || errno == ENOTEMPTY) return false;
         throw system_error(fmt::format("cannot keep layer '{}'", name), errno);
     }
+    failpoint("layer.published");
     sync_directory(layout_.layers());
     return true;
 }
@@ -97,6 +100,7 @@ void Layers::remove(std::string_view name) {
             errno != ENOENT)
             throw system_error(fmt::format("cannot remove layer '{}'", name), errno);
     });
+    failpoint("layer.moved_away");
 }
 
 void Layers::capture(std::string_view name, std::string_view container,

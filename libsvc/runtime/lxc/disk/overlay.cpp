@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::lxc {
@@ -83,6 +84,7 @@ void mount_overlay(const Overlay& overlay) {
             overlay_options(overlay, [&](const std::filesystem::path& path) { return names.add(path); });
     if (::mount("overlay", overlay.target.c_str(), "overlay", 0, options.c_str()) != 0)
         throw system_error("cannot mount the container's root file system", errno);
+    failpoint("overlay.mounted");
 }
 
 void unmount_overlay(const std::filesystem::path& target) {
@@ -92,6 +94,7 @@ void unmount_overlay(const std::filesystem::path& target) {
         if (errno != EBUSY) throw system_error("cannot unmount the container's root file system", errno);
         ::poll(nullptr, 0, 5);  // still in use; the kernel does not notify when that ends
     }
+    failpoint("overlay.unmounted");
 }
 
 FileDescriptor detach_overlay(const std::filesystem::path& target) {
@@ -99,6 +102,7 @@ FileDescriptor detach_overlay(const std::filesystem::path& target) {
     FileDescriptor mount = open_file(target, O_PATH | O_DIRECTORY | O_NOFOLLOW);
     if (::umount2(target.c_str(), UMOUNT_NOFOLLOW | MNT_DETACH) != 0)
         throw system_error("cannot unmount the container's root file system", errno);
+    failpoint("overlay.detached");
     return mount;
 }
 

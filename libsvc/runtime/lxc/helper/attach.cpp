@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "libsvc/base/failpoint.h"
 #include "libsvc/runtime/lxc/helper/control.h"
 
 namespace svc::lxc {
@@ -86,6 +87,7 @@ pid_t attach_agent(lxc_container* container) {
     pid_t entered = 0;
     const int result = container->attach(container, leave_agent, &pair[1], &options, &entered);
     ::close(pair[1]);
+    failpoint("helper.entered");
     const pid_t agent = result == 0 ? receive_pid(pair[0]) : 0;
     ::close(pair[0]);
     if (result == 0) ::waitpid(entered, nullptr, 0);

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "libsvc/base/failpoint.h"
+
 namespace svc::lxc {
 
 bool send_message(const HelperMessage& message, const int* descriptors, unsigned count) {
@@ -110,6 +112,7 @@ void replace_file(const char* file, const char* text) {
     const auto length = static_cast<ssize_t>(std::strlen(text));
     const bool written = ::write(fd, text, static_cast<std::size_t>(length)) == length;
     ::close(fd);
+    failpoint("helper.file_written");
     if (written) ::rename(temporary, file);
 }
 

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "libsvc/base/failpoint.h"
 #include "libsvc/runtime/lxc/helper/control.h"
 
 namespace svc::lxc {
@@ -153,6 +154,7 @@ int exec_command(lxc_container* container, unsigned root_id, const char* termina
     HelperMessage message;
     message.command_pid = enter(container, command, &message.value);
     if (message.command_pid <= 0) return 1;
+    failpoint("helper.command_runs");
     const int descriptors[2] = {open_pidfd(message.command_pid), terminal};
     message.event = message.value == 0 ? HelperEvent::running : HelperEvent::command_failed;
     message.init_pid = init;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "libsvc/base/failpoint.h"
 #include "libsvc/runtime/lxc/helper/control.h"
 
 namespace {
@@ -40,6 +41,7 @@ int main(int count, char** arguments) {
     // The daemon may have been killed before this process took the lock; then a new daemon has not waited for
     // it.
     if (is_readable(control_fd, 0) || (locks && lock < 0)) return send_failure("not wanted any more"), 1;
+    svc::failpoint("helper.locked");
     lxc_container* container = lxc_container_new(arguments[3], arguments[2]);
     if (container == nullptr) return send_failure("cannot load the container"), 1;
     if (starts) return start_container(container, arguments[4], is(arguments[5], "agent"), lock);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "libsvc/base/failpoint.h"
 #include "libsvc/runtime/lxc/helper/control.h"
 
 namespace svc::lxc {
@@ -13,6 +14,7 @@ namespace {
 // Runs the container in the foreground, unlike lxc-start: so this process gets the status of init and writes
 // it.
 [[noreturn]] void be_monitor(lxc_container* container, const char* exit_file, char** command, int lock) {
+    failpoint("monitor.forked");
     ::setsid();
     use_null_stdio();
     ::close(control_fd);
@@ -21,6 +23,7 @@ namespace {
     container->want_daemonize(container, false);
     container->want_close_all_fds(container, true);
     const bool started = container->start(container, 0, command);
+    failpoint("monitor.ended");
     // liblxc's status of init: exit code << 8, or signal << 8 | 0x7f; -1 when init never ran.
     char line[32];
     std::snprintf(line, sizeof line, "%d\n",
@@ -47,13 +50,16 @@ int start_container(lxc_container* container, const char* exit_file, bool agent,
     message.monitor_pid = ::fork();
     if (message.monitor_pid == 0) be_monitor(container, exit_file, nullptr, lock);
     if (message.monitor_pid < 0) return send_failure("cannot fork"), 1;
+    failpoint("helper.forked");
     const int monitor = open_pidfd(message.monitor_pid);
     message.init_pid = wait_for_init(container, monitor);
     if (message.init_pid <= 0) {
         ::waitpid(message.monitor_pid, nullptr, 0);
         return send_failure("init was not started"), 1;
     }
+    failpoint("helper.init_runs");
     if (agent) message.agent_pid = attach_agent(container);
+    failpoint("helper.agent_runs");
     // An init that fails at once has ended by now: entering the container took long enough.
     if (is_readable(monitor, message.agent_pid > 0 ? 0 : 5) || is_ending(message.init_pid)) {
         ::waitpid(message.monitor_pid, nullptr, 0);
@@ -70,6 +76,7 @@ int run_once(lxc_container* container, const char* exit_file, char** command, in
     message.monitor_pid = ::fork();
     if (message.monitor_pid == 0) be_monitor(container, exit_file, command, lock);
     if (message.monitor_pid < 0) return send_failure("cannot fork"), 1;
+    failpoint("helper.once_forked");
     message.init_pid = wait_for_init(container, open_pidfd(message.monitor_pid));
     if (message.init_pid <= 0) {
         ::waitpid(message.monitor_pid, nullptr, 0);

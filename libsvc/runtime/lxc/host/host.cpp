@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/presence.h"
@@ -39,6 +40,7 @@ constexpr std::size_t most_unmounts = 64;  // each holds a descriptor
 void replace_file(const std::filesystem::path& path, std::string_view content) {
     const std::filesystem::path temporary = path.native() + ".new";
     write_all(open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600).get(), content);
+    failpoint("host.file_written");
     if (::rename(temporary.c_str(), path.c_str()) != 0) throw system_error("cannot replace a file", errno);
 }
 
@@ -94,9 +96,12 @@ void Host::make(StoredSpec& stored) {
     clean_up(spec.id);
     remove_tree(at.container(spec.id));
     make_folder(at.container(spec.id), 0711, 0);
+    failpoint("host.folder_made");
     make_folder(at.rootfs(spec.id), 0711, 0);
     make_upper(stored);
+    failpoint("host.disk_made");
     place_files(stored);
+    failpoint("host.files_placed");
     lxc_config(spec, context_,
                halt_signals(""));  // throws here for what could not be configured at the start
     write_file_atomically(at.spec(spec.id), to_json(stored).dump());
@@ -107,6 +112,7 @@ void Host::make(StoredSpec& stored) {
 void Host::make_work(const StoredSpec& stored) {
     const std::filesystem::path work = layout().work(stored.spec.id);
     remove_tree(work);
+    failpoint("host.work_removed");
     make_folder(work, 0700, 0);
     if (stored.project != 0) quota_.limit(stored.project, {work}, stored.spec.disk_bytes);
 }
@@ -115,6 +121,7 @@ void Host::make_upper(const StoredSpec& stored) {
     const std::filesystem::path upper = layout().upper(stored.spec.id);
     make_work(stored);
     make_folder(upper, 0755, id_base());
+    failpoint("host.upper_made");
     if (stored.project != 0) quota_.limit(stored.project, {upper}, stored.spec.disk_bytes);
 }
 
@@ -175,6 +182,7 @@ void Host::capture(const StoredSpec& stored, const std::string& name, std::vecto
         if (!capture.begun()) complete_disk(stored);
         layers_.publish_captured(name, capture.take(own_paths(stored, std::move(leave_out))));
     }
+    failpoint("host.captured");
     complete_disk(stored);
     sync_directory(layout().container(id));
 }
@@ -190,6 +198,7 @@ void Host::snapshot(const StoredSpec& stored, const std::string& name, std::vect
     make_folder(folder, 0711, 0);
     copy_tree(layout().upper(id), folder / "rootfs", stop);
     finish_layer(folder, own_paths(stored, std::move(leave_out)));
+    failpoint("host.snapshot_copied");
     layers_.publish_captured(name, folder);
 }
 
@@ -210,6 +219,7 @@ void Host::restore(const StoredSpec& stored, const std::string& name, const std:
     copy_tree(layout().layer_rootfs(name) / ".", restored, stop);
     exchange(restored, upper);
     remove_tree(restored);
+    failpoint("host.old_disk_removed");
     make_work(stored);
     if (stored.project != 0) quota_.limit(stored.project, {upper}, stored.spec.disk_bytes);
 }
@@ -223,6 +233,7 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
     for (const std::string& group : {cgroup_name(context_, spec.id), monitor_cgroup_name(context_, spec.id)})
         remove_group(context_.cgroups, group);
     remove_link(device_name(layout(), spec.id));
+    failpoint("host.old_run_removed");
     for (const std::filesystem::path& old : {layout().exit_file(spec.id), layout().oom_file(spec.id),
                                              layout().lxc_log(spec.id), layout().agent_file(spec.id)})
         ::unlink(old.c_str());
@@ -230,6 +241,7 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
     mount(spec);
     HaltSignals halt = halt_signals_of(spec);
     replace_file(layout().config(spec.id), lxc_config(spec, context_, halt, choose_cores(spec)));
+    failpoint("host.prepared");
     return halt;
 }
 
@@ -257,6 +269,7 @@ void Host::forward_ports(const ContainerSpec& spec) {
 void Host::clean_up(const std::string& id) {
     remove_run(id);
     remove_link(device_name(layout(), id));
+    failpoint("host.link_removed");
     unmount_overlay(layout().rootfs(id));
 }
 
@@ -274,12 +287,15 @@ void Host::unmount_later(FileDescriptor mount) {
 
 void Host::remove_run(const std::string& id) {
     network_.remove(id);
+    failpoint("host.rules_removed");
     const std::string group = cgroup_name(context_, id);
     const std::string monitor = monitor_cgroup_name(context_, id);
     kill_group(context_.cgroups, group);
     kill_group(context_.cgroups, monitor);
+    failpoint("host.killed");
     remove_group(context_.cgroups, group);
     remove_group(context_.cgroups, monitor);
+    failpoint("host.groups_removed");
     pins_.release(id);
 }
 
@@ -288,9 +304,11 @@ void Host::remove_files(const StoredSpec& stored) {
     // First: if the daemon is interrupted after this, the folder is a leftover.
     if (::unlink(layout().spec(id).c_str()) != 0 && errno != ENOENT && errno != EISDIR)
         throw system_error(fmt::format("cannot remove container '{}'", id), errno);
+    failpoint("host.spec_removed");
     unmount_overlay(layout().rootfs(id));
     remove_tree(layout().container(id));
     ::unlink(layout().lxc_lock(id).c_str());
+    failpoint("host.files_removed");
     quota_.release(stored.project);
 }
 

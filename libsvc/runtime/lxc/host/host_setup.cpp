@@ -12,6 +12,7 @@
 #include <charconv>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/presence.h"
 #include "libsvc/base/processes/process.h"
@@ -70,6 +71,7 @@ void install_agent(const std::filesystem::path& agent, const std::filesystem::pa
         return;
     const std::filesystem::path temporary = target.native() + ".new";
     std::filesystem::copy_file(agent, temporary, std::filesystem::copy_options::overwrite_existing);
+    failpoint("host.agent_copied");
     const std::array<timespec, 2> times = {theirs.st_mtim, theirs.st_mtim};
     if (::chmod(temporary.c_str(), 0755) != 0 ||
         ::utimensat(AT_FDCWD, temporary.c_str(), times.data(), 0) != 0 ||

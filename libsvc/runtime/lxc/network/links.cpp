@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 
 namespace svc::lxc {
@@ -114,7 +115,9 @@ void ensure_bridge(const std::string& name, const Subnet& subnet, unsigned mtu) 
     if (!is_bridge(name))
         throw Error(ErrorCode::conflict,
                     fmt::format("network interface '{}' exists and is not a bridge", name));
+    failpoint("bridge.made");
     if (!has_address(name, subnet)) set_address(socket.get(), name, subnet);
+    failpoint("bridge.addressed");
     set_up(socket.get(), name, mtu);
 }
 
@@ -133,6 +136,7 @@ void detach_link(const std::string& bridge, const std::string& name) {
     ifreq request = request_for(bridge);
     request.ifr_ifindex = static_cast<int>(::if_nametoindex(name.c_str()));
     if (request.ifr_ifindex != 0) ::ioctl(control_socket().get(), SIOCBRDELIF, &request);
+    failpoint("link.detached");
 }
 
 void remove_link(const std::string& name) {
@@ -152,6 +156,7 @@ void remove_link(const std::string& name) {
     if (::recv(socket.get(), &reply, sizeof reply, 0) < 0 || reply.header.nlmsg_type != NLMSG_ERROR) return;
     if (reply.error.error != 0 && reply.error.error != -ENODEV)
         throw system_error(fmt::format("cannot remove network interface '{}'", name), -reply.error.error);
+    failpoint("link.removed");
 }
 
 }  // namespace svc::lxc

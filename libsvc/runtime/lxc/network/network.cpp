@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
@@ -124,7 +125,8 @@ void Network::run(const std::string& commands) {
     if (!context) throw Error(ErrorCode::internal, "nftables cannot be used");
     ::nft_ctx_buffer_error(context.get());
     ::nft_ctx_buffer_output(context.get());
-    if (::nft_run_cmd_from_buffer(context.get(), commands.c_str()) == 0) return;
+    failpoint("rules.before");
+    if (::nft_run_cmd_from_buffer(context.get(), commands.c_str()) == 0) return failpoint("rules.changed");
     const std::string text = ::nft_ctx_get_error_buffer(context.get());
     log::debug("nftables refused", {{"commands", commands}, {"error", text}});
     throw Error(ErrorCode::internal,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/instances/guest_text.h"
@@ -114,15 +115,18 @@ OperationResult InstanceDeletions::remove(const InstancePtr& instance, bool forc
     const FoundContainer found = FoundContainer::look(runtime_, id);
     if (graceful && found.exists && !found.unreadable) {
         runtime_.stop(id, stops_.grace(*instance));
+        failpoint("delete.stopped");
         hooks_.run(*instance, 0, stop);
     }
     runtime_.remove(id);
+    failpoint("delete.container_removed");
     nodes_.release_all(*instance);
     logs_.remove(id);
     OperationResult result;
     result.stage = [this, id](Batch& last) { instances_.stage_remove(last, id); };
     result.after = [this, instance, requestor] {
         changes_.publish("container-removed", instance->id.str(), requestor);
+        failpoint("delete.announced");
         content_.drop_layers(instance->layers);
         log::info("container deleted", {{"container", instance->id.str()}});
         changes_.tell_released(*instance);

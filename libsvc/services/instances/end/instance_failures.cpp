@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/model/instances/guest_text.h"
 #include "libsvc/services/instances/repair/unreadable_instances.h"
@@ -43,6 +44,7 @@ OperationResult InstanceFailures::fail(const InstanceFailure& failure, const std
                                                        : clipped(failure.message, max_error_bytes);
     const bool stopped = stop_container(failure.id);
     if (stopped) try_end_hooks(*instance, failure);
+    failpoint("failure.stopped");
     auto logs = collect_logs(failure.id);
     log::warning("container failed", {{"container", failure.id}, {"error", reason}});
     if (instance->type == InstanceType::base) return fail_base(instance, reason, std::move(logs), requestor);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "libsvc/base/failpoint.h"
+
 namespace svc {
 
 namespace {
@@ -58,6 +60,7 @@ OperationResult InstanceStops::stop(const InstancePtr& instance, int exit_code, 
     const std::string id = instance->id.str();
     if (runtime_.inspect(id))
         runtime_.stop(id, may_be_up(instance->status) ? grace(*instance) : Duration::zero());
+    failpoint("stop.stopped");
     hooks_.run(*instance, exit_code, stop);
     nodes_.release_all_but_disk(*instance);
     return changes_.transition(

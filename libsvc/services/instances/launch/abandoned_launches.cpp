@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 
 namespace svc {
 
@@ -36,6 +37,7 @@ OperationResult AbandonedLaunches::forget(const InstancePtr& instance, bool fail
     } catch (const Error& e) {
         return failures_.fail({id, "container could not be removed: " + std::string(e.what())}, requestor);
     }
+    failpoint("abandoned.removed");
     OperationResult gone = drop_record(instance, failed, requestor);
     OperationResult kept = keep_record(instance, requestor);
     OperationResult result;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/services/instances/launch/container_spec.h"
 
@@ -135,6 +136,7 @@ void InstanceLauncher::go_through(const LaunchPtr& launch, std::size_t count, Ro
         } catch (...) {
             failure = std::current_exception();
         }
+        failpoint("launch.step_done");
         await_stored();
         if (failure) std::rethrow_exception(failure);
         state = step.leads_to;
@@ -166,6 +168,7 @@ void InstanceLauncher::store(InstanceStatus state, const Launch& launch) {
         record.error_message = {};
         record.stored_logs.clear();
     });
+    failpoint("launch.state_stored");
     if (starts && !launch.planned.stored_logs.empty()) parts_.logs.remove(launch.id);
     parts_.changes.publish(starts ? "container-started" : "container-scheduled", launch.id, launch.requestor);
 }
@@ -187,6 +190,7 @@ void InstanceLauncher::create_container(const LaunchPtr& launch) {
     const bool pin_cpus = parts_.config.text("cpu.limit_mode") == "pinning";
     const Instance& planned = launch->planned;
     parts_.runtime.create(container_spec(planned, parts_.sessions.make(planned), pin_cpus));
+    failpoint("launch.created");
 }
 
 // From here on the guest's report, its end, the timeout or a cancellation completes the operation, whichever

@@ -1,0 +1,7 @@
+#include "libsvc/base/failpoint.h"
+
+namespace svc {
+
+__attribute__((weak)) void failpoint(const char*) noexcept {}
+
+}  // namespace svc
