@@ -11,6 +11,18 @@
 
 namespace svc {
 
+namespace {
+
+// What the request that starts the operation is answered with: the record, and its secrets if it has any.
+OperationPtr with_metadata(const OperationPtr& record, const Json& metadata) {
+    if (record->metadata == metadata) return record;
+    Operation answer = *record;
+    answer.metadata = metadata;
+    return std::make_shared<const Operation>(std::move(answer));
+}
+
+}  // namespace
+
 Engine::Engine(Store& store, EventBus& events, Clock& clock, IdSource& ids, EngineOptions options)
     : events_(events),
       clock_(clock),
@@ -40,7 +52,7 @@ Operation Engine::new_record(OperationSpec spec) const {
     record.created_at = record.updated_at = clock_.now();
     record.status = OperationStatus::running;
     record.resources = std::move(spec.resources);
-    record.metadata = std::move(spec.metadata);
+    record.metadata = without_secrets(std::move(spec.metadata));
     record.may_cancel = spec.cancellable;
     record.requestor = std::move(spec.requestor);
     record.arguments = std::move(spec.arguments);
@@ -53,8 +65,9 @@ OperationPtr Engine::start(OperationSpec spec, Batch batch) {
     if (!jobs_.handles(spec.kind))
         throw Error(ErrorCode::internal, "no handler for operations of kind '" + spec.kind + "'");
     const auto if_held = spec.wait_for_claims ? Claims::IfHeld::queue : Claims::IfHeld::refuse;
+    const Json answered = spec.metadata;
     const JobPtr job = jobs_.make(new_record(std::move(spec)));
-    OperationPtr record = job->record();
+    const OperationPtr record = job->record();
     if (shutdown_.begun()) throw Error(ErrorCode::unavailable, "service is stopping");
     queue_.enter();
     if (!jobs_.add(job)) {
@@ -65,7 +78,7 @@ OperationPtr Engine::start(OperationSpec spec, Batch batch) {
     failpoint("engine.announced");
     if (record->cancels_holders) canceller_.try_cancel(ahead);
     if (claims_.ready(job->id)) runner_.dispatch(job);
-    return record;
+    return with_metadata(record, answered);
 }
 
 // Claims, stores and announces; returns the operations that are ahead.

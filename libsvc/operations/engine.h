@@ -66,7 +66,8 @@ class Engine {
 
     // Commits `batch` with the new record, announces it (Pending, then Running), queues the work.
     // Throws busy "<what> already in progress" when another operation holds a claim, conflict when `batch`
-    // meets one, unavailable once stop() was called; nothing has changed then.
+    // meets one, unavailable once stop() was called; nothing has changed then. Of the record that it returns
+    // alone `metadata.fds` is a part: the engine keeps no secrets.
     OperationPtr start(OperationSpec spec, Batch batch);
     // Throws not_found; invalid_argument "Only running operations can be cancelled", "This operation can't be
     // cancelled".

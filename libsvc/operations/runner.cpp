@@ -47,7 +47,6 @@ Operation final_record(Operation record, OperationStatus status, Time now, const
     record.updated_at = now;
     record.may_cancel = false;
     if (!metadata.is_null()) record.metadata = metadata;
-    record.metadata.erase("fds");  // secrets that open nothing any more
     return record;
 }
 

@@ -32,7 +32,7 @@ Response sync_tagged(const Json& metadata, std::string_view etag) {
 }
 
 Response async(const Operation& operation) {
-    Response response = line(202, async_body(operation.id.str(), to_json(operation, true)));
+    Response response = line(202, async_body(operation.id.str(), to_json(operation)));
     response.headers.set("Location", "/" + operation_url(operation.id));
     return response;
 }

@@ -9,26 +9,20 @@ namespace svc::server {
 
 namespace {
 
-// Only the client that has started an operation sees its secrets.
-Json visible(const Operation& operation, std::string_view viewer) {
-    return to_json(operation, operation.requestor == viewer);
-}
-
 // {"running": [...], "success": [...]}: keyed by the status text in lower case.
 Response list_operations(const Services& services, const Request& request) {
     const bool records = wants_records(request);
-    const std::string viewer = requestor(request);
     std::map<std::string, JsonArray> by_status;
     for (const auto& operation : services.engine.list())
         by_status[to_lower(to_text(operation->status))].push_back(
-            records ? visible(*operation, viewer) : Json(operation_url(operation->id)));
+            records ? to_json(*operation) : Json(operation_url(operation->id)));
     Json all = Json::object();
     for (auto& [status, items] : by_status) all.set(status, Json(std::move(items)));
     return sync(all);
 }
 
 Response show_operation(const Services& services, const Request& request) {
-    return sync(visible(*services.engine.get(request.params.at("id")), requestor(request)));
+    return sync(to_json(*services.engine.get(request.params.at("id"))));
 }
 
 Response cancel_operation(const Services& services, const Request& request) {
@@ -42,10 +36,10 @@ Response cancel_operation(const Services& services, const Request& request) {
 Response wait_for_operation(const Services& services, const Request& request) {
     services.engine.get(request.params.at("id"));
     Response response;
-    response.later = [&engine = services.engine, id = request.params.at("id"), limit = wait_limit(request),
-                      viewer = requestor(request)](const Responder& respond) {
-        engine.when_final(id, limit, [respond, viewer](const std::shared_ptr<const Operation>& operation) {
-            respond(sync(visible(*operation, viewer)));
+    response.later = [&engine = services.engine, id = request.params.at("id"),
+                      limit = wait_limit(request)](const Responder& respond) {
+        engine.when_final(id, limit, [respond](const std::shared_ptr<const Operation>& operation) {
+            respond(sync(to_json(*operation)));
         });
     };
     return response;

@@ -1,6 +1,7 @@
 // Commands in instances, over real sockets.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/json.h"
@@ -104,6 +105,35 @@ TEST_CASE_METHOD(ExecWorld, "an input cut within a message ends its command") {
     REQUIRE(send(streams.input.descriptor(), half.data(), half.size(), MSG_NOSIGNAL) == 8);
     cut(streams.input);
     CHECK(api.wait(accepted).at("metadata").at("return") == Json(128 + 9));
+}
+
+TEST_CASE_METHOD(ExecWorld, "the secrets of a command are shown once, also to who has asked for it") {
+    const ApiReply accepted = start({"cat"});
+    const Json fds = accepted.metadata().at("metadata").at("fds");
+    REQUIRE(fds.as_object().size() == 4);
+    const auto tells = [&](const ApiReply& reply) {
+        REQUIRE(reply.status == 200);
+        REQUIRE(reply.text.find(accepted.operation_id()) != std::string::npos);
+        return reply.text.find("fds") != std::string::npos ||
+               std::ranges::any_of(fds.as_object(), [&](const auto& secret) {
+                   return reply.text.find(secret.second.as_string()) != std::string::npos;
+               });
+    };
+    CHECK_FALSE(tells(api.get(accepted.operation())));
+    CHECK_FALSE(tells(api.get("/1.0/operations?recursion=1")));
+    CHECK_FALSE(tells(api.get(accepted.operation() + "/wait?timeout=0")));
+    Streams streams(api.target(), accepted);
+    await_echo(streams);
+    const auto again = [&](const char* fd) {
+        const ApiReply refused =
+            api.get(accepted.operation() + "/websocket?secret=" + fds.at(fd).as_string());
+        return refused.status;
+    };
+    CHECK(again("0") == 400);
+    CHECK_THROWS_AS(streams.open("0"), Error);  // it was good once
+    api.remove(accepted.operation());
+    CHECK_FALSE(tells(api.get(accepted.operation() + "/wait?timeout=60")));
+    CHECK_THROWS_AS(streams.open("control"), Error);
 }
 
 TEST_CASE_METHOD(ExecWorld, "exec checks its request and its secrets") {

@@ -33,11 +33,6 @@ constexpr std::array<EnumName<OperationClass>, 3> class_names{{{OperationClass::
                                                                {OperationClass::websocket, "websocket"},
                                                                {OperationClass::token, "token"}}};
 
-Json without_secrets(Json metadata) {
-    if (metadata.find("fds") != nullptr) metadata.erase("fds");
-    return metadata;
-}
-
 Json resources_to_json(const Operation& operation) {
     if (operation.resources.empty()) return {};
     Json result = Json::object();
@@ -94,7 +89,12 @@ std::string_view to_text(OperationClass value) {
     return enum_text<OperationClass>(class_names, value);
 }
 
-Json to_json(const Operation& operation, bool with_secrets) {
+Json without_secrets(Json metadata) {
+    if (metadata.find("fds") != nullptr) metadata.erase("fds");
+    return metadata;
+}
+
+Json to_json(const Operation& operation) {
     return Json::object({
         {"id", operation.id.str()},
         {"class", to_text(operation.cls)},
@@ -104,7 +104,7 @@ Json to_json(const Operation& operation, bool with_secrets) {
         {"status", to_text(operation.status)},
         {"status_code", static_cast<int>(operation.status)},
         {"resources", resources_to_json(operation)},
-        {"metadata", with_secrets ? operation.metadata : without_secrets(operation.metadata)},
+        {"metadata", operation.metadata},
         {"may_cancel", operation.may_cancel},
         {"err", operation.err},
         {"server_address", ""},
@@ -123,7 +123,7 @@ Json operation_to_store(const Operation& operation) {
         {"updated_at", to_rfc3339(operation.updated_at)},
         {"status_code", static_cast<int>(operation.status)},
         {"resources", resources_to_json(operation)},
-        {"metadata", without_secrets(operation.metadata)},  // secrets are not stored
+        {"metadata", operation.metadata},
         {"may_cancel", operation.may_cancel},
         {"err", operation.err},
         {"requestor", operation.requestor},

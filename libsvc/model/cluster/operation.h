@@ -53,8 +53,10 @@ struct Operation {
 // The record as it was at one moment; shared, never changed.
 using OperationPtr = std::shared_ptr<const Operation>;
 
-// `with_secrets` false: leaves metadata.fds out. Only the creator of the operation gets the secrets.
-Json to_json(const Operation& operation, bool with_secrets = false);
+Json to_json(const Operation& operation);
+// The metadata without `fds`, the secrets of an operation's sockets: they are in the answer to the request
+// that has started the operation, and nowhere else.
+Json without_secrets(Json metadata);
 Json operation_to_store(const Operation& operation);
 Operation operation_from_store(const Json& stored);
 std::string operation_url(const OperationId& id);  // "1.0/operations/<uuid>", without leading slash

@@ -302,7 +302,7 @@ TEST_CASE_METHOD(ExecFixture, "a secret opens one socket once") {
     CHECK(code_of([&] { service.connect(id, secret("2")); }) == ErrorCode::invalid_argument);
 }
 
-TEST_CASE_METHOD(ExecFixture, "secrets are for the creator alone") {
+TEST_CASE_METHOD(ExecFixture, "secrets are in the answer to the request alone") {
     start({"true"});
     CHECK(to_json(*engine().get(started->id.str())).at("metadata").find("fds") == nullptr);
     CHECK(sqlite.get("operations/" + started->id.str())->value.find(secret("0")) == std::string::npos);
