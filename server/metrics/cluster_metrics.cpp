@@ -94,11 +94,10 @@ void write_resources(std::string& out, const NodeList& nodes,
 
 ClusterMetrics::ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes,
                                const InstanceService& instances, const ApplicationService& applications,
-                               EventBus& events, const Clock& clock)
+                               EventBus& events)
     : nodes_(nodes),
       instances_(instances),
       applications_(applications),
-      clock_(clock),
       boot_time_(registry.histogram("svc_cluster_container_boot_time_seconds",
                                     "from the start request to running", boot_bounds)) {
     registry.add_collector([this](std::string& out) { collect(out); });
@@ -128,9 +127,9 @@ void ClusterMetrics::observe_boot(const std::string& event) const {
     const std::string& source = document.at("metadata").at("source").as_string();
     try {
         const auto instance = instances_.records().get(source.substr(source.rfind('/') + 1));
-        if (instance->type != InstanceType::regular || instance->start_requested_at == Time{}) return;
-        boot_time_.observe(
-            std::chrono::duration<double>(clock_.now() - instance->start_requested_at).count());
+        const auto took = instances_.since_start(*instance);
+        if (instance->type != InstanceType::regular || !took) return;
+        boot_time_.observe(std::chrono::duration<double>(*took).count());
     } catch (const Error&) {
         return;  // removed meanwhile: it has no boot time any more
     }

@@ -2,7 +2,6 @@
 // The metrics svc_cluster_*: nodes, applications, instances, reserved resources, boot times.
 #include <memory>
 
-#include "libsvc/base/clock.h"
 #include "libsvc/base/metrics.h"
 #include "libsvc/events/event_bus.h"
 #include "libsvc/services/applications/application_service.h"
@@ -16,7 +15,7 @@ namespace svc::server {
 class ClusterMetrics {
   public:
     ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes, const InstanceService& instances,
-                   const ApplicationService& applications, EventBus& events, const Clock& clock);
+                   const ApplicationService& applications, EventBus& events);
 
   private:
     void collect(std::string& out) const;
@@ -25,7 +24,6 @@ class ClusterMetrics {
     const NodeService& nodes_;
     const InstanceService& instances_;
     const ApplicationService& applications_;
-    const Clock& clock_;
     Histogram& boot_time_;
     std::unique_ptr<EventBus::Handle> subscription_;
 };

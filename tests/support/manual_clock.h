@@ -13,7 +13,7 @@
 
 namespace svc::test {
 
-// Thread-safe. Both times start at a fixed moment and move together.
+// Thread-safe. Both times start at a fixed moment and move together, but for steps of the date.
 class ManualClock final : public Clock {
   public:
     explicit ManualClock(std::string_view start = "2024-01-02T03:04:05.678901234Z")
@@ -21,7 +21,7 @@ class ManualClock final : public Clock {
 
     Time now() const override {
         std::lock_guard lock(mutex_);
-        return start_ + passed_;
+        return start_ + stepped_ + passed_;
     }
     SteadyTime steady_now() const override {
         std::lock_guard lock(mutex_);
@@ -43,6 +43,11 @@ class ManualClock final : public Clock {
             passed_ += duration;
         }
         changed_.notify_all();
+    }
+    // Somebody sets the date: no time passes.
+    void step(Duration by) {
+        std::lock_guard lock(mutex_);
+        stepped_ += by;
     }
     // Blocks until `threads` threads are inside wait() and not due: a test that advances before would be too
     // early. Throws if that takes longer than anything that works.
@@ -71,6 +76,7 @@ class ManualClock final : public Clock {
     mutable std::mutex mutex_;
     std::condition_variable_any changed_;
     Duration passed_{0};
+    Duration stepped_{0};
     std::multiset<Duration> ends_;  // of the waits
 };
 

@@ -78,6 +78,7 @@ struct WorldOptions {
 
 struct ServiceWorld {
     const WorldOptions options;
+    std::string boot_id = "first-boot";  // of the machine
     ManualClock clock;
     TellingClock service_clock{clock};
     SequenceIds ids;
@@ -133,6 +134,7 @@ struct ServiceWorld {
         made.engine.workers = 4;
         made.nodes = node_options();
         made.instances.log_dir = directory.path() / "logs";
+        made.instances.boot_id = boot_id;
         made.session_template.service_urls = {"https://10.0.0.1:8443"};
         made.bulk_deletions_at_once = 3;
         return made;

@@ -12,6 +12,7 @@
 #include "libsvc/base/id.h"
 #include "libsvc/base/interned.h"
 #include "libsvc/base/json.h"
+#include "libsvc/model/instances/steady_mark.h"
 #include "libsvc/model/packages/image.h"
 #include "libsvc/model/packages/package_ref.h"
 
@@ -154,8 +155,10 @@ struct Instance : GuestDescription {
     InstanceStatus status_when_readable = InstanceStatus::unknown;
     bool end_hooks_due = false;         // the guest ran; the hooks that come after it have not run yet
     Interned<std::string> wanted_node;  // named in the launch; "": any
-    Time start_requested_at{};          // boot time counts from here
+    Time start_requested_at{};
+    SteadyMark start_mark;  // the same moment: boot time counts from here
     Time stopped_at{};
+    SteadyMark stop_mark;  // the same moment
     std::string task_id;
     std::string launch_operation;
 };

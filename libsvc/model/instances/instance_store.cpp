@@ -207,7 +207,9 @@ void read_internals(const JsonFields& fields, Instance& instance) {
         parse_instance_status(text(fields, "status_when_readable")).value_or(InstanceStatus::unknown);
     instance.end_hooks_due = flag(fields, "end_hooks_due");
     instance.start_requested_at = time(fields, "start_requested_at");
+    instance.start_mark = SteadyMark::from_json(fields, "start_mark");
     instance.stopped_at = time(fields, "stopped_at");
+    instance.stop_mark = SteadyMark::from_json(fields, "stop_mark");
     instance.task_id = text(fields, "task_id");
     instance.launch_operation = text(fields, "launch_operation");
 }
@@ -260,7 +262,9 @@ Json internals(const Instance& instance) {
         {"gpu_encoder_slots", instance.gpu_encoder_slots},
         {"gpus", JsonArray(instance.gpus.begin(), instance.gpus.end())},
         {"start_requested_at", time_to_store(instance.start_requested_at)},
+        {"start_mark", instance.start_mark.to_json()},
         {"stopped_at", time_to_store(instance.stopped_at)},
+        {"stop_mark", instance.stop_mark.to_json()},
         {"task_id", instance.task_id},
         {"launch_operation", instance.launch_operation},
     });

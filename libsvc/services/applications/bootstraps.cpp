@@ -122,7 +122,8 @@ void Bootstraps::launch(const BootstrapPtr& bootstrap, const Application& before
 
 void Bootstraps::set_deadline(const BootstrapPtr& bootstrap, const std::string& base) {
     const Duration limit = parts_.limit;
-    const Duration left = parts_.instances.records().get(base)->created_at + limit - parts_.clock.now();
+    const auto spent = parts_.instances.since_start(*parts_.instances.records().get(base));
+    const Duration left = limit - spent.value_or(Duration::zero());
     const Error late(ErrorCode::internal, "bootstrap did not end within " + format_duration(limit));
     bootstrap->deadline =
         timer_.after(std::max(left, Duration::zero()),

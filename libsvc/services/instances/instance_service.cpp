@@ -25,24 +25,25 @@ InstanceService::InstanceService(InstanceServiceParts parts)
     : parts_(std::move(parts)),
       timer_(std::make_unique<Timer>(parts_.clock, "instances")),
       logs_(parts_.options.log_dir, parts_.options.max_log_bytes),
-      limit_(parts_.options.boot_timeout, parts_.clock),
+      boot_clock_(parts_.clock, parts_.options.boot_id),
+      limit_(parts_.options.boot_timeout, boot_clock_),
       sessions_(parts_.session_template, parts_.config, parts_.tokens, parts_.nodes, limit_),
       changes_(parts_.instances, parts_.events),
       boots_(*timer_),
       hooks_(parts_.instances, parts_.runtime, limit_),
       failures_(parts_.instances, parts_.runtime, parts_.nodes, parts_.content, logs_, hooks_, changes_),
       abandoned_(parts_.instances, parts_.runtime, parts_.nodes, parts_.content, failures_, changes_),
-      stops_(parts_.instances, parts_.runtime, parts_.nodes, parts_.clock, limit_, parts_.options.stop_grace,
-             hooks_, failures_, changes_),
+      stops_(parts_.instances, parts_.runtime, parts_.nodes, parts_.clock, boot_clock_, limit_,
+             parts_.options.stop_grace, hooks_, failures_, changes_),
       deletions_(parts_.instances, parts_.runtime, parts_.nodes, parts_.content, parts_.engine, parts_.clock,
                  logs_, boots_, hooks_, failures_, stops_, changes_),
-      launcher_({parts_.instances, parts_.runtime, parts_.nodes, parts_.config, parts_.clock, parts_.engine,
-                 limit_, sessions_, logs_, boots_, failures_, abandoned_, changes_}),
+      launcher_({parts_.instances, parts_.runtime, parts_.nodes, parts_.config, parts_.engine, limit_,
+                 sessions_, logs_, boots_, failures_, abandoned_, changes_}),
       repair_(parts_.instances, parts_.runtime, parts_.engine, *timer_, changes_),
       reports_(parts_.instances, parts_.engine, parts_.clock, boots_, hooks_, repair_),
-      reconciler_(parts_.instances, parts_.runtime, parts_.engine, parts_.clock, parts_.options.linger,
-                  boots_, repair_, reports_, deletions_),
-      new_instances_(parts_.instances, parts_.engine, parts_.clock, parts_.ids, changes_),
+      reconciler_(parts_.instances, parts_.runtime, parts_.engine, parts_.clock, boot_clock_,
+                  parts_.options.linger, boots_, repair_, reports_, deletions_),
+      new_instances_(parts_.instances, parts_.engine, parts_.clock, boot_clock_, parts_.ids, changes_),
       base_(parts_.instances, parts_.content, parts_.config, parts_.engine, *timer_, new_instances_,
             deletions_) {
     const auto instances = parts_.instances.list();
@@ -190,10 +191,12 @@ Started InstanceService::start(const Instance& instance, bool no_wait, PathWord 
     if (!may_move(instance.status, InstanceStatus::started)) throw_not_allowed("starting", instance.status);
     const InstanceWork work{.instance = instance.id.str(), .no_wait = no_wait};
     Batch batch;
-    parts_.instances.stage_update(batch, work.instance, [now = parts_.clock.now()](Instance& changed) {
-        changed.start_requested_at =
-            now;  // stop_requested stays until it has started: expire() must not take it
-    });
+    // stop_requested stays until it has started: expire() must not take it
+    parts_.instances.stage_update(batch, work.instance,
+                                  [now = parts_.clock.now(), mark = boot_clock_.mark()](Instance& changed) {
+                                      changed.start_requested_at = now;
+                                      changed.start_mark = mark;
+                                  });
     auto spec = instance_operation("instance.start", "Updating container", work, word, requestor);
     return parts_.engine.start(std::move(spec), std::move(batch));
 }
@@ -216,6 +219,10 @@ Started InstanceService::stop(const Instance& instance, PathWord word, const std
     Started started = parts_.engine.start(std::move(spec), std::move(batch));
     if (boots) boots_.settle(work.instance, Error(ErrorCode::cancelled, "container is being stopped"));
     return started;
+}
+
+std::optional<Duration> InstanceService::since_start(const Instance& instance) const {
+    return boot_clock_.since(instance.start_mark);
 }
 
 std::vector<PackageRef> InstanceService::artifacts(std::string_view id) const {

@@ -3,6 +3,7 @@
 // agents report and repair what went wrong (specification: Containers).
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct InstanceServiceOptions {
     Duration linger = std::chrono::seconds(60);  // a self-stopped instance is removed after this
     std::filesystem::path log_dir;               // <state>/logs: stored logs of failed instances, by id
     std::uint64_t max_log_bytes = std::uint64_t{16} << 20;  // tail kept
+    std::string boot_id{};                                  // of the machine; "": the kernel is asked
 };
 
 struct InstanceServiceParts {
@@ -75,6 +77,9 @@ class InstanceService {
     // See InstanceChanges::on_application_released().
     void on_application_released(InstanceChanges::Released listener);
 
+    // Since the start of the instance was requested; nothing when the machine was booted after that.
+    std::optional<Duration> since_start(const Instance& instance) const;
+
     const Instances& records() const { return parts_.instances; }
     BaseInstances& base() { return base_; }
     InstanceReports& reports() { return reports_; }
@@ -94,6 +99,7 @@ class InstanceService {
     InstanceServiceParts parts_;
     std::unique_ptr<Timer> timer_;
     StoredLogs logs_;
+    BootClock boot_clock_;
     BootLimit limit_;
     GuestSessions sessions_;
     InstanceChanges changes_;

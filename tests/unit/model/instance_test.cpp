@@ -42,7 +42,9 @@ Instance sample_instance() {
     instance.stop_requested = true;
     instance.wanted_node = "node0";
     instance.start_requested_at = from_rfc3339("2024-01-02T03:04:06.5Z");
+    instance.start_mark = {"4b3f1c5e-0000-4000-8000-000000000001", SteadyTime(Duration(5'000'000'001))};
     instance.stopped_at = from_rfc3339("2024-01-02T03:04:07Z");
+    instance.stop_mark = {"4b3f1c5e-0000-4000-8000-000000000001", SteadyTime(Duration(6'000'000'000))};
     instance.task_id = "c5pvhr3fbn40000000b1";
     instance.launch_operation = "00000000-0000-4000-8000-000000000001";
     return instance;

@@ -212,6 +212,13 @@ TEST_CASE_METHOD(BaseFixture, "the whole bootstrap has its time") {
     check_failed("bootstrap did not finish within 15m");
 }
 
+TEST_CASE_METHOD(BaseFixture, "a date that is set during a bootstrap takes none of its time") {
+    come_up();
+    clock.step(std::chrono::hours(1));
+    finish();
+    CHECK(outcome().empty());
+}
+
 TEST_CASE_METHOD(BaseFixture, "deleting the container cancels its bootstrap") {
     SECTION("while it boots") {
         begin();

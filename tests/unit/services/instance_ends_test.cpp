@@ -126,6 +126,25 @@ TEST_CASE_METHOD(InstanceFixture, "a guest that ends well is stopped, and remove
     CHECK_FALSE(exists(id));
 }
 
+TEST_CASE_METHOD(InstanceFixture,
+                 "an ended guest lingers as long as it should, whatever the date is set to") {
+    const auto hour = GENERATE(std::chrono::hours(1), std::chrono::hours(-1));
+    const std::string id = launched();
+    simulated.end(id, true, "");
+    await_told(id, "stopped");
+    settle(id);
+    clock.step(hour);
+    restart();
+    clock.advance(std::chrono::seconds(59));
+    instances().reconciler().expire();
+    settle(id);
+    CHECK(status(id) == InstanceStatus::stopped);
+    clock.advance(std::chrono::seconds(1));
+    instances().reconciler().expire();
+    settle(id);
+    CHECK_FALSE(exists(id));
+}
+
 TEST_CASE_METHOD(InstanceFixture, "a guest that dies leaves an error with the runtime's reason") {
     const std::string id = launched();
     simulated.end(id, false, "init was killed by signal 9 (out of memory)");

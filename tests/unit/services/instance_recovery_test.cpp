@@ -5,6 +5,22 @@ using namespace svc;
 using namespace svc::test;
 using Actions = std::vector<std::string>;
 
+namespace {
+
+struct RecoveryFixture : InstanceFixture {
+    // Returns when the report of a guest that boots is waited for again.
+    void begin_life_of(const std::string& id) {
+        Watched<bool> starts;
+        runtime.before("start", [&] { starts.change([](bool& value) { value = true; }); });
+        begin_life();
+        starts.await([](bool value) { return value; });
+        runtime.before("start", nullptr);
+        REQUIRE(status(id) == InstanceStatus::started);
+    }
+};
+
+}  // namespace
+
 TEST_CASE_METHOD(InstanceFixture, "a launch goes on in the next life of the daemon") {
     const std::string id = booting();
     restart();
@@ -26,6 +42,57 @@ TEST_CASE_METHOD(InstanceFixture, "a guest has no more time to boot because the 
     restart();
     CHECK(engine().wait(operation, std::nullopt)->err == "instance did not report within 15m");
     CHECK(status(id) == InstanceStatus::error);
+}
+
+TEST_CASE_METHOD(RecoveryFixture,
+                 "a guest has the time to boot that its limit says, whatever the date is set to") {
+    const auto hour = GENERATE(std::chrono::hours(1), std::chrono::hours(-1));
+    const std::string id = booting();
+    const std::string operation = records().get(id)->launch_operation;
+    end_life();
+    clock.advance(std::chrono::minutes(10));
+    clock.step(hour);
+    begin_life_of(id);
+    clock.advance(std::chrono::minutes(4));
+    SECTION("it comes up in time") {
+        report(id, "running");
+        CHECK(engine().wait(operation, std::nullopt)->err.empty());
+    }
+    SECTION("it is late") {
+        clock.advance(std::chrono::minutes(1));
+        CHECK(engine().wait(operation, std::nullopt)->err == "instance did not report within 15m");
+    }
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a date that is set between a request and its start changes nothing") {
+    Gate gate;
+    runtime.before("create", [&] { gate.pass(); });
+    const Started started = launch();
+    gate.await();
+    clock.step(std::chrono::hours(1));
+    gate.open();
+    CHECK(wait(started)->err.empty());
+    CHECK(status(id_of(started)) == InstanceStatus::running);
+}
+
+TEST_CASE_METHOD(RecoveryFixture, "the time to boot begins anew when the machine was booted") {
+    const std::string id = booting();
+    const std::string operation = records().get(id)->launch_operation;
+    end_life();
+    boot_id = "second-boot";
+    clock.advance(std::chrono::hours(1));
+    begin_life_of(id);
+    SECTION("it is not late") {
+        clock.advance(std::chrono::minutes(14));
+        report(id, "running");
+        CHECK(engine().wait(operation, std::nullopt)->err.empty());
+    }
+    SECTION("and goes on in a later life") {
+        end_life();
+        clock.advance(std::chrono::minutes(15));
+        begin_life();
+        CHECK(engine().wait(operation, std::nullopt)->err == "instance did not report within 15m");
+    }
 }
 
 TEST_CASE_METHOD(InstanceFixture, "a launch of which only the record was stored goes on alike") {

@@ -14,12 +14,13 @@ constexpr Duration hook_reserve = std::chrono::seconds(30);
 }  // namespace
 
 InstanceStops::InstanceStops(Instances& instances, Runtime& runtime, NodeService& nodes, const Clock& clock,
-                             const BootLimit& limit, Duration grace, EndHooks& hooks,
-                             InstanceFailures& failures, InstanceChanges& changes)
+                             const BootClock& boot_clock, const BootLimit& limit, Duration grace,
+                             EndHooks& hooks, InstanceFailures& failures, InstanceChanges& changes)
     : instances_(instances),
       runtime_(runtime),
       nodes_(nodes),
       clock_(clock),
+      boot_clock_(boot_clock),
       limit_(limit),
       grace_(grace),
       hooks_(hooks),
@@ -65,10 +66,11 @@ OperationResult InstanceStops::stop(const InstancePtr& instance, int exit_code, 
     nodes_.release_all_but_disk(*instance);
     return changes_.transition(
         id,
-        [now = clock_.now()](Instance& changed) {
+        [now = clock_.now(), mark = boot_clock_.mark()](Instance& changed) {
             if (!may_move(changed.status, InstanceStatus::stopped)) return false;
             changed.status = InstanceStatus::stopped;
             changed.stopped_at = now;
+            changed.stop_mark = mark;
             clear_reservation(changed);
             return true;
         },

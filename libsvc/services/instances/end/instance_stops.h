@@ -11,8 +11,8 @@ namespace svc {
 class InstanceStops {
   public:
     InstanceStops(Instances& instances, Runtime& runtime, NodeService& nodes, const Clock& clock,
-                  const BootLimit& limit, Duration grace, EndHooks& hooks, InstanceFailures& failures,
-                  InstanceChanges& changes);
+                  const BootClock& boot_clock, const BootLimit& limit, Duration grace, EndHooks& hooks,
+                  InstanceFailures& failures, InstanceChanges& changes);
     OperationResult run(OperationContext& context);
     OperationResult undo(const Operation& operation, const Error& error);
     // How long the guest may take to shut down.
@@ -26,6 +26,7 @@ class InstanceStops {
     Runtime& runtime_;
     NodeService& nodes_;
     const Clock& clock_;
+    const BootClock& boot_clock_;
     const BootLimit& limit_;
     const Duration grace_;
     EndHooks& hooks_;

@@ -1,20 +1,26 @@
 #pragma once
 // How long a guest may take from the request of its start until it runs; that of a bootstrap until all of the
 // bootstrap is done.
-#include "libsvc/base/clock.h"
 #include "libsvc/base/error.h"
 #include "libsvc/model/instances/instance.h"
+#include "libsvc/services/instances/boot_clock.h"
 
 namespace svc {
 
 // Thread-safe.
 class BootLimit {
   public:
-    BootLimit(Duration limit, const Clock& clock) : limit_(limit), clock_(clock) {}
+    BootLimit(Duration limit, const BootClock& clock) : limit_(limit), clock_(clock) {}
     Duration limit() const { return limit_; }
-    Duration left(const Instance& instance) const {  // negative when it is over
-        return instance.start_requested_at + limit_ - clock_.now();
+    // False: its start was requested before the machine was booted, so the time begins anew.
+    bool counts(const Instance& instance) const { return clock_.since(instance.start_mark).has_value(); }
+    SteadyMark mark() const { return clock_.mark(); }
+    Duration spent(const Instance& instance) const {
+        return clock_.since(instance.start_mark).value_or(Duration::zero());
     }
+    Duration left(const Instance& instance) const {
+        return limit_ - spent(instance);
+    }  // negative: it is over
     // The error of a launch that exceeded the limit.
     Error late(const Instance& instance) const {
         const bool base = instance.type == InstanceType::base;
@@ -25,7 +31,7 @@ class BootLimit {
 
   private:
     Duration limit_;
-    const Clock& clock_;
+    const BootClock& clock_;
 };
 
 }  // namespace svc

@@ -77,7 +77,7 @@ OperationResult InstanceLauncher::run_launch(OperationContext& context) {
     const InstanceWork work = InstanceWork::of(context.operation());
     const std::string& requestor = context.operation().requestor;
     parts_.changes.announce(work.instance, requestor);
-    const auto instance = parts_.instances.get(work.instance);
+    const auto instance = with_start_mark(parts_.instances.get(work.instance));
     if (instance->status == InstanceStatus::deleted) throw_deletion_wins();
     const bool comes_up = !instance->no_start && !work.no_wait;
     const auto launch = std::make_shared<Launch>(Launch{context, work.instance, requestor, *instance});
@@ -92,9 +92,19 @@ OperationResult InstanceLauncher::run_start(OperationContext& context) {
     if (instance->status == InstanceStatus::deleted) throw_deletion_wins();
     if (work.no_wait) return start_behind(work.instance);
     const std::string& requestor = context.operation().requestor;
-    const auto launch = std::make_shared<Launch>(Launch{context, work.instance, requestor, *instance});
+    const auto launch =
+        std::make_shared<Launch>(Launch{context, work.instance, requestor, *with_start_mark(instance)});
     run_steps(launch, steps.size());
     return {};
+}
+
+// The machine was booted meanwhile: the guest has not used any of its time.
+InstancePtr InstanceLauncher::with_start_mark(const InstancePtr& instance) {
+    if (instance->status == InstanceStatus::deleted || parts_.limit.counts(*instance)) return instance;
+    return parts_.instances.update(instance->id.str(), [mark = parts_.limit.mark()](Instance& changed) {
+        if (changed.status == InstanceStatus::deleted) throw_deletion_wins();
+        changed.start_mark = mark;
+    });
 }
 
 // The operation ends now; the start goes on in another one.
@@ -251,9 +261,9 @@ OperationResult InstanceLauncher::mark_running(const Launch& launch) {
         tell();
         const auto instance = parts_.instances.find(id);
         if (!instance) return;
-        const Duration took = parts_.clock.now() - instance->start_requested_at;
-        log::info("container running",
-                  {{"container", id}, {"node", instance->node}, {"took", format_duration(took)}});
+        log::info("container running", {{"container", id},
+                                        {"node", instance->node},
+                                        {"took", format_duration(parts_.limit.spent(*instance))}});
     };
     return result;
 }

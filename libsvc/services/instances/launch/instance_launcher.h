@@ -23,7 +23,6 @@ struct InstanceLauncherParts {
     Runtime& runtime;
     NodeService& nodes;
     const ConfigService& config;
-    const Clock& clock;
     Engine& engine;
     const BootLimit& limit;
     const GuestSessions& sessions;
@@ -85,6 +84,7 @@ class InstanceLauncher {
     void start_container(const LaunchPtr& launch);
     void wait_for_guest(const LaunchPtr& launch);
 
+    InstancePtr with_start_mark(const InstancePtr& instance);
     OperationResult start_behind(const std::string& id);
     OperationResult mark_running(const Launch& launch);
     OperationResult forget(const InstancePtr& instance, const Error& error, const std::string& requestor);

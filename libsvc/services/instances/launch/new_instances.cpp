@@ -23,15 +23,21 @@ void check_size(const Instance& instance) {
 
 }  // namespace
 
-NewInstances::NewInstances(Instances& instances, Engine& engine, Clock& clock, IdSource& ids,
-                           InstanceChanges& changes)
-    : instances_(instances), engine_(engine), clock_(clock), ids_(ids), changes_(changes) {}
+NewInstances::NewInstances(Instances& instances, Engine& engine, Clock& clock, const BootClock& boot_clock,
+                           IdSource& ids, InstanceChanges& changes)
+    : instances_(instances),
+      engine_(engine),
+      clock_(clock),
+      boot_clock_(boot_clock),
+      ids_(ids),
+      changes_(changes) {}
 
 void NewInstances::give_identity(Instance& instance) const {
     if (instance.id.str().empty()) instance.id = InstanceId(ids_.object_id());
     instance.task_id = ids_.object_id();
     instance.launch_operation = ids_.uuid();
     instance.created_at = instance.start_requested_at = clock_.now();
+    instance.start_mark = boot_clock_.mark();
 }
 
 Started NewInstances::launch(const Instance& instance, OperationSpec spec, Batch batch) {

@@ -1,5 +1,6 @@
 #pragma once
 // How the record of a new instance comes into being, together with the operation that launches it.
+#include "libsvc/services/instances/boot_clock.h"
 #include "libsvc/services/instances/instance_changes.h"
 #include "libsvc/services/instances/instance_work.h"
 
@@ -8,7 +9,8 @@ namespace svc {
 // Thread-safe.
 class NewInstances {
   public:
-    NewInstances(Instances& instances, Engine& engine, Clock& clock, IdSource& ids, InstanceChanges& changes);
+    NewInstances(Instances& instances, Engine& engine, Clock& clock, const BootClock& boot_clock,
+                 IdSource& ids, InstanceChanges& changes);
     // Ids where they are missing, and the times of the launch.
     void give_identity(Instance& instance) const;
     // Commits the record with `batch` and the operation of `spec`. Throws invalid_argument for a record that
@@ -19,6 +21,7 @@ class NewInstances {
     Instances& instances_;
     Engine& engine_;
     Clock& clock_;
+    const BootClock& boot_clock_;
     IdSource& ids_;
     InstanceChanges& changes_;
 };

@@ -40,13 +40,14 @@ bool ended_by_itself(const Instance& instance) {
 }  // namespace
 
 InstanceReconciler::InstanceReconciler(Instances& instances, Runtime& runtime, Engine& engine,
-                                       const Clock& clock, Duration linger, PendingBoots& boots,
-                                       InstanceRepair& repair, InstanceReports& reports,
+                                       const Clock& clock, const BootClock& boot_clock, Duration linger,
+                                       PendingBoots& boots, InstanceRepair& repair, InstanceReports& reports,
                                        InstanceDeletions& deletions)
     : instances_(instances),
       runtime_(runtime),
       engine_(engine),
       clock_(clock),
+      boot_clock_(boot_clock),
       linger_(linger),
       boots_(boots),
       repair_(repair),
@@ -104,11 +105,15 @@ void InstanceReconciler::remove_strangers(const std::vector<ContainerInfo>& cont
     }
 }
 
+// By the date where the machine was booted in between.
+Duration InstanceReconciler::since_stop(const Instance& instance) const {
+    return boot_clock_.since(instance.stop_mark).value_or(clock_.now() - instance.stopped_at);
+}
+
 void InstanceReconciler::expire() {
-    const Time latest = clock_.now() - linger_;
     for (const auto& instance : instances_.list()) {
         const std::string& id = instance->id.str();
-        if (!ended_by_itself(*instance) || instance->stopped_at > latest) continue;
+        if (!ended_by_itself(*instance) || since_stop(*instance) < linger_) continue;
         if (engine_.claimed(instance_claim(id))) continue;  // it is being started again
         try {
             deletions_.start({.instance = id}, PathWord::containers, "service");

@@ -12,8 +12,8 @@ namespace svc {
 class InstanceReconciler {
   public:
     InstanceReconciler(Instances& instances, Runtime& runtime, Engine& engine, const Clock& clock,
-                       Duration linger, PendingBoots& boots, InstanceRepair& repair, InstanceReports& reports,
-                       InstanceDeletions& deletions);
+                       const BootClock& boot_clock, Duration linger, PendingBoots& boots,
+                       InstanceRepair& repair, InstanceReports& reports, InstanceDeletions& deletions);
     // Compares and repairs both ways: at start-up after the engine's recovery, and periodically. Starts
     // operations and does not wait for them; removes containers without a record itself.
     void reconcile();
@@ -24,12 +24,14 @@ class InstanceReconciler {
 
   private:
     void container_stopped(const Instance& instance, const RuntimeEvent& event);
+    Duration since_stop(const Instance& instance) const;
     void remove_strangers(const std::vector<ContainerInfo>& containers);
 
     Instances& instances_;
     Runtime& runtime_;
     Engine& engine_;
     const Clock& clock_;
+    const BootClock& boot_clock_;
     const Duration linger_;
     PendingBoots& boots_;
     InstanceRepair& repair_;
