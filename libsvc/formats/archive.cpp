@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 
+#include "libsvc/base/disk_room.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive_reader.h"
@@ -25,35 +26,6 @@ constexpr std::uint64_t progress_step = 4U << 20;
     throw Error(ErrorCode::invalid_argument, message);
 }
 
-// The checksum of a tar header: the sum of its 512 bytes with the checksum field read as spaces.
-bool is_tar_header(std::string_view block) {
-    if (block.size() < 512) return false;
-    constexpr std::size_t field = 148;
-    constexpr std::size_t field_size = 8;
-    unsigned sum = field_size * ' ';
-    for (std::size_t i = 0; i < 512; ++i)
-        if (i < field || i >= field + field_size) sum += static_cast<unsigned char>(block[i]);
-    unsigned written = 0;
-    for (char c : trim(block.substr(field, 6)))
-        if (c >= '0' && c <= '7') written = written * 8 + static_cast<unsigned>(c - '0');
-    return sum == written;
-}
-
-std::string read_start(const std::filesystem::path& file) {
-    const FileDescriptor source = open_file(file, O_RDONLY);
-    std::string start(512, '\0');
-    std::size_t size = 0;
-    while (size < start.size()) {
-        const ssize_t got = ::read(source.get(), start.data() + size, start.size() - size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) throw system_error("cannot read the archive", errno);
-        if (got == 0) break;
-        size += static_cast<std::size_t>(got);
-    }
-    start.resize(size);
-    return start;
-}
-
 std::string shifted_capability(const std::string& value, std::uint32_t id_shift, const std::string& entry) {
     if (id_shift == 0) return value;
     auto shifted = shift_capability(value, id_shift);
@@ -66,7 +38,9 @@ class Unpacker {
     Unpacker(const std::filesystem::path& archive, const std::filesystem::path& target,
              const UnpackOptions& options)
         : options_(options),
-          reader_(archive),
+          reader_(archive, ArchiveFormat::tar, options.limits.expansion),
+          room_(options.floor_folder.empty() ? target : options.floor_folder, options.floor,
+                "unpack an archive"),
           tree_(target, ::geteuid() == 0 || options.id_shift > 0, options.id_shift) {}
 
     UnpackResult run() {
@@ -75,7 +49,7 @@ class Unpacker {
             check_stop();
             if (++seen_ > options_.limits.max_entries)
                 refuse("archive has more than " + std::to_string(options_.limits.max_entries) + " entries");
-            if (entry.kind == EntryKind::file) count_bytes(entry);
+            count_bytes(entry);
             unpack(entry);
         }
         if (!found_) refuse("archive has no directory " + quoted(options_.subtree));
@@ -101,7 +75,7 @@ class Unpacker {
         if (entry.size > limit || total_bytes_ > limit - entry.size)
             refuse("archive holds more than " + std::to_string(limit) + " bytes");
         total_bytes_ += entry.size;
-        reader_.check_expansion(total_bytes_, options_.limits.expansion);
+        reader_.check_expansion(total_bytes_);
     }
 
     // The path below the subtree: "" for the subtree itself, nothing for an entry outside of it.
@@ -118,6 +92,7 @@ class Unpacker {
         if (path->empty()) check_top(entry);
         found_ = true;
         ++result_.entries;
+        room_.take_file();
         create(*path, entry);
     }
 
@@ -159,6 +134,7 @@ class Unpacker {
             report_progress();
             if (block->offset + block->bytes.size() > entry.size)
                 refuse("entry " + quoted(entry.path) + " is longer than it says");
+            room_.take(block->bytes.size());
             write_block(file.get(), *block, entry);
             end = std::max<std::uint64_t>(end, block->offset + block->bytes.size());
         }
@@ -200,6 +176,7 @@ class Unpacker {
 
     const UnpackOptions& options_;
     ArchiveReader reader_;
+    DiskRoom room_;
     TreeWriter tree_;
     UnpackResult result_;
     std::uint64_t seen_ = 0;
@@ -228,36 +205,6 @@ std::string read_member(ArchiveReader& reader, const ArchiveEntry& entry, std::s
 }
 
 }  // namespace
-
-Compression detect_compression(const std::filesystem::path& file) {
-    using namespace std::string_view_literals;
-    const std::string start = read_start(file);
-    if (start.starts_with("\x1F\x8B"sv)) return Compression::gzip;
-    if (start.starts_with("BZh"sv)) return Compression::bzip2;
-    if (start.starts_with("\xFD"
-                          "7zXZ\0"sv))
-        return Compression::xz;
-    if (start.starts_with("\x28\xB5\x2F\xFD"sv)) return Compression::zstd;
-    return is_tar_header(start) ? Compression::none : Compression::unknown;
-}
-
-std::string_view to_text(Compression compression) {
-    switch (compression) {
-        case Compression::none:
-            return "none";
-        case Compression::gzip:
-            return "gzip";
-        case Compression::bzip2:
-            return "bzip2";
-        case Compression::xz:
-            return "xz";
-        case Compression::zstd:
-            return "zstd";
-        case Compression::unknown:
-            break;
-    }
-    return "unknown";
-}
 
 std::optional<std::string> read_archive_member(const std::filesystem::path& archive, std::string_view name,
                                                std::size_t max_size, std::uint64_t search_limit,

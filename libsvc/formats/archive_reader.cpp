@@ -2,10 +2,9 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdio>
 
 #include "libsvc/base/error.h"
 
@@ -13,7 +12,9 @@ namespace svc {
 
 namespace {
 
-constexpr std::size_t read_size = 256U << 10;
+// What libarchive may read to find the next entry. Without a bound, a few kilobytes could make it remember
+// millions of holes of a sparse file, or of entries in the directory of a zip archive.
+constexpr std::uint64_t max_header_bytes = 32U << 20;
 
 EntryKind kind_of(archive_entry* entry) {
     if (archive_entry_hardlink(entry) != nullptr) return EntryKind::hard_link;
@@ -68,46 +69,102 @@ void ArchiveReader::Free::operator()(archive* reader) const {
     archive_read_free(reader);
 }
 
-ArchiveReader::ArchiveReader(const std::filesystem::path& file, ArchiveFormat format)
-    : file_(open_file(file, O_RDONLY)), archive_(archive_read_new()) {
-    struct stat info {};
-    if (::fstat(file_.get(), &info) != 0) throw system_error("cannot read the archive", errno);
-    file_size_ = static_cast<std::uint64_t>(info.st_size);
+ArchiveReader::ArchiveReader(const std::filesystem::path& file, ArchiveFormat format,
+                             const ExpansionLimit& limit)
+    : format_(format),
+      source_(file, format == ArchiveFormat::zip ? Compression::none : detect_compression(file), limit),
+      archive_(archive_read_new()) {
+    if (archive_ == nullptr) throw Error(ErrorCode::internal, "cannot start reading an archive");
+    open();
+}
+
+void ArchiveReader::open() {
     archive* const reader = archive_.get();
-    if (reader == nullptr) throw Error(ErrorCode::internal, "cannot start reading an archive");
     // Only these formats: every other one is one more parser that hostile bytes could reach.
-    if (format == ArchiveFormat::zip) {
+    if (format_ == ArchiveFormat::zip) {
         archive_read_support_format_zip_seekable(reader);
+        archive_read_set_seek_callback(reader, on_seek);
     } else {
-        archive_read_support_filter_gzip(reader);
-        archive_read_support_filter_bzip2(reader);
-        archive_read_support_filter_xz(reader);
-        archive_read_support_filter_zstd(reader);
         archive_read_support_format_tar(reader);
     }
-    if (archive_read_open_fd(reader, file_.get(), read_size) != ARCHIVE_OK) throw_malformed();
+    archive_read_set_read_callback(reader, on_read);
+    archive_read_set_callback_data(reader, this);
+    if (archive_read_open1(reader) != ARCHIVE_OK) throw_malformed();
+}
+
+long ArchiveReader::on_read(archive* reader, void* self, const void** piece) {
+    auto* const own = static_cast<ArchiveReader*>(self);
+    try {
+        const std::string_view bytes = own->next_piece();
+        *piece = bytes.data();
+        return static_cast<long>(bytes.size());
+    } catch (...) {
+        own->failure_ = std::current_exception();
+        archive_set_error(reader, EIO, "cannot be read");
+        return ARCHIVE_FATAL;
+    }
+}
+
+std::int64_t ArchiveReader::on_seek(archive*, void* self, std::int64_t offset, int whence) {
+    auto& source = static_cast<ArchiveReader*>(self)->source_;
+    const auto size = static_cast<std::int64_t>(source.file_size());
+    const auto here = static_cast<std::int64_t>(source.bytes_read());
+    const std::int64_t from = whence == SEEK_SET ? 0 : whence == SEEK_END ? size : here;
+    if (offset < -from || offset > size - from) return ARCHIVE_FATAL;
+    source.seek(static_cast<std::uint64_t>(from + offset));
+    return from + offset;
+}
+
+std::string_view ArchiveReader::next_piece() {
+    const std::string_view piece = source_.next();
+    header_bytes_ += in_header_ ? piece.size() : 0;
+    if (header_bytes_ > max_header_bytes)
+        throw_malformed_archive("what describes an entry is larger than " +
+                                std::to_string(max_header_bytes >> 20) + " MiB");
+    return piece;
 }
 
 ArchiveReader::~ArchiveReader() = default;
 
 void ArchiveReader::throw_malformed() const {
+    if (failure_) std::rethrow_exception(failure_);
     const int number = archive_errno(archive_.get());
     if (number == EIO || number == ENOMEM) throw system_error("cannot read the archive", number);
     std::string reason = text_or_empty(archive_error_string(archive_.get()));
     if (!reason.empty() && reason[0] >= 'A' && reason[0] <= 'Z')
         reason[0] = static_cast<char>(reason[0] + 32);
-    throw Error(ErrorCode::invalid_argument,
-                "archive is malformed: " + (reason.empty() ? "unknown reason" : reason));
+    throw_malformed_archive(reason.empty() ? "unknown reason" : reason);
 }
 
 bool ArchiveReader::next(ArchiveEntry& entry) {
-    const int result = archive_read_next_header(archive_.get(), &entry_);
-    if (result == ARCHIVE_EOF) return false;
+    const int result = next_header();
+    if (result == ARCHIVE_EOF) {
+        if (format_ == ArchiveFormat::tar) source_.finish(source_.bytes_unpacked() - bytes_unpacked());
+        return false;
+    }
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) throw_malformed();
+    if (format_ == ArchiveFormat::zip) check_method();
     convert(entry_, entry);
-    if (entry.path.empty())
-        throw Error(ErrorCode::invalid_argument, "archive is malformed: an entry has no name");
+    if (entry.path.empty()) throw_malformed_archive("an entry has no name");
     return true;
+}
+
+int ArchiveReader::next_header() {
+    in_header_ = false;
+    if (entry_ != nullptr && archive_read_data_skip(archive_.get()) < ARCHIVE_WARN) throw_malformed();
+    in_header_ = true;
+    header_bytes_ = 0;
+    const int result = archive_read_next_header(archive_.get(), &entry_);
+    in_header_ = false;
+    return result;
+}
+
+// The other methods are decoded with as much memory as the archive asks for. libarchive tells the method of
+// the current entry in the name of the format alone.
+void ArchiveReader::check_method() const {
+    const std::string_view name = archive_format_name(archive_.get());
+    if (!name.ends_with("(uncompressed)") && !name.ends_with("(deflation)"))
+        throw_malformed_archive("an entry is neither stored nor deflated");
 }
 
 std::optional<ArchiveBlock> ArchiveReader::next_block() {
@@ -117,19 +174,8 @@ std::optional<ArchiveBlock> ArchiveReader::next_block() {
     const int result = archive_read_data_block(archive_.get(), &bytes, &size, &offset);
     if (result == ARCHIVE_EOF) return std::nullopt;
     if (result != ARCHIVE_OK) throw_malformed();  // ARCHIVE_WARN: a wrong checksum
-    if (offset < 0)
-        throw Error(ErrorCode::invalid_argument, "archive is malformed: a block lies before its file");
+    if (offset < 0) throw_malformed_archive("a block lies before its file");
     return ArchiveBlock{{static_cast<const char*>(bytes), size}, static_cast<std::uint64_t>(offset)};
-}
-
-void ArchiveReader::check_expansion(std::uint64_t bytes, const ExpansionLimit& limit) const {
-    if (bytes <= limit.always || bytes / limit.max_times < file_size_) return;
-    throw Error(ErrorCode::invalid_argument,
-                "archive unpacks to more than " + std::to_string(limit.max_times) + " times its size");
-}
-
-std::uint64_t ArchiveReader::bytes_read() const {
-    return static_cast<std::uint64_t>(archive_filter_bytes(archive_.get(), -1));
 }
 
 std::uint64_t ArchiveReader::bytes_unpacked() const {

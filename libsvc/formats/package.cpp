@@ -51,7 +51,7 @@ class Lister {
         : limits_(limits),
           stop_(std::move(stop)),
           format_(package_format_of(package)),
-          reader_(package, reader_format()) {}
+          reader_(package, reader_format(), limits.expansion) {}
 
     PackageListing run() {
         listing_.format = format_;
@@ -134,7 +134,7 @@ class Lister {
             throw Error(ErrorCode::invalid_argument,
                         "package holds more than " + std::to_string(limit) + " bytes");
         listing_.unpacked_bytes += entry.size;
-        reader_.check_expansion(listing_.unpacked_bytes, limits_.expansion);
+        reader_.check_expansion(listing_.unpacked_bytes);
         listed.size = entry.size;
         if (manifest) listing_.manifest.assign(static_cast<std::size_t>(entry.size), '\0');
         if (manifest) listing_.has_manifest = true;

@@ -4,6 +4,8 @@
 #include <archive_entry.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -59,6 +61,16 @@ inline void build_archive(const std::filesystem::path& file, const std::vector<A
     archive_write_set_format_pax_restricted(writer);
     archive_write_set_options(writer, "hdrcharset=BINARY");
     write_archive(writer, file, items);
+}
+
+// Compresses a file as it is, once more.
+inline void compress_file(const std::filesystem::path& file, int filter) {
+    std::ifstream in(file, std::ios::binary);
+    const std::string content((std::istreambuf_iterator<char>(in)), {});
+    archive* const writer = archive_write_new();
+    archive_write_add_filter(writer, filter);
+    archive_write_set_format_raw(writer);
+    write_archive(writer, file, {{.path = "data", .content = content}});
 }
 
 inline void build_zip(const std::filesystem::path& file, const std::vector<ArchiveItem>& items) {

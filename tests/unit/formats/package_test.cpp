@@ -93,6 +93,15 @@ TEST_CASE_METHOD(Fixture, "only bzip2 tarballs and zip archives are packages") {
     CHECK_THROWS_WITH(list_package(package), Catch::StartsWith("archive is malformed: "));
 }
 
+TEST_CASE_METHOD(Fixture, "a package that is compressed twice is refused") {
+    for (const int inner :
+         {ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD}) {
+        build_archive(package, usual, inner);
+        compress_file(package, ARCHIVE_FILTER_BZIP2);
+        CHECK_THROWS_WITH(list_package(package), Catch::StartsWith("archive is malformed: "));
+    }
+}
+
 TEST_CASE_METHOD(Fixture, "a truncated or damaged package is found wherever it is cut") {
     const std::vector<ArchiveItem> items = {file("manifest.yaml", "a: b\n"),
                                             file("data", random_bytes(300'000))};
