@@ -9,6 +9,7 @@
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/log.h"
+#include "libsvc/formats/archive_limits.h"
 #include "libsvc/net/server/server.h"
 #include "server/process/configuration.h"
 
@@ -69,7 +70,8 @@ struct Options {
     std::size_t max_requests_per_second = 1000;  // of each source that is not trusted; more are delayed
     std::uint64_t max_body = std::uint64_t{1} << 20U;
     std::uint64_t max_upload = std::uint64_t{16} << 30U;
-    std::uint64_t disk_reserve = std::uint64_t{64} << 20U;  // uploads leave so many bytes free
+    std::uint64_t disk_reserve = std::uint64_t{64} << 20U;  // uploads and layers leave so many bytes free
+    ArchiveLimits unpacked;
     std::size_t operation_workers = 12;
     std::size_t bootstraps = 4;  // of applications, at once
     std::size_t operation_queue = 20'000;

@@ -8,6 +8,9 @@ namespace svc::server {
 
 namespace {
 
+constexpr std::uint64_t files_left_free =
+    1024;  // more than the store and its neighbours need to delete things
+
 template <class Concrete>
 BuiltRuntime built(std::unique_ptr<Concrete> runtime) {
     LayerStore& layers = runtime->layers();
@@ -42,6 +45,7 @@ std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirecto
     lxc.address = options.lxc.address;
     lxc.public_address = options.lxc.public_address;
     lxc.processes = options.lxc.processes;
+    lxc.layer_limits = {{options.disk_reserve, files_left_free}, options.unpacked};
     return std::make_unique<LxcRuntime>(std::move(lxc), clock);
 }
 

@@ -157,8 +157,14 @@ constexpr std::array server_settings{
             [](Options& o, Key k, const Json& v) { o.max_body = read_size(k, v); }},
     Setting{"max_upload", "", "bytes of an uploaded package",
             [](Options& o, Key k, const Json& v) { o.max_upload = read_size(k, v); }},
-    Setting{"disk_reserve", "", "bytes that uploads leave free",
+    Setting{"disk_reserve", "", "bytes that uploads, unpacking and copies leave free",
             [](Options& o, Key k, const Json& v) { o.disk_reserve = read_size(k, v); }},
+    Setting{"max_unpacked", "", "bytes that an image may unpack to",
+            [](Options& o, Key k, const Json& v) { o.unpacked.max_bytes = read_size(k, v); }},
+    Setting{"max_unpack_ratio", "", "how many times its size an image beyond 1 GB may unpack to",
+            [](Options& o, Key k, const Json& v) {
+                o.unpacked.expansion.max_times = read_count(k, v, 1, 1'000'000);
+            }},
     Setting{
         "max_header", "", "bytes of a request's header",
         [](Options& o, Key k, const Json& v) { o.limits.header_bytes = read_count(k, v, 1024, 1U << 20U); }},

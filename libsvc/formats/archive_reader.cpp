@@ -13,8 +13,10 @@ namespace svc {
 namespace {
 
 // What libarchive may read to find the next entry. Without a bound, a few kilobytes could make it remember
-// millions of holes of a sparse file, or of entries in the directory of a zip archive.
-constexpr std::uint64_t max_header_bytes = 32U << 20;
+// millions of holes of a sparse file (twelve times what it has read of their list), or the whole directory of
+// a zip archive, which it reads before the first entry.
+constexpr std::uint64_t max_tar_header = 4U << 20;
+constexpr std::uint64_t max_zip_header = 32U << 20;
 
 EntryKind kind_of(archive_entry* entry) {
     if (archive_entry_hardlink(entry) != nullptr) return EntryKind::hard_link;
@@ -118,9 +120,10 @@ std::int64_t ArchiveReader::on_seek(archive*, void* self, std::int64_t offset, i
 std::string_view ArchiveReader::next_piece() {
     const std::string_view piece = source_.next();
     header_bytes_ += in_header_ ? piece.size() : 0;
-    if (header_bytes_ > max_header_bytes)
-        throw_malformed_archive("what describes an entry is larger than " +
-                                std::to_string(max_header_bytes >> 20) + " MiB");
+    const std::uint64_t most = format_ == ArchiveFormat::zip ? max_zip_header : max_tar_header;
+    if (header_bytes_ > most)
+        throw_malformed_archive("what describes an entry is larger than " + std::to_string(most >> 20) +
+                                " MiB");
     return piece;
 }
 

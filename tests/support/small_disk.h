@@ -17,10 +17,12 @@ namespace svc::test {
 // Runs `body(directory)` on a thread with a mount namespace of its own, which ends, with the mount, when that
 // thread and those it started do. What `body` throws comes out here. Skips the test case where this process
 // may not mount.
+// `files`: how many it can hold, 0 for plenty.
 template <class Body>
-void on_small_disk(std::uint64_t bytes, Body body) {
+void on_small_disk(std::uint64_t bytes, Body body, std::uint64_t files = 0) {
     const TemporaryDirectory directory(std::filesystem::temp_directory_path());
-    const std::string options = "mode=0700,size=" + std::to_string(bytes);
+    const std::string options =
+        "mode=0700,size=" + std::to_string(bytes) + (files == 0 ? "" : ",nr_inodes=" + std::to_string(files));
     bool mounted = false;
     std::exception_ptr error;
     std::thread([&] {

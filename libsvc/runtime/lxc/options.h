@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "libsvc/runtime/lxc/disk/layer_limits.h"
+
 namespace svc {
 
 struct LxcOptions {
@@ -18,6 +20,7 @@ struct LxcOptions {
     std::uint32_t id_count = 65536;           // ids per container
     std::string address;                      // of private services; empty: of the default route's interface
     std::string public_address;               // of exposed services; empty: same as `address`
+    lxc::LayerLimits layer_limits;            // of what is unpacked and copied
     std::uint32_t processes = 4096;           // limit of a container whose specification names none
 };
 

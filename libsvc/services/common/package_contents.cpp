@@ -1,5 +1,7 @@
 #include "libsvc/services/common/package_contents.h"
 
+#include <algorithm>
+
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
@@ -11,6 +13,7 @@ namespace svc {
 namespace {
 
 constexpr unsigned executable_bits = 0111;
+constexpr std::size_t max_named_keys = 20;
 constexpr std::string_view hook_folder = "hooks/";
 
 bool is_program(const PackageEntry& entry) {
@@ -27,8 +30,12 @@ Json read_manifest_document(const PackageListing& listing) {
 }
 
 void log_ignored_keys(const std::string& package, const std::vector<std::string>& keys) {
-    if (!keys.empty())
-        log::info("unknown keys of a manifest ignored", {{"package", package}, {"keys", join(keys, ", ")}});
+    if (keys.empty()) return;
+    // Whoever made the package chose them: not a line of a megabyte for every subscriber of the log.
+    std::vector<std::string> named;
+    for (const std::string& key : keys) named.push_back(named.size() < max_named_keys ? quoted(key) : "...");
+    named.resize(std::min(named.size(), max_named_keys + 1));
+    log::info("unknown keys of a manifest ignored", {{"package", package}, {"keys", join(named, ", ")}});
 }
 
 std::vector<std::string> read_hooks(const PackageListing& listing) {

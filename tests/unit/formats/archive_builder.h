@@ -4,12 +4,12 @@
 #include <archive_entry.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "libsvc/base/file.h"
 
 struct ArchiveItem {
     std::string path;
@@ -65,8 +65,7 @@ inline void build_archive(const std::filesystem::path& file, const std::vector<A
 
 // Compresses a file as it is, once more.
 inline void compress_file(const std::filesystem::path& file, int filter) {
-    std::ifstream in(file, std::ios::binary);
-    const std::string content((std::istreambuf_iterator<char>(in)), {});
+    const std::string content = svc::read_file(file, std::size_t{1} << 30);
     archive* const writer = archive_write_new();
     archive_write_add_filter(writer, filter);
     archive_write_set_format_raw(writer);

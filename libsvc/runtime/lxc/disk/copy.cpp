@@ -15,6 +15,7 @@
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/processes/process.h"
+#include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::lxc {
@@ -22,7 +23,7 @@ namespace svc::lxc {
 namespace {
 
 constexpr const char* copy_program = "/bin/cp";
-constexpr std::chrono::milliseconds stop_check{100};
+constexpr std::chrono::milliseconds stop_check{20};  // short: it also guards the disk
 constexpr std::size_t max_complaint = 4096;
 
 // What the program says on its standard error; the rest beyond a limit is read and dropped, so that it never
@@ -68,9 +69,10 @@ void sync_copy(const std::filesystem::path& path) {
 
 }  // namespace
 
-void copy_tree(const std::filesystem::path& from, const std::filesystem::path& to,
+void copy_tree(const std::filesystem::path& from, const std::filesystem::path& to, const DiskFloor& floor,
                const std::stop_token& stop) {
     if (stop.stop_requested()) throw cancelled_copy();
+    const DiskRoom room(to.parent_path(), floor, "copy files of a container");
     Complaints complaints;
     SpawnOptions options;
     options.arguments = {copy_program,
@@ -86,14 +88,18 @@ void copy_tree(const std::filesystem::path& from, const std::filesystem::path& t
     options.ends_with_us = true;  // or it would go on in a folder that the next daemon makes anew
     options.descriptors = {{complaints.theirs(), STDERR_FILENO}};
     Child copier(options);
+    Rollback undo;
+    undo.add("copier", [&] {
+        copier.kill(SIGKILL);
+        copier.wait();
+    });
     std::optional<ExitStatus> status;
     while (!(status = copier.wait_for(stop_check))) {
         complaints.drain();
-        if (!stop.stop_requested()) continue;
-        copier.kill(SIGKILL);
-        copier.wait();
-        throw cancelled_copy();
+        if (stop.stop_requested()) throw cancelled_copy();
+        room.check();
     }
+    undo.dismiss();
     complaints.drain();
     if (status->code != 0) throw copy_error(complaints.text());
     failpoint("copy.copied");

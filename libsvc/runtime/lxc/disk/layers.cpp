@@ -38,8 +38,8 @@ void check_name(std::string_view name) {
 
 }  // namespace
 
-Layers::Layers(Layout layout, std::uint32_t id_base, std::uint32_t id_count)
-    : layout_(std::move(layout)), id_base_(id_base), id_count_(id_count) {
+Layers::Layers(Layout layout, std::uint32_t id_base, std::uint32_t id_count, const LayerLimits& limits)
+    : layout_(std::move(layout)), id_base_(id_base), id_count_(id_count), limits_(limits) {
     make_directories(layout_.layers(), 0711);
     for (const auto& entry : std::filesystem::directory_iterator(layout_.layers())) {
         if (!entry.path().filename().native().starts_with(temporary_prefix)) continue;
@@ -66,6 +66,9 @@ void Layers::add(std::string_view name, const std::filesystem::path& package, co
     UnpackOptions options;
     options.subtree = "rootfs";
     options.id_shift = id_base_;
+    options.limits = limits_.unpacked;
+    options.floor = limits_.floor;
+    options.floor_folder = layout_.layers();
     options.stop = progress.stop;
     options.progress = progress.report;
     const UnpackResult result = unpack_archive(package, rootfs, options);

@@ -11,6 +11,7 @@
 
 #include "libsvc/base/file.h"
 #include "libsvc/base/guarded.h"
+#include "libsvc/runtime/lxc/disk/layer_limits.h"
 #include "libsvc/runtime/lxc/layout.h"
 #include "libsvc/runtime/runtime.h"
 
@@ -20,7 +21,7 @@ namespace svc::lxc {
 class Layers final : public LayerStore {
   public:
     // Removes what an interrupted add(), remove() or export has left.
-    Layers(Layout layout, std::uint32_t id_base, std::uint32_t id_count);
+    Layers(Layout layout, std::uint32_t id_base, std::uint32_t id_count, const LayerLimits& limits = {});
 
     void add(std::string_view name, const std::filesystem::path& package, const Progress& progress) override;
     void remove(std::string_view name) override;
@@ -69,6 +70,7 @@ class Layers final : public LayerStore {
 
     Layout layout_;
     std::uint32_t id_base_, id_count_;
+    LayerLimits limits_;
     DiskCalls disks_;
     Guarded<std::map<std::string, unsigned, std::less<>>> claims_;
     std::atomic<unsigned> claims_on_all_{0};

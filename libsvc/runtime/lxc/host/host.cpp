@@ -76,7 +76,7 @@ Host::Host(LxcOptions options)
     : options_(checked(std::move(options))),
       context_(make_context(options_)),
       network_(network_options(options_)),
-      layers_(context_.layout, context_.id_base, context_.id_count),
+      layers_(context_.layout, context_.id_base, context_.id_count, options_.layer_limits),
       quota_(options_.state_dir),
       pins_(usable_cores()),
       unmounts_("lxc-unmounts", 1, most_unmounts) {}
@@ -196,7 +196,7 @@ void Host::snapshot(const StoredSpec& stored, const std::string& name, std::vect
     const TemporaryDirectory temporary = layers_.temporary();
     const std::filesystem::path folder = temporary.path() / "layer";
     make_folder(folder, 0711, 0);
-    copy_tree(layout().upper(id), folder / "rootfs", stop);
+    copy_tree(layout().upper(id), folder / "rootfs", options_.layer_limits.floor, stop);
     finish_layer(folder, own_paths(stored, std::move(leave_out)));
     failpoint("host.snapshot_copied");
     layers_.publish_captured(name, folder);
@@ -216,7 +216,7 @@ void Host::restore(const StoredSpec& stored, const std::string& name, const std:
     // Both count until the old one is gone.
     if (stored.project != 0)
         quota_.limit(stored.project, {restored}, stored.spec.disk_bytes + layers_.size(name));
-    copy_tree(layout().layer_rootfs(name) / ".", restored, stop);
+    copy_tree(layout().layer_rootfs(name) / ".", restored, options_.layer_limits.floor, stop);
     exchange(restored, upper);
     remove_tree(restored);
     failpoint("host.old_disk_removed");
