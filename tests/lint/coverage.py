@@ -11,20 +11,11 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from known_tests import ROOT, known_tests
+
 METHODS = ("get", "post", "put", "patch", "delete")
 ELSEWHERE = {("GET", "/internal/1.0/metrics")}  # on a listener of its own
 OTHERS = {"Instance-local control API", "Stream gateway"}
-
-
-def existing_tests():
-    found = set()
-    for path in (ROOT / "tests").rglob("*"):
-        if path.suffix == ".py":
-            found.add(path.name)
-        elif path.suffix == ".cpp":
-            found |= set(re.findall(r'TEST_CASE(?:_METHOD)?\((?:\w+,\s*)?"([^"]+)"', path.read_text()))
-    return found
 
 
 def table():
@@ -40,7 +31,7 @@ def table():
 def main():
     document = json.loads(pathlib.Path(sys.argv[1]).read_text())
     routes = {(method.upper(), path) for path, item in document["paths"].items() for method in METHODS if method in item}
-    tests = existing_tests()
+    tests = known_tests()
     faults, rows = [], set()
     for heading, row, names in table():
         if heading not in OTHERS:
