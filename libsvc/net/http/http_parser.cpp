@@ -1,5 +1,6 @@
 #include "libsvc/net/http/http_parser.h"
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -98,8 +99,23 @@ struct RequestParser::State {
     http::request_parser<http::buffer_body> parser;
     std::size_t header_count;
     bool begun = false;
+    std::size_t scanned = 0;  // of the bytes that the parser has not taken
+    bool scan_done = false;
 
     const auto& fields() const { return parser.get(); }
+
+    // A line that begins with a space would be part of the line before it; not every reader agrees.
+    void check_lines(std::string_view unread) {
+        while (!scan_done) {
+            const auto end = unread.find('\n', scanned);
+            scanned = std::min(end, unread.size());
+            if (end == std::string_view::npos || end + 1 == unread.size()) return;
+            scanned = end + 1;
+            if (unread[scanned] == ' ' || unread[scanned] == '\t')
+                refuse("request header must not have folded lines");
+            scan_done = unread[scanned] == '\r';  // an empty line
+        }
+    }
 
     // Beast accepts these.
     void check_header() const {
@@ -143,9 +159,12 @@ bool RequestParser::take_header(InputBuffer& in) {
     state_->begun = true;
     while (!parser.is_header_done()) {
         ErrorCodeOfBoost error;
+        state_->check_lines(in.view());
+        const std::size_t before = in.view().size();
         const bool progress = put(parser, in, error);
         if (error) refuse("request is malformed: " + to_lower(error.message()));
         if (!progress) return false;
+        state_->scanned -= std::min(state_->scanned, before - in.view().size());
     }
     parser.eager(true);
     state_->check_header();
