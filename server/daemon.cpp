@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "libsvc/base/error.h"
@@ -9,9 +10,11 @@
 #include "libsvc/blobs/dir_blob_store.h"
 #include "libsvc/management/management_service.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
+#include "server/http/listener_limits.h"
 #include "server/http/middleware.h"
 #include "server/metrics/cluster_metrics.h"
 #include "server/metrics/hypervisor_metrics.h"
+#include "server/process/file_limit.h"
 #include "server/process/local_socket.h"
 #include "server/routes/api.h"
 #include "server/routes/routes.h"
@@ -29,6 +32,16 @@ constexpr std::chrono::seconds last_responses{2};  // what a stopping server giv
 std::string host_name() {
     std::array<char, 256> name{};
     return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+// A connection takes a file: half of all are left for the instances and the service's own work.
+ServerLimits server_limits(const Options& options) {
+    ServerLimits limits = options.limits;
+    limits.max_connections = std::min(limits.max_connections, process::file_limit() / 2);
+    if (limits.max_connections < options.limits.max_connections)
+        log::warning("max_connections is lowered to half of the limit of open files",
+                     {{"connections", std::to_string(limits.max_connections)}});
+    return limits;
 }
 
 void publish_log(EventBus& events, log::Level level, std::string_view message, const log::Fields& fields) {
@@ -69,6 +82,7 @@ class Daemon::Parts {
     ClusterMetrics cluster_metrics;
     std::shared_ptr<TlsContext> tls;
     ThreadPool workers;
+    ThreadPool strangers;  // run the requests of clients that are not trusted
     Middleware middleware;
     HttpServer server;
     std::vector<std::string> addresses;
@@ -82,6 +96,7 @@ class Daemon::Parts {
     void listen_metrics();
     void disconnect_distrusted();
     ServerIdentity identity() const;
+    ConnectionShares shares() const;
 };
 
 Daemon::Parts::Parts(Options given)
@@ -101,10 +116,12 @@ Daemon::Parts::Parts(Options given)
       services(routed_services()),
       cluster_metrics(metrics, management.nodes(), management.instances(), management.applications(), events),
       workers("request", options.workers, options.request_queue),
-      middleware({authenticator, management.tokens(), metrics, ids, clock, workers, host_name(),
-                  options.max_upload, options.max_requests_per_second},
-                 api_routes(services), metrics_routes(services)),
-      server(middleware, workers, options.limits, options.io_threads) {
+      strangers("stranger", std::max<std::size_t>(options.workers / 2, 1), options.request_queue),
+      middleware(
+          {authenticator, management.tokens(), metrics, ids, clock, workers, host_name(), options.max_upload,
+           options.max_requests_per_second, known_to(management.instances()), &strangers},
+          api_routes(services), metrics_routes(services)),
+      server(middleware, workers, server_limits(options), options.io_threads) {
     management.certificates().on_removed([this] { disconnect_distrusted(); });
 }
 
@@ -144,10 +161,15 @@ ServerIdentity Daemon::Parts::identity() const {
     return identity;
 }
 
+ConnectionShares Daemon::Parts::shares() const {
+    return {server_limits(options).max_connections, options.peer_connections, options.instance_connections};
+}
+
 // Requests use the services: their threads end first.
 Daemon::Parts::~Parts() {
     server.stop(std::chrono::milliseconds(0));
     workers.stop();
+    strangers.stop();
 }
 
 void Daemon::Parts::make_tls() {
@@ -161,24 +183,28 @@ void Daemon::Parts::make_tls() {
 
 void Daemon::Parts::listen_api() {
     process::make_socket_folder(options.socket);
-    server.listen_unix(std::string(local_listener), options.socket, 0660, process::socket_group());
+    server.listen_unix(std::string(local_listener), options.socket, 0660, process::socket_group(),
+                       local_limits());
     addresses.push_back("unix:" + options.socket.string());
-    server.listen_unix(std::string(agent_listener), state.agent_sockets() / "server.unix", 0666);
+    server.listen_unix(std::string(agent_listener), state.agent_sockets() / "server.unix", 0666, -1,
+                       agent_limits(shares()));
     for (const std::string& address : options.listen)
-        api_addresses.push_back("https://" + server.listen_tcp(std::string(tls_listener), address, tls));
+        api_addresses.push_back("https://" + server.listen_tcp(std::string(tls_listener), address, tls,
+                                                               tls_limits(shares(), authenticator)));
     addresses.insert(addresses.end(), api_addresses.begin(), api_addresses.end());
 }
 
 void Daemon::Parts::listen_metrics() {
     if (!options.metrics_listen.empty())
         addresses.push_back(with_context("metrics_listen", [&] {
-            return "http://" +
-                   server.listen_tcp(std::string(metrics_listener), options.metrics_listen, nullptr);
+            return "http://" + server.listen_tcp(std::string(metrics_listener), options.metrics_listen,
+                                                 nullptr, metrics_limits(shares()));
         }));
     if (!options.hypervisor_listen.empty())
         addresses.push_back(with_context("hypervisor_listen", [&] {
             return "https://" +
-                   server.listen_tcp(std::string(hypervisor_listener), options.hypervisor_listen, tls) +
+                   server.listen_tcp(std::string(hypervisor_listener), options.hypervisor_listen, tls,
+                                     tls_limits(shares(), authenticator)) +
                    "/1.0/metrics";  // tells it from the API
         }));
 }

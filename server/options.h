@@ -64,6 +64,8 @@ struct Options {
     std::uint64_t max_log = std::uint64_t{16} << 20U;    // bytes
 
     ServerLimits limits;
+    std::size_t peer_connections = 256;     // of an address that is not trusted
+    std::size_t instance_connections = 64;  // of an instance
     unsigned io_threads = 2;
     std::size_t workers = 8;                     // threads that run requests
     std::size_t request_queue = 10'000;          // requests waiting for one of them

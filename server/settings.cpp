@@ -12,6 +12,7 @@ namespace {
 using namespace process;
 using Key = std::string_view;
 
+constexpr std::uint64_t least_buffered = std::uint64_t{1} << 20U;
 constexpr std::uint64_t max_32 = std::numeric_limits<std::uint32_t>::max();
 
 void apply_ports(Options& options, Key key, const Json& value) {
@@ -30,6 +31,15 @@ std::chrono::milliseconds read_milliseconds(Key key, const Json& value) {
     const Duration duration = read_duration(key, value);
     if (duration < std::chrono::milliseconds(1)) throw_invalid(key, "must be longer than a millisecond");
     return std::chrono::duration_cast<std::chrono::milliseconds>(duration);
+}
+
+// The shares of those who are not trusted: together a quarter, each an eighth of that.
+void apply_buffered(Options& options, Key key, const Json& value) {
+    const std::uint64_t bytes = read_size(key, value);
+    if (bytes < least_buffered) throw_invalid(key, "must be at least 1MB");
+    options.limits.buffered_bytes = bytes;
+    options.limits.untrusted_bytes = bytes / 4;
+    options.limits.untrusted_bytes_each = bytes / 32;
 }
 
 void apply_log_level(Options& options, Key key, const Json& value) {
@@ -181,6 +191,19 @@ constexpr std::array server_settings{
     Setting{
         "max_connections", "", "connections at once",
         [](Options& o, Key k, const Json& v) { o.limits.max_connections = read_count(k, v, 1, 1'000'000); }},
+    Setting{"reserved_connections", "", "of these, for root on the local socket; a quarter at most",
+            [](Options& o, Key k, const Json& v) {
+                o.limits.reserved_connections = read_count(k, v, 0, 1'000'000);
+            }},
+    Setting{"max_peer_connections", "", "connections of an address that is not trusted",
+            [](Options& o, Key k, const Json& v) { o.peer_connections = read_count(k, v, 1, 1'000'000); }},
+    Setting{
+        "max_instance_connections", "", "connections of an instance",
+        [](Options& o, Key k, const Json& v) { o.instance_connections = read_count(k, v, 1, 1'000'000); }},
+    Setting{"max_buffered", "", "bytes of requests in memory; a quarter for all that are not trusted",
+            apply_buffered},
+    Setting{"least_rate", "", "bytes a second that a client sends or takes on average; 0: not limited",
+            [](Options& o, Key k, const Json& v) { o.limits.least_rate = read_size(k, v); }},
     Setting{
         "max_websockets", "", "WebSockets at once",
         [](Options& o, Key k, const Json& v) { o.limits.max_websockets = read_count(k, v, 1, 1'000'000); }},

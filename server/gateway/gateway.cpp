@@ -1,9 +1,12 @@
 #include "server/gateway/gateway.h"
 
+#include <algorithm>
+
 #include "libsvc/base/error.h"
 #include "server/gateway/addresses.h"
 #include "server/gateway/client_url.h"
 #include "server/gateway/service_metrics.h"
+#include "server/process/file_limit.h"
 #include "server/process/local_socket.h"
 
 namespace svc::gateway {
@@ -12,6 +15,10 @@ namespace {
 
 constexpr std::chrono::seconds last_responses{2};  // what a stopping gateway gives running requests
 constexpr std::size_t request_workers = 8, most_queued = 10'000;
+constexpr std::size_t most_connections = 24'000;
+constexpr std::size_t connections_of_an_address =
+    1000;  // without a WebSocket; many clients may have one address
+constexpr std::size_t metrics_connections = 64;
 
 StreamGatewayOptions service_options(const Options& options, const Seams& seams,
                                      const StateDirectory& state) {
@@ -47,11 +54,27 @@ std::shared_ptr<TlsContext> make_tls(const Options& options, const StateDirector
                                         std::vector{make_instance_identity(state, clock)});
 }
 
+// A connection takes a file: the service's own work needs some.
 ServerLimits server_limits() {
     ServerLimits limits;
-    limits.max_connections = 24'000;
+    limits.max_connections = std::min(most_connections, process::file_limit() * 3 / 4);
     limits.max_websockets = 20'000;
     limits.websocket.max_message = RelayLimits{}.message_bytes;
+    return limits;
+}
+
+// Browsers, and the streamers of instances, are not trusted until their token has opened a WebSocket.
+ListenerLimits client_limits() {
+    ListenerLimits limits;
+    limits.standing = [](const Peer&) { return Standing::untrusted; };
+    limits.untrusted = server_limits().max_connections / 2;
+    limits.each = connections_of_an_address;
+    return limits;
+}
+
+ListenerLimits metrics_limits() {
+    ListenerLimits limits = client_limits();
+    limits.untrusted = limits.each = metrics_connections;
     return limits;
 }
 
@@ -82,12 +105,15 @@ void Gateway::listen() {
     process::make_socket_folder(options_.socket);
     server_.listen_unix(std::string(local_listener), options_.socket, 0600);
     addresses_.push_back("unix:" + options_.socket.string());
-    const std::string address = server_.listen_tcp(std::string(api_listener), options_.listen, tls_);
+    const std::string address =
+        server_.listen_tcp(std::string(api_listener), options_.listen, tls_, client_limits());
     addresses_.push_back("https://" + address);
     context_.instance_url = options_.instance_url.empty() ? own_url(address) : options_.instance_url;
     if (options_.metrics_listen.empty() || options_.metrics_user.empty()) return;
     addresses_.push_back(with_context("metrics_listen", [&] {
-        return "https://" + server_.listen_tcp(std::string(metrics_listener), options_.metrics_listen, tls_) +
+        return "https://" +
+               server_.listen_tcp(std::string(metrics_listener), options_.metrics_listen, tls_,
+                                  metrics_limits()) +
                "/internal/1.0/metrics";
     }));
 }

@@ -49,7 +49,7 @@ void Authenticator::check(Access access, const Request& request) const {
         case Access::trusted:
             if (trust(*request.peer) != Trust::trusted) throw Error(ErrorCode::forbidden, "Not Authorized");
             return;
-        case Access::token:  // the handler checks a token that is there
+        case Access::token:  // who asks checks a token that is there
             if (!request.headers.find("Authorization") && trust(*request.peer) != Trust::trusted)
                 throw Error(ErrorCode::unauthenticated, "missing token");
             return;
@@ -70,7 +70,7 @@ InstanceQuestion known_to(const InstanceService& instances) {
 std::string token_instance(const Request& request, const AgentTokens& tokens,
                            const InstanceQuestion& exists) {
     std::string instance = tokens.check(request.headers.get("Authorization"));
-    if (!exists(instance)) throw Error(ErrorCode::forbidden, "Not Authorized");
+    if (!exists || !exists(instance)) throw Error(ErrorCode::forbidden, "Not Authorized");
     return instance;
 }
 

@@ -1,5 +1,8 @@
 #include "server/http/middleware.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "libsvc/base/error.h"
 #include "server/http/query.h"
 #include "server/http/response.h"
@@ -7,6 +10,8 @@
 namespace svc::server {
 
 namespace {
+
+constexpr std::uint64_t max_stranger_body = 64U << 10;  // an instance's report, a certificate with a password
 
 std::vector<Route> scrape_routes(const MetricsRegistry& metrics) {
     return {{Method::get, "/internal/1.0/metrics", Access::everyone, Dispatch::on_pool, "metrics",
@@ -43,6 +48,15 @@ void Middleware::begin(const Request& request) {
 
 void Middleware::check(const Request& request) {
     parts_.authenticator.check(request.route->access, request);
+    if (request.route->access == Access::token && request.headers.find("Authorization")) check_token(request);
+}
+
+// What an instance says of itself, it says with its own token.
+void Middleware::check_token(const Request& request) const {
+    const std::string sender = token_instance(request, parts_.tokens, parts_.instance_exists);
+    const auto reported = request.params.find("id");
+    if (request.method == Method::patch && reported != request.params.end() && reported->second != sender)
+        throw Error(ErrorCode::forbidden, "Not Authorized");
 }
 
 // Only octet-streams are uploads. All other bodies are read into memory: JSON, whatever content type they
@@ -50,30 +64,40 @@ void Middleware::check(const Request& request) {
 void Middleware::adapt(const Request& request, RequestPlan& plan) {
     if (!is_octet_stream(request)) plan.open_upload = {};
     if (plan.open_upload) plan.max_body = parts_.max_upload;
+    if (is_trusted(request)) return;
+    plan.max_body = std::min(plan.max_body, max_stranger_body);
+    plan.pool = parts_.strangers;
     const Duration delay = delay_of(request);
-    if (delay > Duration::zero()) plan.handler = delayed(std::move(plan.handler), delay);
+    if (delay > Duration::zero()) plan.handler = delayed(plan, delay);
+}
+
+bool Middleware::is_trusted(const Request& request) const {
+    return parts_.authenticator.trust(*request.peer) == Trust::trusted;
 }
 
 // Clients that are trusted with everything are not delayed: they need no flood to do harm.
 Duration Middleware::delay_of(const Request& request) {
     const Peer& peer = *request.peer;
     const bool paced = peer.listener == tls_listener || peer.listener == agent_listener;
-    if (!paced || parts_.authenticator.trust(peer) == Trust::trusted) return Duration::zero();
+    if (!paced) return Duration::zero();
     return pacer_.delay(source_of(request, parts_.tokens));
 }
 
-// No thread is held while the delay passes.
-Handler Middleware::delayed(Handler handler, Duration delay) {
-    return [this, handler = std::move(handler), delay](Request& request) {
+// No thread is held while the delay passes. The body is moved and not copied.
+Handler Middleware::delayed(const RequestPlan& plan, Duration delay) {
+    ThreadPool& pool = plan.pool ? *plan.pool : parts_.workers;
+    return [this, &pool, handler = plan.handler, delay](Request& request) {
+        std::string body = std::exchange(request.body, std::string());
+        const auto kept = std::make_shared<Request>(request);
+        kept->body = std::move(body);
         Response response;
-        response.later = [this, handler, delay, request](const Responder& respond) {
-            timer_.after(delay, [this, handler, respond, request] {
-                const auto run = [handler, respond, request = Request(request)]() mutable {
-                    Response answer = handler(request);
+        response.later = [this, &pool, handler, delay, kept](const Responder& respond) {
+            timer_.after(delay, [handler, &pool, respond, kept] {
+                const auto run = [handler, respond, kept] {
+                    Response answer = handler(*kept);
                     answer.later ? answer.later(respond) : respond(std::move(answer));
                 };
-                if (!parts_.workers.post(run))
-                    respond(failure(Error(ErrorCode::exhausted, "server is too busy")));
+                if (!pool.post(run)) respond(failure(Error(ErrorCode::exhausted, "server is too busy")));
             });
         };
         return response;

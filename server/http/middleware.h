@@ -22,6 +22,8 @@ struct MiddlewareParts {
     std::string host;                            // label of the metrics
     std::uint64_t max_upload = 0;                // bytes
     std::size_t max_requests_per_second = 1000;  // of each source that is not trusted; more are delayed
+    InstanceQuestion instance_exists = {};       // empty: no token opens anything
+    ThreadPool* strangers = nullptr;  // run requests of clients that are not trusted; null: `workers`
 };
 
 // Thread-safe. What `parts` refers to outlives it.
@@ -40,8 +42,10 @@ class Middleware final : public RoutedService {
 
   private:
     void announce(const std::vector<Transport>& transports, const std::vector<Route>& routes);
+    void check_token(const Request& request) const;
+    bool is_trusted(const Request& request) const;
     Duration delay_of(const Request& request);
-    Handler delayed(Handler handler, Duration delay);
+    Handler delayed(const RequestPlan& plan, Duration delay);
 
     MiddlewareParts parts_;
     HttpMetrics http_metrics_;

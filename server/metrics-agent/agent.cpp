@@ -11,6 +11,17 @@ ServerLimits server_limits() {
     limits.max_connections = 1000;
     limits.max_websockets = 0;
     limits.uploads_at_once = 0;
+    // A batch of each connection fits.
+    limits.untrusted_bytes = limits.untrusted_bytes_each = limits.buffered_bytes;
+    return limits;
+}
+
+// Instances may come by the address of one host. They leave room for who collects.
+ListenerLimits writers() {
+    ListenerLimits limits;
+    limits.standing = [](const Peer&) { return Standing::untrusted; };
+    limits.untrusted = 900;
+    limits.each = 600;
     return limits;
 }
 
@@ -21,9 +32,11 @@ Agent::Agent(const Options& options, const Clock& clock)
       service_(collector_),
       workers_("metrics", 2, 1000),
       server_(service_, workers_, server_limits(), 1),
-      write_address_(with_context(
-          "listen",
-          [&] { return server_.listen_tcp(std::string(write_listener), options.listen, nullptr); })),
+      write_address_(with_context("listen",
+                                  [&] {
+                                      return server_.listen_tcp(std::string(write_listener), options.listen,
+                                                                nullptr, writers());
+                                  })),
       scrape_address_(with_context(
           "metrics-listen",
           [&] { return server_.listen_tcp(std::string(scrape_listener), options.metrics_listen, nullptr); })),

@@ -23,4 +23,11 @@ void raise_file_limit() {
               {{"files", std::to_string(limit.rlim_cur)}, {"before", std::to_string(before)}});
 }
 
+std::size_t file_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        throw system_error("cannot read the limit of open files", errno);
+    return limit.rlim_cur;
+}
+
 }  // namespace svc::process

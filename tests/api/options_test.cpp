@@ -64,8 +64,22 @@ TEST_CASE_METHOD(Setup, "values out of range are refused") {
          {"subnet: 8.8.8.8/20", "subnet: 192.168.1.1/31", "bridge: much-too-long-name", "workers: 0",
           "port_range: 9-3", "port_range: 0-3", "listen: 8444", "listen: '::1:80'", "boot_timeout: soon",
           "simulated_fail_share: 1.5", "max_body: -1", "node_name: -a", "log_level: 3", "header_timeout: 0",
-          "state_dir: ''", "address: 1.2.3"})
+          "state_dir: ''", "address: 1.2.3", "max_buffered: 1000", "max_peer_connections: 0",
+          "max_instance_connections: 0", "least_rate: slow", "reserved_connections: -1"})
         CHECK_FALSE(refusal(std::string(line) + "\n").empty());
+}
+
+TEST_CASE_METHOD(Setup, "the shares of memory follow from the whole") {
+    write("max_buffered: 32MB\nleast_rate: 0\nreserved_connections: 3\nmax_peer_connections: 4\n"
+          "max_instance_connections: 5\n");
+    const Options options = read();
+    CHECK(options.limits.buffered_bytes == 32U << 20U);
+    CHECK(options.limits.untrusted_bytes == 8U << 20U);
+    CHECK(options.limits.untrusted_bytes_each == 1U << 20U);
+    CHECK(options.limits.least_rate == 0);
+    CHECK(options.limits.reserved_connections == 3);
+    CHECK(options.peer_connections == 4);
+    CHECK(options.instance_connections == 5);
 }
 
 TEST_CASE_METHOD(Setup, "a named file must be there the default one need not") {

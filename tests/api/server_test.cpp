@@ -3,8 +3,11 @@
 
 #include "libsvc/base/strings.h"
 #include "tests/support/golden.h"
+#include "tests/support/image_package.h"
 #include "tests/support/normalise.h"
 #include "tests/support/test_daemon.h"
+#include "tests/support/tls_client.h"
+#include "tests/unit/net/test_server.h"
 
 namespace svc::test {
 
@@ -78,6 +81,53 @@ TEST_CASE("the instances socket shows token routes alone") {
     }
     CHECK(inside.get("/1.0/artifacts").error() == "missing token");
     CHECK(inside.patch("/1.0/containers/x", Json::object({{"desired_status", "stopped"}})).status == 401);
+}
+
+// A client that hears the refusal although the body has not come was refused by its header alone.
+TEST_CASE("whoever may not make a request is refused before its body is read") {
+    TestDaemon daemon;
+    daemon.api().add_image("base", image_package());
+    const std::string id = daemon.api().launch("base");
+    const std::string other = daemon.api().launch("base");
+    const auto status_of = [](const Target& target, const std::string& line, const std::string& fields) {
+        return ask(target, line + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n" + fields + "\r\n{")
+            .status;
+    };
+    const std::string own = "Authorization: " + daemon.bearer(id) + "\r\n";
+    const Target agent = daemon.agent_target();
+    CHECK(status_of(agent, "PATCH /1.0/instances/" + id, "") == 401);
+    CHECK(status_of(agent, "PATCH /1.0/instances/" + id, "Authorization: bearer x\r\n") == 403);
+    CHECK(status_of(agent, "PATCH /1.0/containers/" + other, own) == 403);
+    CHECK(status_of(agent, "PATCH /1.0/instances/absent", own) == 403);
+    CHECK(status_of(agent, "PATCH /1.0/instances/" + id,
+                    "Authorization: " + daemon.bearer("dc10nquc5ee4f6u48mqg") + "\r\n") == 403);
+    CHECK(status_of(agent, "POST /1.0/instances", own) == 404);
+    CHECK(status_of(agent, "GET /1.0/artifacts", own) == 400);
+    CHECK(status_of(daemon.local_target(), "GET /1.0/instances", "") == 400);
+    CHECK(status_of(daemon.local_target(), "PATCH /1.0/instances/" + id, "Authorization: bearer x\r\n") ==
+          403);
+}
+
+TEST_CASE("what is no body at all is no body of a get") {
+    TestDaemon daemon;
+    CHECK(ask(daemon.local_target(), "GET /1.0 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n").status ==
+          200);
+    CHECK(ask(daemon.local_target(),
+              "GET /1.0 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+              .status == 200);
+}
+
+TEST_CASE("clients that are not trusted send short bodies") {
+    TestDaemon daemon;
+    daemon.api().add_image("base", image_package());
+    const std::string id = daemon.api().launch("base");
+    const std::string fields = "Host: x\r\nContent-Length: 70000\r\n\r\n";
+    const std::string token = "Authorization: " + daemon.bearer(id) + "\r\n";
+    CHECK(ask(daemon.agent_target(), "PATCH /1.0/instances/" + id + " HTTP/1.1\r\n" + token + fields)
+              .body.find("request body is longer than 65536 bytes") != std::string::npos);
+    TlsClient guest(daemon.tls_target(), TlsVersion::tls13);
+    guest.send("POST /1.0/certificates HTTP/1.1\r\n" + fields);
+    CHECK(guest.read_to_end().find("request body is longer than 65536 bytes") != std::string::npos);
 }
 
 TEST_CASE("unknown paths and methods are not found") {

@@ -21,11 +21,23 @@ ServerLimits limits() {
     limits.max_connections = 2000;
     limits.max_websockets = 0;
     limits.uploads_at_once = 4;
+    limits.buffered_bytes = 192U << 20;  // ControlService counts large ones more closely
     return limits;
 }
 
 bool may_connect(const Peer& peer) {
     return peer.uid == 0 || peer.uid == instance_user || peer.uid == geteuid();
+}
+
+// Root finds a place whatever the instance's user does.
+Standing standing_of(const Peer& peer) {
+    return peer.uid == 0 || peer.uid == geteuid() ? Standing::reserved : Standing::trusted;
+}
+
+ListenerLimits control_limits() {
+    ListenerLimits limits;
+    limits.standing = standing_of;
+    return limits;
 }
 
 }  // namespace
@@ -37,7 +49,7 @@ class ControlServer::Implementation {
           pool_("control", workers, waiting_requests),
           server_(service_, pool_, limits(), 1) {
         server_.accept_only(may_connect);
-        server_.listen_unix("control", socket, socket_mode);
+        server_.listen_unix("control", socket, socket_mode, -1, control_limits());
         give_to_user(socket);
         server_.start();
     }

@@ -10,7 +10,6 @@ using Steady = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::size_t buffered_step = 64U << 10;
 constexpr std::size_t piece_size = 1U << 20;
 
 // A piece of an upload. Its memory is not zeroed, so that pages that are never filled cost nothing.
@@ -25,8 +24,8 @@ struct Piece {
 // One of the uploads that the server receives at the same time (ServerLimits::uploads_at_once).
 class UploadSlot {
   public:
-    explicit UploadSlot(ServerShare& share) : share_(share) {
-        taken_ = share_.uploads.fetch_add(1) < share_.limits.uploads_at_once;
+    UploadSlot(ServerShare& share, const Place& place) : share_(share) {
+        taken_ = share_.uploads.fetch_add(1) < ServerShare::open_to(place, share_.limits.uploads_at_once);
     }
     ~UploadSlot() { share_.uploads.fetch_sub(1); }
     UploadSlot(const UploadSlot&) = delete;
@@ -41,6 +40,7 @@ class UploadSlot {
 }  // namespace
 
 void BodyReceiver::refuse_length() {
+    if (x_.plan.max_body == 0) return x_.fail(ErrorCode::invalid_argument, "request must not have a body");
     x_.fail(ErrorCode::invalid_argument,
             "request body is longer than " + std::to_string(x_.plan.max_body) + " bytes");
 }
@@ -62,22 +62,37 @@ BodyReceiver::Task<void> BodyReceiver::send_continue() {
     if (waits && !co_await connection_.send("HTTP/1.1 100 Continue\r\n\r\n")) x_.broken = true;
 }
 
+// Memory is taken for bytes that have come, whatever length the header tells.
 BodyReceiver::Task<void> BodyReceiver::receive_buffered() {
     co_await send_continue();
     std::string& body = x_.request.body;
     while (!x_.broken && !x_.fault && !x_.body_complete()) {
         const std::size_t before = body.size();
-        const std::size_t room = x_.request.content_length
-                                     ? std::min<std::uint64_t>(x_.body_left(), buffered_step)
-                                     : buffered_step;
-        body.resize(before + room);
-        const std::size_t filled = co_await fill(body.data() + before, room);
-        body.resize(before + filled);
+        body.resize(before + std::min<std::uint64_t>(in_.view().size(), room_of_body()));
+        body.resize(before + take_buffered(body.data() + before, body.size() - before));
+        if (!connection_.place().hold(body.size() + in_.view().size())) x_.fail_for_memory();
+        if (x_.fault || x_.body_complete() || body.size() > before) continue;
+        x_.broken = !co_await receive_more();
     }
+    if (x_.fault) std::string().swap(body);
+}
+
+std::uint64_t BodyReceiver::room_of_body() const {
+    return x_.request.content_length ? x_.body_left() : in_.view().size();
+}
+
+BodyReceiver::Task<bool> BodyReceiver::receive_more() {
+    const auto begin = Steady::now();
+    const std::size_t before = in_.view().size();
+    const auto deadline = patience_.deadline(begin);
+    const bool any = co_await connection_.receive(in_, deadline);
+    patience_.waited(Steady::now() - begin);
+    patience_.moved(in_.view().size() - before);
+    co_return any;
 }
 
 BodyReceiver::Task<void> BodyReceiver::receive_upload() {
-    const UploadSlot slot(connection_.share());
+    const UploadSlot slot(connection_.share(), connection_.place());
     if (!slot.taken()) {
         x_.fail(ErrorCode::exhausted, "too many uploads at once");
         co_return;
@@ -87,7 +102,7 @@ BodyReceiver::Task<void> BodyReceiver::receive_upload() {
         sink = x_.plan.open_upload(x_.request);
         if (!sink) throw Error(ErrorCode::internal, "upload has no destination");
     };
-    const auto task = PoolTask::start(connection_.share().pool, connection_.shared_loop(), open);
+    const auto task = PoolTask::start(pool(), connection_.shared_loop(), open);
     if (!task) {
         x_.fail(ErrorCode::exhausted, "server is too busy");
         co_return;
@@ -96,7 +111,7 @@ BodyReceiver::Task<void> BodyReceiver::receive_upload() {
     if (!x_.fault) co_await send_continue();
     if (!x_.fault && !x_.broken) co_await feed_sink(sink);
     if (x_.fault || x_.broken)
-        release_on_pool(connection_.share().pool, std::move(sink));
+        release_on_pool(pool(), std::move(sink));
     else
         x_.request.upload = std::move(sink);
 }
@@ -119,7 +134,7 @@ BodyReceiver::Task<void> BodyReceiver::feed_sink(std::shared_ptr<BodySink> sink)
             if (writing.size > 0) sink->write(writing.view());
             if (last) sink->finish();
         };
-        task = co_await PoolTask::start_when_free(connection_, write);
+        task = co_await PoolTask::start_when_free(pool(), connection_, write);
         if (!task) {
             x_.fail(ErrorCode::exhausted, "server is too busy");
             co_return;
@@ -132,18 +147,21 @@ BodyReceiver::Task<void> BodyReceiver::feed_sink(std::shared_ptr<BodySink> sink)
 BodyReceiver::Task<std::size_t> BodyReceiver::fill(char* out, std::size_t room) {
     std::size_t filled = 0;
     while (filled < room && !x_.body_complete() && !x_.fault) {
-        const auto deadline = Steady::now() + connection_.share().limits.body_idle_time;
         const std::size_t taken = take_buffered(out + filled, room - filled);
         if (taken > 0) {
             filled += taken;
         } else if (x_.request.content_length) {
             const std::size_t wanted = std::min<std::uint64_t>(room - filled, x_.body_left());
+            const auto begin = Steady::now();
+            const auto deadline = patience_.deadline(begin);
             const std::size_t got = co_await connection_.receive_into(out + filled, wanted, deadline);
             if (got == 0) break;
+            patience_.waited(Steady::now() - begin);
+            patience_.moved(got);
             filled += got;
             x_.received += got;
         } else if (!x_.body_complete() && !x_.fault) {
-            if (!co_await connection_.receive(in_, deadline)) break;
+            if (!co_await receive_more()) break;
         }
     }
     x_.broken = filled < room && !x_.body_complete() && !x_.fault;

@@ -13,7 +13,10 @@ class BodyReceiver {
 
     // `in` has the bytes that came after the header, and keeps those that come after the body.
     BodyReceiver(Connection& connection, InputBuffer& in, Exchange& exchange)
-        : connection_(connection), in_(in), x_(exchange) {}
+        : connection_(connection),
+          in_(in),
+          x_(exchange),
+          patience_(connection.share().limits.body_idle_time, connection.share().limits.least_rate) {}
     // Afterwards the body is complete, or x.fault or x.broken is set.
     Task<void> receive();
 
@@ -21,6 +24,9 @@ class BodyReceiver {
     Task<void> receive_buffered();
     Task<void> receive_upload();
     Task<void> feed_sink(std::shared_ptr<BodySink> sink);
+    std::uint64_t room_of_body() const;
+    Task<bool> receive_more();
+    ThreadPool& pool() { return x_.pool(connection_.share()); }
     Task<std::size_t> fill(char* out, std::size_t room);
     std::size_t take_buffered(char* out, std::size_t room);
     Task<void> send_continue();
@@ -29,6 +35,7 @@ class BodyReceiver {
     Connection& connection_;
     InputBuffer& in_;
     Exchange& x_;
+    Patience patience_;
 };
 
 }  // namespace svc::net

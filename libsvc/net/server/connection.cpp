@@ -22,13 +22,16 @@ Event event_of(IoState state) {
 }  // namespace
 
 Connection::Connection(std::shared_ptr<IoLoop> loop, std::shared_ptr<ServerShare> share,
-                       FileDescriptor socket, std::shared_ptr<const Peer> peer, const TlsContext* tls)
+                       std::unique_ptr<Place> place, FileDescriptor socket, std::shared_ptr<const Peer> peer,
+                       const TlsContext* tls)
     : loop_(std::move(loop)),
       share_(std::move(share)),
+      place_(std::move(place)),
       peer_(std::move(peer)),
       id_(share_->next_id++),
       descriptor_(loop_->context),
-      timer_(loop_->context) {
+      timer_(loop_->context),
+      reply_patience_(share_->limits.write_idle_time, share_->limits.least_rate) {
     const int fd = socket.get();
     stream_ = tls != nullptr ? std::make_unique<ByteStream>(fd, *tls) : std::make_unique<ByteStream>(fd);
     descriptor_.assign(fd);
@@ -41,7 +44,6 @@ Connection::~Connection() {
     loop_->connections.erase(id_);
     loop_->peers.with([this](auto& peers) { peers.erase(id_); });
     close();
-    share_->remove_connection();
 }
 
 void Connection::close() {
@@ -134,9 +136,8 @@ Connection::Task<void> Connection::sleep(Milliseconds duration) {
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, error));
 }
 
-Connection::Task<bool> Connection::handshake() {
+Connection::Task<bool> Connection::handshake(Instant deadline) {
     if (!stream_->is_tls()) co_return true;
-    const auto deadline = std::chrono::steady_clock::now() + share_->limits.header_time;
     for (;;) {
         const IoResult result = stream_->handshake();
         if (result.state == IoState::done) break;
@@ -183,10 +184,14 @@ Connection::Task<bool> Connection::send(std::string_view data, bool more_follows
         const IoResult result = stream_->write(data.data(), data.size(), more_follows);
         if (result.state == IoState::done) {
             data.remove_prefix(result.bytes);
+            reply_patience_.moved(result.bytes);
             continue;
         }
-        const auto deadline = std::chrono::steady_clock::now() + share_->limits.write_idle_time;
-        if (!goes_on(result.state) || !co_await wait(event_of(result.state), deadline)) co_return false;
+        if (!goes_on(result.state)) co_return false;
+        const auto begin = std::chrono::steady_clock::now();
+        const auto deadline = reply_patience_.deadline(begin);
+        if (!co_await wait(event_of(result.state), deadline)) co_return false;
+        reply_patience_.waited(std::chrono::steady_clock::now() - begin);
     }
     co_return true;
 }

@@ -28,10 +28,12 @@ struct Exchange {
     bool body_complete() const {
         return request.content_length ? received == *request.content_length : parser.complete();
     }
+    ThreadPool& pool(ServerShare& share) const { return plan.pool ? *plan.pool : share.pool; }
     std::uint64_t body_left() const { return *request.content_length - received; }  // with a Content-Length
     void fail(ErrorCode code, const std::string& message) {
         fault = std::make_exception_ptr(Error(code, message));
     }
+    void fail_for_memory() { fail(ErrorCode::exhausted, "too many requests are being received"); }
 };
 
 }  // namespace svc::net

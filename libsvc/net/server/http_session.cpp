@@ -20,12 +20,17 @@ namespace {
 
 constexpr unsigned requests_between_pauses = 64;
 constexpr std::size_t pipelined_bytes = 256U << 10;  // taken in behind a request that waits
+constexpr std::chrono::milliseconds full_server_pause{20};
 
 }  // namespace
 
-HttpSession::Task<void> HttpSession::serve(std::shared_ptr<Connection> connection) {
-    if (!co_await connection->handshake()) co_return;
-    HttpSession session(connection);
+HttpSession::Task<void> HttpSession::serve(std::shared_ptr<Connection> connection,
+                                           std::shared_ptr<const Listener> listener) {
+    const auto deadline = Steady::now() + connection->share().limits.header_time;
+    if (!co_await connection->handshake(deadline)) co_return;
+    if (listener->tls && listener->limits.standing)
+        connection->place().raise(listener->limits.standing(*connection->peer()));
+    HttpSession session(connection, deadline);
     try {
         bool more = true;
         while (more) more = co_await session.exchange();
@@ -41,10 +46,16 @@ HttpSession::Task<bool> HttpSession::await_request() {
     // Pipelined requests must not starve the other connections of this thread.
     if (++served_ % requests_between_pauses == 0)
         co_await asio::post(connection_->loop().context, asio::use_awaitable);
-    if (!in_.empty()) co_return true;
     const auto& limits = share().limits;
-    const auto patience = served_ == 1 ? limits.header_time : limits.keep_alive_time;
-    co_return co_await connection_->receive(in_, Steady::now() + patience);
+    const bool first = served_ == 1;
+    if (in_.empty()) {
+        connection_->place().hold(0);
+        const auto deadline = first ? header_deadline_ : Steady::now() + limits.keep_alive_time;
+        const bool any = co_await connection_->receive(in_, deadline);
+        if (!any) co_return false;
+    }
+    if (!first) header_deadline_ = Steady::now() + limits.header_time;
+    co_return true;
 }
 
 HttpSession::Task<bool> HttpSession::exchange() {
@@ -62,6 +73,7 @@ HttpSession::Task<bool> HttpSession::exchange() {
         co_return false;
     }
     connection_->set_activity(Activity::answering);
+    if (!x.fault) co_await await_room_for_reply(x);
     if (!x.fault) co_await run_handler(x);
     if (x.broken) {
         finish(x, 0);
@@ -87,9 +99,12 @@ HttpSession::Task<bool> HttpSession::answer(Exchange& x) {
 }
 
 HttpSession::Task<bool> HttpSession::receive_header(Exchange& x) {
-    const auto deadline = Steady::now() + share().limits.header_time;
+    const auto deadline = header_deadline_;
     while (!parse_header(x)) {
-        if (!co_await connection_->receive(in_, deadline)) co_return false;
+        const bool more = co_await connection_->receive(in_, deadline);
+        if (!more) co_return false;
+        if (!connection_->place().hold(in_.view().size())) x.fail_for_memory();
+        if (x.fault) break;
     }
     if (!x.fault) plan(x);
     co_return true;
@@ -116,6 +131,17 @@ void HttpSession::plan(Exchange& x) {
     }
 }
 
+// While large replies lie in memory, because their clients take them slowly, no further one is made.
+HttpSession::Task<void> HttpSession::await_room_for_reply(Exchange& x) {
+    const auto deadline = Steady::now() + share().limits.write_idle_time;
+    const bool waits = connection_->place().standing() != Standing::reserved;
+    while (waits && share().reply_bytes >= share().limits.reply_bytes && !connection_->closed()) {
+        if (Steady::now() >= deadline) x.fail(ErrorCode::exhausted, "server is too busy");
+        if (x.fault) co_return;
+        co_await connection_->sleep(full_server_pause);
+    }
+}
+
 HttpSession::Task<void> HttpSession::run_handler(Exchange& x) {
     const auto later = std::make_shared<LaterReply>(connection_);
     const auto call = [&x, &later, this] {
@@ -130,7 +156,7 @@ HttpSession::Task<void> HttpSession::run_handler(Exchange& x) {
             x.fault = std::current_exception();
         }
     } else {
-        const auto task = PoolTask::start(share().pool, connection_->shared_loop(), call);
+        const auto task = PoolTask::start(x.pool(share()), connection_->shared_loop(), call);
         if (task)
             x.fault = co_await task->join();
         else
@@ -146,7 +172,10 @@ HttpSession::Task<void> HttpSession::await_later(Exchange& x, std::shared_ptr<La
     while (!later->ready() && !x.broken) {
         const bool more = co_await connection_->receive(in_, Connection::Instant::max());
         if (!more && connection_->half_closed()) co_await connection_->await_loss();
-        x.broken = !later->ready() && (!more || in_.view().size() > pipelined_bytes);
+        const std::size_t pipelined = in_.view().size();
+        const bool room =
+            pipelined <= pipelined_bytes && connection_->place().hold(x.request.body.size() + pipelined);
+        x.broken = !later->ready() && (!more || !room);
     }
     connection_->set_activity(Activity::answering);
     connection_->resume();
@@ -154,8 +183,8 @@ HttpSession::Task<void> HttpSession::await_later(Exchange& x, std::shared_ptr<La
 }
 
 void HttpSession::finish(Exchange& x, int status) {
-    release_on_pool(share().pool, std::move(x.request.upload));
-    release_on_pool(share().pool, std::shared_ptr<BodySource>(std::move(x.response.source)));
+    release_on_pool(x.pool(share()), std::move(x.request.upload));
+    release_on_pool(x.pool(share()), std::shared_ptr<BodySource>(std::move(x.response.source)));
     if (!x.planned) return;
     try {
         share().service.done(x.request, status, x.received, x.sent, Steady::now() - x.begin);

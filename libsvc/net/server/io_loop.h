@@ -5,12 +5,11 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 
 #include "libsvc/base/guarded.h"
+#include "libsvc/net/server/places.h"
 #include "libsvc/net/server/server.h"
 
 namespace svc::net {
@@ -21,40 +20,22 @@ class UpgradedConnection;
 // What all connections of a server share. Thread-safe.
 struct ServerShare {
     ServerShare(HttpService& service, ThreadPool& pool, const ServerLimits& limits)
-        : service(service), pool(pool), limits(limits) {}
+        : service(service), pool(pool), limits(limits), places(limits) {}
 
     HttpService& service;
     ThreadPool& pool;
     const ServerLimits limits;
+    Places places;
     std::atomic<bool> stopping{false};
     std::atomic<std::uint64_t> next_id{1};
     std::atomic<std::size_t> websockets{0};
     std::atomic<std::size_t> uploads{0};
+    std::atomic<std::size_t> reply_bytes{0};  // of large replies on their way
 
-    std::size_t connections() const {
-        std::lock_guard lock(mutex_);
-        return connections_;
+    // How many of `most` things at once a connection may see taken and still take one.
+    static std::size_t open_to(const Place& place, std::size_t most) {
+        return place.standing() == Standing::reserved ? most : most - most / 8;
     }
-    // False when the limit is reached.
-    bool add_connection() {
-        std::lock_guard lock(mutex_);
-        if (connections_ >= limits.max_connections) return false;
-        ++connections_;
-        return true;
-    }
-    void remove_connection() {
-        std::lock_guard lock(mutex_);
-        if (--connections_ == 0) none_left_.notify_all();
-    }
-    bool wait_until_none(std::chrono::milliseconds limit) {
-        std::unique_lock lock(mutex_);
-        return none_left_.wait_for(lock, limit, [this] { return connections_ == 0; });
-    }
-
-  private:
-    mutable std::mutex mutex_;
-    std::condition_variable none_left_;
-    std::size_t connections_ = 0;
 };
 
 // The upgraded connections of an I/O thread that are to be woken together. See wake_batch.h.

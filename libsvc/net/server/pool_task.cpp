@@ -23,11 +23,11 @@ std::shared_ptr<PoolTask> PoolTask::start(ThreadPool& pool, std::shared_ptr<IoLo
     return posted ? task : nullptr;
 }
 
-asio::awaitable<std::shared_ptr<PoolTask>> PoolTask::start_when_free(Connection& connection, Work work) {
-    ServerShare& share = connection.share();
-    const auto deadline = std::chrono::steady_clock::now() + share.limits.body_idle_time;
+asio::awaitable<std::shared_ptr<PoolTask>> PoolTask::start_when_free(ThreadPool& pool, Connection& connection,
+                                                                     Work work) {
+    const auto deadline = std::chrono::steady_clock::now() + connection.share().limits.body_idle_time;
     for (;;) {
-        auto task = start(share.pool, connection.shared_loop(), work);
+        auto task = start(pool, connection.shared_loop(), work);
         const bool late = std::chrono::steady_clock::now() >= deadline;
         if (task || late || connection.closed()) co_return task;
         co_await connection.sleep(full_pool_pause);

@@ -18,7 +18,8 @@ class PoolTask : public std::enable_shared_from_this<PoolTask> {
     static std::shared_ptr<PoolTask> start(ThreadPool& pool, std::shared_ptr<IoLoop> loop, Work work);
     // The same once the queue has room; null when it has none for `body_idle_time`, or the connection is
     // closed.
-    static boost::asio::awaitable<std::shared_ptr<PoolTask>> start_when_free(Connection& connection,
+    static boost::asio::awaitable<std::shared_ptr<PoolTask>> start_when_free(ThreadPool& pool,
+                                                                             Connection& connection,
                                                                              Work work);
     // On the loop's thread, once: what `work` threw, or null.
     boost::asio::awaitable<std::exception_ptr> join();

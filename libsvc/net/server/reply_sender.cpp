@@ -16,6 +16,30 @@ namespace {
 
 constexpr std::size_t joined_body_bytes = 16U << 10;  // up to here, one copy is cheaper than one more packet
 constexpr std::size_t reply_source_piece_bytes = 256U << 10;
+constexpr std::size_t untrusted_piece_bytes = 32U << 10;
+constexpr std::size_t large_reply_bytes = 64U << 10;
+
+// A reply that lies in memory until it is sent.
+class LargeReply {
+  public:
+    LargeReply(ServerShare& share, std::size_t bytes)
+        : share_(share), bytes_(bytes < large_reply_bytes ? 0 : bytes) {
+        if (bytes_ > 0) share_.reply_bytes += bytes_;
+    }
+    ~LargeReply() {
+        if (bytes_ > 0) share_.reply_bytes -= bytes_;
+    }
+    LargeReply(const LargeReply&) = delete;
+    LargeReply& operator=(const LargeReply&) = delete;
+
+  private:
+    ServerShare& share_;
+    const std::size_t bytes_;
+};
+
+std::size_t piece_bytes(const Place& place) {
+    return place.standing() == Standing::untrusted ? untrusted_piece_bytes : reply_source_piece_bytes;
+}
 
 }  // namespace
 
@@ -30,7 +54,7 @@ void ReplySender::prepare(bool nothing_follows) {
 
 void ReplySender::replace_by_fault() {
     Response replaced = std::exchange(x_.response, Response());
-    release_on_pool(connection_.share().pool, std::shared_ptr<BodySource>(std::move(replaced.source)));
+    release_on_pool(x_.pool(connection_.share()), std::shared_ptr<BodySource>(std::move(replaced.source)));
     try {
         std::rethrow_exception(x_.fault);
     } catch (const std::exception& error) {
@@ -53,13 +77,17 @@ void ReplySender::check_upgrade() {
         return x_.fail(ErrorCode::invalid_argument, "websocket version must be 13");
     if (!is_websocket_key(request.headers.get("Sec-WebSocket-Key")))
         return x_.fail(ErrorCode::invalid_argument, "websocket key is invalid");
-    if (connection_.share().websockets >= connection_.share().limits.max_websockets)
+    const std::size_t most =
+        ServerShare::open_to(connection_.place(), connection_.share().limits.max_websockets);
+    if (connection_.share().websockets >= most)
         return x_.fail(ErrorCode::exhausted, "too many websockets at once");
+    connection_.place().raise(Standing::trusted);  // the service has taken the client in
     x_.upgrade = true;
     x_.response.status = 101;
 }
 
 ReplySender::Task<bool> ReplySender::send() {
+    connection_.begin_reply();
     if (x_.upgrade) {
         const auto head = upgrade_head(x_.response, x_.request.headers.get("Sec-WebSocket-Key"));
         co_return co_await connection_.send(head);
@@ -71,6 +99,7 @@ ReplySender::Task<bool> ReplySender::send() {
 ReplySender::Task<bool> ReplySender::send_whole() {
     failpoint("reply.sends");
     const std::string& body = x_.response.body;
+    const LargeReply counted(connection_.share(), body.size());
     ReplyFraming framing;
     framing.keep = x_.keep;
     framing.length = body.size();
@@ -103,14 +132,15 @@ ReplySender::Task<bool> ReplySender::send_source() {
 
 ReplySender::Task<bool> ReplySender::send_pieces(bool chunked, std::optional<std::uint64_t> length) {
     BodySource& source = *x_.response.source;
+    const std::size_t most = piece_bytes(connection_.place());
     for (;;) {
-        const std::uint64_t left = length ? *length - x_.sent : reply_source_piece_bytes;
+        const std::uint64_t left = length ? *length - x_.sent : most;
         if (length && left == 0) co_return true;
         std::string piece;
-        const auto read = [&piece, &source, left] {
-            piece = source.read(std::min<std::uint64_t>(left, reply_source_piece_bytes));
+        const auto read = [&piece, &source, left, most] {
+            piece = source.read(std::min<std::uint64_t>(left, most));
         };
-        const auto task = co_await PoolTask::start_when_free(connection_, read);
+        const auto task = co_await PoolTask::start_when_free(x_.pool(connection_.share()), connection_, read);
         if (!task) co_return false;
         if (co_await task->join()) co_return false;
         if (piece.size() > left && length) co_return false;

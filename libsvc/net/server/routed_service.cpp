@@ -20,6 +20,11 @@ class RequestLogScope {
     std::optional<log::Scope> scope_;
 };
 
+// A body would be read and never be looked at.
+bool takes_body(Method method) {
+    return method != Method::get && method != Method::head && method != Method::options;
+}
+
 // What decorate() may look at when a reply comes later: all but the body.
 std::shared_ptr<const Request> without_body(const Request& request) {
     auto copy = std::make_shared<Request>(request);
@@ -92,7 +97,7 @@ RequestPlan RoutedService::checked(const Request& request) {
 RequestPlan RoutedService::accepted(const Route& route) {
     RequestPlan plan;
     plan.dispatch = route.dispatch;
-    plan.max_body = route.max_body;
+    plan.max_body = takes_body(route.method) ? route.max_body : 0;
     plan.open_upload = route.open_upload;
     plan.handler = [this, &route](Request& request) { return run(route.handler, request); };
     return plan;

@@ -9,6 +9,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
+#include <optional>
 #include <thread>
 
 #include "libsvc/base/error.h"
@@ -24,6 +25,8 @@ using net::Connection;
 using net::IoLoop;
 
 namespace {
+
+constexpr std::chrono::minutes warning_pause{1};
 
 // A socket file that we have made. Removed only while the path still leads to it.
 struct SocketFile {
@@ -102,11 +105,14 @@ class HttpServer::Implementation {
     Implementation(HttpService& service, ThreadPool& pool, const ServerLimits& limits, unsigned io_threads)
         : share_(std::make_shared<net::ServerShare>(service, pool, limits)), io_threads_(io_threads) {}
 
-    void add(FileDescriptor socket, Peer prototype, std::shared_ptr<TlsContext> tls) {
-        acceptor_.add(std::move(socket), std::move(prototype),
-                      [this, tls = std::move(tls)](FileDescriptor fd, std::shared_ptr<const Peer> peer) {
-                          take(std::move(fd), std::move(peer), tls);
-                      });
+    void add(FileDescriptor socket, Peer prototype, std::shared_ptr<TlsContext> tls, ListenerLimits limits) {
+        auto listener =
+            std::make_shared<const net::Listener>(net::Listener{std::move(tls), std::move(limits)});
+        acceptor_.add(
+            std::move(socket), std::move(prototype),
+            [this, listener = std::move(listener)](FileDescriptor fd, std::shared_ptr<const Peer> peer) {
+                take(std::move(fd), std::move(peer), listener);
+            });
     }
 
     void accept_only(std::function<bool(const Peer&)> peers) { admitted_ = std::move(peers); }
@@ -126,9 +132,9 @@ class HttpServer::Implementation {
         for (const auto& thread : threads_)
             thread->for_each(
                 [](Connection& c) { c.end(CloseCode::going_away, "server is stopping", false); });
-        if (!share_->wait_until_none(grace)) {
+        if (!share_->places.wait_until_none(grace)) {
             for (const auto& thread : threads_) thread->for_each([](Connection& c) { c.abort(); });
-            while (!share_->wait_until_none(std::chrono::hours(1))) continue;
+            while (!share_->places.wait_until_none(std::chrono::hours(1))) continue;
         }
         for (const auto& thread : threads_) thread->stop();  // kept: disconnect() may still look at them
     }
@@ -143,33 +149,47 @@ class HttpServer::Implementation {
         }
     }
 
-    std::size_t connections() const { return share_->connections(); }
+    std::size_t connections() const { return share_->places.taken(); }
 
   private:
     // On the acceptor's thread.
-    void take(FileDescriptor fd, std::shared_ptr<const Peer> peer, const std::shared_ptr<TlsContext>& tls) {
+    void take(FileDescriptor fd, std::shared_ptr<const Peer> peer,
+              const std::shared_ptr<const net::Listener>& listener) {
         if (admitted_ && !admitted_(*peer)) return;
-        if (!share_->add_connection()) return;
+        auto place = share_->places.take(listener->limits, *peer);
+        if (!place) return note_refused(*peer);
         const auto& loop = threads_[next_thread_++ % threads_.size()]->loop();
-        const int raw = fd.release();
-        asio::post(loop->context, [share = share_, loop, raw, peer = std::move(peer), tls] {
-            if (auto connection = make_connection(loop, share, FileDescriptor(raw), peer, tls.get()))
-                asio::co_spawn(loop->context, net::HttpSession::serve(std::move(connection)), asio::detached);
+        // What is posted must be copyable.
+        auto parts = std::make_shared<std::pair<FileDescriptor, std::unique_ptr<net::Place>>>(
+            std::move(fd), std::move(place));
+        asio::post(loop->context, [share = share_, loop, parts, peer = std::move(peer), listener] {
+            if (auto connection = make_connection(loop, share, *parts, peer, *listener))
+                asio::co_spawn(loop->context, net::HttpSession::serve(std::move(connection), listener),
+                               asio::detached);
         });
     }
 
-    static std::shared_ptr<Connection> make_connection(const std::shared_ptr<IoLoop>& loop,
-                                                       const std::shared_ptr<net::ServerShare>& share,
-                                                       FileDescriptor socket,
-                                                       std::shared_ptr<const Peer> peer,
-                                                       const TlsContext* tls) {
+    static std::shared_ptr<Connection> make_connection(
+        const std::shared_ptr<IoLoop>& loop, const std::shared_ptr<net::ServerShare>& share,
+        std::pair<FileDescriptor, std::unique_ptr<net::Place>>& parts, std::shared_ptr<const Peer> peer,
+        const net::Listener& listener) {
         try {
-            return std::make_shared<Connection>(loop, share, std::move(socket), std::move(peer), tls);
+            return std::make_shared<Connection>(loop, share, std::move(parts.second), std::move(parts.first),
+                                                std::move(peer), listener.tls.get());
         } catch (const std::exception& e) {
             log::debug("connection failed", {{"error", e.what()}});
-            share->remove_connection();
             return nullptr;
         }
+    }
+
+    void note_refused(const Peer& peer) {
+        const auto now = std::chrono::steady_clock::now();
+        if (warned_ && now - *warned_ < warning_pause) return;
+        warned_ = now;
+        log::warning("too many connections: some are closed at once",
+                     {{"listener", peer.listener},
+                      {"peer", peer.transport == Transport::unix_socket ? "uid=" + std::to_string(peer.uid)
+                                                                        : peer.address}});
     }
 
     std::shared_ptr<net::ServerShare> share_;
@@ -177,6 +197,7 @@ class HttpServer::Implementation {
     std::function<bool(const Peer&)> admitted_;
     std::vector<std::unique_ptr<LoopThread>> threads_;
     std::size_t next_thread_ = 0;
+    std::optional<std::chrono::steady_clock::time_point> warned_;  // when it last logged a refused connection
     std::vector<SocketFile> files_;
     net::Acceptor acceptor_;
 };
@@ -189,22 +210,22 @@ HttpServer::~HttpServer() {
 }
 
 void HttpServer::listen_unix(const std::string& name, const std::filesystem::path& path, unsigned mode,
-                             int group) {
+                             int group, ListenerLimits limits) {
     Peer prototype;
     prototype.transport = Transport::unix_socket;
     prototype.listener = name;
-    implementation_->add(net::bind_unix(path, mode, group), std::move(prototype), nullptr);
+    implementation_->add(net::bind_unix(path, mode, group), std::move(prototype), nullptr, std::move(limits));
     implementation_->add_file(path);
 }
 
 std::string HttpServer::listen_tcp(const std::string& name, const std::string& address,
-                                   std::shared_ptr<TlsContext> tls) {
+                                   std::shared_ptr<TlsContext> tls, ListenerLimits limits) {
     FileDescriptor socket = net::bind_tcp(address);
     std::string real = net::local_address(socket.get());
     Peer prototype;
     prototype.transport = tls ? Transport::https : Transport::http;
     prototype.listener = name;
-    implementation_->add(std::move(socket), std::move(prototype), std::move(tls));
+    implementation_->add(std::move(socket), std::move(prototype), std::move(tls), std::move(limits));
     return real;
 }
 

@@ -26,10 +26,37 @@ struct ServerLimits {
     std::chrono::milliseconds body_idle_time{30'000};  // between two pieces of a body
     std::chrono::milliseconds keep_alive_time{75'000};
     std::chrono::milliseconds write_idle_time{60'000};
-    std::size_t max_connections = 12'000;  // one more is closed at once
+    // Bytes a second that a client sends of a body, or takes of a response, on average; 0: no limit. All its
+    // pauses in one body are no longer than body_idle_time and the time that its bytes take at this rate.
+    std::size_t least_rate = 16U << 10;
+    std::size_t max_connections = 12'000;   // one more is closed at once
+    std::size_t reserved_connections = 64;  // of these, for Standing::reserved; a quarter at most
     std::size_t max_websockets = 12'000;
     std::size_t uploads_at_once = 64;
+    // Bytes of requests that are read into memory, until they are answered; a body that does not fit becomes
+    // a fault (exhausted). Peers that are not trusted have less, all together and each. A quarter of all is
+    // for Standing::reserved.
+    std::size_t buffered_bytes = 64U << 20;
+    std::size_t untrusted_bytes = 16U << 20;
+    std::size_t untrusted_bytes_each = 2U << 20;
+    std::size_t reply_bytes =
+        128U << 20;  // of large replies on their way; more requests wait until some are sent
     WebSocketLimits websocket;
+};
+
+// What a peer may take of a server. The resources that are kept for the last one are never given to others.
+enum class Standing {
+    untrusted,  // so many connections of all of them and of each, little memory
+    trusted,
+    reserved,
+};
+
+// What the peers of a listening socket may take. Both functions run on the acceptor's thread.
+struct ListenerLimits {
+    std::function<Standing(const Peer&)> standing = {};  // asked again after a TLS handshake; empty: reserved
+    std::size_t untrusted = static_cast<std::size_t>(-1);  // connections of all that are not trusted
+    std::size_t each = static_cast<std::size_t>(-1);       // and of each of them
+    std::function<std::string(const Peer&)> source = {};   // who is one of them; empty: user, or network_of()
 };
 
 // What happens with a request whose header is complete.
@@ -37,6 +64,7 @@ struct RequestPlan {
     Dispatch dispatch = Dispatch::on_pool;
     std::uint64_t max_body = 0;  // bytes; a longer body becomes a fault (400), and the connection is closed
     UploadOpener open_upload;    // set: the body goes to the sink, else into Request::body
+    ThreadPool* pool = nullptr;  // runs handler, upload and source of the reply; null: the server's
     Handler handler;             // called once, unless body or upload failed; what it throws goes to fault()
     // Set: the request is refused. A body is not read: the refusal goes to fault(), and the connection is
     // closed. Without a body the handler is called, which throws or answers the refusal.
@@ -69,10 +97,10 @@ class HttpServer {
     // `name` becomes Peer::listener. A stale socket file is replaced; one that answers is `busy`. The file is
     // removed at stop. group < 0 leaves the group alone.
     void listen_unix(const std::string& name, const std::filesystem::path& path, unsigned mode,
-                     int group = -1);
+                     int group = -1, ListenerLimits limits = {});
     // "127.0.0.1:8444", "[::]:0"; plain HTTP without `tls`. Returns the real address.
     std::string listen_tcp(const std::string& name, const std::string& address,
-                           std::shared_ptr<TlsContext> tls);
+                           std::shared_ptr<TlsContext> tls, ListenerLimits limits = {});
     // Before start(): connections of other peers are closed at once. Runs on the acceptor's thread.
     void accept_only(std::function<bool(const Peer&)> peers);
     void start();

@@ -70,7 +70,9 @@ KeyPair TestServer::make_identity(const std::string& name) const {
 void TestServer::start(std::size_t pool_threads, std::size_t pool_queue) {
     pool_ = std::make_unique<ThreadPool>("test", pool_threads, pool_queue);
     server_ = std::make_unique<HttpServer>(service, *pool_, limits);
-    server_->listen_unix("local", directory() / "socket", 0600);
+    ListenerLimits listener;
+    listener.standing = [standing = standing](const Peer&) { return standing; };
+    server_->listen_unix("local", directory() / "socket", 0600, -1, listener);
     if (with_tcp) tcp_address_ = server_->listen_tcp("plain", "127.0.0.1:0", nullptr);
     if (with_tls) {
         std::vector<NamedIdentity> others;

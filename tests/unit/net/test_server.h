@@ -46,7 +46,8 @@ class TestServer {
     TestService service;
     ServerLimits limits;  // change before start()
     bool with_tcp = false, with_tls = false;
-    std::vector<std::string> named;  // besides the identity everybody sees
+    Standing standing = Standing::reserved;  // of the clients of the Unix socket
+    std::vector<std::string> named;          // besides the identity everybody sees
     TlsVersion least = TlsVersion::tls12;
 
     void start(std::size_t pool_threads = 4, std::size_t pool_queue = 64);

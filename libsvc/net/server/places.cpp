@@ -1,0 +1,135 @@
+#include "libsvc/net/server/places.h"
+
+#include <algorithm>
+
+#include "libsvc/net/socket/network_of.h"
+
+namespace svc::net {
+
+namespace {
+
+constexpr std::size_t uncounted_bytes = 4U << 10;  // the header of an ordinary request
+
+// What root keeps for itself of a small server must not be all of it.
+std::size_t kept_connections(const ServerLimits& limits) {
+    return std::min(limits.reserved_connections, limits.max_connections / 4);
+}
+
+std::string source_of(const ListenerLimits& listener, const Peer& peer) {
+    if (listener.source) return listener.source(peer);
+    if (peer.transport == Transport::unix_socket) return "uid=" + std::to_string(peer.uid);
+    return network_of(peer.address);
+}
+
+}  // namespace
+
+Place::Place(Places& places, Standing standing, std::string listener, std::string source)
+    : places_(places), standing_(standing), listener_(std::move(listener)), source_(std::move(source)) {}
+
+Place::~Place() {
+    places_.leave(*this);
+}
+
+void Place::raise(Standing standing) {
+    if (standing > standing_) places_.raise(*this, standing);
+}
+
+bool Place::hold(std::size_t bytes) {
+    const std::size_t counted = bytes <= uncounted_bytes ? 0 : bytes;
+    return counted == held_ || places_.change(*this, counted);
+}
+
+std::unique_ptr<Place> Places::take(const ListenerLimits& listener, const Peer& peer) {
+    const Standing standing = listener.standing ? listener.standing(peer) : Standing::reserved;
+    std::string source = standing == Standing::untrusted ? source_of(listener, peer) : "";
+    auto place = std::make_unique<Place>(*this, standing, peer.listener, peer.listener + ' ' + source);
+    const std::lock_guard lock(mutex_);
+    if (!has_place(listener, *place)) return nullptr;
+    enter(*place);
+    return place;
+}
+
+bool Places::has_place(const ListenerLimits& listener, const Place& place) const {
+    const auto taken = [](const auto& counts, const std::string& key) {
+        const auto found = counts.find(key);
+        return found == counts.end() ? std::size_t{0} : found->second.connections;
+    };
+    if (all_.connections >= limits_.max_connections) return false;
+    if (place.standing_ == Standing::reserved) return true;
+    if (unreserved_.connections >= limits_.max_connections - kept_connections(limits_)) return false;
+    if (place.standing_ == Standing::trusted) return true;
+    return taken(listeners_, place.listener_) < listener.untrusted &&
+           taken(sources_, place.source_) < listener.each;
+}
+
+// The counts that a connection with this standing is part of.
+template <class Change>
+void Places::for_each_count(const Place& place, Standing standing, Change&& change) {
+    change(all_);
+    if (standing == Standing::reserved) return;
+    change(unreserved_);
+    if (standing == Standing::trusted) return;
+    change(untrusted_);
+    change(listeners_[place.listener_]);
+    const auto source = sources_.try_emplace(place.source_).first;
+    change(source->second);
+    if (source->second.connections == 0) sources_.erase(source);
+}
+
+void Places::enter(Place& place) {
+    place.entered_ = true;
+    for_each_count(place, place.standing_, [&](Count& count) {
+        ++count.connections;
+        count.bytes += place.held_;
+    });
+}
+
+void Places::leave(const Place& place) {
+    if (!place.entered_) return;
+    const std::lock_guard lock(mutex_);
+    for_each_count(place, place.standing_, [&](Count& count) {
+        --count.connections;
+        count.bytes -= place.held_;
+    });
+    if (all_.connections == 0) none_left_.notify_all();
+}
+
+bool Places::has_room(const Place& place, std::size_t more) const {
+    const auto fits = [more](const Count& count, std::size_t most) { return count.bytes + more <= most; };
+    if (!fits(all_, limits_.buffered_bytes)) return false;
+    if (place.standing_ == Standing::reserved) return true;
+    if (!fits(unreserved_, limits_.buffered_bytes - limits_.buffered_bytes / 4)) return false;
+    if (place.standing_ == Standing::trusted) return true;
+    return fits(untrusted_, limits_.untrusted_bytes) &&
+           fits(sources_.at(place.source_), limits_.untrusted_bytes_each);
+}
+
+bool Places::change(Place& place, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (bytes > place.held_ && !has_room(place, bytes - place.held_)) return false;
+    for_each_count(place, place.standing_, [&](Count& count) { count.bytes += bytes - place.held_; });
+    place.held_ = bytes;
+    return true;
+}
+
+void Places::raise(Place& place, Standing standing) {
+    const std::lock_guard lock(mutex_);
+    for_each_count(place, place.standing_, [&](Count& count) {
+        --count.connections;
+        count.bytes -= place.held_;
+    });
+    place.standing_ = standing;
+    enter(place);
+}
+
+std::size_t Places::taken() const {
+    const std::lock_guard lock(mutex_);
+    return all_.connections;
+}
+
+bool Places::wait_until_none(std::chrono::milliseconds limit) {
+    std::unique_lock lock(mutex_);
+    return none_left_.wait_for(lock, limit, [this] { return all_.connections == 0; });
+}
+
+}  // namespace svc::net

@@ -1,0 +1,24 @@
+#pragma once
+// What the clients of each of svcd's listeners may take of the server.
+#include "libsvc/net/server/server.h"
+#include "server/http/authenticate.h"
+
+namespace svc::server {
+
+struct ConnectionShares {
+    std::size_t max_connections = 0;  // of the server
+    std::size_t each_address = 256;   // of an address, or IPv6 network, that is not trusted
+    std::size_t each_instance = 64;
+};
+
+// Root on the local socket has what is reserved. `authenticator` outlives the server.
+ListenerLimits local_limits();
+ListenerLimits agent_limits(const ConnectionShares& shares);
+ListenerLimits tls_limits(const ConnectionShares& shares, const Authenticator& authenticator);
+ListenerLimits metrics_limits(const ConnectionShares& shares);
+
+// Whom a connection over the socket of the instances counts for: the range of ids that the user is in,
+// because an instance has a range and can use every id of it; a user of the host below them.
+std::string instance_of(const Peer& peer);
+
+}  // namespace svc::server

@@ -1,0 +1,117 @@
+// What requests and replies may take of the server's memory, and what is kept for root.
+#include <poll.h>
+
+#include <optional>
+
+#include "libsvc/net/client/client.h"
+#include "libsvc/net/client/direct_call.h"
+#include "tests/support/eventually.h"
+#include "tests/unit/net/simple_handlers.h"
+#include "tests/unit/net/test_server.h"
+
+using namespace svc;
+using namespace svc::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t body_bytes = 300'000;
+
+// Holds bodies in memory until it is told to answer.
+struct Holder {
+    Holder() {
+        server.limits.buffered_bytes = 1'000'000;
+        server.standing = Standing::trusted;
+        server.service.add("/", [this](Request&) {
+            release.wait();
+            return text_response("done");
+        });
+        server.service.add("/free", hello);
+    }
+    ~Holder() { release.set(); }
+    static std::string post(std::size_t length, std::size_t sent) {
+        return "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" +
+               std::string(sent, 'x');
+    }
+    Signal release;
+    TestServer server;
+};
+
+}  // namespace
+
+TEST_CASE("bodies that do not fit into memory together are refused") {
+    Holder holder;
+    holder.server.start();
+    RawClient first(holder.server.unix_target());
+    RawClient second(holder.server.unix_target());
+    first.send(Holder::post(body_bytes, body_bytes));
+    second.send(Holder::post(body_bytes, body_bytes));
+    test::eventually("a further body finds no room", [&] {
+        RawClient third(holder.server.unix_target());
+        third.send(Holder::post(body_bytes, body_bytes - 1));
+        pollfd answer{third.descriptor(), POLLIN, 0};
+        if (poll(&answer, 1, 100) == 0) return false;  // the first two have not arrived yet
+        const RawReply reply = third.reply();
+        return reply.status == 503 && reply.body == "too many requests are being received";
+    });
+    CHECK(ask(holder.server.unix_target(), get("/free")).body == "hello");
+    holder.release.set();
+    CHECK(first.reply().body == "done");
+    CHECK(second.reply().body == "done");
+    CHECK(ask(holder.server.unix_target(), Holder::post(body_bytes, body_bytes)).body == "done");
+}
+
+TEST_CASE("a body that is announced takes no memory before it comes") {
+    Holder holder;
+    holder.server.start();
+    std::vector<RawClient> announcing;
+    for (int i = 0; i < 50; ++i) announcing.emplace_back(holder.server.unix_target());
+    for (RawClient& client : announcing) client.send(Holder::post(1'000'000, 1));
+    holder.release.set();
+    CHECK(ask(holder.server.unix_target(), Holder::post(body_bytes, body_bytes)).body == "done");
+}
+
+TEST_CASE("long halves of headers are limited in their memory too") {
+    Holder holder;
+    holder.server.limits.header_bytes = 1U << 20;
+    holder.server.start();
+    std::vector<RawClient> clients;
+    for (int i = 0; i < 20; ++i) clients.emplace_back(holder.server.unix_target());
+    for (RawClient& client : clients) client.send("GET / HTTP/1.1\r\nX: " + std::string(100'000, 'x'));
+    test::eventually("one of them is refused", [&] {
+        for (RawClient& client : clients) {
+            pollfd answer{client.descriptor(), POLLIN, 0};
+            if (poll(&answer, 1, 0) == 1) return client.reply().status == 503;
+        }
+        return false;
+    });
+    CHECK(ask(holder.server.unix_target(), get("/free")).body == "hello");
+}
+
+TEST_CASE("requests wait while large replies lie in memory and root's do not") {
+    TestServer t;
+    t.limits.reply_bytes = 1U << 20;
+    t.limits.write_idle_time = 10min;
+    t.limits.least_rate = 0;
+    t.with_tcp = true;
+    t.standing = Standing::trusted;  // of the Unix socket
+    t.service.add("/big", [](Request&) { return text_response(std::string(8U << 20, 'x')); });
+    t.service.add("/", hello);
+    t.start();
+    std::optional<RawClient> slow(t.unix_target());
+    slow->send(get("/big"));
+    RawClient waiting(t.unix_target());
+    test::eventually("a request waits", [&] {
+        waiting.send(get("/"));
+        pollfd answer{waiting.descriptor(), POLLIN, 0};
+        if (poll(&answer, 1, 100) == 0) return true;
+        CHECK(waiting.reply().body == "hello");
+        return false;
+    });
+    HttpClient root(t.tcp_target());
+    ClientRequest request;
+    request.path = "/";
+    CHECK(root.call(request).body == "hello");
+    slow.reset();
+    CHECK(waiting.reply().body == "hello");
+}

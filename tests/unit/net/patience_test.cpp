@@ -1,0 +1,68 @@
+// How long the server waits for slow clients.
+#include <poll.h>
+#include <sys/socket.h>
+#include <catch2/catch.hpp>
+
+#include "libsvc/net/server/patience.h"
+#include "tests/unit/net/simple_handlers.h"
+#include "tests/unit/net/test_server.h"
+
+using namespace svc;
+using namespace svc::test;
+using namespace std::chrono_literals;
+using net::Patience;
+
+TEST_CASE("a pause is as long as the idle time at most") {
+    const Patience::Instant now{};
+    Patience patience(30s, 1000);
+    patience.moved(1'000'000);
+    CHECK(patience.deadline(now) == now + 30s);
+}
+
+TEST_CASE("pauses that are short do not go on for ever") {
+    const Patience::Instant now{};
+    Patience patience(30s, 1000);
+    for (int i = 0; i < 20; ++i) {
+        patience.moved(1);
+        patience.waited(1s);
+    }
+    CHECK(patience.deadline(now) == now + 10s + 20ms);
+    patience.moved(4980);
+    CHECK(patience.deadline(now) == now + 15s);
+}
+
+TEST_CASE("without a least rate only the idle time counts") {
+    const Patience::Instant now{};
+    Patience patience(30s, 0);
+    patience.waited(10min);
+    CHECK(patience.deadline(now) == now + 30s);
+}
+
+// Each pause is short, and together they are too long.
+TEST_CASE("a client that sends its body a byte at a time is cut") {
+    TestServer t;
+    t.limits.body_idle_time = 250ms;
+    t.limits.least_rate = 1U << 30;
+    t.service.add("/", echo);
+    t.start();
+    RawClient client(t.unix_target());
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
+    pollfd answer{client.descriptor(), POLLIN, 0};
+    while (poll(&answer, 1, 5) == 0) client.send("x");
+    CHECK(t.service.wait_for_done().status == 0);
+}
+
+// The kernel takes what comes first, so that it must be more than fits there.
+TEST_CASE("a client that takes its reply a bit at a time is cut") {
+    TestServer t;
+    t.limits.write_idle_time = 250ms;
+    t.limits.least_rate = 1U << 30;
+    t.service.add("/", [](Request&) { return text_response(std::string(64U << 20, 'x')); });
+    t.start();
+    RawClient client(t.unix_target());
+    client.send(get("/"));
+    std::string piece(16U << 10, ' ');
+    pollfd quiet{client.descriptor(), POLLHUP, 0};
+    while (poll(&quiet, 1, 5) == 0) CHECK(recv(client.descriptor(), piece.data(), piece.size(), 0) > 0);
+    CHECK(t.service.wait_for_done().sent == 0);
+}
