@@ -11,6 +11,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/formats/archive_limits.h"
 #include "libsvc/net/server/server.h"
+#include "libsvc/runtime/lxc/options.h"
 #include "server/process/configuration.h"
 
 namespace svc::server {
@@ -25,8 +26,12 @@ struct LxcSettings {
     std::uint32_t id_base = 0;   // 0: from /etc/subuid
     std::uint32_t id_count = 65536;
     std::uint32_t processes = 4096;
-    std::filesystem::path agent;   // "": beside the program
-    std::filesystem::path helper;  // "": beside the program
+    std::vector<GuestPorts> guest_ports{{true, 4000, 4000}, {true, 8095, 8095}, {false, 8095, 8095}};
+    bool isolate = true;
+    std::uint64_t bandwidth = 0;       // bits a second of each instance; 0: not limited
+    std::uint32_t connections = 4096;  // of each instance; 0: not limited
+    std::filesystem::path agent;       // "": beside the program
+    std::filesystem::path helper;      // "": beside the program
 };
 
 // Values of the `simulated` runtime alone.

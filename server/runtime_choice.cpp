@@ -46,6 +46,10 @@ std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirecto
     lxc.public_address = options.lxc.public_address;
     lxc.processes = options.lxc.processes;
     lxc.layer_limits = {{options.disk_reserve, files_left_free}, options.unpacked};
+    lxc.guest_ports = options.lxc.guest_ports;
+    lxc.isolate = options.lxc.isolate;
+    lxc.bandwidth = options.lxc.bandwidth;
+    lxc.connections = options.lxc.connections;
     return std::make_unique<LxcRuntime>(std::move(lxc), clock);
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "server/network_values.h"
 #include "server/process/setting_values.h"
 
 namespace svc::server {
@@ -67,6 +68,14 @@ constexpr std::array flag_settings{
             [](Options& o, Key k, const Json& v) { o.lxc.bridge = read_bridge(k, v); }},
     Setting{"subnet", "CIDR", "the bridge's address and the instances' network",
             [](Options& o, Key k, const Json& v) { o.lxc.subnet = read_subnet(k, v); }},
+    Setting{
+        "guest_ports", "PORTS/PROTOCOL",
+        "what instances reach of this machine, such as 4000/tcp or 5000-5010/udp, repeatable; none: nothing",
+        [](Options& o, Key k, const Json& v) { o.lxc.guest_ports = read_guest_ports(k, v); }, Flag::repeated},
+    Setting{"isolate_instances", "yes|no", "no: instances reach each other on the bridge",
+            [](Options& o, Key k, const Json& v) { o.lxc.isolate = read_yes_no(k, v); }},
+    Setting{"instance_bandwidth", "RATE", "of each instance, in and out, such as 100Mbit; none: not limited",
+            [](Options& o, Key k, const Json& v) { o.lxc.bandwidth = read_bandwidth(k, v); }},
     Setting{"agent", "PATH", "the svc-agent program put into instances",
             [](Options& o, Key k, const Json& v) { o.lxc.agent = read_path(k, v); }},
     Setting{"log_level", "LEVEL", "debug, info, warning or error", apply_log_level},
@@ -90,6 +99,10 @@ constexpr std::array lxc_settings{
     Setting{"id_count", "", "ids per container",
             [](Options& o, Key k, const Json& v) {
                 o.lxc.id_count = static_cast<std::uint32_t>(read_count(k, v, 65536, max_32));
+            }},
+    Setting{"instance_connections", "", "of each instance to others at once; 0: not limited",
+            [](Options& o, Key k, const Json& v) {
+                o.lxc.connections = static_cast<std::uint32_t>(read_count(k, v, 0, 1'000'000));
             }},
     Setting{"processes", "", "processes an instance may have",
             [](Options& o, Key k, const Json& v) {

@@ -60,18 +60,77 @@ TEST_CASE_METHOD(Setup, "a fault in the file names file line and key") {
 }
 
 TEST_CASE_METHOD(Setup, "values out of range are refused") {
-    for (const char* line :
-         {"subnet: 8.8.8.8/20", "subnet: 192.168.1.1/31", "bridge: much-too-long-name", "workers: 0",
-          "port_range: 9-3", "port_range: 0-3", "listen: 8444", "listen: '::1:80'", "boot_timeout: soon",
-          "simulated_fail_share: 1.5", "max_body: -1", "node_name: -a", "log_level: 3", "header_timeout: 0",
-          "state_dir: ''", "address: 1.2.3", "max_buffered: 1000", "max_peer_connections: 0",
-          "max_instance_connections: 0", "least_rate: slow", "reserved_connections: -1"})
+    for (const char* line : {"subnet: 8.8.8.8/20",
+                             "subnet: 192.168.1.1/31",
+                             "bridge: much-too-long-name",
+                             "workers: 0",
+                             "port_range: 9-3",
+                             "port_range: 0-3",
+                             "listen: 8444",
+                             "listen: '::1:80'",
+                             "boot_timeout: soon",
+                             "simulated_fail_share: 1.5",
+                             "max_body: -1",
+                             "node_name: -a",
+                             "log_level: 3",
+                             "header_timeout: 0",
+                             "state_dir: ''",
+                             "address: 1.2.3",
+                             "max_buffered: 1000",
+                             "max_peer_connections: 0",
+                             "max_instance_connections: 0",
+                             "least_rate: slow",
+                             "reserved_connections: -1",
+                             "guest_ports: 80",
+                             "guest_ports: 0/tcp",
+                             "guest_ports: 9-3/udp",
+                             "guest_ports: 70000/tcp",
+                             "guest_ports: 80/sctp",
+                             "guest_ports: [none, 80/tcp]",
+                             "guest_ports: '-/tcp'",
+                             "isolate_instances: maybe",
+                             "instance_bandwidth: 100",
+                             "instance_bandwidth: 1Kbit",
+                             "instance_bandwidth: 100mbit",
+                             "instance_bandwidth: 999999999Gbit",
+                             "instance_bandwidth: -1Mbit",
+                             "instance_connections: -1"})
         CHECK_FALSE(refusal(std::string(line) + "\n").empty());
 }
 
+TEST_CASE_METHOD(Setup, "what instances may do on the network is told by flags or the file") {
+    const Options defaults = read();
+    REQUIRE(defaults.lxc.guest_ports.size() == 3);
+    CHECK(defaults.lxc.isolate);
+    CHECK(defaults.lxc.bandwidth == 0);
+    CHECK(defaults.lxc.connections == 4096);
+    const Options flags = read({"--guest-ports", "4000/tcp", "--guest-ports", "5000-5010/udp",
+                                "--isolate-instances", "no", "--instance-bandwidth", "100Mbit"});
+    REQUIRE(flags.lxc.guest_ports.size() == 2);
+    CHECK(flags.lxc.guest_ports[0].tcp);
+    CHECK(flags.lxc.guest_ports[0].last == 4000);
+    CHECK_FALSE(flags.lxc.guest_ports[1].tcp);
+    CHECK(flags.lxc.guest_ports[1].first == 5000);
+    CHECK(flags.lxc.guest_ports[1].last == 5010);
+    CHECK_FALSE(flags.lxc.isolate);
+    CHECK(flags.lxc.bandwidth == 100'000'000);
+    write(
+        "guest_ports: [80/tcp, 90/udp]\nisolate_instances: false\ninstance_bandwidth: 800Kbit\n"
+        "instance_connections: 0\n");
+    const Options file_values = read();
+    CHECK(file_values.lxc.guest_ports.size() == 2);
+    CHECK_FALSE(file_values.lxc.isolate);
+    CHECK(file_values.lxc.bandwidth == 800'000);
+    CHECK(file_values.lxc.connections == 0);
+    write("guest_ports: none\ninstance_bandwidth: none\n");
+    CHECK(read().lxc.guest_ports.empty());
+    CHECK(read().lxc.bandwidth == 0);
+}
+
 TEST_CASE_METHOD(Setup, "the shares of memory follow from the whole") {
-    write("max_buffered: 32MB\nleast_rate: 0\nreserved_connections: 3\nmax_peer_connections: 4\n"
-          "max_instance_connections: 5\n");
+    write(
+        "max_buffered: 32MB\nleast_rate: 0\nreserved_connections: 3\nmax_peer_connections: 4\n"
+        "max_instance_connections: 5\n");
     const Options options = read();
     CHECK(options.limits.buffered_bytes == 32U << 20U);
     CHECK(options.limits.untrusted_bytes == 8U << 20U);

@@ -224,7 +224,8 @@ inline std::string leftovers(const LxcFixture& fixture, const std::string& id) {
                      "grep -F " + state + "/containers/" + id + " /proc/mounts; ls /sys/class/net/" + bridge +
                          "/brif; ls -d /sys/fs/cgroup/*/svc-" + bridge + "/" + id +
                          "* 2>/dev/null; nft list table inet svc_" + bridge +
-                         " | grep -E '[0-9]+ : '; ls -A " + state + "/containers; grep -F " + state +
+                         " | grep -E '[0-9]+ : '; nft list set bridge svc_" + bridge +
+                         " guests | grep 02:16; ls -A " + state + "/containers; grep -F " + state +
                          "/containers /proc/net/unix; ls -A /run/lxc/lock/" + state + "/containers"},
                     patience);
     return result.output;

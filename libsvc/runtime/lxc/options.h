@@ -3,10 +3,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "libsvc/runtime/lxc/disk/layer_limits.h"
 
 namespace svc {
+
+// Ports of this machine that guests may reach.
+struct GuestPorts {
+    bool tcp = true;  // else UDP
+    std::uint16_t first = 0, last = 0;
+};
 
 struct LxcOptions {
     std::filesystem::path state_dir;          // "<state>/lxc", absolute
@@ -22,6 +29,10 @@ struct LxcOptions {
     std::string public_address;               // of exposed services; empty: same as `address`
     lxc::LayerLimits layer_limits;            // of what is unpacked and copied
     std::uint32_t processes = 4096;           // limit of a container whose specification names none
+    std::vector<GuestPorts> guest_ports;      // what guests reach of this machine beside its answers to pings
+    bool isolate = true;                      // guests reach each other by node ports alone
+    std::uint64_t bandwidth = 0;              // bits a second of each guest, in and out; 0: not limited
+    std::uint32_t connections = 4096;         // of each guest, tracked at once; 0: not limited
 };
 
 }  // namespace svc

@@ -4,6 +4,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/runtime/lxc/container/core_pins.h"
+#include "libsvc/runtime/lxc/network/guest_rules.h"
 
 using namespace svc;
 using namespace svc::lxc;
@@ -69,7 +70,7 @@ TEST_CASE("lxc config of a container on version 1 control groups") {
         "lxc.net.0.mtu = 1500\n"
         "lxc.net.0.hwaddr = 02:16:c0:a8:64:07\n"
         "lxc.net.0.veth.pair = " +
-        device_name({"/state/lxc"}, "abc") +
+        device_name("svcbr0", {"/state/lxc"}, "abc") +
         "\n"
         "lxc.net.0.ipv4.address = 192.168.100.7/20\n"
         "lxc.net.0.ipv4.gateway = 192.168.100.1\n"
@@ -170,11 +171,28 @@ TEST_CASE("control group layout is told from the mounts") {
     CHECK(parse_oom_kills("") == 0);
 }
 
-TEST_CASE("device names fit the kernel and differ by container and daemon") {
-    const std::string name = device_name({"/a"}, "0123456789abcdefghij");
+TEST_CASE(
+    "device names fit the kernel, differ by container and daemon, and begin as those of the daemon do") {
+    const std::string name = device_name("svcbr0", {"/a"}, "0123456789abcdefghij");
     CHECK(name.size() == 15);
-    CHECK(name != device_name({"/a"}, "0123456789abcdefghik"));
-    CHECK(name != device_name({"/b"}, "0123456789abcdefghij"));
+    CHECK(name != device_name("svcbr0", {"/a"}, "0123456789abcdefghik"));
+    CHECK(name != device_name("svcbr0", {"/b"}, "0123456789abcdefghij"));
+    CHECK(name.starts_with(device_prefix("svcbr0")));
+    CHECK_FALSE(device_name("svcbr1", {"/a"}, "0123456789abcdefghij").starts_with(device_prefix("svcbr0")));
+    CHECK_FALSE(std::string("svcbr0").starts_with(device_prefix("svcbr0")));
+}
+
+TEST_CASE("a stored configuration tells the device and the address of its container") {
+    const auto network =
+        configured_network("lxc.net.0.veth.pair = svabcd012345678\nlxc.net.0.ipv4.address = 10.1.2.3/20\n");
+    CHECK_FALSE(network.has_value());  // a key begins a line, and not the first one
+    const auto found = configured_network(
+        "lxc.uts.name = a\nlxc.net.0.veth.pair = svabcd012345678\nlxc.net.0.ipv4.address = 10.1.2.3/20\n");
+    REQUIRE(found);
+    CHECK(found->device == "svabcd012345678");
+    CHECK(found->address == "10.1.2.3");
+    CHECK_FALSE(configured_network("").has_value());
+    CHECK_FALSE(configured_network("\nlxc.net.0.veth.pair = svabcd012345678\n").has_value());
 }
 
 TEST_CASE("each kind of init is asked to shut down its own way") {

@@ -2,6 +2,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
+#include "libsvc/runtime/lxc/network/guest_rules.h"
 #include "libsvc/runtime/lxc/network/rules.h"
 
 using namespace svc;
@@ -10,10 +11,17 @@ using namespace svc::lxc;
 namespace {
 
 RuleContext context() {
-    return {table_name("svcbr0"), "svcbr0", "192.168.96.0/20", "10.0.0.5", {"203.0.113.9", "10.0.0.5"}};
+    RuleContext context;
+    context.table = table_name("svcbr0");
+    context.bridge = "svcbr0";
+    context.network = "192.168.96.0/20";
+    context.gateway = "192.168.100.1";
+    context.address = "10.0.0.5";
+    context.public_addresses = {"203.0.113.9", "10.0.0.5"};
+    return context;
 }
 
-ForwardedContainer container() {
+ConnectedContainer container() {
     PortForward web;
     web.port = 80;
     web.node_port = 10000;
@@ -24,29 +32,34 @@ ForwardedContainer container() {
     range.node_port = 10001;
     range.count = 2;
     range.tcp = range.udp = true;
-    return {"192.168.100.2", {web, range}};
+    return {"svdevice", "192.168.100.2", {web, range}};
 }
 
 }  // namespace
 
-TEST_CASE("the ports of a container are one batch of map elements") {
+TEST_CASE("the tie and the ports of a container are one batch of elements") {
     CHECK(add_text(context(), container()) ==
+          "add element bridge svc_svcbr0 guests { \"svdevice\" . 02:16:c0:a8:64:02 . 192.168.100.2 }\n"
           "add element inet svc_svcbr0 tcp_private { 10001 : 192.168.100.2 . 5000, 10002 : 192.168.100.2 . "
           "5001 }\n"
           "add element inet svc_svcbr0 udp_private { 10001 : 192.168.100.2 . 5000, 10002 : 192.168.100.2 . "
           "5001 }\n"
           "add element inet svc_svcbr0 tcp_public { 10000 : 192.168.100.2 . 80 }\n");
     CHECK(remove_text(context(), container()) ==
+          "delete element bridge svc_svcbr0 guests { \"svdevice\" . 02:16:c0:a8:64:02 . 192.168.100.2 }\n"
           "delete element inet svc_svcbr0 tcp_private { 10001, 10002 }\n"
           "delete element inet svc_svcbr0 udp_private { 10001, 10002 }\n"
           "delete element inet svc_svcbr0 tcp_public { 10000 }\n");
-    CHECK(add_text(context(), {"192.168.100.3", {}}) == "");
+    CHECK(add_text(context(), {"sv", "192.168.100.3", {}}) ==
+          "add element bridge svc_svcbr0 guests { \"sv\" . 02:16:c0:a8:64:03 . 192.168.100.3 }\n");
 }
 
 TEST_CASE("the table replaces the old one and carries what runs already") {
     const std::string text = table_text(context(), {container()});
-    CHECK(text.find("add table inet svc_svcbr0\ndelete table inet svc_svcbr0\ntable inet svc_svcbr0 {\n") ==
-          0);
+    CHECK(text.find("add table inet svc_svcbr0\ndelete table inet svc_svcbr0\n"
+                    "add table bridge svc_svcbr0\ndelete table bridge svc_svcbr0\n"
+                    "table inet svc_svcbr0 {\n") == 0);
+    CHECK(text.find("\ntable bridge svc_svcbr0 {\n") != std::string::npos);
     CHECK(text.find("ip daddr { 10.0.0.5 } dnat ip to tcp dport map @tcp_private\n") != std::string::npos);
     CHECK(text.find("ip daddr { 203.0.113.9, 10.0.0.5 } dnat ip to udp dport map @udp_public\n") !=
           std::string::npos);
@@ -55,6 +68,42 @@ TEST_CASE("the table replaces the old one and carries what runs already") {
           std::string::npos);
     CHECK(text.find("add element inet svc_svcbr0 tcp_public { 10000 : 192.168.100.2 . 80 }\n") !=
           std::string::npos);
+}
+
+TEST_CASE("the host is closed to guests but for the ports that are listed") {
+    RuleContext rules = context();
+    CHECK(closing_text(rules).find("dport") == std::string::npos);
+    rules.guest_ports = {{true, 4000, 4000}, {false, 5000, 5010}};
+    const std::string text = closing_text(rules);
+    CHECK(
+        text.find("        tcp dport 4000-4000 accept\n        udp dport 5000-5010 accept\n        drop\n") !=
+        std::string::npos);
+    CHECK(text.find("iifname \"svcbr0\" goto from_bridge\n") != std::string::npos);
+}
+
+TEST_CASE("limits are rules only where there is one") {
+    RuleContext rules = context();
+    CHECK(ties_table_text(rules).find("limit rate") == std::string::npos);
+    CHECK(closing_text(rules).find("ct count") == std::string::npos);
+    rules.bandwidth = 100'000'000;
+    rules.connections = 77;
+    const std::string ties = ties_table_text(rules);
+    for (const char* rule : {"update @sent { iifname limit rate over 12500000 bytes/second",
+                             "update @taken { oifname limit rate over 12500000 bytes/second"})
+        CHECK(ties.find(rule) != std::string::npos);
+    CHECK(closing_text(rules).find("ip saddr ct count over 77 } drop") != std::string::npos);
+}
+
+TEST_CASE("isolated guests send to the bridge alone, others to each other and as no DHCP server") {
+    RuleContext rules = context();
+    CHECK(ties_table_text(rules).find("ether daddr != 02:16:c0:a8:64:01 drop") != std::string::npos);
+    CHECK(ties_table_text(rules).find("hook forward") != std::string::npos);
+    CHECK(closing_text(rules).find("oifgroup") != std::string::npos);
+    rules.isolate = false;
+    CHECK(ties_table_text(rules).find("ether daddr !=") == std::string::npos);
+    CHECK(ties_table_text(rules).find("udp sport 67 drop") != std::string::npos);
+    CHECK(ties_table_text(rules).find("hook forward") == std::string::npos);
+    CHECK(closing_text(rules).find("oifgroup") == std::string::npos);
 }
 
 TEST_CASE("table names are identifiers and differ as bridges do") {

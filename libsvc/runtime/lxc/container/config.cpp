@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "libsvc/base/error.h"
+#include "libsvc/runtime/lxc/network/guest_rules.h"
 
 namespace svc::lxc {
 
@@ -52,7 +53,8 @@ std::string network_lines(const ContainerSpec& spec, const ConfigContext& contex
         "{}/{}\n"
         "lxc.net.0.ipv4.gateway = {}\n",
         context.bridge, context.bridge_mtu, hardware_address(spec.address),
-        device_name(context.layout, spec.id), spec.address, context.prefix_length, context.gateway);
+        device_name(context.bridge, context.layout, spec.id), spec.address, context.prefix_length,
+        context.gateway);
 }
 
 // The agent is the first program; it gets the init as arguments and executes it later.
@@ -111,23 +113,26 @@ std::string monitor_cgroup_name(const ConfigContext& context, std::string_view i
     return fmt::format("{}/{}.monitor", context.cgroup_prefix, id);
 }
 
-std::string device_name(const Layout& layout, std::string_view id) {
+std::string device_name(std::string_view bridge, const Layout& layout, std::string_view id) {
     std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
     const std::string path = layout.container(id).native();
     for (const char c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    std::string name = "sv";
-    for (int digit = 0; digit < 13; ++digit, hash /= 32)
-        name += "0123456789abcdefghijklmnopqrstuv"[hash % 32];
+    std::string name = device_prefix(bridge);
+    for (; name.size() < 15; hash /= 32) name += "0123456789abcdefghijklmnopqrstuv"[hash % 32];
     return name;
 }
 
-std::string hardware_address(std::string_view ipv4) {
-    in_addr address{};
-    if (::inet_pton(AF_INET, std::string(ipv4).c_str(), &address) != 1)
-        throw Error(ErrorCode::invalid_argument, fmt::format("address '{}' is not an IPv4 address", ipv4));
-    const std::uint32_t bits = ntohl(address.s_addr);
-    return fmt::format("02:16:{:02x}:{:02x}:{:02x}:{:02x}", bits >> 24, (bits >> 16) & 255U,
-                       (bits >> 8) & 255U, bits & 255U);
+std::optional<ConfiguredNetwork> configured_network(std::string_view config) {
+    const auto value = [&](std::string_view key) {
+        const std::size_t at = config.find("\n" + std::string(key) + " = ");
+        if (at == std::string_view::npos) return std::string();
+        const std::string_view rest = config.substr(at + key.size() + 4);
+        return std::string(rest.substr(0, rest.find('\n')));
+    };
+    const std::string address = value("lxc.net.0.ipv4.address");
+    ConfiguredNetwork network{value("lxc.net.0.veth.pair"), address.substr(0, address.find('/'))};
+    if (network.device.empty() || network.address.empty()) return std::nullopt;
+    return network;
 }
 
 std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt,

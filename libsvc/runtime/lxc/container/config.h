@@ -1,6 +1,7 @@
 #pragma once
 // A container's specification as text of liblxc's configuration. Pure functions.
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,10 +46,14 @@ HaltSignals halt_signals(std::string_view init_target);
 std::string cgroup_name(const ConfigContext& context, std::string_view id);  // "svc-svcbr0/<id>"
 std::string monitor_cgroup_name(const ConfigContext& context,
                                 std::string_view id);  // "svc-svcbr0/<id>.monitor"
-std::string device_name(const Layout& layout,
-                        std::string_view id);  // of the host's end; 15 characters; differs between daemons
-std::string hardware_address(std::string_view ipv4);  // derived from the address, so that ARP entries of an
-                                                      // address that is used again stay right
+// Of the host's end; 15 characters; differs between daemons, see device_prefix().
+std::string device_name(std::string_view bridge, const Layout& layout, std::string_view id);
+
+// What a configuration says of the network; nothing when it lacks that.
+struct ConfiguredNetwork {
+    std::string device, address;
+};
+std::optional<ConfiguredNetwork> configured_network(std::string_view config);
 
 // `cores`: the cores that the container is pinned to; empty: it has a share of CPU time. Throws
 // invalid_argument for a value that cannot stand on one line of the configuration, unsupported for a

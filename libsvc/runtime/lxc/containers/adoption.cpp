@@ -29,11 +29,13 @@ void Adoption::adopt_all() {
     for (const auto& entry : std::filesystem::directory_iterator(host_.layout().containers()))
         ids.push_back(entry.path().filename().native());
     for (const std::string& id : ids) adopt(id);
-    std::map<std::string, ForwardedContainer> forwarded;
+    // One that cannot be read may run, and keeps its network.
+    std::map<std::string, ConnectedContainer> connected;
     const auto adopted = containers_.all();
     for (const auto& [id, container] : adopted)
-        if (runs_.supervisor().find(id)) forwarded[id] = host_.forwarded(container->stored.spec);
-    host_.network().rebuild(std::move(forwarded));
+        if (runs_.supervisor().find(id) || !container->fault.empty())
+            if (auto found = host_.connected(container->stored.spec)) connected[id] = std::move(*found);
+    host_.network().rebuild(std::move(connected));
     // After rebuild(), which would remove the rules of a container that is adopted meanwhile.
     for (const auto& [id, container] : adopted)
         if (!container->fault.empty()) adopt_later(id, container);
@@ -53,7 +55,8 @@ void Adoption::adopt_later(const std::string& id, const ContainerPtr& container)
         try_adopting(id, *container);
         if (!container->fault.empty()) return adopt_later(id, container);
         log::info("container can be read again", {{"container", id}});
-        if (runs_.supervisor().find(id)) host_.forward_ports(container->stored.spec);
+        if (!runs_.supervisor().find(id)) return;
+        if (const auto found = host_.connected(container->stored.spec)) host_.network().add(id, *found);
     });
 }
 

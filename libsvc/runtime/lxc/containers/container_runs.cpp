@@ -95,7 +95,7 @@ void ContainerRuns::start(const std::string& id, Container& container) {
                          {"start", host_.layout().containers().native(), id,
                           host_.layout().exit_file(id).native(), wants_agent(container) ? "agent" : "plain"});
     failpoint("runs.helper_started");
-    host_.forward_ports(spec);                                            // while the helper works
+    host_.connect(spec);                                                  // while the helper works
     if (!container.started) sync_directory(host_.layout().containers());  // all below it is synced
     const auto reply = helper.receive(container_start_limit);
     failpoint("runs.helper_replied");

@@ -79,6 +79,9 @@ std::shared_ptr<RunHandles> OnceCommands::begin(const std::string& id, Container
     undo.add("command", [&] { runs_.container_end().record_stop(id, run); });
     host_.prepare(container.stored);
     failpoint("once.prepared");
+    ContainerSpec connected = container.stored.spec;
+    connected.forwards.clear();
+    host_.connect(connected);
     auto once = std::make_shared<RunHandles>(start_helper(id, command, run));
     failpoint("once.started");
     run = once->run;

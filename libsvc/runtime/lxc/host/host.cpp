@@ -67,7 +67,9 @@ std::string read_or_empty(const std::filesystem::path& path) {
 }
 
 NetworkOptions network_options(const LxcOptions& options) {
-    return {options.bridge, options.subnet, options.bridge_mtu, options.address, options.public_address};
+    return {options.bridge,  options.subnet,         options.bridge_mtu,
+            options.address, options.public_address, options.guest_ports,
+            options.isolate, options.bandwidth,      options.connections};
 }
 
 }  // namespace
@@ -232,7 +234,7 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
     const ContainerSpec& spec = stored.spec;
     for (const std::string& group : {cgroup_name(context_, spec.id), monitor_cgroup_name(context_, spec.id)})
         remove_group(context_.cgroups, group);
-    remove_link(device_name(layout(), spec.id));
+    remove_link(device_name(context_.bridge, layout(), spec.id));
     failpoint("host.old_run_removed");
     for (const std::filesystem::path& old : {layout().exit_file(spec.id), layout().oom_file(spec.id),
                                              layout().lxc_log(spec.id), layout().agent_file(spec.id)})
@@ -262,21 +264,35 @@ void Host::remember_cores(const std::string& id) {
             pins_.remember(id, parse_cores(std::string_view(line).substr(line.find('=') + 1)));
 }
 
-void Host::forward_ports(const ContainerSpec& spec) {
-    network_.add(spec.id, forwarded(spec));
+void Host::connect(const ContainerSpec& spec) {
+    network_.add(spec.id, {device_name(context_.bridge, layout(), spec.id), spec.address, spec.forwards});
+}
+
+// A container of an earlier daemon has the device that its configuration names.
+std::optional<ConnectedContainer> Host::connected(const ContainerSpec& spec) const {
+    std::string config;
+    try {
+        config = read_file(layout().config(spec.id));
+    } catch (const Error& e) {
+        log::warning("network of a container is not known", {{"container", spec.id}, {"error", e.what()}});
+        return std::nullopt;
+    }
+    const auto network = configured_network(config);
+    if (!network || !parse_ipv4(network->address)) return std::nullopt;
+    return ConnectedContainer{network->device, network->address, spec.forwards};
 }
 
 void Host::clean_up(const std::string& id) {
     remove_run(id);
-    remove_link(device_name(layout(), id));
+    remove_link(device_name(context_.bridge, layout(), id));
     failpoint("host.link_removed");
     unmount_overlay(layout().rootfs(id));
 }
 
 FileDescriptor Host::clean_up_dead(const std::string& id) {
     remove_run(id);
-    detach_link(context_.bridge,
-                device_name(layout(), id));  // so that its address may be given to another container
+    detach_link(context_.bridge, device_name(context_.bridge, layout(),
+                                             id));  // so that its address may be given to another container
     return detach_overlay(layout().rootfs(id));
 }
 
@@ -402,7 +418,7 @@ ContainerUsage Host::usage(const std::string& id,
     ContainerUsage usage;
     usage.id = id;
     read_group_usage(context_.cgroups, cgroup_name(context_, id), usage);
-    if (const auto device = devices.find(device_name(layout(), id)); device != devices.end())
+    if (const auto device = devices.find(device_name(context_.bridge, layout(), id)); device != devices.end())
         usage.network.push_back(other_end(device->second, "eth0"));
     return usage;
 }

@@ -30,7 +30,8 @@ class Host {
         StoredSpec& stored);  // a new specification for a container that does not run; its files stay
     // Prepares a start: cleans up after an earlier run, mounts, writes liblxc's configuration.
     HaltSignals prepare(const StoredSpec& stored);
-    void forward_ports(const ContainerSpec& spec);
+    // Before this nothing passes to the container or from it.
+    void connect(const ContainerSpec& spec);
     // Kills the processes and removes all but the folder. Can be repeated.
     void clean_up(const std::string& id);
     // The same for a container whose processes have all ended: the kernel removes its network link with their
@@ -67,7 +68,8 @@ class Host {
     bool monitor_may_run(const std::string& id) const;  // its socket is there
 
     std::uint32_t choose_project(const ContainerSpec& spec) const;
-    ForwardedContainer forwarded(const ContainerSpec& spec) const { return {spec.address, spec.forwards}; }
+    // How a container that runs is on the bridge; nothing: its configuration cannot be read.
+    std::optional<ConnectedContainer> connected(const ContainerSpec& spec) const;
     Capacity capacity() const;
     // Usage of a running container. `devices`: parse_devices() of this machine.
     ContainerUsage usage(const std::string& id,

@@ -1,6 +1,7 @@
 #include "libsvc/runtime/lxc/network/links.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -18,6 +19,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
+#include "libsvc/runtime/lxc/network/guest_rules.h"
 
 namespace svc::lxc {
 
@@ -84,6 +86,31 @@ void set_up(int socket, const std::string& name, unsigned mtu) {
     apply(socket, SIOCSIFFLAGS, request, "flags");
 }
 
+void write_setting(const std::filesystem::path& path, std::string_view value) {
+    try {
+        write_all(open_file(path, O_WRONLY).get(), value);
+    } catch (const Error& e) {
+        throw Error(e.code(), fmt::format("cannot set {}: {}", path.native(), e.what()));
+    }
+}
+
+// Where the kernel has no IPv6 there is nothing to switch off.
+void switch_ipv6_off(const std::string& name) {
+    const std::filesystem::path settings = "/proc/sys/net/ipv6/conf/" + name;
+    if (!std::filesystem::exists(settings)) return;
+    write_setting(settings / "accept_ra", "0");
+    write_setting(settings / "disable_ipv6", "1");
+}
+
+// The bridge would keep frames to some group addresses for itself: learn from them, and hand them to the host
+// as if they had come from a device of its own, past the rules.
+void pass_all_groups(const std::string& name) {
+    const std::filesystem::path settings = "/sys/class/net/" + name;
+    write_setting(settings / "bridge/stp_state", "0");
+    write_setting(settings / "bridge/group_fwd_mask", "0xfff8");
+    write_setting(settings / "netdev_group", std::to_string(bridge_group));
+}
+
 bool has_address(const std::string& name, const Subnet& subnet) {
     const auto addresses = interface_addresses();
     return std::any_of(addresses.begin(), addresses.end(),
@@ -108,14 +135,15 @@ bool is_bridge(const std::string& name) {
 
 void ensure_bridge(const std::string& name, const Subnet& subnet, unsigned mtu) {
     const FileDescriptor socket = control_socket();
-    if (::ioctl(socket.get(), SIOCBRADDBR, name.c_str()) == 0)
-        set_hardware_address(socket.get(), name, subnet.address);
-    else if (errno != EEXIST)
+    if (::ioctl(socket.get(), SIOCBRADDBR, name.c_str()) != 0 && errno != EEXIST)
         throw system_error(fmt::format("cannot make bridge '{}'", name), errno);
     if (!is_bridge(name))
         throw Error(ErrorCode::conflict,
                     fmt::format("network interface '{}' exists and is not a bridge", name));
     failpoint("bridge.made");
+    set_hardware_address(socket.get(), name, subnet.address);  // the rules rely on it
+    switch_ipv6_off(name);
+    pass_all_groups(name);
     if (!has_address(name, subnet)) set_address(socket.get(), name, subnet);
     failpoint("bridge.addressed");
     set_up(socket.get(), name, mtu);

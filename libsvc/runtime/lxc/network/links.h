@@ -10,8 +10,8 @@ namespace svc::lxc {
 
 bool link_exists(const std::string& name);
 bool is_bridge(const std::string& name);
-// Makes the bridge with a fixed hardware address, sets its IPv4 address and MTU, and sets it up. Changes only
-// what differs.
+// Makes the bridge with the hardware address of its IPv4 address and without IPv6, sets address and MTU, and
+// sets it up. No frame that guests send passes it unseen by rules.
 void ensure_bridge(const std::string& name, const Subnet& subnet, unsigned mtu);
 // Removing or detaching does nothing when the interface does not exist.
 void remove_bridge(const std::string& name);

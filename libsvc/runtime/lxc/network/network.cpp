@@ -66,6 +66,11 @@ Network::Network(const NetworkOptions& options) : subnet_(parse_subnet(options.s
     rules_.table = table_name(options.bridge);
     rules_.bridge = options.bridge;
     rules_.network = subnet_.network_text();
+    rules_.gateway = ipv4_text(subnet_.address);
+    rules_.guest_ports = options.guest_ports;
+    rules_.isolate = options.isolate;
+    rules_.bandwidth = options.bandwidth;
+    rules_.connections = options.connections;
     ensure_bridge(options.bridge, subnet_, options.mtu);
     rules_.address = options.address.empty() ? find_address(subnet_) : options.address;
     public_address_ = options.public_address.empty() ? rules_.address : options.public_address;
@@ -80,14 +85,13 @@ Network::Network(const NetworkOptions& options) : subnet_(parse_subnet(options.s
 
 Network::~Network() = default;
 
-void Network::add(const std::string& id, const ForwardedContainer& container) {
+void Network::add(const std::string& id, const ConnectedContainer& container) {
     tables_.with([&](Tables& tables) {
         std::string commands;
         if (const auto old = tables.containers.find(id); old != tables.containers.end())
             commands = remove_text(rules_, old->second);
-        commands += add_text(rules_, container);
-        if (!commands.empty()) run(commands);
         tables.containers[id] = container;
+        change(tables, commands + add_text(rules_, container));
     });
 }
 
@@ -96,17 +100,39 @@ void Network::remove(const std::string& id) {
         const auto found = tables.containers.find(id);
         if (found == tables.containers.end()) return;
         const std::string commands = remove_text(rules_, found->second);
-        if (!commands.empty()) run(commands);
         tables.containers.erase(found);
+        change(tables, commands);
     });
 }
 
-void Network::rebuild(std::map<std::string, ForwardedContainer> containers) {
+std::string Network::whole_text(const Tables& tables) const {
+    std::vector<ConnectedContainer> list;
+    for (const auto& [id, container] : tables.containers) list.push_back(container);
+    return table_text(rules_, list);
+}
+
+// Where others have removed rules, as a firewall that starts again does, all are made again.
+void Network::change(const Tables& tables, const std::string& commands) {
+    try {
+        run(commands);
+    } catch (const Error& e) {
+        log::warning("the network rules are made again", {{"error", e.what()}});
+        run(whole_text(tables));
+    }
+}
+
+void Network::rebuild(std::map<std::string, ConnectedContainer> containers) {
     tables_.with([&](Tables& tables) {
-        std::vector<ForwardedContainer> list;
-        for (const auto& [id, container] : containers) list.push_back(container);
-        run(table_text(rules_, list));
         tables.containers = std::move(containers);
+        try {
+            run(whole_text(tables));
+        } catch (const Error& e) {
+            if (rules_.connections == 0) throw;
+            // Its kernel module may be missing; all the others are needed.
+            rules_.connections = 0;
+            run(whole_text(tables));
+            log::warning("the connections of instances are not limited", {{"error", e.what()}});
+        }
     });
 }
 
@@ -130,7 +156,7 @@ void Network::run(const std::string& commands) {
     const std::string text = ::nft_ctx_get_error_buffer(context.get());
     log::debug("nftables refused", {{"commands", commands}, {"error", text}});
     throw Error(ErrorCode::internal,
-                "cannot change the forwarding rules: " + std::string(trim(text.substr(0, text.find('\n')))));
+                "cannot change the network rules: " + std::string(trim(text.substr(0, text.find('\n')))));
 }
 
 }  // namespace svc::lxc

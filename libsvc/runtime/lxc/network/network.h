@@ -1,5 +1,5 @@
 #pragma once
-// The containers' network on this machine: one bridge, and translation rules by libnftables.
+// The containers' network on this machine: one bridge, and rules by libnftables.
 #include <map>
 #include <memory>
 #include <string>
@@ -16,6 +16,10 @@ struct NetworkOptions {
     std::string bridge, subnet;
     unsigned mtu = 1500;
     std::string address, public_address;  // empty: of the default route's interface; same as `address`
+    std::vector<GuestPorts> guest_ports;  // these as in LxcOptions
+    bool isolate = true;
+    std::uint64_t bandwidth = 0;
+    std::uint32_t connections = 0;
 };
 
 // Thread-safe.
@@ -26,11 +30,12 @@ class Network {
     explicit Network(const NetworkOptions& options);
     ~Network();
 
-    // Sets the ports of container `id`, in one transaction; replaces those it had.
-    void add(const std::string& id, const ForwardedContainer& container);
-    void remove(const std::string& id);  // does nothing when `id` has no ports
+    // Lets container `id` use the bridge with its addresses and sets its ports, in one transaction; replaces
+    // what it had. Before this, and after remove(), nothing passes to it or from it.
+    void add(const std::string& id, const ConnectedContainer& container);
+    void remove(const std::string& id);  // does nothing when `id` has nothing
     // The first call, with the containers that run: replaces the whole table in one transaction.
-    void rebuild(std::map<std::string, ForwardedContainer> containers);
+    void rebuild(std::map<std::string, ConnectedContainer> containers);
     void tear_down();
 
     const Subnet& subnet() const { return subnet_; }
@@ -39,9 +44,11 @@ class Network {
 
   private:
     struct Tables {  // locked while libnftables runs, which is not thread-safe
-        std::map<std::string, ForwardedContainer> containers;
+        std::map<std::string, ConnectedContainer> containers;
     };
     static void run(const std::string& commands);
+    std::string whole_text(const Tables& tables) const;
+    void change(const Tables& tables, const std::string& commands);
 
     Subnet subnet_;
     std::string public_address_;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/network/guest_rules.h"
 
 namespace svc::lxc {
 
@@ -23,7 +24,7 @@ bool belongs(const PortForward& forward, const Map& map) {
     return forward.exposed == map.exposed && (map.tcp ? forward.tcp : forward.udp);
 }
 
-std::string elements(const ForwardedContainer& container, const Map& map, bool with_target) {
+std::string elements(const ConnectedContainer& container, const Map& map, bool with_target) {
     std::vector<std::string> items;
     for (const PortForward& forward : container.forwards) {
         if (!belongs(forward, map)) continue;
@@ -35,7 +36,7 @@ std::string elements(const ForwardedContainer& container, const Map& map, bool w
     return join(items, ", ");
 }
 
-std::string change_text(const RuleContext& context, const ForwardedContainer& container,
+std::string change_text(const RuleContext& context, const ConnectedContainer& container,
                         std::string_view verb, bool with_target) {
     std::string text;
     for (const Map& map : maps)
@@ -67,7 +68,7 @@ std::string table_name(std::string_view bridge) {
     return name;
 }
 
-std::string table_text(const RuleContext& context, const std::vector<ForwardedContainer>& containers) {
+std::string table_text(const RuleContext& context, const std::vector<ConnectedContainer>& containers) {
     std::string text = remove_table_text(context) + fmt::format("table inet {} {{\n", context.table);
     for (const Map& map : maps)
         text += fmt::format("    map {} {{ type inet_service : ipv4_addr . inet_service; }}\n", map.name);
@@ -81,25 +82,26 @@ std::string table_text(const RuleContext& context, const std::vector<ForwardedCo
     text += fmt::format(
         "    chain postrouting {{\n        type nat hook postrouting priority srcnat; policy accept;\n"
         "        ip saddr {0} ip daddr != {0} oifname != \"{1}\" masquerade\n"
-        "        ip saddr {0} oifname \"{1}\" ct status dnat masquerade\n    }}\n"
-        "    chain forward {{\n        type filter hook forward priority filter; policy accept;\n"
-        "        iifname \"{1}\" accept\n        oifname \"{1}\" accept\n    }}\n}}\n",
+        "        ip saddr {0} oifname \"{1}\" ct status dnat masquerade\n    }}\n",
         context.network, context.bridge);
-    for (const ForwardedContainer& container : containers) text += add_text(context, container);
+    text += closing_text(context) + "}\n" + ties_table_text(context);
+    for (const ConnectedContainer& container : containers) text += add_text(context, container);
     return text;
 }
 
 std::string remove_table_text(const RuleContext& context) {
-    return fmt::format("add table inet {0}\ndelete table inet {0}\n",
-                       context.table);  // `add` first: `delete` fails for a table that does not exist
+    // `add` first: `delete` fails for a table that does not exist.
+    return fmt::format(
+        "add table inet {0}\ndelete table inet {0}\nadd table bridge {0}\ndelete table bridge {0}\n",
+        context.table);
 }
 
-std::string add_text(const RuleContext& context, const ForwardedContainer& container) {
-    return change_text(context, container, "add", true);
+std::string add_text(const RuleContext& context, const ConnectedContainer& container) {
+    return tie_text(context, container, "add") + change_text(context, container, "add", true);
 }
 
-std::string remove_text(const RuleContext& context, const ForwardedContainer& container) {
-    return change_text(context, container, "delete", false);
+std::string remove_text(const RuleContext& context, const ConnectedContainer& container) {
+    return tie_text(context, container, "delete") + change_text(context, container, "delete", false);
 }
 
 }  // namespace svc::lxc

@@ -1,10 +1,13 @@
 #pragma once
-// Address translation as nftables text. Pure functions. Each daemon has one table, named after its bridge;
-// node ports are elements of its maps.
+// The network of the containers as nftables text. Pure functions. Each daemon has two tables, named after its
+// bridge: `inet` translates node ports and closes the host to guests, `bridge` ties each guest to its
+// addresses (guest_rules.h). Node ports are elements of maps, ties of a set.
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "libsvc/runtime/lxc/options.h"
 #include "libsvc/runtime/runtime.h"
 
 namespace svc::lxc {
@@ -13,21 +16,28 @@ struct RuleContext {
     std::string table;                          // "svc_svcbr0"
     std::string bridge;                         // "svcbr0"
     std::string network;                        // "192.168.96.0/20"
+    std::string gateway;                        // "192.168.100.1", of the bridge
     std::string address;                        // of private services
     std::vector<std::string> public_addresses;  // of exposed services
+    std::vector<GuestPorts> guest_ports;        // these as in LxcOptions
+    bool isolate = true;
+    std::uint64_t bandwidth = 0;
+    std::uint32_t connections = 0;
 };
 
-struct ForwardedContainer {
+// A container that has a device on the bridge.
+struct ConnectedContainer {
+    std::string device;  // the host's end
     std::string address;
     std::vector<PortForward> forwards;
 };
 
 std::string table_name(std::string_view bridge);
-// Replaces the whole table, in one transaction.
-std::string table_text(const RuleContext& context, const std::vector<ForwardedContainer>& containers);
+// Replaces both tables, in one transaction.
+std::string table_text(const RuleContext& context, const std::vector<ConnectedContainer>& containers);
 std::string remove_table_text(const RuleContext& context);
-// One transaction for all ports of a container; empty when it has none.
-std::string add_text(const RuleContext& context, const ForwardedContainer& container);
-std::string remove_text(const RuleContext& context, const ForwardedContainer& container);
+// One transaction for the tie and all ports of a container.
+std::string add_text(const RuleContext& context, const ConnectedContainer& container);
+std::string remove_text(const RuleContext& context, const ConnectedContainer& container);
 
 }  // namespace svc::lxc

@@ -1,0 +1,172 @@
+#include "libsvc/runtime/lxc/network/guest_rules.h"
+
+#include <fmt/format.h>
+
+#include "libsvc/base/error.h"
+#include "libsvc/runtime/lxc/network/addresses.h"
+
+namespace svc::lxc {
+
+namespace {
+
+// Before the bridge code hands packets to other tables, which may translate them.
+constexpr std::string_view first = "priority -300; policy accept;";
+
+// The bucket of the kernel holds a second's worth and this; a packet that is not cut yet has up to 64 KiB.
+std::string limit_rule(const RuleContext& context, std::string_view set, std::string_view device) {
+    if (context.bandwidth == 0) return "";
+    return fmt::format("        update @{} {{ {} limit rate over {} bytes/second burst 65536 bytes }} drop\n",
+                       set, device, context.bandwidth / 8);
+}
+
+std::string limit_set(const RuleContext& context, std::string_view set) {
+    if (context.bandwidth == 0) return "";
+    return fmt::format("    set {} {{ type ifname; size 65535; flags dynamic,timeout; timeout 1m; }}\n", set);
+}
+
+// A tag before the protocol makes it another type: neither IPv4 nor ARP.
+constexpr std::string_view from_guest_chain =
+    "    chain from_guest {\n"
+    "        ether type ip iifname . ether saddr . ip saddr @guests goto sent_packet\n"
+    "        ether type arp arp htype 1 arp ptype ip arp hlen 6 arp plen 4 "
+    "iifname . ether saddr . arp saddr ip @guests "
+    "iifname . arp saddr ether . arp saddr ip @guests goto sent_arp\n"
+    "        drop\n    }\n";
+
+// Isolated guests send to the bridge alone: then it passes on from port to port only what the host has
+// translated. The host asks for a guest under any of its own addresses.
+std::string sent_text(const RuleContext& context) {
+    const std::string bridge = hardware_address(context.gateway);
+    const std::string arp = context.isolate
+                                ? fmt::format(
+                                      "        arp operation request arp daddr ip {} accept\n"
+                                      "        arp operation reply ether daddr {} accept\n        drop\n",
+                                      context.gateway, bridge)
+                                : "        accept\n";
+    return "    chain sent_arp {\n" + arp + "    }\n    chain sent_packet {\n        " +
+           (context.isolate ? fmt::format("ether daddr != {} drop\n", bridge) : "udp sport 67 drop\n") +
+           limit_rule(context, "sent", "iifname") + "        accept\n    }\n";
+}
+
+std::string to_guest_text(const RuleContext& context) {
+    std::string text =
+        "    chain to_guest {\n"
+        "        ether type ip oifname . ether daddr . ip daddr @guests goto taken_packet\n"
+        "        ether type arp ether daddr ff:ff:ff:ff:ff:ff arp operation request accept\n"
+        "        ether type arp oifname . ether daddr . arp daddr ip @guests accept\n";
+    if (!context.isolate) text += "        ether type ip meta pkttype { broadcast, multicast } accept\n";
+    return text + "        drop\n    }\n    chain taken_packet {\n" +
+           limit_rule(context, "taken", "oifname") + "        accept\n    }\n";
+}
+
+std::string forward_text(const RuleContext& context, std::string_view devices) {
+    if (!context.isolate) return "";
+    return fmt::format(
+        "    chain forward {{\n        type filter hook forward {0}\n"
+        "        iifname \"{1}*\" ether type arp drop\n"
+        "        iifname != \"{1}*\" oifname \"{1}*\" drop\n    }}\n",
+        first, devices);
+}
+
+std::string port_rules(const RuleContext& context) {
+    std::string rules;
+    for (const GuestPorts& ports : context.guest_ports)
+        rules += fmt::format("        {} dport {}-{} accept\n", ports.tcp ? "tcp" : "udp", ports.first,
+                             ports.last);
+    return rules;
+}
+
+std::string count_rule(const RuleContext& context, std::string_view condition) {
+    if (context.connections == 0) return "";
+    return fmt::format("        {}ct state new add @connections {{ ip saddr ct count over {} }} drop\n",
+                       condition, context.connections);
+}
+
+// An answer to the host may be an error; a redirection is one to conntrack, and is refused.
+std::string from_bridge_text(const RuleContext& context) {
+    return "    chain from_bridge {\n"
+           "        meta nfproto != ipv4 drop\n"
+           "        ct state established accept\n"
+           "        ct state related icmp type { destination-unreachable, time-exceeded, parameter-problem } "
+           "accept\n"
+           "        ip daddr 127.0.0.0/8 drop\n" +
+           count_rule(context, "") +
+           fmt::format("        icmp type echo-request ip daddr {} accept\n", context.gateway) +
+           port_rules(context) + "        drop\n    }\n";
+}
+
+std::string isolation_rules(const RuleContext& context) {
+    if (!context.isolate) return "";
+    return fmt::format(
+        "        iifname \"{0}\" oifgroup {1} ct status dnat accept\n"
+        "        iifname \"{0}\" oifgroup {1} drop\n"
+        "        iifgroup {1} oifname \"{0}\" ct status dnat accept\n"
+        "        iifgroup {1} oifname \"{0}\" drop\n",
+        context.bridge, bridge_group);
+}
+
+}  // namespace
+
+std::string device_prefix(std::string_view bridge) {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    for (const char c : bridge) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    hash ^= hash >> 32;
+    std::string name = "sv";
+    for (int digit = 0; digit < 4; ++digit, hash /= 32) name += "0123456789abcdefghijklmnopqrstuv"[hash % 32];
+    return name;
+}
+
+std::string hardware_address(std::string_view ipv4) {
+    const auto address = parse_ipv4(ipv4);
+    if (!address)
+        throw Error(ErrorCode::invalid_argument, fmt::format("address '{}' is not an IPv4 address", ipv4));
+    return fmt::format("02:16:{:02x}:{:02x}:{:02x}:{:02x}", *address >> 24, (*address >> 16) & 255U,
+                       (*address >> 8) & 255U, *address & 255U);
+}
+
+std::string ties_table_text(const RuleContext& context) {
+    const std::string devices = device_prefix(context.bridge);
+    std::string text = fmt::format("table bridge {} {{\n", context.table);
+    text += "    set guests { typeof iifname . ether saddr . ip saddr; }\n" + limit_set(context, "sent") +
+            limit_set(context, "taken");
+    text += sent_text(context) + std::string(from_guest_chain) + to_guest_text(context) +
+            forward_text(context, devices);
+    text += fmt::format(
+        "    chain prerouting {{\n        type filter hook prerouting {0}\n"
+        "        iifname \"{1}*\" goto from_guest\n    }}\n"
+        // Frames to the bridge's own group do not pass the hook above when the bridge keeps them to itself.
+        "    chain input {{\n        type filter hook input {0}\n"
+        "        iifname \"{1}*\" ether daddr & ff:ff:ff:ff:ff:f0 == 01:80:c2:00:00:00 drop\n    }}\n"
+        "    chain postrouting {{\n        type filter hook postrouting {0}\n"
+        "        oifname \"{1}*\" goto to_guest\n    }}\n}}\n",
+        first, devices);
+    return text;
+}
+
+std::string tie_text(const RuleContext& context, const ConnectedContainer& container, std::string_view verb) {
+    return fmt::format("{} element bridge {} guests {{ \"{}\" . {} . {} }}\n", verb, context.table,
+                       container.device, hardware_address(container.address), container.address);
+}
+
+std::string closing_text(const RuleContext& context) {
+    std::string text;
+    if (context.connections != 0)
+        text += "    set connections { type ipv4_addr; size 65535; flags dynamic; }\n";
+    text += from_bridge_text(context);
+    // A packet of a guest comes from the bridge; from the device itself only where it went past the bridge.
+    text += fmt::format(
+        "    chain past_bridge {{\n        type filter hook prerouting priority raw; policy accept;\n"
+        "        iifname \"{}*\" drop\n    }}\n"
+        "    chain input {{\n        type filter hook input priority filter; policy accept;\n"
+        "        iifname \"{}\" goto from_bridge\n    }}\n",
+        device_prefix(context.bridge), context.bridge);
+    text += "    chain forward {\n        type filter hook forward priority filter; policy accept;\n" +
+            count_rule(context, fmt::format("iifname \"{}\" ", context.bridge)) + isolation_rules(context);
+    // Link-local addresses are no business of a router; clouds keep secrets of the machine there.
+    return text + fmt::format(
+                      "        iifname \"{0}\" ip daddr 169.254.0.0/16 drop\n"
+                      "        iifname \"{0}\" accept\n        oifname \"{0}\" accept\n    }}\n",
+                      context.bridge);
+}
+
+}  // namespace svc::lxc
