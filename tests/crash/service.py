@@ -16,7 +16,7 @@ import harness  # noqa: E402
 
 CRASH = harness.BUILD / "tests/crash"
 GONE = (ConnectionError, OSError, EOFError, json.JSONDecodeError, harness.http.client.HTTPException)
-PATIENCE = 60
+PATIENCE = 15
 
 
 class Died(Exception):

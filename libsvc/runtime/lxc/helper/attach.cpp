@@ -91,7 +91,7 @@ pid_t attach_agent(lxc_container* container) {
     const pid_t agent = result == 0 ? receive_pid(pair[0]) : 0;
     ::close(pair[0]);
     if (result == 0) ::waitpid(entered, nullptr, 0);
-    if (agent > 0) write_agent_file(file, agent);
+    if (agent > 0) write_process_file(file, agent);
     return agent;
 }
 

@@ -103,23 +103,23 @@ pid_t read_agent_file(const char* file) {
     return whole && pid > 0 && !is_ending(pid) && read_stat(pid).start_ticks == ticks ? pid : 0;
 }
 
-void replace_file(const char* file, const char* text) {
+bool replace_file(const char* file, const char* text) {
     char temporary[4096];
     const int size = std::snprintf(temporary, sizeof temporary, "%s.new", file);
-    if (size < 0 || static_cast<std::size_t>(size) >= sizeof temporary) return;
+    if (size < 0 || static_cast<std::size_t>(size) >= sizeof temporary) return false;
     const int fd = ::open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0) return;
+    if (fd < 0) return false;
     const auto length = static_cast<ssize_t>(std::strlen(text));
     const bool written = ::write(fd, text, static_cast<std::size_t>(length)) == length;
     ::close(fd);
     failpoint("helper.file_written");
-    if (written) ::rename(temporary, file);
+    return written && ::rename(temporary, file) == 0;
 }
 
-void write_agent_file(const char* file, pid_t pid) {
+bool write_process_file(const char* file, pid_t pid) {
     char line[64];
     std::snprintf(line, sizeof line, "%d %llu\n", pid, read_stat(pid).start_ticks);
-    replace_file(file, line);
+    return replace_file(file, line);
 }
 
 }  // namespace svc::lxc

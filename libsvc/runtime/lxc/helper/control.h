@@ -24,11 +24,11 @@ bool is_ending(pid_t pid);         // has ended, or is exiting
 
 // `start` and `agent` hold this lock while they work: a daemon that replaces a killed one waits for it.
 int lock_container(const char* path, const char* name);
-void replace_file(const char* file, const char* text);
+bool replace_file(const char* file, const char* text);
 // The file with "PID TICKS" of the agent in the container's folder. Reading gives 0 unless exactly that
 // process runs.
 pid_t read_agent_file(const char* file);
-void write_agent_file(const char* file, pid_t pid);
+bool write_process_file(const char* file, pid_t pid);
 
 // Verbs. Each returns the exit status of the program.
 int start_container(lxc_container* container, const char* exit_file, bool agent, int lock);

@@ -1,4 +1,6 @@
 // svc-lxc start: forks the container's monitor, which stays when this process ends.
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,15 +13,29 @@ namespace svc::lxc {
 
 namespace {
 
+// The daemon finds the monitor in a file of the container's folder, whatever happens to the helper from now
+// on. Until it is there, the monitor ends with the helper.
+void record_monitor(const lxc_container* container, pid_t helper) {
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != helper) ::_exit(1);
+    failpoint("monitor.forked");
+    char file[4096];
+    std::snprintf(file, sizeof file, "%s/%s/monitor", container->config_path, container->name);
+    if (!write_process_file(file, ::getpid())) ::_exit(1);
+    failpoint("monitor.recorded");
+    ::prctl(PR_SET_PDEATHSIG, 0);
+}
+
 // Runs the container in the foreground, unlike lxc-start: so this process gets the status of init and writes
 // it.
-[[noreturn]] void be_monitor(lxc_container* container, const char* exit_file, char** command, int lock) {
-    failpoint("monitor.forked");
+[[noreturn]] void be_monitor(lxc_container* container, const char* exit_file, char** command, int lock,
+                             pid_t helper) {
+    record_monitor(container, helper);
     ::setsid();
     use_null_stdio();
     ::close(control_fd);
-    ::close(lock);  // the parent holds it
+    ::close(lock);  // only now: a next daemon waits for it before it looks for the monitor
     if (::chdir("/") != 0) ::_exit(1);
+    failpoint("monitor.starts");
     container->want_daemonize(container, false);
     container->want_close_all_fds(container, true);
     const bool started = container->start(container, 0, command);
@@ -47,8 +63,9 @@ pid_t wait_for_init(lxc_container* container, int monitor) {
 int start_container(lxc_container* container, const char* exit_file, bool agent, int lock) {
     HelperMessage message;
     message.event = HelperEvent::running;
+    const pid_t helper = ::getpid();
     message.monitor_pid = ::fork();
-    if (message.monitor_pid == 0) be_monitor(container, exit_file, nullptr, lock);
+    if (message.monitor_pid == 0) be_monitor(container, exit_file, nullptr, lock, helper);
     if (message.monitor_pid < 0) return send_failure("cannot fork"), 1;
     failpoint("helper.forked");
     const int monitor = open_pidfd(message.monitor_pid);
@@ -73,8 +90,9 @@ int start_container(lxc_container* container, const char* exit_file, bool agent,
 int run_once(lxc_container* container, const char* exit_file, char** command, int lock) {
     HelperMessage message;
     message.event = HelperEvent::running;
+    const pid_t helper = ::getpid();
     message.monitor_pid = ::fork();
-    if (message.monitor_pid == 0) be_monitor(container, exit_file, command, lock);
+    if (message.monitor_pid == 0) be_monitor(container, exit_file, command, lock, helper);
     if (message.monitor_pid < 0) return send_failure("cannot fork"), 1;
     failpoint("helper.once_forked");
     message.init_pid = wait_for_init(container, open_pidfd(message.monitor_pid));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -26,6 +27,7 @@
 #include "libsvc/runtime/lxc/disk/overlay.h"
 #include "libsvc/runtime/lxc/host/host_setup.h"
 #include "libsvc/runtime/lxc/network/links.h"
+#include "libsvc/runtime/lxc/processes/processes.h"
 #include "libsvc/runtime/lxc/usage/cgroup_usage.h"
 #include "libsvc/runtime/lxc/usage/link_usage.h"
 
@@ -34,6 +36,7 @@ namespace svc::lxc {
 namespace {
 
 constexpr std::size_t most_unmounts = 64;  // each holds a descriptor
+constexpr std::chrono::milliseconds monitor_kill_limit{10'000};
 
 // Replaces a file by renaming, without syncing: readers see the old or the new content, and after a power
 // failure, when nothing runs, the content does not matter.
@@ -64,6 +67,17 @@ std::string read_or_empty(const std::filesystem::path& path) {
     } catch (const Error&) {
         return "";
     }
+}
+
+// "PID TICKS", as svc-lxc writes it.
+std::optional<ProcessId> read_process(const std::filesystem::path& file) {
+    const auto text = read_if_there(file, 256);
+    const std::vector<std::string> parts = split(trim(text.value_or("")), ' ');
+    if (parts.size() != 2) return std::nullopt;
+    ProcessId process;
+    std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), process.pid);
+    std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), process.start_ticks);
+    return process;
 }
 
 NetworkOptions network_options(const LxcOptions& options) {
@@ -230,14 +244,26 @@ HaltSignals Host::halt_signals_of(const ContainerSpec& spec) const {
     return halt_signals(find_init(layout().rootfs(spec.id), spec.init.empty() ? "/sbin/init" : spec.init));
 }
 
+// The monitor of a start whose helper was killed: nobody else knows of it. Its container ends with it.
+void Host::kill_monitor(const std::string& id) const {
+    const auto monitor = read_process(layout().monitor_file(id));
+    const FileDescriptor process = monitor ? open_process(*monitor) : FileDescriptor();
+    if (!process) return;
+    send_signal(process.get(), SIGKILL);
+    if (!wait_for_end(process.get(), monitor_kill_limit))
+        throw Error(ErrorCode::busy, fmt::format("the monitor of container '{}' does not end", id));
+}
+
 HaltSignals Host::prepare(const StoredSpec& stored) {
     const ContainerSpec& spec = stored.spec;
+    kill_monitor(spec.id);
     for (const std::string& group : {cgroup_name(context_, spec.id), monitor_cgroup_name(context_, spec.id)})
         remove_group(context_.cgroups, group);
     remove_link(device_name(context_.bridge, layout(), spec.id));
     failpoint("host.old_run_removed");
-    for (const std::filesystem::path& old : {layout().exit_file(spec.id), layout().oom_file(spec.id),
-                                             layout().lxc_log(spec.id), layout().agent_file(spec.id)})
+    for (const std::filesystem::path& old :
+         {layout().exit_file(spec.id), layout().oom_file(spec.id), layout().lxc_log(spec.id),
+          layout().agent_file(spec.id), layout().monitor_file(spec.id)})
         ::unlink(old.c_str());
     complete_disk(stored);
     mount(spec);
@@ -306,6 +332,8 @@ void Host::remove_run(const std::string& id) {
     failpoint("host.rules_removed");
     const std::string group = cgroup_name(context_, id);
     const std::string monitor = monitor_cgroup_name(context_, id);
+    kill_monitor(id);
+    failpoint("host.monitor_killed");
     kill_group(context_.cgroups, group);
     kill_group(context_.cgroups, monitor);
     failpoint("host.killed");
@@ -351,13 +379,8 @@ std::optional<RunRecord> Host::read_run(const std::string& id) const {
 }
 
 std::optional<ProcessId> Host::read_agent(const std::string& id) const {
-    const auto text = read_if_there(layout().agent_file(id), 256);
-    const std::vector<std::string> parts = split(trim(text.value_or("")), ' ');
-    if (parts.size() != 2) return std::nullopt;
-    ProcessId agent;
-    std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), agent.pid);
-    std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), agent.start_ticks);
-    return is_alive(agent) ? std::optional(agent) : std::nullopt;
+    const auto agent = read_process(layout().agent_file(id));
+    return agent && is_alive(*agent) ? agent : std::nullopt;
 }
 
 void Host::wait_for_helpers(const std::string& id) const {

@@ -86,6 +86,7 @@ class Host {
   private:
     void place_files(StoredSpec& stored);
     void remove_run(const std::string& id);  // rules, processes, control groups
+    void kill_monitor(const std::string& id) const;
     void mount(const ContainerSpec& spec);
     std::vector<std::string> own_paths(const StoredSpec& stored, std::vector<std::string> leave_out) const;
     void make_work(const StoredSpec& stored);
