@@ -1,5 +1,6 @@
 #include "server/state_directory.h"
 
+#include "libsvc/base/unfinished_files.h"
 #include "server/process/state_folder.h"
 
 namespace svc::server {
@@ -11,6 +12,7 @@ StateDirectory::StateDirectory(const std::filesystem::path& root) : root_(std::f
     lock_ = process::lock_state(root_, "svcd");
     for (const auto& folder : {blobs(), logs(), registry(), root_ / "server"})
         process::make_folder(folder, 0700);
+    for (const auto& folder : {root_, registry(), root_ / "server"}) remove_unfinished_files(folder);
     process::make_folder(agent_sockets(), 0711);
 }
 

@@ -11,6 +11,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/base/unfinished_files.h"
 
 namespace svc {
 
@@ -57,6 +58,7 @@ Event parse_line(std::string_view line) {
 EventLog::EventLog(const EventWindowOptions& options, const Taker& take)
     : options_(options), boot_id_(options.boot_id) {
     make_directories(options_.directory);
+    remove_unfinished_files(options_.directory);
     if (boot_id_.empty()) boot_id_ = read_small("/proc/sys/kernel/random/boot_id");
     load(take);
     try {

@@ -6,6 +6,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/base/unfinished_files.h"
 #include "libsvc/formats/archive.h"
 #include "libsvc/formats/archive_writer.h"
 
@@ -64,6 +65,7 @@ SimulatedLayers::SimulatedLayers(std::filesystem::path directory, std::uint64_t 
     : directory_(std::move(directory)), changed_bytes_(changed_bytes), check_idle_(std::move(check_idle)) {
     if (directory_.empty()) return;
     make_directories(directory_);
+    remove_unfinished_files(directory_);
     load();
 }
 

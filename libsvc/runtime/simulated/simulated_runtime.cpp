@@ -7,6 +7,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/base/unfinished_files.h"
 #include "libsvc/runtime/simulated/simulated_usage.h"
 
 namespace svc {
@@ -21,6 +22,7 @@ std::filesystem::path below(const std::filesystem::path& directory, std::string_
 
 std::filesystem::path journal_in(const std::filesystem::path& directory) {
     if (!directory.empty()) make_directories(directory / "logs");
+    for (const auto& folder : {directory, directory / "logs"}) remove_unfinished_files(folder);
     return below(directory, "containers.log");
 }
 

@@ -17,6 +17,7 @@
 #include "libsvc/base/presence.h"
 #include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/base/unfinished_files.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
 
 namespace svc::lxc {
@@ -131,6 +132,7 @@ ConfigContext make_context(const LxcOptions& options) {
     ConfigContext context;
     context.layout = {options.state_dir};
     make_passable(options.state_dir);
+    remove_unfinished_files(options.state_dir);
     check_passable("state directory", options.state_dir);
     if (!options.agent_socket_dir.empty())
         check_passable("agent socket folder", options.agent_socket_dir / "server.unix");
