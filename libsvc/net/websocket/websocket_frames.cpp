@@ -68,6 +68,30 @@ std::string_view cut_utf8(std::string_view text, std::size_t limit) {
     return text.substr(0, limit);
 }
 
+// wslay checks the reason of a close frame, but not where it ends, nor across the pieces in which it came.
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const auto first = static_cast<unsigned char>(text[0]);
+        const std::size_t size = first < 0x80   ? 1
+                                 : first < 0xc2 ? 0
+                                 : first < 0xe0 ? 2
+                                 : first < 0xf0 ? 3
+                                 : first < 0xf5 ? 4
+                                                : 0;
+        if (size == 0 || size > text.size()) return false;
+        std::uint32_t value = first & (size == 1 ? 0x7fU : 0xffU >> (size + 1));
+        for (std::size_t i = 1; i < size; ++i) {
+            const auto next = static_cast<unsigned char>(text[i]);
+            if ((next & 0xc0U) != 0x80) return false;
+            value = value << 6 | (next & 0x3fU);
+        }
+        const bool overlong = (size == 3 && value < 0x800) || (size == 4 && value < 0x10000);
+        if (overlong || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return false;
+        text.remove_prefix(size);
+    }
+    return true;
+}
+
 }  // namespace
 
 void append_frame(std::string& out, FrameKind kind, std::string_view payload, bool masked) {
@@ -135,6 +159,8 @@ struct FrameReader::Callbacks {
                                                    : static_cast<std::uint16_t>(WSLAY_CODE_NO_STATUS_RCVD);
             close.reason = data.size() > 2 ? data.substr(2) : std::string();
             close.by_peer = true;
+            if (!is_utf8(close.reason))
+                close = {WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA, "websocket protocol violated", false};
             reader.closed_ = std::move(close);
         } else if (!wslay_is_ctrl_frame(message->opcode)) {
             reader.deliver(message->opcode == WSLAY_BINARY_FRAME, std::move(data));
@@ -180,6 +206,10 @@ void FrameReader::feed(std::string_view data) {
     const int result = wslay_event_recv(context_);
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     if (result == 0) wslay_event_send(context_);  // only into answers_
+    if (closed_ && !closed_->by_peer) {           // wslay has echoed what it should have refused
+        answers_.clear();
+        append_close(answers_, closed_->code, "", masked_output_);
+    }
     if (result != 0 || (!closed_ && !wslay_event_get_read_enabled(context_))) note_end();
 }
 

@@ -59,6 +59,9 @@ TEST_CASE("websocket faults of the peer have their close codes") {
     SECTION("invalid UTF-8") {
         CHECK(close_code_of(answer_to(t, websocket_frame(0x81, "\xc3\x28"))) == 1007);
     }
+    SECTION("a reason that ends within a character") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x88, std::string("\x03\xe8") + "by\xc3"))) == 1007);
+    }
     SECTION("too big") {
         CHECK(close_code_of(answer_to(t, websocket_frame(0x82, std::string(1001, 'x')))) == 1009);
     }
