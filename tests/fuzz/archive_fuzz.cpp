@@ -6,6 +6,10 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/formats/archive.h"
+#include "tests/fuzz/memory_folder.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::archive_target {
 
 namespace {
 
@@ -26,8 +30,8 @@ void unpack(const std::filesystem::path& folder) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    const svc::TemporaryDirectory folder(std::filesystem::temp_directory_path(), "svc-fuzz-");
+FUZZ_TARGET(archive)(const std::uint8_t* data, std::size_t size) {
+    const svc::TemporaryDirectory folder(fuzz::memory_folder(), "svc-fuzz-");
     std::filesystem::create_directory(folder.path() / "target");
     svc::write_file_atomically(folder.path() / "package", {reinterpret_cast<const char*>(data), size});
     try {
@@ -37,3 +41,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_nothing_escaped(folder.path());
     return 0;
 }
+
+}  // namespace svc::fuzz::archive_target

@@ -5,6 +5,9 @@
 #include "libsvc/model/instances/instance.h"
 #include "libsvc/model/packages/image.h"
 #include "tests/fuzz/refusals.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::bodies_target {
 
 namespace {
 
@@ -21,6 +24,8 @@ const std::array<fuzz::Decoder, 6> decoders = {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(bodies)(const std::uint8_t* data, std::size_t size) {
     return svc::fuzz::decode_with_one_of(decoders, data, size);
 }
+
+}  // namespace svc::fuzz::bodies_target

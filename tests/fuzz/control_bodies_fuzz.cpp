@@ -3,6 +3,9 @@
 #include "instance-agent/agent/control/control_service.h"
 #include "instance-agent/agent/control/root_routes.h"
 #include "libsvc/base/file.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::control_bodies_target {
 
 namespace {
 
@@ -61,7 +64,7 @@ void answer(World& world, Request& request) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(control_bodies)(const std::uint8_t* data, std::size_t size) {
     static World world;
     if (size == 0) return 0;
     const Route& route = world.routes[data[0] % world.routes.size()];
@@ -76,3 +79,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     answer(world, request);
     return 0;
 }
+
+}  // namespace svc::fuzz::control_bodies_target

@@ -7,6 +7,9 @@
 extern "C" {
 #include "instance-agent/libsvcguest/json_reader.h"
 }
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::guest_protocol_target {
 
 namespace {
 
@@ -74,7 +77,7 @@ void read_with_c(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(guest_protocol)(const std::uint8_t* data, std::size_t size) {
     static World world;
     if (size == 0) return 0;
     const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
@@ -97,3 +100,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (greeted) world.protocol.ended(session);
     return 0;
 }
+
+}  // namespace svc::fuzz::guest_protocol_target

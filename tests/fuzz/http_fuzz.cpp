@@ -5,6 +5,9 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/net/http/http_parser.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::http_target {
 
 namespace {
 
@@ -27,7 +30,7 @@ void parse(std::string_view text, std::size_t piece) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(http)(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     try {
         parse({reinterpret_cast<const char*>(data) + 1, size - 1}, data[0] % 64 + 1);
@@ -36,3 +39,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
 }
+
+}  // namespace svc::fuzz::http_target

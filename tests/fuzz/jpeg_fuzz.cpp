@@ -9,6 +9,9 @@
 #include "instance-agent/agent/devices/camera/jpeg.h"
 #include "libsvc/base/error.h"
 #include "tests/agent/camera/jpeg_maker.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::jpeg_target {
 
 namespace {
 
@@ -52,7 +55,7 @@ std::string picture_of(const std::uint8_t* data, std::size_t size) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(jpeg)(const std::uint8_t* data, std::size_t size) {
     const std::string jpeg = picture_of(data, size);
     try {
         const svc::agent::Picture picture = svc::agent::decode_jpeg(jpeg);
@@ -64,3 +67,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
 }
+
+}  // namespace svc::fuzz::jpeg_target

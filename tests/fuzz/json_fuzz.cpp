@@ -4,8 +4,11 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+namespace svc::fuzz::json_target {
+
+FUZZ_TARGET(json)(const std::uint8_t* data, std::size_t size) {
     try {
         const auto value = svc::Json::parse({reinterpret_cast<const char*>(data), size});
         if (!(svc::Json::parse(value.dump()) == value)) std::abort();
@@ -14,3 +17,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
 }
+
+}  // namespace svc::fuzz::json_target

@@ -5,6 +5,9 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/formats/line_protocol.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::line_protocol_target {
 
 namespace {
 
@@ -27,7 +30,7 @@ void check(const svc::LineSample& sample) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(line_protocol)(const std::uint8_t* data, std::size_t size) {
     svc::for_each_line({reinterpret_cast<const char*>(data), size}, [](std::string_view line) {
         try {
             check(svc::parse_line(line));
@@ -37,3 +40,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     });
     return 0;
 }
+
+}  // namespace svc::fuzz::line_protocol_target

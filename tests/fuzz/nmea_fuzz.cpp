@@ -4,6 +4,9 @@
 
 #include "instance-agent/agent/devices/location/nmea.h"
 #include "libsvc/base/error.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::nmea_target {
 
 namespace {
 
@@ -23,7 +26,7 @@ void check_sentences(const svc::agent::Fix& fix) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(nmea)(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     if (const auto fix = svc::agent::parse_static_position(text)) check_sentences(*fix);
     try {
@@ -33,3 +36,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
 }
+
+}  // namespace svc::fuzz::nmea_target

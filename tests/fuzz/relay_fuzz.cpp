@@ -9,9 +9,12 @@
 #include "libsvc/base/log.h"
 #include "libsvc/streaming/relay/relay.h"
 #include "tests/fuzz/script.h"
+#include "tests/fuzz/target.h"
 #include "tests/support/deaf.h"
 #include "tests/support/manual_clock.h"
 #include "tests/unit/streaming/fake_socket.h"
+
+namespace svc::fuzz::relay_target {
 
 namespace {
 
@@ -104,12 +107,7 @@ class World {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    log::set_level(log::Level::error);
-    return 0;
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(relay)(const std::uint8_t* data, std::size_t size) {
     World world;
     for_each_step(data, size, [&](char kind, const std::string& text) {
         world.step(kind, text);
@@ -117,3 +115,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     });
     return 0;
 }
+
+}  // namespace svc::fuzz::relay_target

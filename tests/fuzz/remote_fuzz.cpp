@@ -5,10 +5,13 @@
 #include "libsvc/remote/catalogue_key.h"
 #include "libsvc/remote/simplestreams.h"
 #include "tests/fuzz/refusals.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::remote_target {
 
 using svc::fuzz::attempt;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(remote)(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     attempt([&] { svc::read_index(text); });
     attempt([&] { svc::read_products(text); });
@@ -20,3 +23,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     svc::is_older(text.substr(0, half), text.substr(half));
     return 0;
 }
+
+}  // namespace svc::fuzz::remote_target

@@ -8,6 +8,9 @@
 #include "libsvc/model/streaming/stream_session.h"
 #include "libsvc/streaming/tokens.h"
 #include "tests/fuzz/refusals.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::stream_bodies_target {
 
 namespace {
 
@@ -48,6 +51,8 @@ const std::array<fuzz::Decoder, 6> decoders = {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(stream_bodies)(const std::uint8_t* data, std::size_t size) {
     return svc::fuzz::decode_with_one_of(decoders, data, size);
 }
+
+}  // namespace svc::fuzz::stream_bodies_target

@@ -10,6 +10,9 @@
 #include "tests/fuzz/refusals.h"
 #include "tests/fuzz/script.h"
 #include "tests/fuzz/streamer_world.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::streamer_target {
 
 namespace {
 
@@ -77,14 +80,11 @@ void step(StreamerWorld& world, char who, const std::string& text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    log::set_level(log::Level::error);
-    return 0;
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(streamer)(const std::uint8_t* data, std::size_t size) {
     StreamerWorld world;
     for_each_step(data, size,
                   [&](char kind, const std::string& text) { attempt([&] { step(world, kind, text); }); });
     return 0;
 }
+
+}  // namespace svc::fuzz::streamer_target

@@ -8,10 +8,13 @@
 #include "libsvc/model/values/size.h"
 #include "libsvc/net/client/target.h"
 #include "tests/fuzz/refusals.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::texts_target {
 
 using svc::fuzz::attempt;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(texts)(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     attempt([&] { svc::parse_size("size", text); });
     attempt([&] { svc::parse_duration(text); });
@@ -24,3 +27,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     svc::quoted(text);
     return 0;
 }
+
+}  // namespace svc::fuzz::texts_target

@@ -6,6 +6,9 @@
 
 #include "cli/tracks/track.h"
 #include "libsvc/base/error.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::track_target {
 
 namespace {
 
@@ -36,7 +39,7 @@ void check_replay(const Track& track, double speed) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(track)(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
     try {
@@ -46,3 +49,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
 }
+
+}  // namespace svc::fuzz::track_target

@@ -7,6 +7,9 @@
 #include "instance-agent/agent/devices/vehicle/property_codec.h"
 #include "instance-agent/agent/devices/vehicle/property_table.h"
 #include "tests/fuzz/refusals.h"
+#include "tests/fuzz/target.h"
+
+namespace svc::fuzz::vehicle_config_target {
 
 namespace {
 
@@ -45,6 +48,8 @@ const std::array<fuzz::Decoder, 4> readers = {read_file_text, read_request, read
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(vehicle_config)(const std::uint8_t* data, std::size_t size) {
     return svc::fuzz::decode_with_one_of(readers, data, size);
 }
+
+}  // namespace svc::fuzz::vehicle_config_target

@@ -4,8 +4,11 @@
 #include "libsvc/base/error.h"
 #include "libsvc/formats/yaml.h"
 #include "libsvc/model/packages/image.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+namespace svc::fuzz::yaml_target {
+
+FUZZ_TARGET(yaml)(const std::uint8_t* data, std::size_t size) {
     try {
         svc::ImageMetadata::parse(svc::parse_yaml({reinterpret_cast<const char*>(data), size}));
     } catch (const svc::Error&) {
@@ -13,3 +16,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
 }
+
+}  // namespace svc::fuzz::yaml_target

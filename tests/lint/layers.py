@@ -24,7 +24,7 @@ LIBRARIES = {
     "expat.h": ["cli/tracks"],
     "utf8proc.h": ["cli/output"],
     "archive.h": ["libsvc/formats", "tests"],
-    "bzlib.h": ["libsvc/formats"],
+    "bzlib.h": ["libsvc/formats", "tests/fuzz"],
     "lzma.h": ["libsvc/formats", "tests"],
     "zlib.h": ["libsvc/formats"],
     "archive_entry.h": ["libsvc/formats", "tests"],

@@ -1,0 +1,45 @@
+#pragma once
+// The whole management API over simulated containers and a store in memory, without sockets.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/file.h"
+#include "libsvc/blobs/dir_blob_store.h"
+#include "libsvc/management/management_service.h"
+#include "libsvc/net/http/router.h"
+#include "libsvc/runtime/simulated/simulated_runtime.h"
+#include "libsvc/store/sqlite/sqlite_store.h"
+#include "server/http/authenticate.h"
+#include "server/metrics/hypervisor_metrics.h"
+#include "server/routes/services.h"
+#include "tests/fuzz/memory_folder.h"
+
+namespace svc::fuzz {
+
+// Nothing leaves the process: registries and image servers cannot be reached.
+class ApiWorld {
+  public:
+    ApiWorld();
+    const Router& router() const { return router_; }
+
+  private:
+    ManagementSeams seams();
+    ManagementOptions options() const;
+    server::Services services();
+
+    TemporaryDirectory directory_{memory_folder(), "svc-fuzz-"};
+    SystemClock clock_;
+    SystemIdSource ids_{clock_};
+    SqliteStore store_{":memory:"};
+    EventBus events_{clock_};
+    DirBlobStore blobs_{{directory_.path() / "blobs", 0, 1U << 20}};
+    SimulatedRuntime runtime_{clock_, {}};
+    ManagementService management_{seams(), options()};
+    server::Authenticator authenticator_{[](const ClientCertificate&) { return true; }};
+    server::HypervisorMetrics metrics_{runtime_, management_.instances(), management_.applications()};
+    Router router_;
+};
+
+}  // namespace svc::fuzz
