@@ -186,8 +186,8 @@ void Daemon::Parts::listen_api() {
     server.listen_unix(std::string(local_listener), options.socket, 0660, process::socket_group(),
                        local_limits());
     addresses.push_back("unix:" + options.socket.string());
-    server.listen_unix(std::string(agent_listener), state.agent_sockets() / "server.unix", 0666, -1,
-                       agent_limits(shares()));
+    server.listen_unix(std::string(agent_listener), state.agent_socket(), 0666, -1, agent_limits(shares()));
+    state.publish_agent_socket();
     for (const std::string& address : options.listen)
         api_addresses.push_back("https://" + server.listen_tcp(std::string(tls_listener), address, tls,
                                                                tls_limits(shares(), authenticator)));

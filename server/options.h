@@ -25,6 +25,8 @@ struct LxcSettings {
     std::string public_address;  // "": same as `address`
     std::uint32_t id_base = 0;   // 0: from /etc/subuid
     std::uint32_t id_count = 65536;
+    std::uint32_t id_ranges = 4096;
+    std::uint32_t id_ranges_from = 0x70000000;
     std::uint32_t processes = 4096;
     std::vector<GuestPorts> guest_ports{{true, 4000, 4000}, {true, 8095, 8095}, {false, 8095, 8095}};
     bool isolate = true;

@@ -42,6 +42,8 @@ std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirecto
     lxc.agent_socket_dir = state.agent_sockets();
     lxc.id_base = options.lxc.id_base;
     lxc.id_count = options.lxc.id_count;
+    lxc.ranges = options.lxc.id_ranges;
+    lxc.first_range = options.lxc.id_ranges_from;
     lxc.address = options.lxc.address;
     lxc.public_address = options.lxc.public_address;
     lxc.processes = options.lxc.processes;

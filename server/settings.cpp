@@ -92,7 +92,7 @@ constexpr std::array lxc_settings{
             [](Options& o, Key k, const Json& v) { o.lxc.address = read_ip(k, v); }},
     Setting{"public_address", "", "address from which exposed services are forwarded",
             [](Options& o, Key k, const Json& v) { o.lxc.public_address = read_ip(k, v); }},
-    Setting{"id_base", "", "first host id of the containers' users; 0: from /etc/subuid",
+    Setting{"id_base", "", "first host id of the owners of files on disk; 0: from /etc/subuid",
             [](Options& o, Key k, const Json& v) {
                 o.lxc.id_base = static_cast<std::uint32_t>(read_count(k, v, 0, max_32));
             }},
@@ -103,6 +103,14 @@ constexpr std::array lxc_settings{
     Setting{"instance_connections", "", "of each instance to others at once; 0: not limited",
             [](Options& o, Key k, const Json& v) {
                 o.lxc.connections = static_cast<std::uint32_t>(read_count(k, v, 0, 1'000'000));
+            }},
+    Setting{"id_ranges", "", "containers that may have user ids of their own at once; 0: all share one range",
+            [](Options& o, Key k, const Json& v) {
+                o.lxc.id_ranges = static_cast<std::uint32_t>(read_count(k, v, 0, 65535));
+            }},
+    Setting{"id_ranges_from", "", "first host id of the ranges of containers",
+            [](Options& o, Key k, const Json& v) {
+                o.lxc.id_ranges_from = static_cast<std::uint32_t>(read_count(k, v, 65536, max_32));
             }},
     Setting{"processes", "", "processes an instance may have",
             [](Options& o, Key k, const Json& v) {

@@ -1,9 +1,30 @@
 #include "server/state_directory.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+#include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
 #include "libsvc/base/unfinished_files.h"
 #include "server/process/state_folder.h"
 
 namespace svc::server {
+
+namespace {
+
+constexpr std::string_view agent_prefix = "agent-";
+
+std::filesystem::path find_agent_sockets(const std::filesystem::path& root) {
+    for (const auto& entry : std::filesystem::directory_iterator(root))
+        if (entry.is_directory() && entry.path().filename().native().starts_with(agent_prefix))
+            return entry.path();
+    return {};
+}
+
+}  // namespace
 
 StateDirectory::StateDirectory(const std::filesystem::path& root) : root_(std::filesystem::absolute(root)) {
     // An instance's root, an ordinary user out here, passes through on its way to its files; it cannot list
@@ -13,7 +34,29 @@ StateDirectory::StateDirectory(const std::filesystem::path& root) : root_(std::f
     for (const auto& folder : {blobs(), logs(), registry(), root_ / "server"})
         process::make_folder(folder, 0700);
     for (const auto& folder : {root_, registry(), root_ / "server"}) remove_unfinished_files(folder);
-    process::make_folder(agent_sockets(), 0711);
+    settle_agent_sockets();
+}
+
+// A folder of an earlier version, which running instances have mounted, becomes the one with the secret name.
+void StateDirectory::settle_agent_sockets() {
+    const std::filesystem::path known = agent_socket().parent_path();
+    agent_sockets_ = find_agent_sockets(root_);
+    if (agent_sockets_.empty()) {
+        agent_sockets_ = root_ / (std::string(agent_prefix) + to_hex(random_bytes(16)));
+        if (::rename(known.c_str(), agent_sockets_.c_str()) != 0 && errno != ENOENT)
+            throw system_error("cannot rename the folder of the instances' socket", errno);
+    }
+    process::make_folder(agent_sockets_, 0711);
+    process::make_folder(known, 0700);
+}
+
+void StateDirectory::publish_agent_socket() const {
+    const std::filesystem::path target = agent_sockets_ / "server.unix";
+    const std::filesystem::path temporary = target.native() + ".new";
+    std::filesystem::remove(temporary);
+    if (::link(agent_socket().c_str(), temporary.c_str()) != 0 ||
+        ::rename(temporary.c_str(), target.c_str()) != 0)
+        throw system_error("cannot publish the instances' socket", errno);
 }
 
 }  // namespace svc::server

@@ -81,9 +81,39 @@ TEST_CASE_METHOD(ProcessSetup, "records are private and the sockets have their m
     CHECK(mode_of(path / "state") == 0711);
     CHECK(mode_of(path / "state/blobs") == 0700);
     CHECK(mode_of(path / "svc.socket") == 0660);
-    CHECK(mode_of(path / "state/agent") == 0711);
+    CHECK(mode_of(path / "state/agent") == 0700);
     CHECK(mode_of(path / "state/agent/server.unix") == 0666);
     CHECK(mode_of(path / "state/svc.db") == 0600);
+}
+
+TEST_CASE_METHOD(ProcessSetup, "the instances' socket has a second name that nobody can guess") {
+    const auto secret = [&] {
+        std::string found;
+        for (const auto& entry : std::filesystem::directory_iterator(path / "state"))
+            if (entry.path().filename().native().starts_with("agent-"))
+                found += entry.path().filename().native();
+        return found;
+    };
+    std::filesystem::create_directories(path / "state/agent");
+    struct stat before {};
+    REQUIRE(::stat((path / "state/agent").c_str(), &before) == 0);
+    std::string name;
+    for (int start = 0; start < 2; ++start) {
+        const DaemonProcess daemon(path);
+        if (start == 0) name = secret();
+        CHECK(name.size() == std::string_view("agent-").size() + 32);
+        CHECK(secret() == name);
+        CHECK(mode_of(path / "state" / name) == 0711);
+        CHECK(read_file("/proc/net/unix").find(name) == std::string::npos);
+        struct stat one {
+        }, other{}, folder{};
+        CHECK(::stat((path / "state/agent/server.unix").c_str(), &one) == 0);
+        CHECK(::stat((path / "state" / name / "server.unix").c_str(), &other) == 0);
+        CHECK(one.st_ino == other.st_ino);
+        // What instances of an earlier version have mounted is the folder that has the socket now.
+        CHECK(::stat((path / "state" / name).c_str(), &folder) == 0);
+        CHECK(folder.st_ino == before.st_ino);
+    }
 }
 
 TEST_CASE_METHOD(ProcessSetup, "a second daemon on the same state is refused") {

@@ -226,7 +226,8 @@ inline std::string leftovers(const LxcFixture& fixture, const std::string& id) {
                          "* 2>/dev/null; nft list table inet svc_" + bridge +
                          " | grep -E '[0-9]+ : '; nft list set bridge svc_" + bridge +
                          " guests | grep 02:16; ls -A " + state + "/containers; grep -F " + state +
-                         "/containers /proc/net/unix; ls -A /run/lxc/lock/" + state + "/containers"},
+                         "/containers /proc/net/unix; find /run/svc-lxc/ids -lname '" + state +
+                         "/*' 2>/dev/null; ls -A /run/lxc/lock/" + state + "/containers"},
                     patience);
     return result.output;
 }

@@ -222,7 +222,7 @@ std::unique_ptr<ExecProcess> LxcRuntime::exec(std::string_view text, const ExecS
     }
     if (!runs_.supervisor().find(id))
         throw Error(ErrorCode::conflict, fmt::format("container '{}' is not running", id));
-    return lxc::run_exec({host_.options().helper, host_.layout().containers(), id, host_.id_base()}, spec);
+    return lxc::run_exec({host_.options().helper, host_.layout().containers(), id, host_.root_of(id)}, spec);
 }
 
 std::vector<LogFile> LxcRuntime::logs(std::string_view text) {

@@ -23,16 +23,21 @@ struct LxcOptions {
     std::filesystem::path agent;              // svc-agent on the host; empty: none is bound or started
     std::filesystem::path helper;             // the svc-lxc program
     std::filesystem::path agent_socket_dir;   // holds server.unix; empty: not bound
-    std::uint32_t id_base = 0;                // first host id of all containers; 0: chosen by the runtime
+    std::uint32_t id_base = 0;                // first host id of the owners on disk; 0: chosen by the runtime
     std::uint32_t id_count = 65536;           // ids per container
-    std::string address;                      // of private services; empty: of the default route's interface
-    std::string public_address;               // of exposed services; empty: same as `address`
-    lxc::LayerLimits layer_limits;            // of what is unpacked and copied
-    std::uint32_t processes = 4096;           // limit of a container whose specification names none
-    std::vector<GuestPorts> guest_ports;      // what guests reach of this machine beside its answers to pings
-    bool isolate = true;                      // guests reach each other by node ports alone
-    std::uint64_t bandwidth = 0;              // bits a second of each guest, in and out; 0: not limited
-    std::uint32_t connections = 4096;         // of each guest, tracked at once; 0: not limited
+    // Ranges of their own for the containers that run: the first host id, a multiple of 65536, and how many.
+    // None: all share the ids from id_base on.
+    std::uint32_t first_range = 0x70000000;
+    std::uint32_t ranges = 4096;
+    std::filesystem::path range_registry = "/run/svc-lxc/ids";  // of all daemons of the machine
+    std::string address;                  // of private services; empty: of the default route's interface
+    std::string public_address;           // of exposed services; empty: same as `address`
+    lxc::LayerLimits layer_limits;        // of what is unpacked and copied
+    std::uint32_t processes = 4096;       // limit of a container whose specification names none
+    std::vector<GuestPorts> guest_ports;  // what guests reach of this machine beside its answers to pings
+    bool isolate = true;                  // guests reach each other by node ports alone
+    std::uint64_t bandwidth = 0;          // bits a second of each guest, in and out; 0: not limited
+    std::uint32_t connections = 4096;     // of each guest, tracked at once; 0: not limited
 };
 
 }  // namespace svc

@@ -86,17 +86,17 @@ TEST_CASE("lxc config of a container on version 1 control groups") {
         "lxc.cgroup.pids.max = 4096\n"
         "lxc.hook.stop = /bin/cat '/sys/fs/cgroup/memory/svc-svcbr0/abc/memory.oom_control' > "
         "'/state/lxc/containers/abc/oom' 2>/dev/null; :\n";
-    CHECK(lxc_config(example_container(), context_with(parse_cgroup_layout(v1_mounts, "")),
+    CHECK(lxc_config(example_container(), context_with(parse_cgroup_layout(v1_mounts, "")), 100000,
                      halt_signals("/usr/lib/systemd/systemd")) == expected);
 }
 
 TEST_CASE("lxc config refuses what does not stand on one line") {
     ContainerSpec spec = example_container();
     spec.init = "/sbin/init\nlxc.idmap = u 0 0 65536";
-    CHECK_THROWS_WITH(lxc_config(spec, context_with({}), halt_signals("")), "init has control characters");
+    CHECK_THROWS_WITH(lxc_config(spec, context_with({}), 100000, halt_signals("")), "init has control characters");
     spec = example_container();
     spec.address = "10.0.0.300";
-    CHECK_THROWS_WITH(lxc_config(spec, context_with({}), halt_signals("")),
+    CHECK_THROWS_WITH(lxc_config(spec, context_with({}), 100000, halt_signals("")),
                       "address '10.0.0.300' is not an IPv4 address");
 }
 
@@ -104,12 +104,12 @@ TEST_CASE("a container that boots by the agent gives it the init to become") {
     ContainerSpec spec = example_container();
     spec.boot_by_agent = true;
     spec.init = "/lib/systemd/systemd --unit=x";
-    CHECK(lxc_config(spec, context_with({}), halt_signals(""))
+    CHECK(lxc_config(spec, context_with({}), 100000, halt_signals(""))
               .find("\nlxc.init.cmd = /var/lib/svc-agent/bin/svc-agent --boot -- /lib/systemd/systemd "
                     "--unit=x\n") != std::string::npos);
     ConfigContext without = context_with({});
     without.agent.clear();
-    CHECK_THROWS_WITH(lxc_config(spec, without, halt_signals("")),
+    CHECK_THROWS_WITH(lxc_config(spec, without, 100000, halt_signals("")),
                       "container 'abc' boots by an agent, and there is none");
 }
 

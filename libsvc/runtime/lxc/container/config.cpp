@@ -135,8 +135,8 @@ std::optional<ConfiguredNetwork> configured_network(std::string_view config) {
     return network;
 }
 
-std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt,
-                       const std::vector<unsigned>& cores) {
+std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, std::uint32_t root,
+                       const HaltSignals& halt, const std::vector<unsigned>& cores) {
     const std::string init = init_command(spec, context);
     check_one_line("name", spec.name);
     check_one_line("init", init);
@@ -144,8 +144,7 @@ std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, 
     std::string text = base_lines(context);
     text += fmt::format(
         "lxc.uts.name = {}\nlxc.rootfs.path = dir:{}\nlxc.idmap = u 0 {} {}\nlxc.idmap = g 0 {} {}\n",
-        spec.name, context.layout.rootfs(id).native(), context.id_base, context.id_count, context.id_base,
-        context.id_count);
+        spec.name, context.layout.rootfs(id).native(), root, context.id_count, root, context.id_count);
     text += context.apparmor ? "lxc.apparmor.profile = generated\nlxc.apparmor.allow_nesting = 1\n"
                              : "lxc.apparmor.profile = unconfined\n";
     text += "lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed\n";

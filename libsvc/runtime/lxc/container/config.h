@@ -25,13 +25,14 @@ struct ConfigContext {
     unsigned bridge_mtu = 1500;
     std::string gateway;  // "192.168.100.1"
     unsigned prefix_length = 20;
-    std::uint32_t id_base = 100000;
+    std::uint32_t id_base = 100000;  // of the owners on disk
     std::uint32_t id_count = 65536;
     std::filesystem::path agent;             // empty: not bound
     std::filesystem::path agent_socket_dir;  // empty: not bound
     std::filesystem::path
         common_config;  // the distribution's common.conf and userns.conf; empty: lines of config.cpp instead
     std::filesystem::path user_namespace_config;
+    std::string shared_ids;  // why all containers share the range at id_base; empty: each has its own
     bool apparmor = false;
     std::uint32_t default_processes = 4096;
 };
@@ -55,10 +56,11 @@ struct ConfiguredNetwork {
 };
 std::optional<ConfiguredNetwork> configured_network(std::string_view config);
 
-// `cores`: the cores that the container is pinned to; empty: it has a share of CPU time. Throws
+// `root`: the host id of the container's root. `cores`: the cores that the container is pinned to; empty: it
+// has a share of CPU time. Throws
 // invalid_argument for a value that cannot stand on one line of the configuration, unsupported for a
 // container with boot_by_agent where the daemon has no agent.
-std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, const HaltSignals& halt,
-                       const std::vector<unsigned>& cores = {});
+std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, std::uint32_t root,
+                       const HaltSignals& halt, const std::vector<unsigned>& cores = {});
 
 }  // namespace svc::lxc

@@ -115,6 +115,7 @@ void ContainerRuns::start(const std::string& id, Container& container) {
 }
 
 void ContainerRuns::follow(const std::string& id, const Container& container, const RunRecord& run) {
+    host_.keep_range(id, run.init.pid);
     supervisor_.follow(id, run, wants_agent(container));
 }
 

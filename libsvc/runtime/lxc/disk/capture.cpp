@@ -125,9 +125,7 @@ std::filesystem::path Capture::take(const std::vector<std::string>& left_out) co
     const std::filesystem::path rootfs = capture_ / "rootfs";
     if (!begun()) {
         remove_tree(capture_);
-        make_directories(capture_, 0711);
-        if (::chmod(capture_.c_str(), 0711) != 0)
-            throw system_error("cannot set the mode of a folder", errno);
+        make_directories(capture_, 0700);
         rename_folder(upper_, rootfs);
         failpoint("capture.begun");
     }

@@ -40,7 +40,7 @@ void check_name(std::string_view name) {
 
 Layers::Layers(Layout layout, std::uint32_t id_base, std::uint32_t id_count, const LayerLimits& limits)
     : layout_(std::move(layout)), id_base_(id_base), id_count_(id_count), limits_(limits) {
-    make_directories(layout_.layers(), 0711);
+    make_directories(layout_.layers(), 0700);
     for (const auto& entry : std::filesystem::directory_iterator(layout_.layers())) {
         if (!entry.path().filename().native().starts_with(temporary_prefix)) continue;
         if (is_mount_point(entry.path())) ::umount2(entry.path().c_str(), UMOUNT_NOFOLLOW | MNT_DETACH);
@@ -60,8 +60,7 @@ void Layers::add(std::string_view name, const std::filesystem::path& package, co
     const std::filesystem::path unpacked = temporary.path() / "layer";
     const std::filesystem::path rootfs = unpacked / "rootfs";
     make_directories(rootfs, 0755);
-    if (::chmod(unpacked.c_str(), 0711) != 0 || ::chmod(rootfs.c_str(), 0755) != 0 ||
-        ::chown(rootfs.c_str(), id_base_, id_base_) != 0)
+    if (::chmod(rootfs.c_str(), 0755) != 0 || ::chown(rootfs.c_str(), id_base_, id_base_) != 0)
         throw system_error("cannot make a layer's folder", errno);
     UnpackOptions options;
     options.subtree = "rootfs";

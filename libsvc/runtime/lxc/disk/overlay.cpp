@@ -51,12 +51,54 @@ std::string overlay_options(const Overlay& overlay, Name&& name) {
                        name(overlay.upper), name(overlay.work), plain_layers);
 }
 
+constexpr std::string_view probe_prefix = ".probe-";
+
 std::string plain_name(const std::filesystem::path& path) {
     return path.native();
 }
 
 Error mount_error(int number) {
     return system_error("cannot mount a read-only view of layers", number);
+}
+
+// The folders of a container as mounts with other owners, under names for the overlay's options.
+class ShiftedFolders {
+  public:
+    explicit ShiftedFolders(const Overlay& overlay) : overlay_(overlay) {
+        const FileDescriptor id_map = make_id_map(*overlay.shift);
+        for (const std::filesystem::path& layer : overlay.layers) add(layer, id_map);
+        add(overlay.upper.parent_path(), id_map);
+    }
+    std::string options() const {
+        std::vector<std::string> lower;
+        for (std::size_t i = overlay_.layers.size(); i > 0; --i) lower.push_back(name(i - 1));
+        const std::string disk = name(overlay_.layers.size());
+        std::string options = fmt::format("lowerdir={},upperdir={}/{},workdir={}/{},{}", join(lower, ":"),
+                                          disk, overlay_.upper.filename().native(), disk,
+                                          overlay_.work.filename().native(), plain_layers);
+        if (options.size() > option_limit)
+            throw Error(ErrorCode::invalid_argument, "the container has too many layers");
+        return options;
+    }
+    void attach(const std::filesystem::path& target) const {
+        for (const FileDescriptor& tree : trees_)
+            if (::syscall(SYS_move_mount, tree.get(), "", AT_FDCWD, target.c_str(),
+                          MOVE_MOUNT_F_EMPTY_PATH) != 0)
+                throw system_error("cannot attach the files of a container", errno);
+    }
+
+  private:
+    void add(const std::filesystem::path& folder, const FileDescriptor& id_map) {
+        trees_.push_back(open_shifted(folder, id_map));
+    }
+    std::string name(std::size_t tree) const { return "/proc/self/fd/" + std::to_string(trees_[tree].get()); }
+
+    const Overlay& overlay_;
+    std::vector<FileDescriptor> trees_;
+};
+
+Error container_mount_error(int number) {
+    return system_error("cannot mount the container's root file system", number);
 }
 
 long configure(int context, unsigned command, const char* key, const char* value) {
@@ -77,14 +119,34 @@ bool is_mount_point(const std::filesystem::path& path) {
 
 void mount_overlay(const Overlay& overlay) {
     if (is_mount_point(overlay.target)) return;
+    if (overlay.shift) {
+        if (!mount_over_detached(overlay)) mount_over_attached(overlay);
+        return;
+    }
     ShortNames names;
     std::string options = overlay_options(overlay, plain_name);
     if (options.size() > option_limit)
         options =
             overlay_options(overlay, [&](const std::filesystem::path& path) { return names.add(path); });
     if (::mount("overlay", overlay.target.c_str(), "overlay", 0, options.c_str()) != 0)
-        throw system_error("cannot mount the container's root file system", errno);
+        throw container_mount_error(errno);
     failpoint("overlay.mounted");
+}
+
+bool mount_over_detached(const Overlay& overlay) {
+    const ShiftedFolders folders(overlay);
+    if (::mount("overlay", overlay.target.c_str(), "overlay", 0, folders.options().c_str()) == 0) return true;
+    if (errno != EINVAL) throw container_mount_error(errno);
+    return false;
+}
+
+void mount_over_attached(const Overlay& overlay) {
+    const ShiftedFolders folders(overlay);
+    folders.attach(overlay.target);
+    if (::mount("overlay", overlay.target.c_str(), "overlay", 0, folders.options().c_str()) == 0) return;
+    const int number = errno;
+    unmount_overlay(overlay.target);
+    throw container_mount_error(number);
 }
 
 void unmount_overlay(const std::filesystem::path& target) {
@@ -100,8 +162,10 @@ void unmount_overlay(const std::filesystem::path& target) {
 FileDescriptor detach_overlay(const std::filesystem::path& target) {
     if (!is_mount_point(target)) return {};
     FileDescriptor mount = open_file(target, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (::umount2(target.c_str(), UMOUNT_NOFOLLOW | MNT_DETACH) != 0)
-        throw system_error("cannot unmount the container's root file system", errno);
+    do {
+        if (::umount2(target.c_str(), UMOUNT_NOFOLLOW | MNT_DETACH) != 0)
+            throw system_error("cannot unmount the container's root file system", errno);
+    } while (is_mount_point(target));
     failpoint("overlay.detached");
     return mount;
 }
@@ -139,6 +203,50 @@ FileDescriptor mount_aside(const Lower& layers, const std::filesystem::path& scr
 FileDescriptor open_merged(const Lower& layers, const std::filesystem::path& scratch) {
     FileDescriptor tree = mount_detached(layers);
     return tree ? std::move(tree) : mount_aside(layers, scratch);
+}
+
+namespace {
+
+// A small container's disk below `folder`: what belongs to the common range belongs to the other one in the
+// mount, and back.
+void try_shift(const std::filesystem::path& folder, const IdShift& shift) {
+    const Overlay overlay{{folder / "layer"}, folder / "upper", folder / "work", folder / "rootfs", shift};
+    for (const auto& path : {overlay.layers[0], overlay.upper, overlay.work, overlay.target})
+        make_directories(path);
+    write_all(open_file(overlay.layers[0] / "file", O_WRONLY | O_CREAT).get(), "1");
+    for (const auto& path : {overlay.layers[0], overlay.layers[0] / "file", overlay.upper})
+        if (::chown(path.c_str(), shift.on_disk, shift.on_disk) != 0)
+            throw system_error("cannot give a file to a container", errno);
+    mount_overlay(overlay);
+    struct stat seen {
+    }, stored{};
+    write_all(open_file(overlay.target / "file", O_WRONLY).get(), "2");
+    const bool known = ::stat((overlay.target / "file").c_str(), &seen) == 0 &&
+                       ::stat((overlay.upper / "file").c_str(), &stored) == 0;
+    unmount_overlay(overlay.target);
+    if (!known || seen.st_uid != shift.seen || stored.st_uid != shift.on_disk)
+        throw Error(ErrorCode::unsupported, "owners of files are not shifted");
+}
+
+}  // namespace
+
+std::string shift_failure(const std::filesystem::path& folder, const IdShift& shift) {
+    try {
+        const TemporaryDirectory probe(folder, probe_prefix);
+        try_shift(probe.path(), shift);
+        return "";
+    } catch (const Error& e) {
+        remove_probes(folder);
+        return e.what();
+    }
+}
+
+void remove_probes(const std::filesystem::path& folder) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (!entry.path().filename().native().starts_with(probe_prefix)) continue;
+        unmount_overlay(entry.path() / "rootfs");
+        remove_tree(entry.path());
+    }
 }
 
 }  // namespace svc::lxc

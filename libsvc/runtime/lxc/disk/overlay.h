@@ -2,19 +2,31 @@
 // Overlay mounts of layers on the host: with a writable folder for a container, or read-only without a path.
 // Any thread; functions throw Error.
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "libsvc/base/file.h"
+#include "libsvc/runtime/lxc/disk/id_shift.h"
 
 namespace svc::lxc {
 
 struct Overlay {
     std::vector<std::filesystem::path> layers;  // lowest first
-    std::filesystem::path upper, work, target;
+    std::filesystem::path upper, work, target;  // `upper` and `work` are in one folder
+    std::optional<IdShift> shift = {};          // of all owners, as seen in `target`
 };
 
 bool is_mount_point(const std::filesystem::path& path);
 void mount_overlay(const Overlay& overlay);  // does nothing when it is mounted already
+// The two ways in which mount_overlay() shifts owners. Before Linux 6.15 an overlay takes only folders that
+// have a path: there the shifted folders lie under `target`, below the overlay.
+bool mount_over_detached(const Overlay& overlay);  // false: not on this kernel
+void mount_over_attached(const Overlay& overlay);
+// Why owners cannot be shifted in `folder`, on this kernel or file system; empty: they can. Tries it in a new
+// folder, which remove_probes() removes after a crash.
+std::string shift_failure(const std::filesystem::path& folder, const IdShift& shift);
+void remove_probes(const std::filesystem::path& folder);
 // Waits a short time for the last users, then detaches the mount: the kernel unmounts it when they have gone.
 void unmount_overlay(const std::filesystem::path& target);
 // Removes the mount from the tree at once. The slow part (the kernel writes all data of the file system

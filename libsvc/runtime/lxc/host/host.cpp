@@ -94,6 +94,7 @@ Host::Host(LxcOptions options)
       network_(network_options(options_)),
       layers_(context_.layout, context_.id_base, context_.id_count, options_.layer_limits),
       quota_(options_.state_dir),
+      ranges_(options_.range_registry, context_.layout.containers(), id_region(options_, context_)),
       pins_(usable_cores()),
       unmounts_("lxc-unmounts", 1, most_unmounts) {}
 
@@ -111,14 +112,14 @@ void Host::make(StoredSpec& stored) {
     undo.add("container files", [&] { remove_files(stored); });
     clean_up(spec.id);
     remove_tree(at.container(spec.id));
-    make_folder(at.container(spec.id), 0711, 0);
+    make_folder(at.container(spec.id), 0700, 0);
     failpoint("host.folder_made");
     make_folder(at.rootfs(spec.id), 0711, 0);
     make_upper(stored);
     failpoint("host.disk_made");
     place_files(stored);
     failpoint("host.files_placed");
-    lxc_config(spec, context_,
+    lxc_config(spec, context_, id_base(),
                halt_signals(""));  // throws here for what could not be configured at the start
     write_file_atomically(at.spec(spec.id), to_json(stored).dump());
     undo.dismiss();
@@ -156,7 +157,7 @@ void Host::make_again(StoredSpec& stored) {
     if (stored.project != 0)
         quota_.limit(stored.project, {layout().upper(spec.id), layout().work(spec.id)}, spec.disk_bytes);
     place_files(stored);
-    lxc_config(spec, context_,
+    lxc_config(spec, context_, id_base(),
                halt_signals(""));  // throws here for what could not be configured at the start
     write_file_atomically(layout().spec(spec.id), to_json(stored).dump());
 }
@@ -167,14 +168,30 @@ void Host::mount(const ContainerSpec& spec) {
     overlay.upper = layout().upper(spec.id);
     overlay.work = layout().work(spec.id);
     overlay.target = layout().rootfs(spec.id);
+    const std::uint32_t root = ranges_.take(spec.id);
+    if (root != id_base()) overlay.shift = {id_base(), root, context_.id_count};
+    admit(spec.id);
     mount_overlay(overlay);
+}
+
+// The container's root passes its own folder on the way to its root file system; no other user of the host
+// does, the roots of other containers neither.
+void Host::admit(const std::string& id) const {
+    const std::filesystem::path folder = layout().container(id);
+    if (::chown(folder.c_str(), 0, root_of(id)) != 0 || ::chmod(folder.c_str(), 0710) != 0)
+        throw system_error("cannot close a container's folder", errno);
+}
+
+void Host::keep_range(const std::string& id, pid_t init) {
+    const auto root = parse_mapped_root(read_or_empty(fmt::format("/proc/{}/uid_map", init)));
+    if (root && ranges_.keep(id, *root)) admit(id);
 }
 
 void Host::place_files(StoredSpec& stored) {
     const ContainerSpec& spec = stored.spec;
     mount(spec);
     const auto place = [&](const PlacedFile& file) {
-        std::string path = place_file(layout().rootfs(spec.id), file, id_base());
+        std::string path = place_file(layout().rootfs(spec.id), file, root_of(spec.id));
         if (std::find(stored.placed.begin(), stored.placed.end(), path) == stored.placed.end())
             stored.placed.push_back(std::move(path));
     };
@@ -211,7 +228,7 @@ void Host::snapshot(const StoredSpec& stored, const std::string& name, std::vect
     complete_disk(stored);
     const TemporaryDirectory temporary = layers_.temporary();
     const std::filesystem::path folder = temporary.path() / "layer";
-    make_folder(folder, 0711, 0);
+    make_folder(folder, 0700, 0);
     copy_tree(layout().upper(id), folder / "rootfs", options_.layer_limits.floor, stop);
     finish_layer(folder, own_paths(stored, std::move(leave_out)));
     failpoint("host.snapshot_copied");
@@ -268,7 +285,8 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
     complete_disk(stored);
     mount(spec);
     HaltSignals halt = halt_signals_of(spec);
-    replace_file(layout().config(spec.id), lxc_config(spec, context_, halt, choose_cores(spec)));
+    replace_file(layout().config(spec.id),
+                 lxc_config(spec, context_, root_of(spec.id), halt, choose_cores(spec)));
     failpoint("host.prepared");
     return halt;
 }
@@ -313,13 +331,16 @@ void Host::clean_up(const std::string& id) {
     remove_link(device_name(context_.bridge, layout(), id));
     failpoint("host.link_removed");
     unmount_overlay(layout().rootfs(id));
+    ranges_.release(id);
 }
 
 FileDescriptor Host::clean_up_dead(const std::string& id) {
     remove_run(id);
-    detach_link(context_.bridge, device_name(context_.bridge, layout(),
-                                             id));  // so that its address may be given to another container
-    return detach_overlay(layout().rootfs(id));
+    // So that its address may be given to another container.
+    detach_link(context_.bridge, device_name(context_.bridge, layout(), id));
+    FileDescriptor mount = detach_overlay(layout().rootfs(id));
+    ranges_.release(id);
+    return mount;
 }
 
 void Host::unmount_later(FileDescriptor mount) {
@@ -351,6 +372,7 @@ void Host::remove_files(const StoredSpec& stored) {
     failpoint("host.spec_removed");
     unmount_overlay(layout().rootfs(id));
     remove_tree(layout().container(id));
+    ranges_.release(id);
     ::unlink(layout().lxc_lock(id).c_str());
     failpoint("host.files_removed");
     quota_.release(stored.project);
@@ -479,6 +501,7 @@ void Host::tear_down() {
     // stay.
     std::filesystem::path folder = layout().lxc_lock("").parent_path();
     while (folder != "/run/lxc/lock" && ::rmdir(folder.c_str()) == 0) folder = folder.parent_path();
+    ranges_.tear_down();
 }
 
 }  // namespace svc::lxc

@@ -12,6 +12,7 @@
 #include "libsvc/runtime/lxc/container/core_pins.h"
 #include "libsvc/runtime/lxc/disk/layers.h"
 #include "libsvc/runtime/lxc/disk/quota.h"
+#include "libsvc/runtime/lxc/host/id_ranges.h"
 #include "libsvc/runtime/lxc/network/network.h"
 #include "libsvc/runtime/lxc/options.h"
 #include "libsvc/runtime/lxc/records.h"
@@ -80,6 +81,10 @@ class Host {
     const LxcOptions& options() const { return options_; }
     const Layout& layout() const { return context_.layout; }
     std::uint32_t id_base() const { return context_.id_base; }
+    // The host id of the container's root.
+    std::uint32_t root_of(const std::string& id) const { return ranges_.first_id(id); }
+    // For a container that runs: it keeps the range that its init has. Does nothing when the init is gone.
+    void keep_range(const std::string& id, pid_t init);
     Network& network() { return network_; }
     Layers& layers() { return layers_; }
 
@@ -88,6 +93,7 @@ class Host {
     void remove_run(const std::string& id);  // rules, processes, control groups
     void kill_monitor(const std::string& id) const;
     void mount(const ContainerSpec& spec);
+    void admit(const std::string& id) const;
     std::vector<std::string> own_paths(const StoredSpec& stored, std::vector<std::string> leave_out) const;
     void make_work(const StoredSpec& stored);
     void make_upper(const StoredSpec& stored);
@@ -99,6 +105,7 @@ class Host {
     Network network_;
     Layers layers_;
     Quota quota_;
+    IdRanges ranges_;
     CorePins pins_;
     mutable std::once_flag
         details_once_;  // details_ are found out by running a program, once, when they are needed

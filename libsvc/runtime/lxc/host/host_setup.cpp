@@ -14,10 +14,12 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
+#include "libsvc/base/log.h"
 #include "libsvc/base/presence.h"
 #include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/base/unfinished_files.h"
+#include "libsvc/runtime/lxc/disk/overlay.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
 
 namespace svc::lxc {
@@ -45,10 +47,16 @@ std::string text_or_empty(const std::filesystem::path& path) {
     }
 }
 
-// Roots of containers are other users on the host: they need search permission, not read permission.
+// Roots of containers are other users on the host: they need search permission, not read permission. The
+// folder of each container lets its own root pass and nobody else (Host::admit).
 void make_passable(const std::filesystem::path& path) {
     make_directories(path, 0711);
     if (::chmod(path.c_str(), 0711) != 0) throw system_error("cannot set the mode of a folder", errno);
+}
+
+void make_private(const std::filesystem::path& path) {
+    make_directories(path, 0700);
+    if (::chmod(path.c_str(), 0700) != 0) throw system_error("cannot set the mode of a folder", errno);
 }
 
 // The root of a container passes these folders when it mounts what is in them.
@@ -80,6 +88,17 @@ void install_agent(const std::filesystem::path& agent, const std::filesystem::pa
         throw system_error("cannot copy the agent", errno);
 }
 
+// Folders that an earlier version has left open: a container in them has the common range.
+void close_containers(const ConfigContext& context) {
+    for (const auto& entry : std::filesystem::directory_iterator(context.layout.containers())) {
+        struct stat info {};
+        const char* const path = entry.path().c_str();
+        if (::lstat(path, &info) != 0 || !S_ISDIR(info.st_mode) || (info.st_mode & S_IRWXO) == 0) continue;
+        if (::chown(path, 0, context.id_base) != 0 || ::chmod(path, 0710) != 0)
+            throw system_error("cannot close a container's folder", errno);
+    }
+}
+
 std::uint32_t settle_id_base(const LxcOptions& options, const Layout& layout) {
     const auto stored = read_if_there(layout.id_base());
     std::uint32_t base = 0;
@@ -97,6 +116,16 @@ std::uint32_t settle_id_base(const LxcOptions& options, const Layout& layout) {
                : choose_id_base(text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid"), options.id_count);
     write_file_atomically(layout.id_base(), std::to_string(base) + "\n");
     return base;
+}
+
+// Found out by trying: it depends on the kernel and on the file system.
+std::string why_ids_are_shared(const LxcOptions& options, const ConfigContext& context) {
+    if (options.ranges == 0) return "no ranges are configured";
+    remove_probes(options.state_dir);
+    std::string failure =
+        shift_failure(options.state_dir, {context.id_base, options.first_range, options.id_count});
+    if (!failure.empty()) log::warning("all containers share one range of user ids", {{"reason", failure}});
+    return failure;
 }
 
 bool apparmor_is_usable() {
@@ -125,6 +154,8 @@ LxcOptions checked(LxcOptions options) {
         throw Error(ErrorCode::not_found,
                     fmt::format("program {} not found", quoted(options.agent.filename().native())));
     if (options.id_count < 65536) throw Error(ErrorCode::invalid_argument, "id count must be 65536 or more");
+    if (options.ranges > 0 && options.first_range < 65536)
+        throw Error(ErrorCode::invalid_argument, "first range must be 65536 or more");
     return options;
 }
 
@@ -137,7 +168,7 @@ ConfigContext make_context(const LxcOptions& options) {
     if (!options.agent_socket_dir.empty())
         check_passable("agent socket folder", options.agent_socket_dir / "server.unix");
     make_passable(context.layout.containers());
-    make_passable(context.layout.layers());
+    make_private(context.layout.layers());
     context.cgroups = detect_cgroup_layout();
     context.cgroup_prefix = "svc-" + options.bridge;
     context.bridge = options.bridge;
@@ -147,11 +178,13 @@ ConfigContext make_context(const LxcOptions& options) {
     context.prefix_length = subnet.prefix;
     context.id_base = settle_id_base(options, context.layout);
     context.id_count = options.id_count;
+    close_containers(context);
     if (!options.agent.empty()) {
         context.agent = context.layout.agent_program();
         install_agent(options.agent, context.agent);
     }
     context.agent_socket_dir = options.agent_socket_dir;
+    context.shared_ids = why_ids_are_shared(options, context);
     context.default_processes = options.processes;
     context.apparmor = apparmor_is_usable();
     if (::access(common_config, R_OK) == 0 && ::access(user_namespace_config, R_OK) == 0) {
@@ -159,6 +192,18 @@ ConfigContext make_context(const LxcOptions& options) {
         context.user_namespace_config = user_namespace_config;
     }
     return context;
+}
+
+IdRegion id_region(const LxcOptions& options, const ConfigContext& context) {
+    IdRegion region;
+    region.first = options.first_range;
+    region.ranges = context.shared_ids.empty() ? options.ranges : 0;
+    region.count = context.id_count;
+    region.shared = context.id_base;
+    region.reserved = ids_of_others({text_or_empty("/etc/passwd"), text_or_empty("/etc/group")},
+                                    {text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid")});
+    region.reserved.emplace_back(context.id_base, std::uint64_t{context.id_base} + context.id_count - 1);
+    return region;
 }
 
 Json machine_details(const LxcOptions& options, const ConfigContext& context) {
@@ -175,7 +220,8 @@ Json machine_details(const LxcOptions& options, const ConfigContext& context) {
                          {"seccomp", !context.common_config.empty()},
                          {"binder", has_binder()},
                          {"id_base", context.id_base},
-                         {"id_count", context.id_count}});
+                         {"id_count", context.id_count},
+                         {"id_ranges", context.shared_ids.empty() ? "own" : context.shared_ids}});
 }
 
 std::uint64_t total_memory(std::string_view meminfo) {
