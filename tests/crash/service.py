@@ -30,7 +30,8 @@ class Service(harness.Daemon):
     def __init__(self, runtime="simulated", parent=None, **settings):
         # Kills lose nothing that the kernel has: memory is as good as a disk, and much faster.
         super().__init__(runtime, parent or ("/dev/shm" if runtime == "simulated" else "/var/tmp"), **settings)
-        self.environment, self.addresses = {}, []
+        self.addresses, self.log_path = [], self.dir / "svcd.log"
+        self.when_stopped = None  # called when the service stops itself at a failpoint; then it is killed
 
     def command(self):
         command = super().command()
@@ -42,7 +43,9 @@ class Service(harness.Daemon):
         self.addresses = []
         self.process = subprocess.Popen(self.command(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                                         env=dict(os.environ, **environment))
-        with open(self.dir / "svcd.log", "ab") as log:
+        if self.when_stopped:
+            threading.Thread(target=self.await_stop, args=(self.process.pid,)).start()
+        with open(self.log_path, "ab") as log:
             for line in self.process.stderr:
                 log.write(line)
                 if line.startswith(b"svcd: ready"):
@@ -56,8 +59,20 @@ class Service(harness.Daemon):
         self.reader.start()
         return self
 
+    def await_stop(self, pid):
+        try:
+            what = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if what.si_code == os.CLD_STOPPED:
+                self.when_stopped()
+                os.kill(pid, signal.SIGKILL)
+        except ChildProcessError:
+            pass  # it has ended, and was waited for
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")[-4000:]
+
     def read_on(self, pipe):
-        with open(self.dir / "svcd.log", "ab") as log:
+        with open(self.log_path, "ab") as log:
             for line in pipe:
                 log.write(line)
 

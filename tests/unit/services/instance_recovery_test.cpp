@@ -34,6 +34,24 @@ TEST_CASE_METHOD(InstanceFixture, "a launch goes on in the next life of the daem
     CHECK(told(id) == Actions{"created", "scheduled", "started", "running"});
 }
 
+TEST_CASE_METHOD(InstanceFixture, "what a killed daemon had no time to tell is told by the next one") {
+    const std::string running = launched();
+    const std::string gone = launched();
+    end_life();
+    Instance changed = *Instances(store).get(running);
+    changed.status = InstanceStatus::stopped;
+    sqlite.commit(
+        Batch().put("instances/" + running, instance_to_store(changed).dump()).remove("instances/" + gone));
+    restart();
+    await_told(running, "stopped");
+    await_told(gone, "removed");
+    CHECK(told(running) == Actions{"created", "scheduled", "started", "running", "stopped"});
+    CHECK(told(gone) == Actions{"created", "scheduled", "started", "running", "removed"});
+    restart();
+    CHECK(told(running).size() == 5);
+    CHECK(told(gone).size() == 5);
+}
+
 TEST_CASE_METHOD(InstanceFixture, "a guest has no more time to boot because the daemon was restarted") {
     const std::string id = booting();
     const std::string operation = records().get(id)->launch_operation;

@@ -2,26 +2,15 @@
 
 #include <utility>
 
+#include "libsvc/services/instances/repair/owed_events.h"
+
 namespace svc {
 
 namespace {
 
 // The action of the event that tells of a return to `status`.
-const char* move_to(InstanceStatus status) {
-    switch (status) {
-        case InstanceStatus::created:
-            return "container-created";
-        case InstanceStatus::prepared:
-            return "container-scheduled";
-        case InstanceStatus::started:
-            return "container-started";
-        case InstanceStatus::running:
-            return "container-running";
-        case InstanceStatus::stopped:
-            return "container-stopped";
-        default:
-            return "";
-    }
+std::string_view move_to(InstanceStatus status) {
+    return status == InstanceStatus::error ? "" : action_of(status);
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+"""One service and one client, until the service dies; then the next service, and what is wrong with it."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import check
+import workload
+from service import Died, Service
+
+SETTINGS = {"simulated_start_delay": "10ms"}
+
+
+class Simulated(Service):
+    def __init__(self, parent=None, **settings):
+        super().__init__("simulated", parent, **{**SETTINGS, **settings})
+
+    def node(self):
+        return self.api("GET", "/1.0/nodes").metadata[0].rsplit("/", 1)[1]
+
+    def close(self):
+        self.kill()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def steps():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                        f"{folder}/key", "-out", f"{folder}/crt", "-days", "2", "-subj", "/CN=o"], check=True, capture_output=True)
+        return workload.steps(pathlib.Path(folder, "crt").read_text())
+
+
+def live(service, client, wanted, **environment):
+    """Goes through the steps. Whether the service has died on the way."""
+    try:
+        service.start(**environment)
+        client.run(wanted)
+        service.settle()
+        return False
+    except Died:
+        return True
+    finally:
+        if client.events:
+            client.events.stop()
+
+
+def wrong_after(service, client):
+    """Starts the service again: what is wrong, as texts."""
+    try:
+        service.when_stopped = None
+        service.kill()
+        service.start()
+        return check.problems(service, client)
+    except (Died, AssertionError) as e:
+        return [f"after the restart: {type(e).__name__}: {e}"]
+
+
+def seed():
+    """SVC_TEST_SEED, or a new one."""
+    return int(os.environ.get("SVC_TEST_SEED") or int.from_bytes(os.urandom(4), "big"))
+
+
+LONG = bool(os.environ.get("SVC_TEST_LONG"))

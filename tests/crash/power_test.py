@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Cuts the power of the disk that the state directory is on, at failpoints: what was not synced is gone. The next start has what
+was acknowledged."""
+import fcntl
+import os
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import lives
+import workload
+from service import harness
+
+SAMPLE = 30
+EXT4_IOC_SHUTDOWN, WITHOUT_FLUSH = 0x8004587d, 2
+OPTIONS = ("noauto_da_alloc", "data=writeback,noauto_da_alloc", "defaults")
+POINTS = ("store.committed", "store.staged", "store.told", "reply.sends", "blob.synced", "blob.renamed", "content.stored", "file.renamed",
+          "folder.synced", "engine.accepted", "engine.finished", "launch.created", "bootstrap.captured", "content.blob_dropped",
+          "delete.container_removed", "snapshot.copied", "events.written")
+
+
+class Disk:
+    """An ext4 file system in a file."""
+
+    def __init__(self, megabytes=96):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="svc-disk-", dir="/dev/shm"))
+        self.image, self.mounted = self.folder / "image", self.folder / "mounted"
+        self.mounted.mkdir()
+        with open(self.image, "wb") as image:
+            image.truncate(megabytes << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", self.image], check=True)
+
+    def mount(self, options):
+        self.options = options
+        subprocess.run(["mount", "-o", "loop," + options, self.image, self.mounted], check=True)
+
+    def cut(self):
+        folder = os.open(self.mounted, os.O_RDONLY)
+        try:
+            fcntl.ioctl(folder, EXT4_IOC_SHUTDOWN, struct.pack("I", WITHOUT_FLUSH))
+        finally:
+            os.close(folder)
+
+    def unmount(self):
+        subprocess.run(["umount", self.mounted], check=True)
+
+    def close(self):
+        subprocess.run(["umount", self.mounted], stderr=subprocess.DEVNULL)
+        shutil.rmtree(self.folder)
+
+
+class OnDisk(lives.Simulated):
+    """Writes its log elsewhere: the disk goes away."""
+
+    def __init__(self, disk):
+        super().__init__(parent=disk.mounted)
+        self.apart = pathlib.Path(tempfile.mkdtemp(prefix="svc-test-", dir="/dev/shm"))
+        self.log_path = self.apart / "svcd.log"
+        self.when_stopped = disk.cut
+        self.command()
+        subprocess.run(["sync", "-f", self.dir], check=True)
+
+    def close(self):
+        super().close()
+        shutil.rmtree(self.apart)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root: mounts")
+class Power(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.steps = lives.steps()
+        cls.disk = Disk()
+        cls.addClassCleanup(cls.disk.close)
+
+    def after(self, options, point):
+        """What is wrong after the power went at this point; None: the service did not come there."""
+        self.disk.mount(options)
+        service = OnDisk(self.disk)
+        client = workload.Client(service)
+        try:
+            died = lives.live(service, client, self.steps, SVC_FAILPOINT=point, SVC_FAILPOINT_STOP="1")
+            if not died:
+                return None
+            self.disk.unmount()
+            self.disk.mount(options)
+            return lives.wrong_after(service, client)
+        finally:
+            service.close()
+            self.disk.unmount()
+
+    def test_what_was_acknowledged_is_on_the_disk(self):
+        chosen = random.Random(seed := lives.seed())
+        print(f"SVC_TEST_SEED={seed}", file=sys.stderr)
+        points = [(options, f"{name}:{number}") for options in OPTIONS for name in POINTS for number in range(1, 9)]
+        if not lives.LONG:
+            points = chosen.sample(points, SAMPLE)
+        wrong, cuts = {}, 0
+        for options, point in points:
+            found = self.after(options, point)
+            cuts += found is not None
+            if found:
+                wrong[options, point] = found
+                print(options, point, *found, sep="\n    ", file=sys.stderr, flush=True)
+        print(f"{cuts} power cuts", file=sys.stderr)
+        self.assertEqual(list(wrong), [])
+        self.assertGreater(cuts, len(points) // 3)
+
+
+if __name__ == "__main__":
+    harness.cases.main()
