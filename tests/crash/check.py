@@ -5,6 +5,7 @@ import os
 import re
 import sqlite3
 
+import names
 import workload
 from service import Events, harness
 
@@ -105,18 +106,24 @@ def shared_by_two(service):
     return found
 
 
-def delete_everything(service):
+def names_in(folders):
+    """Names of the failpoints of some folders."""
+    return {name for name, places in names.names().items() if places[0].startswith(tuple(f"{folder}/" for folder in folders))}
+
+
+def delete_everything(service, keep=()):
     for record in service.containers() or []:
         snapshots = f"/1.0/instances/{record['id']}/snapshots"
         for snapshot in service.api("GET", snapshots + "?recursion=1").metadata or []:
             service.remove(f"{snapshots}/{snapshot['id']}")
         service.remove(f"/1.0/containers/{record['id']}")
-    for kind in ("applications", "addons", "images"):
+    kinds = [kind for kind in ("applications", "addons", "images") if kind not in keep]
+    for kind in kinds:
         for record in service.api("GET", f"/1.0/{kind}?recursion=1").metadata or []:
             service.remove(f"/1.0/{kind}/{record['name']}")
     for certificate in service.api("GET", "/1.0/certificates").metadata or []:
         service.remove(certificate)
-    for kind in ("containers", "applications", "addons", "images"):
+    for kind in ("containers", *kinds):
         service.until(f"no {kind} are left", lambda: not service.api("GET", f"/1.0/{kind}").metadata)
     service.settle()
 
