@@ -105,6 +105,16 @@ long configure(int context, unsigned command, const char* key, const char* value
     return ::syscall(SYS_fsconfig, context, command, key, value, 0);
 }
 
+void mount_plain(const Overlay& overlay) {
+    ShortNames names;
+    std::string options = overlay_options(overlay, plain_name);
+    if (options.size() > option_limit)
+        options =
+            overlay_options(overlay, [&](const std::filesystem::path& path) { return names.add(path); });
+    if (::mount("overlay", overlay.target.c_str(), "overlay", 0, options.c_str()) != 0)
+        throw container_mount_error(errno);
+}
+
 }  // namespace
 
 bool is_mount_point(const std::filesystem::path& path) {
@@ -119,17 +129,10 @@ bool is_mount_point(const std::filesystem::path& path) {
 
 void mount_overlay(const Overlay& overlay) {
     if (is_mount_point(overlay.target)) return;
-    if (overlay.shift) {
-        if (!mount_over_detached(overlay)) mount_over_attached(overlay);
-        return;
-    }
-    ShortNames names;
-    std::string options = overlay_options(overlay, plain_name);
-    if (options.size() > option_limit)
-        options =
-            overlay_options(overlay, [&](const std::filesystem::path& path) { return names.add(path); });
-    if (::mount("overlay", overlay.target.c_str(), "overlay", 0, options.c_str()) != 0)
-        throw container_mount_error(errno);
+    if (!overlay.shift)
+        mount_plain(overlay);
+    else if (!mount_over_detached(overlay))
+        mount_over_attached(overlay);
     failpoint("overlay.mounted");
 }
 
