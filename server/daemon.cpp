@@ -77,6 +77,7 @@ class Daemon::Parts {
     BuiltRuntime runtime;
     ManagementService management;
     Authenticator authenticator;
+    InstanceNetwork instance_network;
     HypervisorMetrics hypervisor_metrics;
     Services services;
     ClusterMetrics cluster_metrics;
@@ -112,6 +113,7 @@ Daemon::Parts::Parts(Options given)
       authenticator([this](const ClientCertificate& certificate) {
           return management.certificates().trusts(certificate.der);
       }),
+      instance_network(options.lxc.subnet, options.lxc.bridge),
       hypervisor_metrics(*runtime.runtime, management.instances(), management.applications()),
       services(routed_services()),
       cluster_metrics(metrics, management.nodes(), management.instances(), management.applications(), events),
@@ -145,7 +147,8 @@ Services Daemon::Parts::routed_services() {
             management.tokens(),
             management.bulk_deletion(),
             management,
-            [this] { return identity(); }};
+            [this] { return identity(); },
+            instance_network};
 }
 
 // Connections whose certificate has lost its trust.

@@ -70,18 +70,21 @@ void Authenticator::check(Access access, const Request& request) const {
     owner(request);
 }
 
-BasicCredentials::BasicCredentials(std::string_view user, std::string_view password)
-    : digest_(sha256_hex(std::string(user) + ":" + std::string(password))) {}
+BasicCredentials::BasicCredentials(std::string_view user, std::string_view password, const Clock& clock)
+    : digest_(sha256_hex(std::string(user) + ":" + std::string(password))), tries_(clock) {}
 
-bool BasicCredentials::match(const Request& request) const {
+bool BasicCredentials::match(const Request& request) {
     const std::string header = request.headers.get("Authorization");
     const Authorization authorization = parse_authorization(header);
     if (!iequals(authorization.scheme, "basic")) return false;
+    const auto attempt = tries_.begin(request.peer->address, TryLimit::Secret::password);
     try {
-        return equal_constant_time(sha256_hex(base64_decode(authorization.value)), digest_);
+        if (!equal_constant_time(sha256_hex(base64_decode(authorization.value)), digest_)) return false;
     } catch (const Error&) {
         return false;
     }
+    attempt->was_right();
+    return true;
 }
 
 }  // namespace svc::gateway

@@ -6,6 +6,7 @@
 
 #include "libsvc/net/http/request.h"
 #include "libsvc/net/http/router.h"
+#include "libsvc/net/server/try_limit.h"
 #include "libsvc/streaming/account_service.h"
 #include "libsvc/streaming/sessions/session_service.h"
 
@@ -45,11 +46,13 @@ class Authenticator {
 // The name and password of the metrics. Thread-safe.
 class BasicCredentials {
   public:
-    BasicCredentials(std::string_view user, std::string_view password);
-    bool match(const Request& request) const;  // in constant time
+    BasicCredentials(std::string_view user, std::string_view password, const Clock& clock);
+    // In constant time. Throws forbidden while there were too many wrong ones.
+    bool match(const Request& request);
 
   private:
     std::string digest_;  // of "user:password": all have the same length
+    TryLimit tries_;
 };
 
 }  // namespace svc::gateway

@@ -88,7 +88,7 @@ Gateway::Gateway(Options options, const Seams& seams)
       tls_(make_tls(options_, state_, clock_)),
       services_(service_options(options_, seams, state_), {store_, clock_, ids_, seams.management}),
       workers_("request", request_workers, most_queued),
-      credentials_(options_.metrics_user, options_.metrics_password),
+      credentials_(options_.metrics_user, options_.metrics_password, clock_),
       cors_(options_.allowed_origins),
       http_metrics_(metrics_, host_name()),
       middleware_({authenticator_, cors_, http_metrics_, ids_, phase_}, api_routes(context_),

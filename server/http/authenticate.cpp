@@ -1,10 +1,7 @@
 #include "server/http/authenticate.h"
 
-#include <arpa/inet.h>
-
-#include <algorithm>
-
 #include "libsvc/base/error.h"
+#include "libsvc/net/socket/network_of.h"
 #include "libsvc/services/instances/instance_service.h"
 
 namespace svc::server {
@@ -73,22 +70,6 @@ std::string token_instance(const Request& request, const AgentTokens& tokens,
     if (!exists || !exists(instance)) throw Error(ErrorCode::forbidden, "Not Authorized");
     return instance;
 }
-
-namespace {
-
-constexpr std::ptrdiff_t network_bytes = 8;  // of the sixteen of an IPv6 address
-
-std::string network_of(const std::string& address) {
-    in6_addr bytes{};
-    const std::string bare = address.substr(0, address.find('%'));
-    if (inet_pton(AF_INET6, bare.c_str(), &bytes) != 1) return address;
-    std::fill(std::begin(bytes.s6_addr) + network_bytes, std::end(bytes.s6_addr), std::uint8_t{0});
-    char text[INET6_ADDRSTRLEN] = {};
-    inet_ntop(AF_INET6, &bytes, text, sizeof(text));
-    return std::string(text) + "/64";
-}
-
-}  // namespace
 
 std::string source_of(const Request& request, const AgentTokens& tokens) {
     if (request.peer->transport != Transport::unix_socket) return network_of(request.peer->address);

@@ -32,7 +32,8 @@ Response refusal(const std::exception_ptr& error) {
 Response add_certificate(const Services& services, const Request& request) {
     const Peer& peer = *request.peer;
     const CertificateAsker asker{services.authenticator.trust(peer) == Trust::trusted, peer.address,
-                                 peer.certificate ? peer.certificate->der : ""};
+                                 peer.certificate ? peer.certificate->der : "",
+                                 services.instance_network.contains(peer)};
     const auto wanted = CertificateRequest::from_json(optional_json_body(request));
     if (asker.trusted) {
         services.certificates.add(wanted, asker);

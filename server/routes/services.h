@@ -22,6 +22,7 @@
 #include "libsvc/services/trust/certificate_service.h"
 #include "server/http/authenticate.h"
 #include "server/http/event_stream.h"
+#include "server/http/instance_network.h"
 
 namespace svc::server {
 
@@ -60,6 +61,7 @@ struct Services {
     BulkDeletion& bulk;
     ManagementService& management;             // every service, also one without a field above
     std::function<ServerIdentity()> identity;  // known once the daemon listens
+    const InstanceNetwork& instance_network;
 };
 
 }  // namespace svc::server

@@ -3,6 +3,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/net/websocket/websocket_client.h"
+#include "server/http/instance_network.h"
 #include "tests/support/eventually.h"
 #include "tests/support/test_daemon.h"
 
@@ -59,6 +60,35 @@ TEST_CASE_METHOD(CertificateSetup, "a stranger needs the trust password") {
     CHECK(client.get("/1.0/images").status == 403);
     CHECK(with("secret").status == 200);  // the certificate of the connection
     CHECK(client.get("/1.0/images").status == 200);
+}
+
+TEST_CASE_METHOD(CertificateSetup, "instances get in by no password") {
+    api.set("core.trust_password", "secret");
+    daemon.restart([](server::Options& options) { options.lxc.subnet = "127.0.0.1/8"; });
+    ApiCaller instance(daemon.tls_target(keys));
+    for (const char* password : {"secret", "guess", ""}) {
+        const ApiReply reply = add(instance, Json::object({{"trust-password", password}}));
+        CHECK(reply.status == 403);
+        CHECK(reply.error() == "no password is taken from an instance");
+    }
+    CHECK(instance.get("/1.0/images").status == 403);
+}
+
+TEST_CASE("an instance is known by its address or by the bridge") {
+    const server::InstanceNetwork network("192.168.100.1/20", "svcbr0");
+    const auto contains = [&](const std::string& address, Transport transport = Transport::https) {
+        Peer peer;
+        peer.transport = transport;
+        peer.address = address;
+        return network.contains(peer);
+    };
+    CHECK(contains("192.168.96.0"));
+    CHECK(contains("192.168.111.255"));
+    CHECK(contains("fe80::1%svcbr0"));
+    CHECK_FALSE(contains("192.168.112.0"));
+    CHECK_FALSE(contains("fe80::1%svcbr01"));
+    CHECK_FALSE(contains("2001:db8::1"));
+    CHECK_FALSE(contains("192.168.96.1", Transport::unix_socket));
 }
 
 TEST_CASE_METHOD(CertificateSetup, "a removed certificate loses its connections") {

@@ -51,6 +51,7 @@ TEST_CASE("metrics are for those with the configured credentials") {
     for (const char* wrong : {"", "prometheus:", "prometheus:wrong", "other:secret", "prometheus", ":",
                               "prometheus:secret2", "prometheus:secre"}) {
         INFO(wrong);
+        gateway.clock().advance(std::chrono::seconds(10));
         const ApiReply reply = scrape(gateway, wrong);
         CHECK(reply.status == 401);
         CHECK(reply.headers.get("WWW-Authenticate") == "Basic realm=\"metrics\"");
@@ -64,6 +65,15 @@ TEST_CASE("metrics are for those with the configured credentials") {
     const ApiReply reply = scrape(gateway, "prometheus:secret");
     CHECK(reply.status == 200);
     CHECK(reply.headers.get("Content-Type") == "text/plain; version=0.0.4");
+}
+
+TEST_CASE("the password of the metrics is not guessed quickly") {
+    TestGateway gateway;
+    for (int i = 0; i < 10; ++i) CHECK(scrape(gateway, "").status == 401);
+    for (int i = 0; i < 5; ++i) CHECK(scrape(gateway, "prometheus:wrong").status == 401);
+    CHECK(scrape(gateway, "prometheus:secret").status == 403);
+    gateway.clock().advance(std::chrono::seconds(10));
+    CHECK(scrape(gateway, "prometheus:secret").status == 200);
 }
 
 TEST_CASE("metrics have a listener of their own and it has nothing else") {

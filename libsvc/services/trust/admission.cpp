@@ -12,26 +12,27 @@ constexpr std::string_view trust_password_key = "core.trust_password";
 }  // namespace
 
 std::string Admission::authorise(const CertificateRequest& request, std::string_view address,
-                                 Batch& together) {
+                                 bool from_instance, Batch& together) {
     if (!request.join_token.empty())
         return use_token(JoinTokenStore::parse(request.join_token), address, together);
     const Json token = JoinTokenStore::parse(request.trust_password);
     if (!token.is_null()) return use_token(token, address, together);
-    check_password(request.trust_password, address);
+    check_password(request.trust_password, address, from_instance);
     return "password";
 }
 
-void Admission::check_password(std::string_view password, std::string_view address) {
+void Admission::check_password(std::string_view password, std::string_view address, bool from_instance) {
+    if (from_instance) throw Error(ErrorCode::forbidden, "no password is taken from an instance");
     if (!config_.values().is_set(trust_password_key)) throw Error(ErrorCode::forbidden, "No password is set");
     if (password.empty()) throw Error(ErrorCode::forbidden, "Bad password provided");
-    const auto attempt = tries_.begin(address);
+    const auto attempt = tries_.begin(address, TryLimit::Secret::password);
     if (config_.check_trust_password(password)) return attempt->was_right();
     log::warning("wrong trust password", {{"address", std::string(address)}});
     throw Error(ErrorCode::forbidden, "Bad password provided");
 }
 
 std::string Admission::use_token(const Json& token, std::string_view address, Batch& together) {
-    const auto attempt = tries_.begin(address);
+    const auto attempt = tries_.begin(address, TryLimit::Secret::token);
     const std::string id = tokens_.use(token, together);
     if (id.empty()) {
         log::warning("wrong join token", {{"address", std::string(address)}});

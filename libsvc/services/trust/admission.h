@@ -5,9 +5,9 @@
 
 #include "libsvc/base/clock.h"
 #include "libsvc/model/cluster/certificate.h"
+#include "libsvc/net/server/try_limit.h"
 #include "libsvc/services/configuration/config_service.h"
 #include "libsvc/services/trust/join_token_store.h"
-#include "libsvc/services/trust/try_limit.h"
 
 namespace svc {
 
@@ -19,10 +19,13 @@ class Admission {
 
     // Returns what was accepted, for the log. The removal of a token goes into `together`. Throws forbidden.
     // A password takes about 50 ms and 16 MiB.
-    std::string authorise(const CertificateRequest& request, std::string_view address, Batch& together);
+    // No password is taken from an instance (`from_instance`): root there has a network of addresses, and all
+    // the time in the world.
+    std::string authorise(const CertificateRequest& request, std::string_view address, bool from_instance,
+                          Batch& together);
 
   private:
-    void check_password(std::string_view password, std::string_view address);
+    void check_password(std::string_view password, std::string_view address, bool from_instance);
     std::string use_token(const Json& token, std::string_view address, Batch& together);
 
     JoinTokenStore& tokens_;

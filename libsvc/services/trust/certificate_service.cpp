@@ -73,7 +73,7 @@ std::shared_ptr<const Certificate> CertificateService::add(const CertificateRequ
     if (parsed.not_after <= now) throw Error(ErrorCode::invalid_argument, "certificate is expired");
     Batch together;
     std::string by = "trust";
-    if (!asker.trusted) by = admission_.authorise(request, asker.address, together);
+    if (!asker.trusted) by = admission_.authorise(request, asker.address, asker.instance, together);
     const bool with_token = !together.empty();
     std::shared_ptr<const Certificate> added;
     try {

@@ -28,6 +28,7 @@ struct CertificateAsker {
     bool trusted = false;       // by certificate or by the local socket: needs no password
     std::string address;        // wrong tries are counted by address, see TryLimit
     std::string presented_der;  // the certificate of the connection, "" when none
+    bool instance = false;      // comes from the network of the instances
 };
 
 // Thread-safe. Registers "certificate.delete". trusts() reads memory only.

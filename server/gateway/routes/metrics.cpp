@@ -21,7 +21,7 @@ Response ask_for_credentials() {
 
 }  // namespace
 
-std::vector<Route> metrics_routes(const MetricsRegistry& metrics, const BasicCredentials& credentials) {
+std::vector<Route> metrics_routes(const MetricsRegistry& metrics, BasicCredentials& credentials) {
     return {{Method::get, "/internal/1.0/metrics", Access::everyone, Dispatch::on_pool, "get_metrics",
              [&metrics, &credentials](Request& request) {
                  return credentials.match(request) ? show_metrics(metrics) : ask_for_credentials();

@@ -30,6 +30,6 @@ std::vector<Route> account_routes(const RouteContext& context);
 std::vector<Route> region_routes(const RouteContext& context);  // and applications
 std::vector<Route> page_routes();
 std::vector<Route> api_routes(const RouteContext& context);  // all of them
-std::vector<Route> metrics_routes(const MetricsRegistry& metrics, const BasicCredentials& credentials);
+std::vector<Route> metrics_routes(const MetricsRegistry& metrics, BasicCredentials& credentials);
 
 }  // namespace svc::gateway

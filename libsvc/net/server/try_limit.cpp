@@ -1,11 +1,9 @@
-#include "libsvc/services/trust/try_limit.h"
-
-#include <arpa/inet.h>
+#include "libsvc/net/server/try_limit.h"
 
 #include <algorithm>
 
-#include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "libsvc/net/socket/network_of.h"
 
 namespace svc {
 
@@ -15,31 +13,31 @@ constexpr int max_wrong = 5;
 constexpr std::chrono::seconds block_time{10};
 constexpr std::chrono::minutes forget_time{10};  // since the last try
 constexpr std::size_t max_addresses = 4096;
-constexpr std::size_t network_bytes = 8;
-
-// One machine can use every address of its IPv6 network.
-std::string network_of(std::string_view address) {
-    in6_addr binary{};
-    if (inet_pton(AF_INET6, std::string(address).c_str(), &binary) != 1) return std::string(address);
-    const bool mapped = IN6_IS_ADDR_V4MAPPED(&binary);
-    const std::string bytes(reinterpret_cast<const char*>(binary.s6_addr),
-                            mapped ? sizeof(binary.s6_addr) : network_bytes);
-    return to_hex(bytes);
-}
+constexpr std::chrono::seconds password_pause{6};
+constexpr int passwords_at_once = 100;
 
 }  // namespace
 
-std::unique_ptr<TryLimit::Attempt> TryLimit::begin(std::string_view address) {
+std::unique_ptr<TryLimit::Attempt> TryLimit::begin(std::string_view address, Secret secret) {
     const std::string key = network_of(address);
     const std::lock_guard lock(mutex_);
     const SteadyTime now = clock_.steady_now();
     Address& at = entry(key, now);
     if (at.blocked_until > now || at.wrong + at.under_way >= max_wrong)
         throw Error(ErrorCode::forbidden, "too many wrong passwords: try again in 10 seconds");
-    auto attempt = std::make_unique<Attempt>(*this, key);
+    if (secret == Secret::password) take_from_all(now);
     ++at.under_way;
     at.last_seen = now;
-    return attempt;
+    return std::make_unique<Attempt>(*this, key, secret);
+}
+
+void TryLimit::take_from_all(SteadyTime now) {
+    const SteadyTime next = std::max(all_free_at_, now) + password_pause;
+    if (next - now > passwords_at_once * password_pause)
+        throw Error(ErrorCode::forbidden,
+                    "too many wrong passwords from everywhere: try again later, or use the local socket or a "
+                    "join token");
+    all_free_at_ = next;
 }
 
 TryLimit::Address& TryLimit::entry(const std::string& key, SteadyTime now) {
@@ -55,10 +53,11 @@ TryLimit::Address& TryLimit::entry(const std::string& key, SteadyTime now) {
     return addresses_[key];
 }
 
-void TryLimit::end(const std::string& key, bool right) {
+void TryLimit::end(const std::string& key, Secret secret, bool right) {
     const std::lock_guard lock(mutex_);
     Address& at = addresses_[key];  // the entry is kept while a try is in progress
     --at.under_way;
+    if (right && secret == Secret::password) all_free_at_ -= password_pause;
     if (right) {
         at.wrong = 0;
     } else if (++at.wrong >= max_wrong) {

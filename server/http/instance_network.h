@@ -1,0 +1,24 @@
+#pragma once
+// Which clients come from the network of the instances.
+#include <cstdint>
+#include <string>
+
+#include "libsvc/net/http/request.h"
+
+namespace svc::server {
+
+// Immutable.
+class InstanceNetwork {
+  public:
+    // The bridge's address with the length of its network ("192.168.100.1/20"), and the bridge's name. Throws
+    // invalid_argument.
+    InstanceNetwork(const std::string& subnet, std::string bridge);
+    // The address is in the network, or is a link-local one on the bridge. Clients of a Unix socket are not.
+    bool contains(const Peer& peer) const;
+
+  private:
+    std::uint32_t network_ = 0, mask_ = 0;  // host byte order
+    const std::string bridge_;
+};
+
+}  // namespace svc::server
