@@ -27,6 +27,11 @@ constexpr std::chrono::milliseconds full_server_pause{20};
 HttpSession::Task<void> HttpSession::serve(std::shared_ptr<Connection> connection,
                                            std::shared_ptr<const Listener> listener) {
     const auto deadline = Steady::now() + connection->share().limits.header_time;
+    connection->place().give_way_by([loop = connection->shared_loop(), weak = connection->weak_from_this()] {
+        asio::post(loop->context, [weak] {
+            if (const auto target = weak.lock()) target->abort();
+        });
+    });
     if (!co_await connection->handshake(deadline)) co_return;
     if (listener->tls && listener->limits.standing)
         connection->place().raise(listener->limits.standing(*connection->peer()));

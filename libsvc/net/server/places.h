@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "libsvc/net/server/server.h"
 
@@ -27,6 +28,9 @@ class Place {
     // The connection holds so many bytes of requests now; a few are not counted. False: there is no room for
     // more; what it held before stays counted.
     bool hold(std::size_t bytes);
+    // `close` ends the connection, soon and on its own thread: another peer needs the place. Without it the
+    // place is nobody else's.
+    void give_way_by(std::function<void()> close);
     Standing standing() const { return standing_; }
 
   private:
@@ -36,7 +40,8 @@ class Place {
     std::atomic<Standing> standing_;
     const std::string listener_, source_;  // what an untrusted connection counts for
     std::atomic<std::size_t> held_{0};
-    bool entered_ = false;  // it is counted
+    bool entered_ = false;         // it is counted
+    std::function<void()> close_;  // guarded by the lock of the Places, as is what follows
 };
 
 // Thread-safe.
@@ -44,7 +49,9 @@ class Places {
   public:
     explicit Places(const ServerLimits& limits) : limits_(limits) {}
 
-    // Null: the server, the listener or the peer has as many as it may have.
+    // Null: the server, the listener or the peer has as many as it may have. When the listener's places for
+    // those that are not trusted are taken, the peer with the most of them loses its oldest, unless the new
+    // one has about as many.
     std::unique_ptr<Place> take(const ListenerLimits& listener, const Peer& peer);
     std::size_t taken() const;
     bool wait_until_none(std::chrono::milliseconds limit);
@@ -54,10 +61,16 @@ class Places {
     struct Count {
         std::size_t connections = 0, bytes = 0;
     };
+    using Counts = std::map<std::string, Count>;
     template <class Change>
     void for_each_count(const Place& place, Standing standing, Change&& change);
 
     bool has_place(const ListenerLimits& listener, const Place& place) const;
+    bool has_place_at_listener(const ListenerLimits& listener, const Place& place) const;
+    std::function<void()> make_place(const Place& wanted);
+    void let_give_way(Place& place, std::function<void()> close);
+    void forget_giving_way(const Place& place);
+    void move(Place& place, Standing standing);
     bool has_room(const Place& place, std::size_t more) const;
     void enter(Place& place);
     void leave(const Place& place);
@@ -67,9 +80,10 @@ class Places {
     const ServerLimits limits_;
     mutable std::mutex mutex_;
     std::condition_variable none_left_;
-    Count all_, unreserved_, untrusted_;      // each counts those of the next as well
-    std::map<std::string, Count> listeners_;  // untrusted ones, by listener
-    std::map<std::string, Count> sources_;    // untrusted ones, by listener and peer
+    Count all_, unreserved_, untrusted_;  // each counts those of the next as well
+    Counts listeners_;                    // untrusted ones, by listener
+    Counts sources_;                      // untrusted ones, by listener and peer; none without connections
+    std::map<std::string, std::vector<Place*>> giving_way_;  // by source as well, oldest first
 };
 
 }  // namespace svc::net

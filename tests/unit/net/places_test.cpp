@@ -85,6 +85,25 @@ TEST_CASE("peers that are not trusted have few places each and together") {
     CHECK(take_all(places, listener, elsewhere).size() == 3);
 }
 
+TEST_CASE("the peer with the most places loses its oldest to one with fewer") {
+    Places places(small_limits());
+    const ListenerLimits listener = listener_for(Standing::untrusted, 6, 5);
+    PlacesHeld many = take_all(places, listener, tcp_peer("192.0.2.1"));
+    REQUIRE(many.size() == 5);
+    std::vector<std::size_t> closed;
+    for (std::size_t i = 0; i < many.size(); ++i) many[i]->give_way_by([&closed, i] { closed.push_back(i); });
+    PlacesHeld others = take_all(places, listener, tcp_peer("192.0.2.2"));
+    CHECK(others.size() == 3);  // one was free
+    CHECK(closed == std::vector<std::size_t>{0, 1});
+    CHECK_FALSE(places.take(listener, tcp_peer("192.0.2.1")));
+    CHECK(places.take(listener, tcp_peer("192.0.2.3")));
+    CHECK(closed == std::vector<std::size_t>{0, 1, 2});
+    many[3]->raise(Standing::trusted);
+    many.clear();
+    others.clear();
+    CHECK(places.taken() == 0);
+}
+
 TEST_CASE("a place that is given back is free") {
     Places places(small_limits());
     const ListenerLimits listener = listener_for(Standing::untrusted);
