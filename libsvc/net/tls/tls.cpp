@@ -134,8 +134,15 @@ struct TlsContext::Holder {
 
 namespace {
 
+// Every cipher of TLS 1.3 is like these: a new key for each connection, and encryption that authenticates.
+constexpr const char* tls12_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
+constexpr const char* key_exchange_groups = "X25519:P-256:P-384";
+
 net::ContextPtr make_server_context(const KeyPair& files, TlsVersion least) {
     auto context = net::make_context(TLS_server_method());
+    if (SSL_CTX_set_cipher_list(context.get(), tls12_ciphers) != 1 ||
+        SSL_CTX_set1_groups_list(context.get(), key_exchange_groups) != 1)
+        throw net::openssl_error(ErrorCode::internal, "cannot choose TLS ciphers");
     if (least == TlsVersion::tls13) SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
     with_context(files.certificate.string() + " with " + files.key.filename().string(),
                  [&] { net::use_key_pair(context.get(), files); });
