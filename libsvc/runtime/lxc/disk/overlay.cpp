@@ -3,15 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <exception>
+#include <thread>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
+#include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::lxc {
@@ -221,35 +225,43 @@ void try_shift(const std::filesystem::path& folder, const IdShift& shift) {
         if (::chown(path.c_str(), shift.on_disk, shift.on_disk) != 0)
             throw system_error("cannot give a file to a container", errno);
     mount_overlay(overlay);
+    Rollback mounted;
+    mounted.add("mount", [&] { unmount_overlay(overlay.target); });
     struct stat seen {
     }, stored{};
     write_all(open_file(overlay.target / "file", O_WRONLY).get(), "2");
     const bool known = ::stat((overlay.target / "file").c_str(), &seen) == 0 &&
                        ::stat((overlay.upper / "file").c_str(), &stored) == 0;
-    unmount_overlay(overlay.target);
     if (!known || seen.st_uid != shift.seen || stored.st_uid != shift.on_disk)
         throw Error(ErrorCode::unsupported, "owners of files are not shifted");
 }
 
+// For the calling thread alone.
+void leave_mount_namespace() {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+        throw system_error("cannot make a mount namespace", errno);
+}
+
 }  // namespace
 
+// On a thread with mounts of its own: they end with it, also when this process is killed.
 std::string shift_failure(const std::filesystem::path& folder, const IdShift& shift) {
-    try {
-        const TemporaryDirectory probe(folder, probe_prefix);
-        try_shift(probe.path(), shift);
-        return "";
-    } catch (const Error& e) {
-        remove_probes(folder);
-        return e.what();
-    }
+    std::string failure;
+    std::thread([&] {
+        try {
+            leave_mount_namespace();
+            const TemporaryDirectory probe(folder, probe_prefix);
+            try_shift(probe.path(), shift);
+        } catch (const std::exception& e) {
+            failure = e.what();
+        }
+    }).join();
+    return failure;
 }
 
 void remove_probes(const std::filesystem::path& folder) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        if (!entry.path().filename().native().starts_with(probe_prefix)) continue;
-        unmount_overlay(entry.path() / "rootfs");
-        remove_tree(entry.path());
-    }
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (entry.path().filename().native().starts_with(probe_prefix)) remove_tree(entry.path());
 }
 
 }  // namespace svc::lxc
