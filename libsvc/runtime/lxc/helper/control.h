@@ -36,6 +36,9 @@ int run_once(lxc_container* container, const char* exit_file, char** command, in
 int enter_agent(lxc_container* container, bool agent);
 int exec_command(lxc_container* container, unsigned root_id, const char* terminal_size);
 
+// Makes the user namespace that the container is to be started in; the descriptor of it stays open.
+bool use_own_user_namespace(lxc_container* container);
+
 // Starts svc-agent inside as a child of the container's init, unless the agent in the file runs. Returns its
 // pid on the host; 0 on failure.
 pid_t attach_agent(lxc_container* container);

@@ -37,8 +37,9 @@ void record_monitor(const lxc_container* container, pid_t helper) {
     if (::chdir("/") != 0) ::_exit(1);
     failpoint("monitor.starts");
     container->want_daemonize(container, false);
-    container->want_close_all_fds(container, true);
-    const bool started = container->start(container, 0, command);
+    // The descriptor of the user namespace must stay: a guest that restarts itself needs it again.
+    container->want_close_all_fds(container, false);
+    const bool started = use_own_user_namespace(container) && container->start(container, 0, command);
     failpoint("monitor.ended");
     // liblxc's status of init: exit code << 8, or signal << 8 | 0x7f; -1 when init never ran.
     char line[32];
