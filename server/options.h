@@ -11,6 +11,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/formats/archive_limits.h"
 #include "libsvc/net/server/server.h"
+#include "libsvc/runtime/lxc/host/limits.h"
 #include "libsvc/runtime/lxc/options.h"
 #include "server/process/configuration.h"
 
@@ -28,6 +29,9 @@ struct LxcSettings {
     std::uint32_t id_ranges = 4096;
     std::uint32_t id_ranges_from = 0x70000000;
     std::uint32_t processes = 4096;
+    double swap_rate = 1;
+    std::uint64_t bytes_per_file = 16384;
+    lxc::IoLimits io = {};
     std::vector<GuestPorts> guest_ports{{true, 4000, 4000}, {true, 8095, 8095}, {false, 8095, 8095}};
     bool isolate = true;
     std::uint64_t bandwidth = 0;       // bits a second of each instance; 0: not limited

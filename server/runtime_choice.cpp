@@ -52,6 +52,9 @@ std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirecto
     lxc.isolate = options.lxc.isolate;
     lxc.bandwidth = options.lxc.bandwidth;
     lxc.connections = options.lxc.connections;
+    lxc.swap_rate = options.lxc.swap_rate;
+    lxc.bytes_per_file = options.lxc.bytes_per_file;
+    lxc.io = options.lxc.io;
     return std::make_unique<LxcRuntime>(std::move(lxc), clock);
 }
 

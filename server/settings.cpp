@@ -43,6 +43,12 @@ void apply_buffered(Options& options, Key key, const Json& value) {
     options.limits.untrusted_bytes_each = bytes / 32;
 }
 
+double read_swap_rate(Key key, const Json& value) {
+    if (!value.is_number() || !(value.as_double() >= 0 && value.as_double() <= 16))
+        throw_invalid(key, "must be a number from 0 to 16");
+    return value.as_double();
+}
+
 void apply_log_level(Options& options, Key key, const Json& value) {
     options.log_level = log::parse_level(read_one_of(key, value, {"debug", "info", "warning", "error"}));
 }
@@ -116,6 +122,19 @@ constexpr std::array lxc_settings{
             [](Options& o, Key k, const Json& v) {
                 o.lxc.processes = static_cast<std::uint32_t>(read_count(k, v, 16, 4'194'304));
             }},
+    Setting{"swap_rate", "", "share of its memory that an instance may have swapped out besides",
+            [](Options& o, Key k, const Json& v) { o.lxc.swap_rate = read_swap_rate(k, v); }},
+    Setting{"bytes_per_file", "", "of an instance's disk, which may have as many files; 0: any number",
+            [](Options& o, Key k, const Json& v) { o.lxc.bytes_per_file = read_size(k, v); }},
+    Setting{"io_read_bytes", "", "bytes that an instance may read from the disk in a second; 0: not limited",
+            [](Options& o, Key k, const Json& v) { o.lxc.io.read_bytes = read_size(k, v); }},
+    Setting{"io_write_bytes", "", "the same for writing",
+            [](Options& o, Key k, const Json& v) { o.lxc.io.write_bytes = read_size(k, v); }},
+    Setting{"io_reads", "", "reads from the disk in a second; 0: not limited",
+            [](Options& o, Key k, const Json& v) { o.lxc.io.read_operations = read_count(k, v, 0, max_32); }},
+    Setting{
+        "io_writes", "", "writes to the disk in a second; 0: not limited",
+        [](Options& o, Key k, const Json& v) { o.lxc.io.write_operations = read_count(k, v, 0, max_32); }},
 };
 
 constexpr std::array simulated_settings{

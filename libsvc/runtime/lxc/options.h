@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libsvc/runtime/lxc/disk/layer_limits.h"
+#include "libsvc/runtime/lxc/host/limits.h"
 
 namespace svc {
 
@@ -30,14 +31,17 @@ struct LxcOptions {
     std::uint32_t first_range = 0x70000000;
     std::uint32_t ranges = 4096;
     std::filesystem::path range_registry = "/run/svc-lxc/ids";  // of all daemons of the machine
-    std::string address;                  // of private services; empty: of the default route's interface
-    std::string public_address;           // of exposed services; empty: same as `address`
-    lxc::LayerLimits layer_limits;        // of what is unpacked and copied
-    std::uint32_t processes = 4096;       // limit of a container whose specification names none
-    std::vector<GuestPorts> guest_ports;  // what guests reach of this machine beside its answers to pings
-    bool isolate = true;                  // guests reach each other by node ports alone
-    std::uint64_t bandwidth = 0;          // bits a second of each guest, in and out; 0: not limited
-    std::uint32_t connections = 4096;     // of each guest, tracked at once; 0: not limited
+    std::string address;                   // of private services; empty: of the default route's interface
+    std::string public_address;            // of exposed services; empty: same as `address`
+    lxc::LayerLimits layer_limits;         // of what is unpacked and copied
+    std::uint32_t processes = 4096;        // limit of a container whose specification names none
+    std::vector<GuestPorts> guest_ports;   // what guests reach of this machine beside its answers to pings
+    bool isolate = true;                   // guests reach each other by node ports alone
+    std::uint64_t bandwidth = 0;           // bits a second of each guest, in and out; 0: not limited
+    std::uint32_t connections = 4096;      // of each guest, tracked at once; 0: not limited
+    double swap_rate = 1;                  // of its memory, that a container may have swapped out besides
+    std::uint64_t bytes_per_file = 16384;  // of its disk; a container may have as many files; 0: no limit
+    lxc::IoLimits io = {};                 // of each container
 };
 
 }  // namespace svc

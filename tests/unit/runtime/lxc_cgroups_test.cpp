@@ -1,4 +1,6 @@
 // Control groups that a guest has divided further: what is killed in them, and what is no reason to give up.
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -78,6 +80,21 @@ TEST_CASE("a group whose members cannot be read is passed over if it is threaded
     SECTION("of version 1") {
         CHECK_THROWS_AS(kill(), Error);
     }
+}
+
+TEST_CASE("groups are removed however deeply they are nested") {
+    const TemporaryDirectory directory(fs::temp_directory_path(), "svc-groups-");
+    const std::string name(200, 'n');
+    const std::size_t depth = GENERATE(0U, 9U, 10U, 30U, 300U);
+    REQUIRE(::mkdir((directory.path() / "one").c_str(), 0700) == 0);
+    FileDescriptor folder = open_file(directory.path() / "one", O_PATH | O_DIRECTORY);
+    for (std::size_t level = 0; level < depth; ++level) {
+        REQUIRE(::mkdirat(folder.get(), "beside", 0700) == 0);
+        REQUIRE(::mkdirat(folder.get(), name.c_str(), 0700) == 0);
+        folder = FileDescriptor(::openat(folder.get(), name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    }
+    remove_group(layout_of(directory.path()), "one");
+    CHECK_FALSE(fs::exists(directory.path() / "one"));
 }
 
 TEST_CASE("processes in threaded groups are killed with the domain above, and the groups removed") {

@@ -56,6 +56,7 @@ TEST_CASE("lxc config of a container on version 1 control groups") {
         "lxc.idmap = u 0 100000 65536\n"
         "lxc.idmap = g 0 100000 65536\n"
         "lxc.apparmor.profile = unconfined\n"
+        "lxc.seccomp.profile = /state/lxc/seccomp\n"
         "lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed\n"
         "lxc.init.cmd = /sbin/init\n"
         "lxc.signal.halt = SIGRTMIN+3\n"
@@ -83,7 +84,8 @@ TEST_CASE("lxc config of a container on version 1 control groups") {
         "lxc.cgroup.cpu.cfs_period_us = 100000\n"
         "lxc.cgroup.cpu.cfs_quota_us = 150000\n"
         "lxc.cgroup.memory.limit_in_bytes = 1048576\n"
-        "lxc.cgroup.pids.max = 4096\n"
+        "lxc.cgroup.pids.max = 4096\n" +
+        delegation_line(parse_cgroup_layout(v1_mounts, ""), "svc-svcbr0/abc") +
         "lxc.hook.stop = /bin/cat '/sys/fs/cgroup/memory/svc-svcbr0/abc/memory.oom_control' > "
         "'/state/lxc/containers/abc/oom' 2>/dev/null; :\n";
     CHECK(lxc_config(example_container(), context_with(parse_cgroup_layout(v1_mounts, "")), 100000,
@@ -153,6 +155,64 @@ TEST_CASE("limits use the keys of the hierarchy that has the controller") {
           "lxc.cgroup.memory.limit_in_bytes = 4096\nlxc.cgroup2.pids.max = 10\n");
     CHECK(missing_controllers(hybrid) == std::vector<std::string>{"cpu"});
     CHECK(limit_lines(hybrid, {}) == "");
+}
+
+TEST_CASE("swap is limited where the kernel counts it, beside the memory or together with it") {
+    Limits limits;
+    limits.memory_bytes = 4096;
+    limits.swap_rate = 0.5;
+    const LimitMeans means{true, "", ""};
+    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "memory"), limits, means) ==
+          "lxc.cgroup2.memory.max = 4096\nlxc.cgroup2.memory.swap.max = 2048\n");
+    const CgroupLayout v1 =
+        parse_cgroup_layout("35 25 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "");
+    CHECK(limit_lines(v1, limits, means) ==
+          "lxc.cgroup.memory.limit_in_bytes = 4096\nlxc.cgroup.memory.memsw.limit_in_bytes = 6144\n");
+    CHECK(limit_lines(v1, limits) == "lxc.cgroup.memory.limit_in_bytes = 4096\n");
+    limits.memory_bytes = 0;
+    CHECK(limit_lines(v1, limits, means) == "");
+}
+
+TEST_CASE("reads and writes are limited on the disk of the state directory") {
+    Limits limits;
+    limits.io = {1000, 2000, 0, 40};
+    const LimitMeans means{false, "254:0", ""};
+    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "io"), limits, means) ==
+          "lxc.cgroup2.io.max = 254:0 rbps=1000 wbps=2000 wiops=40\n");
+    const CgroupLayout v1 =
+        parse_cgroup_layout("35 25 0:31 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n", "");
+    CHECK(limit_lines(v1, limits, means) ==
+          "lxc.cgroup.blkio.throttle.read_bps_device = 254:0 1000\n"
+          "lxc.cgroup.blkio.throttle.write_bps_device = 254:0 2000\n"
+          "lxc.cgroup.blkio.throttle.write_iops_device = 254:0 40\n");
+    CHECK(limit_lines(v1, limits) == "");
+    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "memory"), limits, means) == "");
+    limits.io = {};
+    CHECK(limit_lines(v1, limits, means) == "");
+}
+
+TEST_CASE("means of limits are found on this machine, or why there are none") {
+    const CgroupLayout none;
+    CHECK(detect_means(none, "/").no_io == "the machine has no control groups for it");
+    CHECK(detect_means(none, "/").device.empty());
+    CHECK_FALSE(detect_means(none, "/").swap);
+    const CgroupLayout io = parse_cgroup_layout(v2_mount, "io");
+    CHECK(detect_means(io, "/proc").no_io == "the state directory's file system is not on one disk");
+}
+
+TEST_CASE("a guest keeps its group in version 2, within bounds, and where there is no controller") {
+    CHECK(delegation_line({}, "a/b") == "");
+    CHECK(delegation_line(parse_cgroup_layout(v2_mount, "memory"), "a/b") ==
+          "lxc.hook.start-host = /bin/sh -c \"echo 4096 >'/sys/fs/cgroup/unified/a/b/cgroup.max.descendants' "
+          "&& "
+          "echo 12 >'/sys/fs/cgroup/unified/a/b/cgroup.max.depth'\"\n");
+    const CgroupLayout v1 = parse_cgroup_layout(
+        "35 25 0:31 / /c/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+        "36 25 0:31 / /c/systemd rw - cgroup cgroup rw,name=systemd\n",
+        "");
+    CHECK(delegation_line(v1, "a") ==
+          "lxc.hook.start-host = /bin/sh -c \"/bin/chown 0:0 '/c/cpu,cpuacct/a' "
+          "'/c/cpu,cpuacct/a/cgroup.procs' '/c/cpu,cpuacct/a/tasks'\"\n");
 }
 
 TEST_CASE("control group layout is told from the mounts") {

@@ -85,7 +85,10 @@ std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context
     const std::uint32_t processes = spec.processes == 0 ? context.default_processes : spec.processes;
     std::string lines = fmt::format("lxc.cgroup.dir.container = {}\nlxc.cgroup.dir.monitor = {}\n", group,
                                     monitor_cgroup_name(context, spec.id));
-    lines += limit_lines(context.cgroups, {spec.cpus, spec.memory_bytes, processes, cores});
+    lines += limit_lines(context.cgroups,
+                         {spec.cpus, spec.memory_bytes, processes, cores, context.io, context.swap_rate},
+                         context.means);
+    lines += delegation_line(context.cgroups, group);
     const std::filesystem::path counter = oom_counter(context.cgroups, group);
     if (!counter.empty())
         lines += fmt::format("lxc.hook.stop = /bin/cat '{}' > '{}' 2>/dev/null; :\n", counter.native(),
@@ -147,6 +150,7 @@ std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, 
         spec.name, context.layout.rootfs(id).native(), root, context.id_count, root, context.id_count);
     text += context.apparmor ? "lxc.apparmor.profile = generated\nlxc.apparmor.allow_nesting = 1\n"
                              : "lxc.apparmor.profile = unconfined\n";
+    text += fmt::format("lxc.seccomp.profile = {}\n", context.layout.seccomp().native());
     text += "lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed\n";
     text += fmt::format("lxc.init.cmd = {}\nlxc.signal.halt = {}\n", init, halt.name);
     text += fmt::format("lxc.console.logfile = {}\nlxc.console.size = 1MB\n",

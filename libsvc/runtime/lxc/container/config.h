@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libsvc/runtime/lxc/host/cgroups.h"
+#include "libsvc/runtime/lxc/host/limits.h"
 #include "libsvc/runtime/lxc/layout.h"
 #include "libsvc/runtime/runtime.h"
 
@@ -35,6 +35,9 @@ struct ConfigContext {
     std::string shared_ids;  // why all containers share the range at id_base; empty: each has its own
     bool apparmor = false;
     std::uint32_t default_processes = 4096;
+    double swap_rate = 1;
+    IoLimits io = {};
+    LimitMeans means = {};
 };
 
 // The signals that ask an init to shut down. They depend on the program that /sbin/init leads to.

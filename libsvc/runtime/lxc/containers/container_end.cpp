@@ -29,6 +29,7 @@ void ContainerEnd::end(const std::string& id, const RunHandles& run, const HaltS
                        Duration grace) {
     const int monitor = run.monitor.get();
     const int init = run.init.get();
+    host_.thaw(id);
     for (const int signal : halt.numbers) send_signal(init, signal);
     failpoint("end.signalled");
     bool gone = !halt.numbers.empty() && wait_for_end(monitor, std::chrono::ceil<milliseconds>(grace));
@@ -57,6 +58,7 @@ FileDescriptor ContainerEnd::kill(const std::string& id, const RunHandles& run) 
     const std::array<int, 2> processes = {run.monitor.get(), run.init.get()};
     for (const int process : processes) send_signal(process, SIGKILL);
     failpoint("end.killed");
+    host_.thaw(id);
     bool gone = true;
     for (const int process : processes) gone = wait_for_end(process, process_kill_limit) && gone;
     if (gone) return host_.clean_up_dead(id);

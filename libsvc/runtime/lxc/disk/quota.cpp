@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::uint32_t first_project = 0x53000000;  // far from the small numbers that administrators use
 constexpr std::uint32_t project_mask = 0x00ffffff;
+constexpr std::uint64_t fewest_files = 4096;
 
 // quotactl_fd(2): for the file system of a folder, without the name of its device.
 long quota_call(int fd, unsigned command, std::uint32_t id, void* argument) {
@@ -39,7 +41,8 @@ bool is_used(int fd, std::uint32_t project) {
 
 }  // namespace
 
-Quota::Quota(std::filesystem::path directory) : directory_(std::move(directory)) {
+Quota::Quota(std::filesystem::path directory, std::uint64_t bytes_per_file)
+    : directory_(std::move(directory)), bytes_per_file_(bytes_per_file) {
     const FileDescriptor fd = open_directory(directory_);
     fs_quota_statv state{};
     state.qs_version = FS_QSTATV_VERSION1;
@@ -77,7 +80,9 @@ void Quota::limit(std::uint32_t project, const std::vector<std::filesystem::path
     }
     if_dqblk limits{};
     limits.dqb_bhardlimit = (bytes + 1023) / 1024;
-    limits.dqb_valid = QIF_BLIMITS;
+    // A small disk has files enough for a system.
+    if (bytes_per_file_ != 0) limits.dqb_ihardlimit = std::max(fewest_files, bytes / bytes_per_file_);
+    limits.dqb_valid = QIF_LIMITS;
     const FileDescriptor fd = open_directory(directory_);
     if (quota_call(fd.get(), Q_SETQUOTA, project, &limits) != 0)
         throw system_error("cannot set a disk limit", errno);
@@ -95,7 +100,7 @@ void Quota::release(std::uint32_t project) const {
     if (!enforced_ || project == 0) return;
     const FileDescriptor fd(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if_dqblk none{};
-    none.dqb_valid = QIF_BLIMITS;
+    none.dqb_valid = QIF_LIMITS;
     if (quota_call(fd.get(), Q_SETQUOTA, project, &none) != 0)
         log::debug("disk limit was not lifted", {{"project", std::to_string(project)}});
 }

@@ -11,7 +11,8 @@ namespace svc::lxc {
 // Thread-safe: the state is set in the constructor and does not change.
 class Quota {
   public:
-    explicit Quota(std::filesystem::path directory);
+    // `bytes_per_file`: of a limit, which allows as many files; 0: any number.
+    Quota(std::filesystem::path directory, std::uint64_t bytes_per_file);
     bool enforced() const { return enforced_; }
     const std::string& reason() const {
         return reason_;
@@ -28,6 +29,7 @@ class Quota {
 
   private:
     std::filesystem::path directory_;
+    std::uint64_t bytes_per_file_;
     bool enforced_ = false;
     std::string reason_;
 };

@@ -1,5 +1,6 @@
 #include "libsvc/runtime/lxc/host/cgroups.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -7,9 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <fstream>
 #include <functional>
+#include <optional>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -24,7 +25,6 @@ namespace {
 constexpr std::array<std::string_view, 3> needed = {"cpu", "memory", "pids"};
 constexpr std::chrono::milliseconds kill_limit{10'000};
 constexpr std::size_t most_members = 64U << 20;  // bytes of a list of members
-constexpr std::uint64_t cpu_period = 100'000;    // microseconds
 
 std::vector<std::string> words(std::string_view text) {
     std::vector<std::string> result;
@@ -39,18 +39,55 @@ void add_v1(CgroupLayout& layout, const std::string& mount, const std::string& o
         if (option != "rw" && option != "ro" && !option.starts_with("name=")) layout.v1[option] = mount;
 }
 
+// A guest may nest its groups so deeply that their paths are too long, or a recursion would be.
+constexpr std::size_t long_path = 2000;  // with a name behind it, it is still below PATH_MAX
+
+struct Level {
+    std::filesystem::path path;
+    FileDescriptor folder;  // where the path is long: stands for it in the paths of the groups below
+    std::vector<std::filesystem::path> below;
+};
+
+// Nothing for a group that is gone.
+std::optional<Level> look_into(const std::filesystem::path& group) {
+    Level level{group, {}, {}};
+    std::filesystem::path name = group;
+    if (group.native().size() > long_path) {
+        level.folder = FileDescriptor(::open(group.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (!level.folder && errno == ENOENT) return std::nullopt;
+        if (!level.folder) throw system_error("cannot look into a control group", errno);
+        name = "/proc/self/fd/" + std::to_string(level.folder.get());
+    }
+    std::error_code failure;
+    const std::filesystem::directory_iterator entries(name, failure);
+    if (failure == std::errc::no_such_file_or_directory) return std::nullopt;
+    if (failure) throw system_error("cannot look into a control group", failure.value());
+    std::error_code gone;
+    for (const auto& entry : entries)
+        if (entry.is_directory(gone) && !entry.is_symlink(gone)) level.below.push_back(entry.path());
+    return level;
+}
+
 // Depth first, so that a directory has no others in it when it is visited. Skips groups that are removed
 // meanwhile; throws for one that cannot be read.
 void for_each_group(const std::filesystem::path& top,
                     const std::function<void(const std::filesystem::path&)>& visit) {
-    std::error_code failure;
-    const std::filesystem::directory_iterator entries(top, failure);
-    if (failure == std::errc::no_such_file_or_directory) return;
-    if (failure) throw system_error("cannot look into a control group", failure.value());
-    std::error_code gone;
-    for (const auto& entry : entries)
-        if (entry.is_directory(gone) && !entry.is_symlink(gone)) for_each_group(entry.path(), visit);
-    visit(top);
+    std::vector<Level> levels;
+    const auto enter = [&](const std::filesystem::path& group) {
+        if (auto level = look_into(group)) levels.push_back(std::move(*level));
+    };
+    enter(top);
+    while (!levels.empty()) {
+        Level& last = levels.back();
+        if (last.below.empty()) {
+            visit(last.path);
+            levels.pop_back();
+            continue;
+        }
+        const std::filesystem::path next = std::move(last.below.back());
+        last.below.pop_back();
+        enter(next);
+    }
 }
 
 // Whether the group is threaded. A guest may make its groups so; then the domain above lists their processes,
@@ -123,33 +160,6 @@ CgroupLayout detect_cgroup_layout() {
     return parse_cgroup_layout(mountinfo, read_file(mounts.v2 / "cgroup.controllers"));
 }
 
-std::string limit_lines(const CgroupLayout& layout, const Limits& limits) {
-    std::string lines;
-    const auto quota = std::max<std::uint64_t>(
-        1000, static_cast<std::uint64_t>(std::llround(limits.cpus * static_cast<double>(cpu_period))));
-    const auto add = [&](std::string_view controller, std::string_view v1_line, std::string_view v2_line) {
-        if (layout.v1.contains(controller))
-            lines += fmt::format("{}\n", v1_line);
-        else if (layout.v2_controllers.contains(controller))
-            lines += fmt::format("{}\n", v2_line);
-    };
-    if (!limits.cores.empty()) {
-        const std::string cores = fmt::format("{}", fmt::join(limits.cores, ","));
-        add("cpuset", "lxc.cgroup.cpuset.cpus = " + cores, "lxc.cgroup2.cpuset.cpus = " + cores);
-    } else if (limits.cpus > 0)
-        add("cpu",
-            fmt::format("lxc.cgroup.cpu.cfs_period_us = {}\nlxc.cgroup.cpu.cfs_quota_us = {}", cpu_period,
-                        quota),
-            fmt::format("lxc.cgroup2.cpu.max = {} {}", quota, cpu_period));
-    if (limits.memory_bytes > 0)
-        add("memory", fmt::format("lxc.cgroup.memory.limit_in_bytes = {}", limits.memory_bytes),
-            fmt::format("lxc.cgroup2.memory.max = {}", limits.memory_bytes));
-    if (limits.processes > 0)
-        add("pids", fmt::format("lxc.cgroup.pids.max = {}", limits.processes),
-            fmt::format("lxc.cgroup2.pids.max = {}", limits.processes));
-    return lines;
-}
-
 bool can_pin(const CgroupLayout& layout) {
     return layout.v1.contains("cpuset") || layout.v2_controllers.contains("cpuset");
 }
@@ -192,6 +202,14 @@ std::uint64_t parse_oom_kills(std::string_view text) {
         return count;
     }
     return 0;
+}
+
+void thaw_group(const CgroupLayout& layout, std::string_view group) {
+    const auto freezer = layout.v1.find("freezer");
+    if (freezer == layout.v1.end()) return;
+    for_each_group(freezer->second / group, [](const std::filesystem::path& path) {
+        std::ofstream(path / "freezer.state") << "THAWED";  // does nothing for a group that is gone
+    });
 }
 
 void kill_group(const CgroupLayout& layout, std::string_view group) {

@@ -1,6 +1,6 @@
 #pragma once
 // Control groups of this machine: version 1, 2, or both (hybrid). Functions of texts and layouts are pure,
-// except detect_cgroup_layout(), kill_group() and remove_group().
+// except detect_cgroup_layout(), thaw_group(), kill_group() and remove_group().
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -20,21 +20,12 @@ struct CgroupLayout {
     std::string_view kind() const;  // "v1", "hybrid", "v2", "none"
 };
 
-struct Limits {
-    double cpus = 0;  // in all fields, 0: no limit
-    std::uint64_t memory_bytes = 0;
-    std::uint32_t processes = 0;
-    std::vector<unsigned> cores = {};  // instead of `cpus`
-};
-
 // `mountinfo` is /proc/self/mountinfo, `v2_controllers` the text of cgroup.controllers of the version 2
 // mount.
 CgroupLayout parse_cgroup_layout(std::string_view mountinfo, std::string_view v2_controllers);
 CgroupLayout detect_cgroup_layout();
 
-// Lines of liblxc configuration. Leaves out limits whose controller the machine lacks; see
-// missing_controllers().
-std::string limit_lines(const CgroupLayout& layout, const Limits& limits);
+// Of those that limits need; limit_lines() leaves such a limit out.
 std::vector<std::string> missing_controllers(const CgroupLayout& layout);
 // The file that counts processes killed for lack of memory; empty without the controller.
 std::filesystem::path oom_counter(const CgroupLayout& layout, std::string_view group);
@@ -43,6 +34,8 @@ std::uint64_t parse_oom_kills(std::string_view text);
 bool can_pin(const CgroupLayout& layout);
 std::vector<unsigned> parse_cores(std::string_view text);  // "0-2,5"; empty for anything else
 
+// Processes that are frozen in version 1 do not end when they are killed. Does nothing elsewhere.
+void thaw_group(const CgroupLayout& layout, std::string_view group);
 // Kills the processes in `group` and beneath it; removes the group from every hierarchy. Both do nothing when
 // it does not exist.
 void kill_group(const CgroupLayout& layout, std::string_view group);

@@ -93,7 +93,7 @@ Host::Host(LxcOptions options)
       context_(make_context(options_)),
       network_(network_options(options_)),
       layers_(context_.layout, context_.id_base, context_.id_count, options_.layer_limits),
-      quota_(options_.state_dir),
+      quota_(options_.state_dir, options_.bytes_per_file),
       ranges_(options_.range_registry, context_.layout.containers(), id_region(options_, context_)),
       pins_(usable_cores()),
       unmounts_("lxc-unmounts", 1, most_unmounts) {}
@@ -324,6 +324,10 @@ std::optional<ConnectedContainer> Host::connected(const ContainerSpec& spec) con
     const auto network = configured_network(config);
     if (!network || !parse_ipv4(network->address)) return std::nullopt;
     return ConnectedContainer{network->device, network->address, spec.forwards};
+}
+
+void Host::thaw(const std::string& id) {
+    thaw_group(context_.cgroups, cgroup_name(context_, id));
 }
 
 void Host::clean_up(const std::string& id) {

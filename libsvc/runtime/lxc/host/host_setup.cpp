@@ -19,6 +19,7 @@
 #include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/base/unfinished_files.h"
+#include "libsvc/runtime/lxc/container/seccomp.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
 
@@ -169,6 +170,7 @@ ConfigContext make_context(const LxcOptions& options) {
         check_passable("agent socket folder", options.agent_socket_dir / "server.unix");
     make_passable(context.layout.containers());
     make_private(context.layout.layers());
+    write_file_atomically(context.layout.seccomp(), seccomp_profile);
     context.cgroups = detect_cgroup_layout();
     context.cgroup_prefix = "svc-" + options.bridge;
     context.bridge = options.bridge;
@@ -186,6 +188,9 @@ ConfigContext make_context(const LxcOptions& options) {
     context.agent_socket_dir = options.agent_socket_dir;
     context.shared_ids = why_ids_are_shared(options, context);
     context.default_processes = options.processes;
+    context.swap_rate = options.swap_rate;
+    context.io = options.io;
+    context.means = detect_means(context.cgroups, options.state_dir);
     context.apparmor = apparmor_is_usable();
     if (::access(common_config, R_OK) == 0 && ::access(user_namespace_config, R_OK) == 0) {
         context.common_config = common_config;
@@ -212,16 +217,19 @@ Json machine_details(const LxcOptions& options, const ConfigContext& context) {
     const CommandResult version = run_command({options.helper.native(), "version"}, std::chrono::seconds(5));
     Json missing = Json::array();
     for (const std::string& controller : missing_controllers(context.cgroups)) missing.push_back(controller);
-    return Json::object({{"kernel", static_cast<const char*>(system.release)},
-                         {"lxc", std::string(trim(version.output))},
-                         {"cgroup", context.cgroups.kind()},
-                         {"missing_controllers", std::move(missing)},
-                         {"apparmor", context.apparmor},
-                         {"seccomp", !context.common_config.empty()},
-                         {"binder", has_binder()},
-                         {"id_base", context.id_base},
-                         {"id_count", context.id_count},
-                         {"id_ranges", context.shared_ids.empty() ? "own" : context.shared_ids}});
+    return Json::object(
+        {{"kernel", static_cast<const char*>(system.release)},
+         {"lxc", std::string(trim(version.output))},
+         {"cgroup", context.cgroups.kind()},
+         {"missing_controllers", std::move(missing)},
+         {"swap_limit", context.means.swap},
+         {"io_limit", context.means.no_io.empty() ? context.means.device : context.means.no_io},
+         {"apparmor", context.apparmor},
+         {"seccomp", true},
+         {"binder", has_binder()},
+         {"id_base", context.id_base},
+         {"id_count", context.id_count},
+         {"id_ranges", context.shared_ids.empty() ? "own" : context.shared_ids}});
 }
 
 std::uint64_t total_memory(std::string_view meminfo) {

@@ -1,0 +1,48 @@
+#pragma once
+// What a container may take of this machine, as lines of liblxc's configuration. Pure, but for
+// detect_means().
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libsvc/runtime/lxc/host/cgroups.h"
+
+namespace svc::lxc {
+
+// Per second, on the device of the state directory; 0: no limit.
+struct IoLimits {
+    std::uint64_t read_bytes = 0, write_bytes = 0;
+    std::uint64_t read_operations = 0, write_operations = 0;
+    bool any() const { return (read_bytes | write_bytes | read_operations | write_operations) != 0; }
+};
+
+struct Limits {
+    double cpus = 0;  // in all fields, 0: no limit
+    std::uint64_t memory_bytes = 0;
+    std::uint32_t processes = 0;
+    std::vector<unsigned> cores = {};  // instead of `cpus`
+    IoLimits io = {};
+    double swap_rate = 0;  // of the memory, that may be swapped out in addition
+};
+
+// Which limits this machine can set beside those of its controllers.
+struct LimitMeans {
+    bool swap = false;   // the kernel counts swapped memory
+    std::string device;  // "254:0", the disk that the state directory is on
+    std::string no_io;   // why reads and writes cannot be limited; empty: they can
+};
+LimitMeans detect_means(const CgroupLayout& layout, const std::filesystem::path& state_dir);
+
+// Leaves out limits that the machine cannot set; see missing_controllers().
+std::string limit_lines(const CgroupLayout& layout, const Limits& limits, const LimitMeans& means = {});
+
+// A line for a hook that limits what the guest may do with its group. It may make groups of its own in
+// version 2, so many. In version 1 they could not be limited: they take memory that nobody is charged for and
+// numbers of which the kernel has 65,535 for all, and what is frozen there cannot be killed. So the guest, to
+// whom liblxc gives its group, keeps it only in hierarchies without a controller (systemd's). A hook, because
+// liblxc does not set limits of version 2 on a machine that has both.
+std::string delegation_line(const CgroupLayout& layout, std::string_view group);
+
+}  // namespace svc::lxc
