@@ -376,12 +376,13 @@ def changed_image(folder, change, metadata=None):
 class DaemonTest(unittest.TestCase):
     """One daemon a class; each test cleans its own instances, the class checks that nothing is left."""
     runtime, settings = "lxc", {}
+    parent = None  # where the daemon's folder is made; None: beside those of other tests
 
     @classmethod
     def setUpClass(cls):
         if cls.runtime == "lxc" and os.geteuid() != 0:
             raise unittest.SkipTest("needs root: containers, bridge and mounts")
-        cls.daemon = Daemon(cls.runtime, **cls.settings)
+        cls.daemon = Daemon(cls.runtime, parent=cls.parent, **cls.settings)
         try:
             cls.daemon.start()
             cls.prepare()
