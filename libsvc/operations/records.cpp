@@ -20,7 +20,7 @@ constexpr std::size_t removals_per_commit = 200;
 }  // namespace
 
 OperationRecords::OperationRecords(Store& store, Clock& clock, std::stop_token give_up)
-    : store_(store), clock_(clock), give_up_(std::move(give_up)), records_(store) {}
+    : store_(store), clock_(clock), give_up_(std::move(give_up)), ages_(Ages(clock)), records_(store) {}
 
 std::vector<OperationPtr> OperationRecords::unfinished() const {
     std::vector<OperationPtr> unfinished;
@@ -86,18 +86,28 @@ bool OperationRecords::try_finish(const Operation& record, const OperationResult
 }
 
 void OperationRecords::remove_finished(std::size_t keep, Duration keep_for) {
-    std::vector<OperationPtr> finished;
-    for (OperationPtr& record : records_.list())
-        if (is_final(record->status)) finished.push_back(std::move(record));
-    std::sort(finished.begin(), finished.end(),
-              [](const OperationPtr& a, const OperationPtr& b) { return a->updated_at > b->updated_at; });
-    const Time now = clock_.now();
+    const auto finished = finished_by_age();
     std::vector<std::string> leaving;
     for (std::size_t i = 0; i < finished.size(); ++i) {
-        const Duration age = now - finished[i]->updated_at;
-        if (age >= keep_for || (i >= keep && age >= always_kept)) leaving.push_back(finished[i]->id.str());
+        const auto& [age, record] = finished[i];
+        if (age >= keep_for || (i >= keep && age >= always_kept)) leaving.push_back(record->id.str());
     }
     remove(leaving);
+}
+
+// The youngest first.
+std::vector<std::pair<Duration, OperationPtr>> OperationRecords::finished_by_age() {
+    std::vector<std::pair<Duration, OperationPtr>> finished;
+    ages_.with([&](Ages& ages) {
+        for (OperationPtr& record : records_.list())
+            if (is_final(record->status))
+                finished.emplace_back(ages.since(record->id.str(), record->updated_at), std::move(record));
+        ages.forget_unasked();
+    });
+    std::ranges::sort(finished, [](const auto& a, const auto& b) {
+        return std::tie(a.first, b.second->updated_at) < std::tie(b.first, a.second->updated_at);
+    });
+    return finished;
 }
 
 void OperationRecords::remove(const std::vector<std::string>& ids) {

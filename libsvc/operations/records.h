@@ -4,9 +4,12 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "libsvc/base/ages.h"
 #include "libsvc/base/clock.h"
+#include "libsvc/base/guarded.h"
 #include "libsvc/base/json.h"
 #include "libsvc/operations/handler.h"
 #include "libsvc/store/collection.h"
@@ -46,11 +49,13 @@ class OperationRecords {
 
   private:
     bool has_ended(const Operation& record) const;
+    std::vector<std::pair<Duration, OperationPtr>> finished_by_age();
     void remove(const std::vector<std::string>& ids);
 
     Store& store_;
     Clock& clock_;
     const std::stop_token give_up_;
+    Guarded<Ages> ages_;  // of finished operations
     Collection<Operation> records_;
 };
 

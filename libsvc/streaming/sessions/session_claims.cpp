@@ -25,20 +25,27 @@ void SessionClaims::take(StreamSession& session) const {
 }
 
 bool SessionClaims::is_others(const StreamSession& session) const {
-    return !is_ours(session) && session.worker_until > clock_.now();
+    return !is_ours(session) && is_valid(session);
+}
+
+// A claim that ends much later than one of now would was made before the date was set back: nobody waits for
+// it.
+bool SessionClaims::is_valid(const StreamSession& session) const {
+    const Time now = clock_.now();
+    return session.worker_until > now && session.worker_until <= now + 2 * claim_time;
 }
 
 bool SessionClaims::is_due(const StreamSession& session) const {
-    return is_ours(session) && session.worker_until - clock_.now() <= claim_time / 2;
+    return is_ours(session) && (!is_valid(session) || session.worker_until - clock_.now() <= claim_time / 2);
 }
 
 SessionPtr SessionClaims::claim(const std::string& id) {
     const Time now = clock_.now();
     records_.change(id, [&](StreamSession& session) {
         const bool ours = is_ours(session);
-        if (!ours && !session.worker.empty() && session.worker_until > now)
+        if (!ours && !session.worker.empty() && is_valid(session))
             throw Error(ErrorCode::busy, "another gateway works for session " + quoted(id));
-        if (ours && session.worker_until - now > claim_time / 2) return false;
+        if (ours && is_valid(session) && session.worker_until - now > claim_time / 2) return false;
         session.worker = self_;
         session.worker_until = now + claim_time;
         return true;

@@ -27,6 +27,8 @@ class SessionClaims {
     bool is_due(const StreamSession& session) const;  // ours, and half of its time is over
 
   private:
+    bool is_valid(const StreamSession& session) const;
+
     SessionRecords& records_;
     Clock& clock_;
     const std::string self_;

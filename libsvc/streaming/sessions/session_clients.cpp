@@ -33,12 +33,12 @@ void SessionClients::use_grant(const std::string& session, const std::string& cl
 }
 
 void SessionClients::expect(const std::string& session, bool is_there) {
-    const Expected client{parts_.clock.now() + parts_.config.limits.client_token, is_there};
+    const Expected client{parts_.clock.steady_now() + parts_.config.limits.client_token, is_there};
     expected_.with([&](auto& clients) { clients[session] = client; });
 }
 
 void SessionClients::give_time(const std::string& session) {
-    const Time until = parts_.clock.now() + parts_.config.limits.client_token;
+    const SteadyTime until = parts_.clock.steady_now() + parts_.config.limits.client_token;
     expected_.with([&](auto& clients) {
         const auto found = clients.find(session);
         if (found != clients.end() && found->second.is_there) found->second.until = until;
@@ -51,7 +51,7 @@ void SessionClients::forget(const std::string& session) {
 }
 
 void SessionClients::forget_unkept() {
-    const Time now = parts_.clock.now();
+    const SteadyTime now = parts_.clock.steady_now();
     std::vector<std::string> due;
     expected_.with([&](const auto& clients) {
         for (const auto& [id, client] : clients)
@@ -62,7 +62,7 @@ void SessionClients::forget_unkept() {
 }
 
 std::optional<bool> SessionClients::overdue(const StreamSession& session) const {
-    const Time now = parts_.clock.now();
+    const SteadyTime now = parts_.clock.steady_now();
     return expected_.with([&](const auto& clients) -> std::optional<bool> {
         const auto found = clients.find(session.id);
         if (found == clients.end() || found->second.until > now) return std::nullopt;

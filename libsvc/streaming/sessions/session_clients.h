@@ -49,7 +49,7 @@ class SessionClients {
 
   private:
     struct Expected {
-        Time until{};
+        SteadyTime until{};
         bool is_there = false;  // on the signalling socket; its time runs when the instance is ready
     };
 

@@ -14,6 +14,7 @@ namespace {
 
 // A forgotten session does not wait longer for a region that does not answer.
 constexpr std::chrono::hours forget_time{7 * 24};
+constexpr const char* changed = " changed";  // `changed_at` of the record
 
 std::string minutes_text(std::chrono::minutes minutes) {
     return std::to_string(minutes.count()) + (minutes.count() == 1 ? " minute" : " minutes");
@@ -41,6 +42,7 @@ void SessionTimers::tick() {
             log::warning("session not looked after", {{"session", session->id}, {"error", e.what()}});
         }
     }
+    ages_.forget_unasked();
 }
 
 void SessionTimers::renew_claims(const std::vector<SessionPtr>& sessions) {
@@ -53,12 +55,13 @@ void SessionTimers::renew_claims(const std::vector<SessionPtr>& sessions) {
 void SessionTimers::look_at(const StreamSession& session) {
     if (session.removal_due) return look_at_ending(session);
     if (session.status != terminated) return look_at_live(session);
-    if (session.ephemeral || parts_.clock.now() - session.changed_at >= parts_.config.limits.keep)
+    if (session.ephemeral ||
+        ages_.since(session.id + changed, session.changed_at) >= parts_.config.limits.keep)
         parts_.states.drop(session.id, "session ended");
 }
 
 void SessionTimers::look_at_ending(const StreamSession& session) {
-    const Duration since = parts_.clock.now() - session.changed_at;
+    const Duration since = ages_.since(session.id + changed, session.changed_at);
     if (session.forgotten && since >= forget_time)
         return parts_.states.drop(session.id, session.status_message);
     if (session.status == terminating && !session.forgotten && since >= parts_.config.limits.deletion)
@@ -75,7 +78,6 @@ void SessionTimers::look_at_live(const StreamSession& session) {
 
 bool SessionTimers::end_in_time(const StreamSession& session) {
     SessionStates& states = parts_.states;
-    const Time now = parts_.clock.now();
     const std::chrono::minutes idle(session.idle_time_min);
     if (is_ownerless(session)) {
         states.terminate(session.id, {"Account was deleted", end_code::deleted});
@@ -83,11 +85,13 @@ bool SessionTimers::end_in_time(const StreamSession& session) {
         log::warning("streaming instance does not answer", {{"session", session.id}});
         states.stream_ended(session.id, {"Instance does not answer", end_code::stopped},
                             session.status != error);
-    } else if (idle.count() > 0 && !session.client_connected && now - session.client_left_at >= idle) {
+    } else if (idle.count() > 0 && !session.client_connected &&
+               ages_.since(session.id + " left", session.client_left_at) >= idle) {
         states.terminate(session.id, idle_end(session));
     } else if (const std::string failure = start_failure(session); !failure.empty()) {
         states.fail(session.id, failure);
-    } else if (session.status == error && now - session.changed_at >= parts_.config.limits.keep_failed) {
+    } else if (session.status == error &&
+               ages_.since(session.id + changed, session.changed_at) >= parts_.config.limits.keep_failed) {
         states.terminate(session.id, {session.status_message, end_code::expired});
     } else {
         return end_overdue(session);
@@ -131,12 +135,12 @@ bool SessionTimers::has_no_streamer(const StreamSession& session) const {
 }
 
 // "": it may still start.
-std::string SessionTimers::start_failure(const StreamSession& session) const {
+std::string SessionTimers::start_failure(const StreamSession& session) {
     if (session.status != created) return "";
     const SessionLimits& limits = parts_.config.limits;
     if (has_no_streamer(session))
         return "no streamer in the instance connected within " + format_duration(limits.streamer);
-    if (parts_.clock.now() - session.created_at < limits.launch) return "";
+    if (ages_.since(session.id + " created", session.created_at) < limits.launch) return "";
     return "Container failed to start: " + why_not_started(session);
 }
 

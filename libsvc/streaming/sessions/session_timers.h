@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "libsvc/base/ages.h"
 #include "libsvc/base/clock.h"
 #include "libsvc/streaming/sessions/instance_observer.h"
 #include "libsvc/streaming/sessions/session_claims.h"
@@ -12,7 +13,7 @@
 
 namespace svc {
 
-// Keeps nothing: what it looks at belongs to the others. tick() is for one thread at a time.
+// What it looks at belongs to the others. tick() is for one thread at a time.
 class SessionTimers {
   public:
     struct Parts {
@@ -27,7 +28,7 @@ class SessionTimers {
         Clock& clock;
         const SessionServiceConfig& config;
     };
-    explicit SessionTimers(Parts parts) : parts_(parts) {}
+    explicit SessionTimers(Parts parts) : parts_(parts), ages_(parts.clock) {}
 
     void tick();           // renews leases, then looks at every session
     void end_ownerless();  // sessions whose account was deleted
@@ -41,10 +42,11 @@ class SessionTimers {
     bool end_overdue(const StreamSession& session);  // the same for a client that did not come, or left
     bool is_ownerless(const StreamSession& session) const;
     bool has_no_streamer(const StreamSession& session) const;
-    std::string start_failure(const StreamSession& session) const;
+    std::string start_failure(const StreamSession& session);
     std::string why_not_started(const StreamSession& session) const;
 
     const Parts parts_;
+    Ages ages_;  // of tick() alone
 };
 
 }  // namespace svc

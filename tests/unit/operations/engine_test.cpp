@@ -380,6 +380,28 @@ TEST_CASE_METHOD(BareEngineFixture,
     gate.open();
 }
 
+TEST_CASE_METHOD(BareEngineFixture, "a date that is set makes no operation older or younger than it is") {
+    const auto step = GENERATE(2h, -2h);
+    engine = make_engine({.workers = 1, .keep_finished = 1, .keep_for = 1h});
+    handle([](auto&) { return OperationResult{}; });
+    const auto first = start();
+    wait(first);
+    engine->sweep();
+    clock.advance(1s);
+    clock.step(step);
+    const auto second = start();
+    wait(second);
+    engine->sweep();
+    CHECK(engine->list().size() == 2);
+    clock.advance(10s);
+    engine->sweep();
+    CHECK(code_of([&] { engine->get(first); }) == ErrorCode::not_found);
+    CHECK_NOTHROW(engine->get(second));
+    clock.advance(1h);
+    engine->sweep();
+    CHECK(engine->list().empty());
+}
+
 TEST_CASE_METHOD(BareEngineFixture, "operations are listed in the order they were started") {
     handle([](auto&) { return OperationResult{}; });
     std::vector<std::string> expected;

@@ -21,6 +21,18 @@ TEST_CASE("an instance that does not register in time is an error, and may still
     CHECK(gateway.await(id, active));
 }
 
+TEST_CASE("the date may be set: a session has the time to start that its limit says") {
+    const auto hour = GENERATE(1h, -1h);
+    SessionWorld world;
+    Gateway gateway(world);
+    const std::string id = gateway.create();
+    gateway.instance(id);
+    gateway.service.tick();
+    world.clock.step(hour);
+    gateway.pass_as(created, id, 5min);
+    CHECK(gateway.message(id) == "Container failed to start: it did not connect to the gateway within 5m");
+}
+
 TEST_CASE("an instance whose registration could not be stored is seen a second later") {
     SessionWorld world;
     Gateway gateway(world);
