@@ -14,9 +14,15 @@ namespace {
 
 // What libarchive may read to find the next entry. Without a bound, a few kilobytes could make it remember
 // millions of holes of a sparse file (twelve times what it has read of their list), or the whole directory of
-// a zip archive, which it reads before the first entry.
-constexpr std::uint64_t max_tar_header = 4U << 20;
+// a zip archive, which it reads before the first entry; and the time that it takes for access lists grows
+// with the square of their length.
+constexpr std::uint64_t max_tar_header = 256U << 10;
 constexpr std::uint64_t max_zip_header = 32U << 20;
+constexpr std::uint64_t usual_tar_header = 8U << 10;
+constexpr std::uint64_t max_large_headers = 64U << 20;  // of an archive, together
+// It gets its input in pieces, so that what it has not yet looked at is little.
+constexpr std::size_t header_piece = 4U << 10;
+constexpr std::size_t data_piece = 64U << 10;
 
 EntryKind kind_of(archive_entry* entry) {
     if (archive_entry_hardlink(entry) != nullptr) return EntryKind::hard_link;
@@ -118,13 +124,25 @@ std::int64_t ArchiveReader::on_seek(archive*, void* self, std::int64_t offset, i
 }
 
 std::string_view ArchiveReader::next_piece() {
-    const std::string_view piece = source_.next();
-    header_bytes_ += in_header_ ? piece.size() : 0;
-    const std::uint64_t most = format_ == ArchiveFormat::zip ? max_zip_header : max_tar_header;
-    if (header_bytes_ > most)
-        throw_malformed_archive("what describes an entry is larger than " + std::to_string(most >> 20) +
-                                " MiB");
+    if (pending_.empty()) pending_ = source_.next();
+    const std::size_t most = in_header_ ? header_piece : data_piece;
+    const std::string_view piece = format_ == ArchiveFormat::zip ? pending_ : pending_.substr(0, most);
+    pending_.remove_prefix(piece.size());
+    if (in_header_) count_header(piece.size());
     return piece;
+}
+
+void ArchiveReader::count_header(std::size_t bytes) {
+    const std::uint64_t most = format_ == ArchiveFormat::zip ? max_zip_header : max_tar_header;
+    header_bytes_ += bytes;
+    if (header_bytes_ > most)
+        throw_malformed_archive("what describes an entry is larger than " + std::to_string(most >> 10) +
+                                " KiB");
+    if (format_ == ArchiveFormat::zip || header_bytes_ <= usual_tar_header) return;
+    large_headers_ += bytes;
+    if (large_headers_ > max_large_headers)
+        throw_malformed_archive("what describes its entries is larger than " +
+                                std::to_string(max_large_headers >> 20) + " MiB");
 }
 
 ArchiveReader::~ArchiveReader() = default;

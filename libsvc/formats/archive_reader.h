@@ -56,6 +56,7 @@ class ArchiveReader {
     void open();
     int next_header();
     std::string_view next_piece();
+    void count_header(std::size_t bytes);
     void check_method() const;
     [[noreturn]] void throw_malformed() const;
 
@@ -66,7 +67,9 @@ class ArchiveReader {
     archive_entry* entry_ = nullptr;  // of archive_
     std::exception_ptr failure_;      // of source_, on its way through libarchive
     bool in_header_ = true;
-    std::uint64_t header_bytes_ = 0;
+    std::string_view pending_;         // of source_, not yet with libarchive
+    std::uint64_t header_bytes_ = 0;   // of the current entry
+    std::uint64_t large_headers_ = 0;  // of all
 };
 
 }  // namespace svc

@@ -20,7 +20,7 @@ namespace svc {
 namespace {
 
 // Bytes of the recorded directories: a small archive can have a million directories with long names.
-constexpr std::size_t max_remembered_bytes = std::size_t{256} << 20;
+constexpr std::size_t max_remembered_bytes = std::size_t{64} << 20;
 
 [[noreturn]] void refuse(const std::string& path, std::string_view reason) {
     throw Error(ErrorCode::invalid_argument, "entry " + quoted(path) + " " + std::string(reason));

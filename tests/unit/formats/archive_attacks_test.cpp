@@ -134,11 +134,26 @@ TEST_CASE("a sparse file with millions of holes is refused before they are remem
         block.replace(24 * static_cast<std::size_t>(i), 24, "00000000000 00000000001 ");
     block[504] = 1;
     std::string blocks;
-    for (int i = 0; i < 9000; ++i) blocks += block;
-    CHECK_THAT(refusal_of(old + blocks), Contains("what describes an entry is larger than 4 MiB"));
-    std::string map = "1200000\n";
-    for (int i = 0; i < 1'200'000; ++i) map += "0\n0\n";
+    for (int i = 0; i < 900; ++i) blocks += block;
+    CHECK_THAT(refusal_of(old + blocks), Contains("what describes an entry is larger than 256 KiB"));
+    std::string map = "100000\n";
+    for (int i = 0; i < 100'000; ++i) map += "0\n0\n";
     CHECK_THAT(refusal_of(sparse_1_0("1", map)), StartsWith("archive "));
+}
+
+TEST_CASE("long access lists do not keep a core busy") {
+    const auto access_list = [](int users) {
+        std::string list;
+        for (int i = 0; i < users; ++i) list += "user:" + std::to_string(i) + ":r,";
+        return pax(pax_record("SCHILY.acl.access", list)) + raw_entry({.name = "rootfs/f"}, "x");
+    };
+    CHECK(refusal_of(access_list(100)) == "accepted");
+    CHECK_THAT(refusal_of(access_list(60'000)), Contains("what describes an entry is larger than 256 KiB"));
+    std::string many;
+    const std::string one =
+        pax(pax_record("comment", std::string(200U << 10, 'c'))) + raw_entry({.name = "rootfs/f"});
+    for (int i = 0; i < 400; ++i) many += one;
+    CHECK_THAT(refusal_of(many), Contains("what describes its entries is larger than 64 MiB"));
 }
 
 TEST_CASE("no list of holes makes a sparse file longer than it says") {
