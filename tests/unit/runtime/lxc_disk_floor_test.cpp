@@ -109,6 +109,22 @@ TEST_CASE("what an image may unpack to is limited, whatever is free") {
     CHECK(fs::is_empty(state.path() / "layers"));
 }
 
+TEST_CASE("a copy of many files stops while it runs") {
+    test::skip_unless_root();
+    test::on_small_disk(
+        disk_bytes,
+        [](const fs::path& disk) {
+            make_directories(disk / "from");
+            for (int i = 0; i < 3000; ++i) std::ofstream(disk / "from" / std::to_string(i));
+            const std::string refused = test::message_of([&] {
+                lxc::copy_tree(disk / "from", disk / "to", DiskFloor{0, 3000}, {});
+            });
+            CHECK_THAT(refused, Catch::Contains("to copy files of a container") &&
+                                    Catch::EndsWith("3000 kept in reserve"));
+        },
+        8000);
+}
+
 TEST_CASE("a copy of a container's files stops at the floor") {
     test::skip_unless_root();
     test::on_small_disk(disk_bytes, [](const fs::path& disk) {

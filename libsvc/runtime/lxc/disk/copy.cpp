@@ -102,6 +102,7 @@ void copy_tree(const std::filesystem::path& from, const std::filesystem::path& t
     undo.dismiss();
     complaints.drain();
     if (status->code != 0) throw copy_error(complaints.text());
+    room.check();  // it may have been quicker than we look
     failpoint("copy.copied");
     sync_copy(to);
     failpoint("copy.synced");
