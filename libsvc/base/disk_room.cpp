@@ -27,7 +27,7 @@ void DiskRoom::take(std::uint64_t bytes) {
     unchecked_bytes_ += bytes;
     if (unchecked_bytes_ < step_bytes) return;
     unchecked_bytes_ = 0;
-    check();
+    check_for(bytes);
 }
 
 void DiskRoom::take_file() {
@@ -38,12 +38,16 @@ void DiskRoom::take_file() {
 }
 
 void DiskRoom::check() const {
+    check_for(0);
+}
+
+void DiskRoom::check_for(std::uint64_t bytes) const {
     if (floor_.bytes == 0 && floor_.files == 0) return;
     struct statvfs now {};
     if (::statvfs(folder_.c_str(), &now) != 0)
         throw system_error("cannot measure the free space of " + quoted(folder_.filename().native()), errno);
     const std::uint64_t free = std::uint64_t{now.f_bavail} * now.f_frsize;
-    if (free < floor_.bytes) refuse("bytes", free, floor_.bytes, bytes_);
+    if (free < floor_.bytes || free - floor_.bytes < bytes) refuse("bytes", free, floor_.bytes, bytes_);
     if (now.f_files > 0 && now.f_favail < floor_.files) refuse("files", now.f_favail, floor_.files, files_);
 }
 

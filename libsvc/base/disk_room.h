@@ -27,6 +27,7 @@ class DiskRoom {
     std::uint64_t taken() const noexcept { return bytes_; }
 
   private:
+    void check_for(std::uint64_t bytes) const;
     [[noreturn]] void refuse(const char* unit, std::uint64_t free, std::uint64_t kept,
                              std::uint64_t taken) const;
 

@@ -8,6 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "tests/support/error_code.h"
+#include "tests/support/small_disk.h"
 
 using namespace svc;
 using svc::test::code_of;
@@ -23,6 +24,10 @@ struct DirectoryFixture {
     DirectoryFixture() { fs::create_directory(root); }
 
     void send(const std::string& name, int version, const std::string& content) {
+        send_to(catalogue, name, version, content);
+    }
+    static void send_to(DirectoryCatalogue& catalogue, const std::string& name, int version,
+                        const std::string& content) {
         CatalogueUpload upload;
         upload.application.name = name;
         upload.application.versions.push_back({version, Json::object()});
@@ -116,6 +121,17 @@ TEST_CASE_METHOD(DirectoryFixture,
     send("candy", 0, "content");
     CHECK_FALSE(fs::exists(old));
     CHECK(fs::exists(young));
+}
+
+TEST_CASE("an upload leaves room on the disk of the registry, and nothing else") {
+    test::on_small_disk(std::uint64_t{72} << 20, [](const fs::path& disk) {
+        DirectoryCatalogue catalogue{disk};
+        const std::string content(12U << 20, 'x');
+        CHECK(code_of([&] { DirectoryFixture::send_to(catalogue, "candy", 0, content); }) ==
+              ErrorCode::exhausted);
+        CHECK(fs::is_empty(disk));
+        CHECK_NOTHROW(DirectoryFixture::send_to(catalogue, "candy", 0, content.substr(0, 4U << 20)));
+    });
 }
 
 TEST_CASE("a directory that is not there cannot be listed, but is made by the first upload") {
