@@ -6,6 +6,7 @@ from crowd import Crowd, Gateway, half_of_a_handshake, harness, head, memory, ov
 
 MIB = 1 << 20
 GROWTH = 64 * MIB
+FILES = 400  # three quarters of them for connections
 ADDRESSES = [f"127.0.0.{number}" for number in range(2, 12)]
 
 
@@ -18,7 +19,7 @@ class Hostile(unittest.TestCase):
     def test_clients_without_a_token(self):
         body = head("POST /1.0/sessions", "Content-Length: 60000") + b" " * 59999
         wrong = head("POST /1.0/sessions", "Authorization: macaroon root=x", "Content-Length: 60000") + b" " * 59999
-        with Gateway(files=400) as gateway:
+        with Gateway(files=FILES) as gateway:
             begin = memory(gateway.process.pid)
             api, metrics = gateway.listeners
             crowds = {
@@ -32,11 +33,12 @@ class Hostile(unittest.TestCase):
                 "idle, of the metrics": lambda: Crowd(over_tcp(metrics, ADDRESSES)),
             }
             for kind, make in crowds.items():
-                with self.subTest(kind), make():
+                with self.subTest(kind), make() as crowd:
                     self.check(gateway, begin)
+                    self.assertLessEqual(crowd.still_open(), FILES * 3 // 8)  # half of the connections
 
     def test_all_at_once(self):
-        with Gateway(files=400) as gateway:
+        with Gateway(files=FILES) as gateway:
             begin = memory(gateway.process.pid)
             api, metrics = gateway.listeners
             with Crowd(over_tcp(api, ADDRESSES)), Crowd(over_tls(api, ADDRESSES), head("GET /") * 300), Crowd(over_tcp(metrics)):

@@ -78,10 +78,56 @@ TEST_CASE("websocket faults of the peer have their close codes") {
     SECTION("continuation of nothing") {
         CHECK(close_code_of(answer_to(t, websocket_frame(0x80, "x"))) == 1002);
     }
+    SECTION("an unknown kind") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x83, "x"))) == 1002);
+    }
+    SECTION("a second message within the first") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x01, "x") + websocket_frame(0x01, "y"))) == 1002);
+    }
+    SECTION("invalid UTF-8 over two fragments") {
+        CHECK(close_code_of(answer_to(t, websocket_frame(0x01, "\xc3") + websocket_frame(0x80, "\x28"))) ==
+              1007);
+    }
     SECTION("a close code nobody may send") {
         CHECK(close_code_of(answer_to(t, websocket_frame(0x88, std::string("\x03\xed", 2)))) == 1002);
     }
     CHECK(t.handler->closed.wait());
+}
+
+TEST_CASE("websocket frames that are malformed end the connection") {
+    WebSocketServer t;
+    t.limits.websocket.max_message = 1000;
+    t.run();
+    const auto [name, frame] = GENERATE(table<std::string, std::string>({
+        {"a length of 2^63", std::string("\x82\xff\x80\0\0\0\0\0\0\0mask", 14)},
+        {"a length of 2^62", std::string("\x82\xff\x40\0\0\0\0\0\0\0mask", 14)},
+        {"a length that could be written shorter", std::string("\x82\xfe\0\1maskx", 9)},
+        {"a ping in fragments", websocket_frame(0x09, "x")},
+        {"a ping that is too long", websocket_frame(0x89, std::string(126, 'x'))},
+        {"an unknown kind", websocket_frame(0x83, "x")},
+    }));
+    CAPTURE(name);
+    answer_to(t, frame + websocket_frame(0x81, "behind"));
+    REQUIRE(t.handler->closed.wait());
+    CHECK((t.handler->close_code == 1002 || t.handler->close_code == 1009));
+    CHECK(t.handler->received == 0);
+}
+
+// It reads nothing: its pongs are not gathered for it.
+TEST_CASE("a flood of pings holds up nobody and is not answered for ever") {
+    WebSocketServer t;
+    t.run();
+    RawClient flooder(t.unix_target());
+    flooder.send(websocket_handshake);
+    CHECK(flooder.reply().status == 101);
+    std::string pings;
+    for (int i = 0; i < 1000; ++i) pings += websocket_frame(0x89, std::string(125, 'x'));
+    for (int i = 0; i < 100; ++i) flooder.send(pings);
+    WebSocketClient good(t.unix_target(), "/ws");
+    good.send_text("hello");
+    const auto answer = good.receive(long_wait);
+    REQUIRE(answer);
+    CHECK(answer->data == "hello");
 }
 
 TEST_CASE("websocket messages of one sender keep their order") {
