@@ -264,17 +264,21 @@ TEST_CASE("owners are shifted over folders without and with a path") {
     const TemporaryDirectory directory("/var/tmp", "svc-shift-");
     const lxc::IdShift shift{100'000, 0x70000000, 65536};
     const auto path = [&](const char* name) { return directory.path() / name; };
-    const lxc::Overlay overlay{
-        {path("low"), path("high")}, path("upper"), path("work"), path("rootfs"), shift};
+    lxc::Overlay overlay{{path("low"), path("high")}, path("upper"), path("work"), path("rootfs"), shift};
     for (const char* const name : {"low", "high", "upper", "work", "rootfs"})
         std::filesystem::create_directory(path(name));
     run_shell("cd " + directory.path().native() + "; echo 1 > low/file; chown 100007:100008 low/file upper");
+    for (int layer = 0; layer < 60; ++layer) {  // so many that their names do not fit into one page
+        const std::string name = std::string(60, 'x') + std::to_string(layer);
+        std::filesystem::create_directory(path(name.c_str()));
+        overlay.layers.push_back(path(name.c_str()));
+    }
     bool on_this_kernel = true;
     SECTION("with") {
         lxc::mount_over_attached(overlay);
     }
     SECTION("without") {
-        on_this_kernel = lxc::mount_over_detached(overlay);
+        on_this_kernel = static_cast<bool>(lxc::mount_over_detached(overlay));
         if (!on_this_kernel) WARN("this kernel mounts no overlay over folders without a path");
     }
     if (on_this_kernel) {

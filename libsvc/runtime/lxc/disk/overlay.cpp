@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
@@ -65,40 +66,48 @@ Error mount_error(int number) {
     return system_error("cannot mount a read-only view of layers", number);
 }
 
-// The folders of a container as mounts with other owners, under names for the overlay's options.
+// The folder that holds all folders of a container: the runtime's own, which is on one file system.
+std::filesystem::path common_folder(const Overlay& overlay) {
+    std::filesystem::path folder = overlay.upper.parent_path();
+    for (const std::filesystem::path& layer : overlay.layers)
+        while (*layer.lexically_relative(folder).begin() == "..") folder = folder.parent_path();
+    return folder;
+}
+
+// The folders of a container with other owners. One mount for all of them: to give up a mount takes the
+// kernel as long as all other steps together.
 class ShiftedFolders {
   public:
-    explicit ShiftedFolders(const Overlay& overlay) : overlay_(overlay) {
-        const FileDescriptor id_map = make_id_map(*overlay.shift);
-        for (const std::filesystem::path& layer : overlay.layers) add(layer, id_map);
-        add(overlay.upper.parent_path(), id_map);
-    }
-    std::string options() const {
-        std::vector<std::string> lower;
-        for (std::size_t i = overlay_.layers.size(); i > 0; --i) lower.push_back(name(i - 1));
-        const std::string disk = name(overlay_.layers.size());
-        std::string options = fmt::format("lowerdir={},upperdir={}/{},workdir={}/{},{}", join(lower, ":"),
-                                          disk, overlay_.upper.filename().native(), disk,
-                                          overlay_.work.filename().native(), plain_layers);
+    explicit ShiftedFolders(const Overlay& overlay)
+        : overlay_(overlay),
+          folder_(common_folder(overlay)),
+          tree_(open_shifted(folder_, make_id_map(*overlay.shift))) {}
+    long mount() {
+        std::string options = overlay_options(
+            overlay_, [&](const std::filesystem::path& path) { return inside(path).native(); });
         if (options.size() > option_limit)
-            throw Error(ErrorCode::invalid_argument, "the container has too many layers");
-        return options;
+            options = overlay_options(
+                overlay_, [&](const std::filesystem::path& path) { return names_.add(inside(path)); });
+        return ::mount("overlay", overlay_.target.c_str(), "overlay", 0, options.c_str());
     }
-    void attach(const std::filesystem::path& target) const {
-        for (const FileDescriptor& tree : trees_)
-            if (::syscall(SYS_move_mount, tree.get(), "", AT_FDCWD, target.c_str(),
-                          MOVE_MOUNT_F_EMPTY_PATH) != 0)
-                throw system_error("cannot attach the files of a container", errno);
+    void attach() const {
+        if (::syscall(SYS_move_mount, tree_.get(), "", AT_FDCWD, overlay_.target.c_str(),
+                      MOVE_MOUNT_F_EMPTY_PATH) != 0)
+            throw system_error("cannot attach the files of a container", errno);
     }
+
+    FileDescriptor take() { return std::move(tree_); }
 
   private:
-    void add(const std::filesystem::path& folder, const FileDescriptor& id_map) {
-        trees_.push_back(open_shifted(folder, id_map));
+    std::filesystem::path inside(const std::filesystem::path& path) const {
+        return std::filesystem::path("/proc/self/fd") / std::to_string(tree_.get()) /
+               path.lexically_relative(folder_);
     }
-    std::string name(std::size_t tree) const { return "/proc/self/fd/" + std::to_string(trees_[tree].get()); }
 
     const Overlay& overlay_;
-    std::vector<FileDescriptor> trees_;
+    std::filesystem::path folder_;
+    FileDescriptor tree_;
+    ShortNames names_;
 };
 
 Error container_mount_error(int number) {
@@ -131,26 +140,28 @@ bool is_mount_point(const std::filesystem::path& path) {
            (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-void mount_overlay(const Overlay& overlay) {
-    if (is_mount_point(overlay.target)) return;
+FileDescriptor mount_overlay(const Overlay& overlay) {
+    if (is_mount_point(overlay.target)) return {};
+    FileDescriptor folders;
     if (!overlay.shift)
         mount_plain(overlay);
-    else if (!mount_over_detached(overlay))
+    else if (!(folders = mount_over_detached(overlay)))
         mount_over_attached(overlay);
     failpoint("overlay.mounted");
+    return folders;
 }
 
-bool mount_over_detached(const Overlay& overlay) {
-    const ShiftedFolders folders(overlay);
-    if (::mount("overlay", overlay.target.c_str(), "overlay", 0, folders.options().c_str()) == 0) return true;
+FileDescriptor mount_over_detached(const Overlay& overlay) {
+    ShiftedFolders folders(overlay);
+    if (folders.mount() == 0) return folders.take();
     if (errno != EINVAL) throw container_mount_error(errno);
-    return false;
+    return {};
 }
 
 void mount_over_attached(const Overlay& overlay) {
-    const ShiftedFolders folders(overlay);
-    folders.attach(overlay.target);
-    if (::mount("overlay", overlay.target.c_str(), "overlay", 0, folders.options().c_str()) == 0) return;
+    ShiftedFolders folders(overlay);
+    folders.attach();
+    if (folders.mount() == 0) return;
     const int number = errno;
     unmount_overlay(overlay.target);
     throw container_mount_error(number);

@@ -18,10 +18,12 @@ struct Overlay {
 };
 
 bool is_mount_point(const std::filesystem::path& path);
-void mount_overlay(const Overlay& overlay);  // does nothing when it is mounted already
+// Does nothing when it is mounted already. Returns what the overlay has been made from and does not need any
+// longer, or nothing: to close it may take the kernel milliseconds.
+FileDescriptor mount_overlay(const Overlay& overlay);
 // The two ways in which mount_overlay() shifts owners. Before Linux 6.15 an overlay takes only folders that
 // have a path: there the shifted folders lie under `target`, below the overlay.
-bool mount_over_detached(const Overlay& overlay);  // false: not on this kernel
+FileDescriptor mount_over_detached(const Overlay& overlay);  // empty: not on this kernel
 void mount_over_attached(const Overlay& overlay);
 // Why owners cannot be shifted in `folder`, on this kernel or file system; empty: they can. Tries it in a new
 // folder, which remove_probes() removes after a crash.

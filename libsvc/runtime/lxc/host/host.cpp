@@ -171,7 +171,7 @@ void Host::mount(const ContainerSpec& spec) {
     const std::uint32_t root = ranges_.take(spec.id);
     if (root != id_base()) overlay.shift = {id_base(), root, context_.id_count};
     admit(spec.id);
-    mount_overlay(overlay);
+    unmount_later(mount_overlay(overlay));
 }
 
 // The container's root passes its own folder on the way to its root file system; no other user of the host
@@ -348,6 +348,7 @@ FileDescriptor Host::clean_up_dead(const std::string& id) {
 }
 
 void Host::unmount_later(FileDescriptor mount) {
+    if (!mount) return;
     const auto shared = std::make_shared<FileDescriptor>(std::move(mount));
     if (!unmounts_.post([shared] { shared->reset(); })) shared->reset();  // the queue is full: unmounts here
 }
