@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
 import harness
@@ -77,6 +78,32 @@ class Quota(SmallDisk):
         with Hoard(self.daemon, id, "files") as bomb:
             self.assertLessEqual(bomb.count, 4096)  # 64 MB / 16 KB
             self.assertGreater(bomb.count, 3000)
+
+
+class OperatorsLimits(HostileGuestTest):
+    settings = {"io_write_bytes": "4MB", "io_reads": 5000, "swap_rate": 0.5, "bytes_per_file": "8kB"}
+
+    def value(self, controller, *names):
+        return harness.cgroup_value(harness.pids_of(self.one)[0], controller, *names)
+
+    def details(self):
+        node = self.daemon.api("GET", "/1.0/nodes?recursion=1").metadata[0]
+        return json.dumps(node)
+
+    def test_writes_are_as_slow_as_the_operator_wants(self):
+        if "not on one disk" in self.details() or "no control groups for it" in self.details():
+            self.skipTest("needs control groups that limit reads and writes")
+        self.assertIn(str(4 * MIB), self.value("blkio", "blkio.throttle.write_bps_device", "io.max"))
+        began = time.monotonic()
+        self.daemon.execute(self.one, "dd", "if=/dev/zero", "of=/srv/fill", "bs=1M", "count=8", "oflag=direct")
+        self.assertGreater(time.monotonic() - began, 1)
+
+    def test_swap_ends_at_the_share_of_the_memory(self):
+        group = self.group(self.one, "memory")
+        if group and not (group / "memory.memsw.limit_in_bytes").exists():
+            self.skipTest("the kernel does not count swapped memory")
+        both = self.value("memory", "memory.memsw.limit_in_bytes", "memory.swap.max")
+        self.assertIn(int(both), (9 * (1 << 29), 3 * (1 << 29)))  # 3 GB of memory and a half of it, or the half
 
 
 class HostileGuestFilling(HostileGuestTest):
