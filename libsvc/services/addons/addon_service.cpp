@@ -108,34 +108,41 @@ Started AddonService::update(std::string_view name, UploadedPackage package, std
 Started AddonService::remove(std::string_view name, std::string requestor) {
     return retry_on_conflict([&] {
         const auto addon = parts_.addons.get(name);
-        if (addon->deleting) throw_deleting();
-        if (use_.is_in_use(addon->name, std::nullopt)) throw Error(ErrorCode::busy, "addon is in use");
         auto spec = addon_operation("addon.delete", "Deleting addon", {addon->name, 0}, requestor);
         spec.wait_for_claims = true;
         spec.cancellable = false;
         Batch batch;
-        parts_.addons.stage_update(batch, addon->name, [](Addon& changed) { changed.deleting = true; });
+        parts_.addons.stage_update(batch, addon->name, [this](Addon& changed) {
+            if (changed.deleting) throw_deleting();
+            if (use_.is_in_use(changed.name, std::nullopt)) throw Error(ErrorCode::busy, "addon is in use");
+            changed.deleting = true;
+        });
         return parts_.engine.start(std::move(spec), std::move(batch));
     });
+}
+
+// Asked of the record that the commit changes: of two deletions at the same moment one sees the other.
+void AddonService::check_version_may_go(const Addon& addon, int number) const {
+    const AddonVersion* const version = addon.version(number);
+    if (version == nullptr) throw Error(ErrorCode::not_found, "addon version not found");
+    if (addon.deleting || version->deleting) throw_deleting();
+    if (std::ranges::count_if(addon.versions, [](const auto& v) { return !v.deleting; }) == 1)
+        throw Error(ErrorCode::invalid_argument, "deleting the last version of an addon not allowed");
+    if (use_.is_in_use(addon.name, number)) throw Error(ErrorCode::busy, "addon is in use");
 }
 
 Started AddonService::remove_version(std::string_view name, int number, std::string requestor) {
     return retry_on_conflict([&] {
         const auto addon = parts_.addons.get(name);
-        const AddonVersion* const version = addon->version(number);
-        if (version == nullptr) throw Error(ErrorCode::not_found, "addon version not found");
-        if (addon->deleting || version->deleting) throw_deleting();
-        if (std::ranges::count_if(addon->versions, [](const auto& v) { return !v.deleting; }) == 1)
-            throw Error(ErrorCode::invalid_argument, "deleting the last version of an addon not allowed");
-        if (use_.is_in_use(addon->name, number)) throw Error(ErrorCode::busy, "addon is in use");
         auto spec = addon_operation("addon.delete_version", "Deleting addon version", {addon->name, number},
                                     requestor);
         spec.wait_for_claims = true;
         spec.cancel_holders = false;
         spec.cancellable = false;
         Batch batch;
-        parts_.addons.stage_update(batch, addon->name, [number](Addon& changed) {
-            if (AddonVersion* const going = changed.version(number)) going->deleting = true;
+        parts_.addons.stage_update(batch, addon->name, [this, number](Addon& changed) {
+            check_version_may_go(changed, number);
+            changed.version(number)->deleting = true;
         });
         return parts_.engine.start(std::move(spec), std::move(batch));
     });

@@ -61,6 +61,7 @@ class AddonService {
 
   private:
     AddonVersion new_version(const UploadedPackage& package, std::string_view fingerprint) const;
+    void check_version_may_go(const Addon& addon, int number) const;
     Started start_import(UploadedPackage package, const std::function<Started()>& start);
 
     AddonServiceParts parts_;

@@ -189,21 +189,40 @@ void ImageService::check_sync(const Image& image) const {
         throw Error(ErrorCode::unsupported, "force_sync not supported");
 }
 
+// This and the next are asked of the record that the commit changes: of two deletions at the same moment one
+// sees the other.
+void ImageService::check_may_go(const Image& image, bool force) const {
+    if (image.deleting) throw_deleting();
+    if (image.immutable && !force) throw Error(ErrorCode::forbidden, "deleting immutable image not allowed");
+    if (image.is_default && !is_only_image(image))
+        throw Error(ErrorCode::invalid_argument, "deleting default image not allowed");
+    if (!force && !used_by(image).empty()) throw Error(ErrorCode::busy, "image is in use");
+}
+
+void ImageService::check_version_may_go(const Image& image, int number) {
+    const ImageVersion* const version = image.version(number);
+    if (version == nullptr) throw Error(ErrorCode::not_found, "image version not found");
+    if (image.deleting || version->status == ImageStatus::deleted) throw_deleting();
+    if (image.immutable)
+        throw Error(ErrorCode::invalid_argument, "deleting a version of an immutable image not allowed");
+    if (remaining_versions(image) == 1)
+        throw Error(ErrorCode::invalid_argument, "deleting the last version of an image not allowed");
+}
+
 Started ImageService::remove(std::string_view id_or_name, bool force, std::string requestor) {
     return retry_on_conflict([&] {
+        const auto held =
+            default_image_.lock();  // no other image chooses whether to be the default meanwhile
         const auto image = parts_.images.get(id_or_name);
-        if (image->deleting) throw_deleting();
-        if (image->immutable && !force)
-            throw Error(ErrorCode::forbidden, "deleting immutable image not allowed");
-        if (image->is_default && !is_only_image(*image))
-            throw Error(ErrorCode::invalid_argument, "deleting default image not allowed");
-        if (!force && !used_by(*image).empty()) throw Error(ErrorCode::busy, "image is in use");
         auto spec = image_operation("image.delete", "Deleting image", id_or_name, {image->id.str(), 0, false},
                                     requestor);
         spec.wait_for_claims = true;
         spec.cancellable = false;
         Batch batch;
-        parts_.images.stage_update(batch, image->id.str(), [](Image& changed) { changed.deleting = true; });
+        parts_.images.stage_update(batch, image->id.str(), [this, force](Image& changed) {
+            check_may_go(changed, force);
+            changed.deleting = true;
+        });
         return parts_.engine.start(std::move(spec), std::move(batch));
     });
 }
@@ -211,19 +230,13 @@ Started ImageService::remove(std::string_view id_or_name, bool force, std::strin
 Started ImageService::remove_version(std::string_view id_or_name, int number, std::string requestor) {
     return retry_on_conflict([&] {
         const auto image = parts_.images.get(id_or_name);
-        const ImageVersion* const version = image->version(number);
-        if (version == nullptr) throw Error(ErrorCode::not_found, "image version not found");
-        if (image->deleting || version->status == ImageStatus::deleted) throw_deleting();
-        if (image->immutable)
-            throw Error(ErrorCode::invalid_argument, "deleting a version of an immutable image not allowed");
-        if (remaining_versions(*image) == 1)
-            throw Error(ErrorCode::invalid_argument, "deleting the last version of an image not allowed");
         auto spec = image_operation("image.delete_version", "Deleting image version", id_or_name,
                                     {image->id.str(), number, false}, requestor);
         spec.cancellable = false;
         Batch batch;
         parts_.images.stage_update(batch, image->id.str(), [number](Image& changed) {
-            if (ImageVersion* const found = changed.version(number)) found->status = ImageStatus::deleted;
+            check_version_may_go(changed, number);
+            changed.version(number)->status = ImageStatus::deleted;
         });
         return parts_.engine.start(std::move(spec), std::move(batch));
     });

@@ -97,6 +97,8 @@ class ImageService {
     void check_patch(const Image& image, const ImagePatch& patch) const;
     void check_sync(const Image& image) const;
     bool is_only_image(const Image& image) const;
+    void check_may_go(const Image& image, bool force) const;
+    static void check_version_may_go(const Image& image, int number);
     std::vector<std::string> used_by(const Image& image) const;
 
     ImageServiceParts parts_;

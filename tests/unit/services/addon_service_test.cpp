@@ -1,6 +1,7 @@
 #include "libsvc/services/addons/addon_service.h"
 
 #include <atomic>
+#include <barrier>
 #include <thread>
 
 #include "tests/unit/services/package_fixture.h"
@@ -185,6 +186,29 @@ TEST_CASE_METHOD(AddonFixture,
           "deleting the last version of an addon not allowed");
     update("# 2");
     CHECK(addons().get("ssh")->newest()->version == 2);
+}
+
+TEST_CASE_METHOD(AddonFixture,
+                 "of two deletions at the same moment that would leave no version one is refused") {
+    add();
+    for (int round = 0; round < 20; ++round) {
+        update("# round " + std::to_string(round));
+        const auto present = addons().get("ssh");
+        REQUIRE(present->versions.size() == 2);
+        std::barrier together(2);
+        const auto remove = [&](std::size_t which) {
+            together.arrive_and_wait();
+            try {
+                wait(addons().remove_version("ssh", present->versions.at(which).version, "test"));
+            } catch (const Error&) {
+                return;
+            }
+        };
+        std::jthread other([&] { remove(1); });
+        remove(0);
+        other.join();
+        REQUIRE(addons().get("ssh")->versions.size() == 1);
+    }
 }
 
 TEST_CASE_METHOD(AddonFixture, "a deleted addon leaves nothing, and its name is free") {
