@@ -1,4 +1,5 @@
 // Guests report, end, are stopped, started again and deleted.
+#include <atomic>
 #include <fstream>
 
 #include "tests/unit/services/instance_fixture.h"
@@ -143,6 +144,32 @@ TEST_CASE_METHOD(InstanceFixture,
     instances().reconciler().expire();
     settle(id);
     CHECK_FALSE(exists(id));
+}
+
+TEST_CASE_METHOD(InstanceFixture, "what an instance held is free when its record says so, not before") {
+    const std::string id = launched();
+    REQUIRE(records().get(id)->address == "10.0.0.2");
+    Instance other;
+    other.id = InstanceId("c5pvhr3fbn40000000f0");
+    other.resources = *instance_type_resources("a2.3");
+    const std::string how = GENERATE("stop", "fail", "delete");
+    std::atomic<std::size_t> fails_from = 0;
+    runtime.before(how == "delete" ? "remove" : "stop", [&] {
+        if (fails_from > 0) return;
+        fails_from = store.commits();
+        store.fail_all(true);
+    });
+    if (how == "stop") instances().set_desired_status(id, "stopped", false, PathWord::containers, "test");
+    if (how == "fail") report(id, "error", "broken");
+    if (how == "delete") instances().remove(id, true, PathWord::containers, "test");
+    eventually("the end is to be stored", [&] { return fails_from > 0 && store.commits() > fails_from; });
+    CHECK(nodes().reserve(other).address == "10.0.0.3");
+    nodes().release_all(other);
+    store.fail_all(false);
+    turn_clock_until("the end is stored", std::chrono::milliseconds(50),
+                     [&] { return !engine().claimed("instances/" + id); });
+    CHECK(nodes().reserve(other).address == "10.0.0.2");
+    runtime.before(how == "delete" ? "remove" : "stop", nullptr);
 }
 
 TEST_CASE_METHOD(InstanceFixture, "a guest that dies leaves an error with the runtime's reason") {

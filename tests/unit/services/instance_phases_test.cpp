@@ -43,6 +43,20 @@ TEST_CASE_METHOD(HookFixture, "hooks run after a guest that was stopped, once") 
     CHECK(runtime.commands().size() == 1);
 }
 
+TEST_CASE_METHOD(HookFixture, "a forced deletion does not wait for hooks that a stop has yet to begin") {
+    const std::string id = launched(of_application());
+    Gate gate;
+    runtime.before("stop", [&] { gate.pass(); });
+    runtime.hold_until_stopped(true);
+    const auto stop = instances().set_desired_status(id, "stopped", false, PathWord::containers, "test");
+    gate.await();
+    const auto deletion = instances().remove(id, true, PathWord::containers, "test");
+    gate.open();
+    CHECK(wait(deletion)->err.empty());
+    CHECK_FALSE(exists(id));
+    CHECK(is_final(wait(stop)->status));
+}
+
 TEST_CASE_METHOD(HookFixture, "hooks run after a guest that ended by itself, with its exit code") {
     const std::string well = launched(of_application());
     simulated.end(well, true, "");

@@ -48,7 +48,10 @@ std::optional<Error> EndHooks::failure_of(const Instance& instance, int exit_cod
     Duration limit = end_limit(instance);
     if (base) limit = std::min(limit, limit_.left(instance));
     if (limit <= Duration::zero()) return limit_.late(instance);
-    const std::stop_source ended = running_.with([&](auto& running) { return running[id].stop; });
+    const std::stop_source ended = running_.with([&](auto& running) {
+        running[id].begun = true;
+        return running[id].stop;
+    });
     Rollback over;
     over.add("end hooks", [&] { running_.with([&](auto& running) { running.erase(id); }); });
     const std::stop_callback forward(stop, [source = ended]() mutable { source.request_stop(); });
@@ -75,18 +78,18 @@ std::optional<std::string> EndHooks::reported(const std::string& id) const {
 bool EndHooks::take_report(const std::string& id, const InstanceReport& report) {
     return running_.with([&](auto& running) {
         const auto found = running.find(id);
-        if (found == running.end()) return false;
+        if (found == running.end() || !found->second.begun) return false;
         if (report.status == "error" && !found->second.reported) found->second.reported = reason_in(report);
         return true;
     });
 }
 
 void EndHooks::interrupt(const std::string& id) {
-    auto stop = running_.with([&](auto& running) -> std::optional<std::stop_source> {
-        const auto found = running.find(id);
-        return found == running.end() ? std::nullopt : std::optional(found->second.stop);
-    });
-    if (stop) stop->request_stop();
+    running_.with([&](auto& running) { return running[id].stop; }).request_stop();
+}
+
+void EndHooks::forget_interrupt(const std::string& id) {
+    running_.with([&](auto& running) { running.erase(id); });
 }
 
 void EndHooks::stop() {

@@ -32,13 +32,17 @@ class EndHooks {
     // A report that came while the hooks of the instance run: it is about them, and its first error is the
     // reason of their failure. False: no hooks are running.
     bool take_report(const std::string& id, const InstanceReport& report);
+    // Ends the hooks of the instance, also those that its present operation has yet to begin: it may still
+    // wait for the guest to shut down.
     void interrupt(const std::string& id);
+    void forget_interrupt(const std::string& id);  // when that operation is over
     // Waits for the ends that are under way; later ones fail with unavailable.
     void stop();
 
   private:
     struct Running {
         std::stop_source stop;
+        bool begun = false;
         std::optional<std::string> reported;
     };
     std::optional<Error> failure_of(const Instance& instance, int exit_code, const std::stop_token& stop);

@@ -9,6 +9,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/model/instances/guest_text.h"
 #include "libsvc/services/common/retry.h"
+#include "libsvc/services/instances/end/released.h"
 #include "libsvc/services/instances/repair/found_container.h"
 
 namespace svc {
@@ -83,6 +84,10 @@ void InstanceDeletions::remove_all_on(const std::string& node) {
         }
     }
     for (const Started& deletion : deletions) await_deletion(*deletion);
+    // Those whose record is gone already give back what their instance held before they end.
+    for (const Started& operation : engine_.list())
+        if (operation->kind == "instance.delete" && !is_final(operation->status))
+            engine_.wait(operation->id.str(), removal_limit);
 }
 
 // The deletion itself goes on whatever this throws. When the service stops, `unavailable` leaves the removal
@@ -100,6 +105,7 @@ void InstanceDeletions::await_deletion(const Operation& deletion) {
 
 OperationResult InstanceDeletions::run(OperationContext& context) {
     const InstanceWork work = InstanceWork::of(context.operation());
+    hooks_.forget_interrupt(work.instance);  // what it was about is over
     const auto instance = instances_.find(work.instance);
     if (!instance) return {};  // removed with the launch that this deletion has cancelled
     return hooks_.run_around(
@@ -120,7 +126,6 @@ OperationResult InstanceDeletions::remove(const InstancePtr& instance, bool forc
     }
     runtime_.remove(id);
     failpoint("delete.container_removed");
-    nodes_.release_all(*instance);
     logs_.remove(id);
     OperationResult result;
     result.stage = [this, id](Batch& last) { instances_.stage_remove(last, id); };
@@ -131,7 +136,7 @@ OperationResult InstanceDeletions::remove(const InstancePtr& instance, bool forc
         log::info("container deleted", {{"container", instance->id.str()}});
         changes_.tell_released(*instance);
     };
-    return result;
+    return released_after(std::move(result), instances_, nodes_, instance, false);
 }
 
 // `error` lets the client try again, perhaps by force.
@@ -141,8 +146,7 @@ OperationResult InstanceDeletions::undo(const Operation& operation, const Error&
     if (!instance) return {};
     auto logs = failures_.collect_logs(id);
     const bool stopped = failures_.stop_container(id);
-    if (stopped) nodes_.release_all_but_disk(*instance);
-    return changes_.transition(
+    auto ended = changes_.transition(
         id,
         [reason = clipped("deletion failed: " + std::string(error.what()), max_error_bytes), stopped,
          logs = std::move(logs)](Instance& changed) {
@@ -156,6 +160,7 @@ OperationResult InstanceDeletions::undo(const Operation& operation, const Error&
             return true;
         },
         "container-failed", operation.requestor);
+    return stopped ? released_after(std::move(ended), instances_, nodes_, instance, true) : ended;
 }
 
 }  // namespace svc

@@ -6,6 +6,7 @@
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/model/instances/guest_text.h"
+#include "libsvc/services/instances/end/released.h"
 #include "libsvc/services/instances/repair/unreadable_instances.h"
 
 namespace svc {
@@ -48,8 +49,7 @@ OperationResult InstanceFailures::fail(const InstanceFailure& failure, const std
     auto logs = collect_logs(failure.id);
     log::warning("container failed", {{"container", failure.id}, {"error", reason}});
     if (instance->type == InstanceType::base) return fail_base(instance, reason, std::move(logs), requestor);
-    if (stopped) nodes_.release_all_but_disk(*instance);
-    return changes_.transition(
+    auto ended = changes_.transition(
         failure.id,
         [reason, logs = std::move(logs)](Instance& changed) {
             if (!may_move(changed.status, InstanceStatus::error)) return false;
@@ -60,14 +60,15 @@ OperationResult InstanceFailures::fail(const InstanceFailure& failure, const std
             return true;
         },
         "container-failed", requestor, [this, instance] { changes_.tell_released(*instance); });
+    return stopped ? released_after(std::move(ended), instances_, nodes_, instance, true) : ended;
 }
 
 // It can never be started again: record and logs are all that is worth keeping.
 OperationResult InstanceFailures::fail_base(const InstancePtr& instance, const std::string& reason,
                                             std::vector<std::string> logs, const std::string& requestor) {
     const std::string id = instance->id.str();
-    if (remove_container(id)) nodes_.release_all(*instance);
-    return changes_.transition(
+    const bool removed = remove_container(id);
+    auto ended = changes_.transition(
         id,
         [reason, logs = std::move(logs)](Instance& changed) {
             if (!may_move(changed.status, InstanceStatus::error)) return false;
@@ -84,6 +85,7 @@ OperationResult InstanceFailures::fail_base(const InstancePtr& instance, const s
             content_.drop_layers(instance->layers);
             changes_.tell_released(*instance);
         });
+    return removed ? released_after(std::move(ended), instances_, nodes_, instance, false) : ended;
 }
 
 OperationResult InstanceFailures::clear_base(const Instance& instance) {

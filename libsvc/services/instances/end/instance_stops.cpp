@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libsvc/base/failpoint.h"
+#include "libsvc/services/instances/end/released.h"
 
 namespace svc {
 
@@ -63,8 +64,7 @@ OperationResult InstanceStops::stop(const InstancePtr& instance, int exit_code, 
         runtime_.stop(id, may_be_up(instance->status) ? grace(*instance) : Duration::zero());
     failpoint("stop.stopped");
     hooks_.run(*instance, exit_code, stop);
-    nodes_.release_all_but_disk(*instance);
-    return changes_.transition(
+    auto ended = changes_.transition(
         id,
         [now = clock_.now(), mark = boot_clock_.mark()](Instance& changed) {
             if (!may_move(changed.status, InstanceStatus::stopped)) return false;
@@ -75,6 +75,7 @@ OperationResult InstanceStops::stop(const InstancePtr& instance, int exit_code, 
             return true;
         },
         "container-stopped", requestor, [this, instance] { changes_.tell_released(*instance); });
+    return released_after(std::move(ended), instances_, nodes_, instance, true);
 }
 
 // Either the guest could not be stopped, and goes on; or its end hooks failed.
