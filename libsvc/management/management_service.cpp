@@ -89,6 +89,7 @@ void ManagementService::start() {
 void ManagementService::reconcile_first() {
     try {
         instances_.reconciler().reconcile();
+        snapshots_.remove_orphans();
         content_.collect_garbage();
         // A crash may have come between a change and the call that tells the applications of it.
         applications_.updates().global_addons_changed();
