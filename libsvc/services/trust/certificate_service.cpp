@@ -8,6 +8,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/tls/x509.h"
+#include "libsvc/services/common/retry.h"
 
 namespace svc {
 
@@ -34,6 +35,15 @@ X509Certificate certificate_of(const CertificateRequest& request, const Certific
 Certificate record_of(const X509Certificate& parsed, Time now) {
     return {parsed.fingerprint,  parsed.pem, parsed.common_name, parsed.not_before, parsed.not_after,
             parsed.is_authority, now};
+}
+
+// A deletion at this moment may be behind a conflict: then there is room now.
+std::shared_ptr<const Certificate> create_new(Certificates& certificates, const Certificate& record) {
+    const auto check = [&] {
+        if (certificates.find(record.fingerprint))
+            throw Error(ErrorCode::conflict, "certificate already exists");
+    };
+    return retry_on_conflict(check, [&] { return certificates.create(record); });
 }
 
 }  // namespace
@@ -77,7 +87,8 @@ std::shared_ptr<const Certificate> CertificateService::add(const CertificateRequ
     const bool with_token = !together.empty();
     std::shared_ptr<const Certificate> added;
     try {
-        added = certificates_.create(record_of(parsed, now), std::move(together));
+        added = with_token ? certificates_.create(record_of(parsed, now), std::move(together))
+                           : create_new(certificates_, record_of(parsed, now));
     } catch (const Error& e) {
         // Another request has used the token since it was checked.
         if (e.code() != ErrorCode::conflict || !with_token || certificates_.find(parsed.fingerprint)) throw;

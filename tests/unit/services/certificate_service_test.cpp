@@ -57,6 +57,12 @@ TEST_CASE_METHOD(CertificateFixture, "a certificate is trusted from its addition
     CHECK(service.list().empty());
 }
 
+TEST_CASE_METHOD(CertificateFixture, "a certificate is trusted again while its removal ends") {
+    failing_store.fail_next(ErrorCode::conflict);  // the removal is in the store, and its memory follows
+    CHECK_NOTHROW(trust(someone));
+    CHECK(message_of([&] { trust(someone); }) == "certificate already exists");
+}
+
 TEST_CASE_METHOD(CertificateFixture, "the certificate of the connection is taken when none is given") {
     CertificateAsker asker = local();
     CHECK(message_of([&] { service.add({}, asker); }) == "certificate is required");
