@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What goes wrong on real containers: the right text, the right code, nothing left behind."""
+import io
 import os
 import pathlib
 import subprocess
+import tarfile
 import tempfile
 import unittest
 
@@ -152,6 +154,45 @@ class FullDisk(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"space", result.stderr)
         self.assertEqual(self.daemon.api("GET", "/1.0/images").metadata, [])
+
+
+class DiskOfTheStore(unittest.TestCase):
+    """Layers and store on one small disk: what is unpacked must not take the room that records need."""
+    def setUp(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root: a small file system is mounted")
+        self.folder = tempfile.mkdtemp(prefix="svc-test-disk-")
+        self.addCleanup(os.rmdir, self.folder)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m,mode=0711", "svc-test", self.folder], check=True)
+        self.addCleanup(subprocess.run, ["umount", self.folder], check=True)
+        self.daemon = harness.Daemon("lxc", parent=self.folder)
+        self.addCleanup(lambda: self.assertEqual(self.daemon.close(), []))
+        self.daemon.start()
+
+    def bomb(self, folder, megabytes):
+        package = pathlib.Path(folder) / "bomb.tar.gz"
+        metadata = b"architecture: x86_64\ncreation_date: 1\n"
+        with tarfile.open(package, "w:gz", compresslevel=1) as tar:
+            for name, size, source in (("metadata.yaml", len(metadata), io.BytesIO(metadata)),
+                                       ("rootfs/sbin/init", megabytes << 20, open("/dev/zero", "rb"))):
+                info = tarfile.TarInfo(name)
+                info.size = size
+                tar.addfile(info, source)
+                source.close()
+        return package
+
+    def test_image_that_unpacks_to_more_than_is_free_is_refused_and_the_store_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            error = self.daemon.wait(self.daemon.upload_image("bomb", self.bomb(folder, 400)))["err"]
+        self.assertRegex(error, "not enough space in 'layers' to unpack an archive: more than [0-9]+ bytes needed, [0-9]+ free, "
+                         "67108864 kept in reserve")
+        self.assertEqual(os.listdir(self.daemon.state / "lxc/layers"), [])
+        self.assertEqual(self.daemon.api("GET", "/1.0/images/bomb").status, 404)
+        disk = os.statvfs(self.folder)
+        self.assertGreater(disk.f_bavail * disk.f_frsize, 128 << 20)
+        self.daemon.add_image()
+        self.daemon.restart()
+        self.assertEqual(self.daemon.api("GET", "/1.0/images/busybox").metadata["status"], "active")
 
 
 if __name__ == "__main__":
