@@ -77,7 +77,8 @@ void write_archive(const CatalogueUpload& upload, const fs::path& path) {
     const FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, file_mode);
     VerifiedBytes checked(upload.fingerprint, upload.size);
     // The directory may be on the disk of the store, of this machine or of another.
-    DiskRoom room(path.parent_path().parent_path(), DiskFloor{std::uint64_t{64} << 20, 0}, "store an archive");
+    DiskRoom room(path.parent_path().parent_path(), DiskFloor{std::uint64_t{64} << 20, 0},
+                  "store an archive");
     for (std::string piece = upload.read(piece_bytes); !piece.empty(); piece = upload.read(piece_bytes)) {
         checked.add(piece);
         room.take(piece.size());
