@@ -32,7 +32,7 @@ struct LxcSettings {
     double swap_rate = 1;
     std::uint64_t bytes_per_file = 16384;
     lxc::IoLimits io = {};
-    std::vector<GuestPorts> guest_ports{{true, 4000, 4000}, {true, 8095, 8095}, {false, 8095, 8095}};
+    std::vector<GuestPorts> guest_ports;  // empty: none
     bool isolate = true;
     std::uint64_t bandwidth = 0;       // bits a second of each instance; 0: not limited
     std::uint32_t connections = 4096;  // of each instance; 0: not limited

@@ -37,6 +37,15 @@ struct PortForward {
     bool operator==(const PortForward&) const = default;
 };
 
+// A service beside the runtime that the container was told to use. Where it is on the node, the container may
+// reach it there. What is no IPv4 address is ignored.
+struct ToldService {
+    std::string address;
+    std::uint16_t port = 0;
+    bool tcp = true, udp = false;
+    bool operator==(const ToldService&) const = default;
+};
+
 struct ContainerSpec {
     std::string id;                   // object id of the instance
     std::string name;                 // "svc-<id>", also the host name inside
@@ -47,6 +56,7 @@ struct ContainerSpec {
     std::uint32_t processes = 0;      // 0: the runtime's default
     std::string address;              // "192.168.100.2", in the runtime's subnet
     std::vector<PortForward> forwards;
+    std::vector<ToldService> told;
     std::vector<PlacedFile> files;
     std::string init;       // "": /sbin/init
     bool run_agent = true;  // start svc-agent after init and keep it running

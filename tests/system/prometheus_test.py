@@ -56,9 +56,7 @@ class Program:
 
 @unittest.skipUnless(shutil.which("prometheus") and shutil.which("promtool"), "needs the package prometheus")
 class Prometheus(harness.DaemonTest):
-    metrics_port = harness.free_port("0.0.0.0")
-    settings = {"metrics_listen": "127.0.0.1:0", "hypervisor_listen": "127.0.0.1:0",
-                "guest_ports": [f"{metrics_port}/tcp", f"{metrics_port}/udp"]}
+    settings = {"metrics_listen": "127.0.0.1:0", "hypervisor_listen": "127.0.0.1:0"}
 
     @classmethod
     def prepare(cls):
@@ -71,7 +69,7 @@ class Prometheus(harness.DaemonTest):
         cls.make_certificate()
         # On the bridge: where instances reach it.
         bridge = daemon.subnet.split("/")[0]
-        agent = cls.start([SVC_METRICS, "--listen", f"{bridge}:{cls.metrics_port}", "--metrics-listen", "127.0.0.1:0"], "agent", b"ready")
+        agent = cls.start([SVC_METRICS, "--listen", f"{bridge}:0", "--metrics-listen", "127.0.0.1:0"], "agent", b"ready")
         cls.write_address = re.search(r"udp://(\S+)", agent.line).group(1)
         cls.streaming = re.search(r"http://(\S+)/metrics", agent.line).group(1)
         cls.id = daemon.launch(memory=128 << 20, config={"metrics_server": f"influxdb:{cls.write_address},raw"})

@@ -89,10 +89,10 @@ exec "$RUNTIME_DIR/bin/svc-agent" keep-running --log "$RUNTIME_DIR/logs/demo.log
 class Gateway:
     """One svc-gateway over one daemon. start() and kill() may alternate."""
 
-    def __init__(self, daemon, port, metrics_server=None, **settings):
+    def __init__(self, daemon, metrics_server=None, **settings):
         self.daemon, self.dir = daemon, daemon.dir
         self.bridge = daemon.subnet.split("/")[0]
-        self.port = port
+        self.port = harness.free_port("0.0.0.0")
         region = {"name": "local", "url": f"unix://{daemon.socket}"}
         if metrics_server:
             region["metrics_server"] = metrics_server
@@ -213,9 +213,8 @@ class StreamTest(unittest.TestCase):
     def setUpClass(cls):
         if reason := missing():
             raise unittest.SkipTest(reason)
-        cls.ports = {name: harness.free_port("0.0.0.0") for name in ("gateway", "metrics", "relay")}
-        instances_reach = [f"{cls.ports['gateway']}/tcp", f"{cls.ports['metrics']}/udp", f"{cls.ports['relay']}/udp"]
-        cls.daemon = harness.Daemon(guest_ports=instances_reach).start()
+        cls.relay_port = harness.free_port("0.0.0.0")
+        cls.daemon = harness.Daemon(guest_ports=f"{cls.relay_port}/udp").start()
         cls.programs = []
         try:
             cls.prepare()
@@ -239,14 +238,14 @@ class StreamTest(unittest.TestCase):
         """Collector and gateway."""
         bridge = cls.daemon.subnet.split("/")[0]
         metrics_log = open(cls.daemon.dir / "metrics.log", "wb")
-        cls.programs.append(subprocess.Popen([METRICS, "--listen", f"{bridge}:{cls.ports['metrics']}", "--metrics-listen", "127.0.0.1:0"],
+        cls.programs.append(subprocess.Popen([METRICS, "--listen", f"{bridge}:0", "--metrics-listen", "127.0.0.1:0"],
                                              stdin=subprocess.DEVNULL, stderr=metrics_log))
         metrics_log.close()
         log = lambda: (cls.daemon.dir / "metrics.log").read_text()
         assert eventually(lambda: "ready" in log()), log()
         server = re.search(r"udp://(\S+)", log()).group(1)
         cls.scrape_address = re.search(r"http://(\S+)/metrics", log()).group(1)
-        cls.gateway = Gateway(cls.daemon, cls.ports["gateway"], f"influxdb:{server},raw", **cls.gateway_settings).start()
+        cls.gateway = Gateway(cls.daemon, f"influxdb:{server},raw", **cls.gateway_settings).start()
 
     @classmethod
     def end_programs(cls):

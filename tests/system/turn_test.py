@@ -29,7 +29,7 @@ class Turn(streaming.StreamTest):
         cls.corner = Corner()
         cls.addClassCleanup(cls.corner.close)
         cls.corner.open()
-        port = cls.ports["relay"]
+        port = cls.relay_port
         cls.programs.append(start_relay(cls.corner.host, port, cls.daemon.dir))
         cls.turn = f"{cls.corner.host}:{port}"
         cls.gateway_settings = {"turn": {"urls": [f"turn:{cls.turn}?transport=udp"], "secret": SECRET, "ttl": "1h"}}

@@ -33,6 +33,18 @@ PortForward forward_from_json(const JsonFields& fields) {
     return forward;
 }
 
+Json to_json(const ToldService& service) {
+    return Json::object({{"address", service.address},
+                         {"port", unsigned{service.port}},
+                         {"tcp", service.tcp},
+                         {"udp", service.udp}});
+}
+
+ToldService told_from_json(const JsonFields& fields) {
+    return {fields.require_string("address"), static_cast<std::uint16_t>(fields.require_int("port")),
+            fields.boolean("tcp").value_or(false), fields.boolean("udp").value_or(false)};
+}
+
 Json to_json(const ProcessId& process) {
     return Json::object({{"pid", process.pid}, {"start_ticks", process.start_ticks}});
 }
@@ -57,6 +69,8 @@ Json to_json(const StoredSpec& stored) {
     for (const std::string& layer : spec.layers) layers.push_back(layer);
     Json forwards = Json::array();
     for (const PortForward& forward : spec.forwards) forwards.push_back(to_json(forward));
+    Json told = Json::array();
+    for (const ToldService& service : spec.told) told.push_back(to_json(service));
     const JsonArray placed(stored.placed.begin(), stored.placed.end());
     return Json::object({{"schema", spec_schema},
                          {"id", spec.id},
@@ -68,6 +82,7 @@ Json to_json(const StoredSpec& stored) {
                          {"processes", spec.processes},
                          {"address", spec.address},
                          {"forwards", std::move(forwards)},
+                         {"told", std::move(told)},
                          {"init", spec.init},
                          {"run_agent", spec.run_agent},
                          {"boot_by_agent", spec.boot_by_agent},
@@ -94,6 +109,8 @@ StoredSpec stored_spec_from_json(const Json& json) {
     spec.address = fields.require_string("address");
     for (const JsonFields& forward : fields.objects("forwards").value_or(std::vector<JsonFields>{}))
         spec.forwards.push_back(forward_from_json(forward));
+    for (const JsonFields& service : fields.objects("told").value_or(std::vector<JsonFields>{}))
+        spec.told.push_back(told_from_json(service));
     spec.init = fields.string("init").value_or("");
     spec.run_agent = fields.boolean("run_agent").value_or(true);
     spec.boot_by_agent = fields.boolean("boot_by_agent").value_or(false);

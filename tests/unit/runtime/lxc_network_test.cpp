@@ -32,7 +32,7 @@ ConnectedContainer container() {
     range.node_port = 10001;
     range.count = 2;
     range.tcp = range.udp = true;
-    return {"svdevice", "192.168.100.2", {web, range}};
+    return {"svdevice", "192.168.100.2", {web, range}, {}};
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ TEST_CASE("the tie and the ports of a container are one batch of elements") {
           "delete element inet svc_svcbr0 tcp_private { 10001, 10002 }\n"
           "delete element inet svc_svcbr0 udp_private { 10001, 10002 }\n"
           "delete element inet svc_svcbr0 tcp_public { 10000 }\n");
-    CHECK(add_text(context(), {"sv", "192.168.100.3", {}}) ==
+    CHECK(add_text(context(), {"sv", "192.168.100.3", {}, {}}) ==
           "add element bridge svc_svcbr0 guests { \"sv\" . 02:16:c0:a8:64:03 . 192.168.100.3 }\n");
 }
 
@@ -72,13 +72,27 @@ TEST_CASE("the table replaces the old one and carries what runs already") {
 
 TEST_CASE("the host is closed to guests but for the ports that are listed") {
     RuleContext rules = context();
-    CHECK(closing_text(rules).find("dport") == std::string::npos);
+    CHECK(closing_text(rules).find("p dport ") == std::string::npos);
     rules.guest_ports = {{true, 4000, 4000}, {false, 5000, 5010}};
     const std::string text = closing_text(rules);
-    CHECK(
-        text.find("        tcp dport 4000-4000 accept\n        udp dport 5000-5010 accept\n        drop\n") !=
-        std::string::npos);
+    CHECK(text.find("        tcp dport 4000-4000 goto opened\n        udp dport 5000-5010 goto opened\n") !=
+          std::string::npos);
+    CHECK(text.find("th dport @told goto opened\n        drop\n") != std::string::npos);
     CHECK(text.find("iifname \"svcbr0\" goto from_bridge\n") != std::string::npos);
+}
+
+TEST_CASE("a container reaches what it was told to use, once for each protocol, and only by address") {
+    ConnectedContainer connected{"sv", "192.168.100.3", {}, {}};
+    CHECK(told_text(context(), connected, "add") == "");
+    connected.told = {{"192.168.100.1", 8095, true, true},
+                      {"192.168.100.1", 8095, true, false},
+                      {"gateway.example } ; flush ruleset", 1, true, true},
+                      {"fd00::1", 4000, true, false}};
+    CHECK(told_text(context(), connected, "add") ==
+          "add element inet svc_svcbr0 told { 192.168.100.3 . tcp . 192.168.100.1 . 8095, "
+          "192.168.100.3 . udp . 192.168.100.1 . 8095 }\n");
+    CHECK(remove_text(context(), connected).find("delete element inet svc_svcbr0 told {") !=
+          std::string::npos);
 }
 
 TEST_CASE("limits are rules only where there is one") {

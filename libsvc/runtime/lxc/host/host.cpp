@@ -309,7 +309,17 @@ void Host::remember_cores(const std::string& id) {
 }
 
 void Host::connect(const ContainerSpec& spec) {
-    network_.add(spec.id, {device_name(context_.bridge, layout(), spec.id), spec.address, spec.forwards});
+    network_.add(spec.id,
+                 {device_name(context_.bridge, layout(), spec.id), spec.address, spec.forwards, spec.told});
+}
+
+// The rules drop all IPv6 of the device anyway.
+void Host::quieten_device(const std::string& id) {
+    try {
+        switch_ipv6_off(device_name(context_.bridge, layout(), id));
+    } catch (const Error& e) {
+        log::debug("the device of a container has IPv6", {{"container", id}, {"error", e.what()}});
+    }
 }
 
 // A container of an earlier daemon has the device that its configuration names.
@@ -323,7 +333,7 @@ std::optional<ConnectedContainer> Host::connected(const ContainerSpec& spec) con
     }
     const auto network = configured_network(config);
     if (!network || !parse_ipv4(network->address)) return std::nullopt;
-    return ConnectedContainer{network->device, network->address, spec.forwards};
+    return ConnectedContainer{network->device, network->address, spec.forwards, spec.told};
 }
 
 void Host::thaw(const std::string& id) {

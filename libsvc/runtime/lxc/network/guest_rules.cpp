@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <vector>
+
 #include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
 
 namespace svc::lxc {
@@ -71,38 +75,46 @@ std::string forward_text(const RuleContext& context, std::string_view devices) {
 std::string port_rules(const RuleContext& context) {
     std::string rules;
     for (const GuestPorts& ports : context.guest_ports)
-        rules += fmt::format("        {} dport {}-{} accept\n", ports.tcp ? "tcp" : "udp", ports.first,
+        rules += fmt::format("        {} dport {}-{} goto opened\n", ports.tcp ? "tcp" : "udp", ports.first,
                              ports.last);
     return rules;
 }
 
-std::string count_rule(const RuleContext& context, std::string_view condition) {
+// Only what is let through is counted: the kernel does not keep what is dropped.
+std::string count_rule(const RuleContext& context) {
     if (context.connections == 0) return "";
-    return fmt::format("        {}ct state new add @connections {{ ip saddr ct count over {} }} drop\n",
-                       condition, context.connections);
+    return fmt::format("ct state new add @connections {{ ip saddr ct count over {} }} drop\n",
+                       context.connections);
 }
 
 // An answer to the host may be an error; a redirection is one to conntrack, and is refused.
 std::string from_bridge_text(const RuleContext& context) {
-    return "    chain from_bridge {\n"
-           "        meta nfproto != ipv4 drop\n"
-           "        ct state established accept\n"
-           "        ct state related icmp type { destination-unreachable, time-exceeded, parameter-problem } "
-           "accept\n"
-           "        ip daddr 127.0.0.0/8 drop\n" +
-           count_rule(context, "") +
-           fmt::format("        icmp type echo-request ip daddr {} accept\n", context.gateway) +
-           port_rules(context) + "        drop\n    }\n";
+    return fmt::format(
+        "    chain opened {{\n        {}\n        accept\n    }}\n"
+        "    chain from_bridge {{\n"
+        "        meta nfproto != ipv4 drop\n"
+        "        ct state established accept\n"
+        "        ct state related icmp type {{ destination-unreachable, time-exceeded, parameter-problem }} "
+        "accept\n"
+        "        ip daddr 127.0.0.0/8 drop\n"
+        "        icmp type echo-request ip daddr {} goto opened\n{}"
+        "        ip saddr . meta l4proto . ip daddr . th dport @told goto opened\n"
+        "        drop\n    }}\n",
+        count_rule(context), context.gateway, port_rules(context));
 }
 
-std::string isolation_rules(const RuleContext& context) {
-    if (!context.isolate) return "";
-    return fmt::format(
-        "        iifname \"{0}\" oifgroup {1} ct status dnat accept\n"
-        "        iifname \"{0}\" oifgroup {1} drop\n"
-        "        iifgroup {1} oifname \"{0}\" ct status dnat accept\n"
-        "        iifgroup {1} oifname \"{0}\" drop\n",
+// Link-local addresses are no business of a router; clouds keep secrets of the machine there.
+std::string forward_rules(const RuleContext& context) {
+    const std::string apart = fmt::format(
+        "        iifname \"{0}\" oifgroup {1} jump apart\n        iifgroup {1} oifname \"{0}\" jump apart\n",
         context.bridge, bridge_group);
+    return "    chain apart {\n        ct status dnat return\n        drop\n    }\n"
+           "    chain forward {\n        type filter hook forward priority filter; policy accept;\n" +
+           (context.isolate ? apart : "") +
+           fmt::format(
+               "        iifname \"{0}\" ip daddr 169.254.0.0/16 drop\n"
+               "        iifname \"{0}\" goto opened\n        oifname \"{0}\" accept\n    }}\n",
+               context.bridge);
 }
 
 }  // namespace
@@ -148,8 +160,25 @@ std::string tie_text(const RuleContext& context, const ConnectedContainer& conta
                        container.device, hardware_address(container.address), container.address);
 }
 
+// A set, as a service may be told twice.
+std::string told_text(const RuleContext& context, const ConnectedContainer& container,
+                      std::string_view verb) {
+    std::set<std::string> items;
+    for (const ToldService& service : container.told) {
+        const auto address = parse_ipv4(service.address);
+        if (!address) continue;
+        for (const std::string_view protocol : {"tcp", "udp"})
+            if (protocol == "tcp" ? service.tcp : service.udp)
+                items.insert(fmt::format("{} . {} . {} . {}", container.address, protocol,
+                                         ipv4_text(*address), service.port));
+    }
+    if (items.empty()) return "";
+    return fmt::format("{} element inet {} told {{ {} }}\n", verb, context.table,
+                       join(std::vector<std::string>(items.begin(), items.end()), ", "));
+}
+
 std::string closing_text(const RuleContext& context) {
-    std::string text;
+    std::string text = "    set told { type ipv4_addr . inet_proto . ipv4_addr . inet_service; }\n";
     if (context.connections != 0)
         text += "    set connections { type ipv4_addr; size 65535; flags dynamic; }\n";
     text += from_bridge_text(context);
@@ -160,13 +189,7 @@ std::string closing_text(const RuleContext& context) {
         "    chain input {{\n        type filter hook input priority filter; policy accept;\n"
         "        iifname \"{}\" goto from_bridge\n    }}\n",
         device_prefix(context.bridge), context.bridge);
-    text += "    chain forward {\n        type filter hook forward priority filter; policy accept;\n" +
-            count_rule(context, fmt::format("iifname \"{}\" ", context.bridge)) + isolation_rules(context);
-    // Link-local addresses are no business of a router; clouds keep secrets of the machine there.
-    return text + fmt::format(
-                      "        iifname \"{0}\" ip daddr 169.254.0.0/16 drop\n"
-                      "        iifname \"{0}\" accept\n        oifname \"{0}\" accept\n    }}\n",
-                      context.bridge);
+    return text + forward_rules(context);
 }
 
 }  // namespace svc::lxc

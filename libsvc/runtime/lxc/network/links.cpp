@@ -94,14 +94,6 @@ void write_setting(const std::filesystem::path& path, std::string_view value) {
     }
 }
 
-// Where the kernel has no IPv6 there is nothing to switch off.
-void switch_ipv6_off(const std::string& name) {
-    const std::filesystem::path settings = "/proc/sys/net/ipv6/conf/" + name;
-    if (!std::filesystem::exists(settings)) return;
-    write_setting(settings / "accept_ra", "0");
-    write_setting(settings / "disable_ipv6", "1");
-}
-
 // The bridge would keep frames to some group addresses for itself: learn from them, and hand them to the host
 // as if they had come from a device of its own, past the rules.
 void pass_all_groups(const std::string& name) {
@@ -131,6 +123,13 @@ bool link_exists(const std::string& name) {
 bool is_bridge(const std::string& name) {
     std::error_code ignored;
     return std::filesystem::is_directory("/sys/class/net/" + name + "/bridge", ignored);
+}
+
+void switch_ipv6_off(const std::string& name) {
+    const std::filesystem::path settings = "/proc/sys/net/ipv6/conf/" + name;
+    if (!std::filesystem::exists(settings)) return;
+    write_setting(settings / "accept_ra", "0");
+    write_setting(settings / "disable_ipv6", "1");
 }
 
 void ensure_bridge(const std::string& name, const Subnet& subnet, unsigned mtu) {

@@ -1,0 +1,61 @@
+#include "libsvc/services/instances/launch/told_services.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/json.h"
+#include "libsvc/model/cluster/metrics_server.h"
+
+namespace svc {
+
+namespace {
+
+// A collector takes datagrams and requests on one port.
+std::optional<ToldService> metrics_server_of(const std::string& text) try {
+    if (text.empty()) return std::nullopt;
+    const MetricsServer server = MetricsServer::parse("metrics_server", text);
+    return ToldService{server.host, server.port, true, true};
+} catch (const Error&) {
+    return std::nullopt;
+}
+
+// "wss://192.168.100.1:4000/1.0/sessions/..."
+std::optional<ToldService> server_of(std::string_view url) {
+    const std::size_t scheme = url.find("://");
+    if (scheme == std::string_view::npos) return std::nullopt;
+    const std::string_view rest = url.substr(scheme + 3);
+    const std::string_view authority = rest.substr(0, rest.find('/'));
+    const std::size_t colon = authority.rfind(':');
+    ToldService service{std::string(authority.substr(0, colon)), 0, true, false};
+    if (colon == std::string_view::npos) {
+        service.port = url.starts_with("wss:") ? 443 : 80;
+        return service;
+    }
+    const std::string_view port = authority.substr(colon + 1);
+    const auto [end, problem] = std::from_chars(port.data(), port.data() + port.size(), service.port);
+    if (problem != std::errc() || end != port.data() + port.size() || service.port == 0) return std::nullopt;
+    return service;
+}
+
+// User data may be anything.
+std::optional<ToldService> gateway_of(const std::string& user_data) try {
+    if (user_data.find("control_url") == std::string::npos) return std::nullopt;
+    const Json document = Json::parse(user_data);
+    const auto streaming = JsonFields(document).object("streaming");
+    return streaming ? server_of(streaming->string("control_url").value_or("")) : std::nullopt;
+} catch (const Error&) {
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ToldService> told_services(const Instance& instance) {
+    std::vector<ToldService> told;
+    if (auto collector = metrics_server_of(instance.config->metrics_server)) told.push_back(*collector);
+    if (auto gateway = gateway_of(instance.user_data)) told.push_back(*gateway);
+    return told;
+}
+
+}  // namespace svc

@@ -1,0 +1,43 @@
+#include "libsvc/services/instances/launch/told_services.h"
+
+#include <catch2/catch.hpp>
+
+using namespace svc;
+
+namespace {
+
+std::vector<ToldService> told(const std::string& metrics_server, const std::string& user_data) {
+    Instance instance;
+    InstanceConfig config;
+    config.metrics_server = metrics_server;
+    instance.config = config;
+    instance.user_data = user_data;
+    return told_services(instance);
+}
+
+}  // namespace
+
+TEST_CASE("an instance is told its collector of metrics and its stream gateway") {
+    const auto both = told(
+        "influxdb:192.168.100.1:8095,raw",
+        R"({"streaming":{"session_id":"a","control_url":"wss://10.0.0.5:4000/1.0/sessions/a?token=b:1"}})");
+    CHECK(both ==
+          std::vector<ToldService>{{"192.168.100.1", 8095, true, true}, {"10.0.0.5", 4000, true, false}});
+    CHECK(told("10.0.0.5:8095", "") == std::vector<ToldService>{{"10.0.0.5", 8095, true, true}});
+    CHECK(told("", R"({"streaming":{"control_url":"ws://10.0.0.5:80"}})") ==
+          std::vector<ToldService>{{"10.0.0.5", 80, true, false}});
+    CHECK(told("", R"({"streaming":{"control_url":"wss://10.0.0.5/a:4000"}})") ==
+          std::vector<ToldService>{{"10.0.0.5", 443, true, false}});
+}
+
+TEST_CASE("user data that names no gateway tells of none") {
+    for (const char* text :
+         {"", "control_url", "[\"control_url\"]", "{\"streaming\":\"control_url\"}",
+          R"({"streaming":{"control_url":7}})", R"({"streaming":{"control_url":"10.0.0.5:4000"}})",
+          R"({"streaming":{"control_url":"wss://10.0.0.5:0/"}})",
+          R"({"streaming":{"control_url":"wss://10.0.0.5:70000/"}})",
+          R"({"streaming":{"control_url":"wss://10.0.0.5:"}})", R"({"control_url":"wss://10.0.0.5:4000"})"}) {
+        INFO(text);
+        CHECK(told("", text).empty());
+    }
+}
