@@ -9,7 +9,12 @@ namespace svc {
 ThreadPool::ThreadPool(std::string name, std::size_t threads, std::size_t max_queued)
     : name_(std::move(name)), max_queued_(max_queued) {
     threads_.reserve(threads);
-    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+    try {
+        for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+    } catch (...) {
+        stop();  // those that were started wait for jobs, and would be joined for ever
+        throw;
+    }
 }
 
 ThreadPool::~ThreadPool() {

@@ -1,8 +1,16 @@
 // A library that is preloaded: one system call of the process fails.
-//   SVC_FAULT=N:SEED     the N-th of the calls below fails (counted from 1), in one of the ways it may,
-//   chosen by SEED SVC_FAULT_COUNT=FILE a file of eight bytes: how many there were so far; survives the
-//   process
+//
+// SVC_FAULT=N:SEED: the N-th of the calls below fails (counted from 1), in one of its ways, which SEED
+// chooses.
+//
+// SVC_FAULT_ONLY=CALL: only calls of this name count.
+//
+// SVC_FAULT_COUNT=FILE: a file of eight bytes that outlives the process: how many calls there were.
+//
 // Written out: "svc-fault: CALL fails with ERROR" on standard error, so that a test tells what it has done.
+// Both names of a call are defined here, so neither may stand for the other.
+#undef _FILE_OFFSET_BITS
+#undef _TIME_BITS
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -26,9 +34,11 @@ std::atomic<unsigned long> own_count{0};
 std::atomic<unsigned long>* count = &own_count;
 unsigned long wanted = 0;
 unsigned long chosen = 0;
+const char* only = nullptr;  // SVC_FAULT_ONLY=CALL: calls of this name alone count
 
 __attribute__((constructor)) void read_orders() {
     if (const char* order = std::getenv("SVC_FAULT")) std::sscanf(order, "%lu:%lu", &wanted, &chosen);
+    only = std::getenv("SVC_FAULT_ONLY");
     const char* file = std::getenv("SVC_FAULT_COUNT");
     if (file == nullptr) return;
     const int fd = ::open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -42,6 +52,7 @@ __attribute__((constructor)) void read_orders() {
 // 0: the call is made. Standard output and error are no part of the service.
 template <std::size_t size>
 int fault(const char* name, const int (&ways)[size]) {
+    if (only != nullptr && std::strcmp(only, name) != 0) return 0;
     if (++*count != wanted) return 0;
     const int way = ways[chosen % size];
     char line[128];

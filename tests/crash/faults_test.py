@@ -14,7 +14,7 @@ import lives
 import workload
 from service import CRASH, GONE, harness
 
-SAMPLE = 60
+SAMPLE = 20
 
 
 class Tolerant(workload.Client):
@@ -47,17 +47,20 @@ class Faults(unittest.TestCase):
         finally:
             service.close()
 
-    def after(self, number, seed):
+    def after(self, number, seed, **more):
         service = lives.Simulated()
+        service.keeps_events = False  # events that could not be written are a gap afterwards
         client = Tolerant(service)
         try:
-            died = lives.live(service, client, self.steps, **self.environment(SVC_FAULT=f"{number}:{seed}"))
-            found = []
+            try:
+                died, found = lives.live(service, client, self.steps, **self.environment(SVC_FAULT=f"{number}:{seed}", **more)), []
+            except AssertionError as e:
+                return [f"{e} ({self.what(service.log_path.read_text())})"]
             if died and service.process:
                 found += [f"ended with {service.end()} while it served"]
             elif died and "svcd: " not in service.log():
                 found += [f"did not start, without a reason: {service.log()}"]
-            log = service.log()
+            log = service.log_path.read_text()
             self.note(log)
             return found + [f"{text} ({self.what(log)})" for text in lives.wrong_after(service, client)]
         finally:
@@ -69,6 +72,10 @@ class Faults(unittest.TestCase):
     def note(self, log):
         what = self.what(log)
         self.done[what] = self.done.get(what, 0) + 1
+
+    def test_a_thread_that_cannot_be_made_ends_the_start_with_a_reason(self):
+        numbers = range(1, 60) if lives.LONG else (2, 5, 8, 20)
+        self.assertEqual({n: found for n in numbers if (found := self.after(n, 0, SVC_FAULT_ONLY="pthread_create"))}, {})
 
     def test_a_call_that_fails_loses_nothing(self):
         seed = lives.seed()

@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import uuid
 
 import lives
 import workload
 from service import harness
 
-SAMPLE = 30
+SAMPLE = 24
 EXT4_IOC_SHUTDOWN, WITHOUT_FLUSH = 0x8004587d, 2
 OPTIONS = ("noauto_da_alloc", "data=writeback,noauto_da_alloc", "defaults")
 POINTS = ("store.committed", "store.staged", "store.told", "reply.sends", "blob.synced", "blob.renamed", "content.stored", "file.renamed",
@@ -55,15 +56,23 @@ class Disk:
 
 
 class OnDisk(lives.Simulated):
-    """Writes its log elsewhere: the disk goes away."""
+    """Writes its log elsewhere: the disk goes away. After the cut it finds another boot id, as after a real one."""
+    keeps_events = keeps_guests = False
 
     def __init__(self, disk):
         super().__init__(parent=disk.mounted)
         self.apart = pathlib.Path(tempfile.mkdtemp(prefix="svc-test-", dir="/dev/shm"))
         self.log_path = self.apart / "svcd.log"
         self.when_stopped = disk.cut
+        (self.apart / "boot_id").write_text(f"{uuid.uuid4()}\n")
         self.command()
         subprocess.run(["sync", "-f", self.dir], check=True)
+
+    def command(self):
+        if self.when_stopped:
+            return super().command()
+        bind = f"mount --bind {self.apart}/boot_id /proc/sys/kernel/random/boot_id && exec \"$@\""
+        return ["unshare", "-m", "sh", "-c", bind, "sh", *super().command()]
 
     def close(self):
         super().close()

@@ -17,6 +17,7 @@ import harness  # noqa: E402
 CRASH = harness.BUILD / "tests/crash"
 GONE = (ConnectionError, OSError, EOFError, json.JSONDecodeError, harness.http.client.HTTPException)
 PATIENCE = 15
+ANSWER = 30  # seconds, for one request
 
 
 class Died(Exception):
@@ -26,6 +27,8 @@ class Died(Exception):
 class Service(harness.Daemon):
     """start() and what follows may raise Died; then start() again."""
     program = CRASH / "svcd"
+    keeps_events = True  # whoever asks the next one has every event again
+    keeps_guests = True
 
     def __init__(self, runtime="simulated", parent=None, **settings):
         # Kills lose nothing that the kernel has: memory is as good as a disk, and much faster.
@@ -45,14 +48,19 @@ class Service(harness.Daemon):
                                         env=dict(os.environ, **environment))
         if self.when_stopped:
             threading.Thread(target=self.await_stop, args=(self.process.pid,)).start()
+        watch = threading.Timer(PATIENCE, self.process.kill)
+        watch.start()
         with open(self.log_path, "ab") as log:
             for line in self.process.stderr:
                 log.write(line)
                 if line.startswith(b"svcd: ready"):
                     self.addresses = line.decode().split()[2:]
                     break
+        hung = not watch.is_alive()
+        watch.cancel()
         if not self.addresses:
             self.end()
+            assert not hung, f"it neither became ready nor ended: {self.log()}"
             raise Died(self.log())
         # Somebody must read on, or the daemon would block on a full pipe.
         self.reader = threading.Thread(target=self.read_on, args=(self.process.stderr,))
@@ -101,10 +109,15 @@ class Service(harness.Daemon):
     def api(self, *arguments, **options):
         try:
             return super().api(*arguments, **options)
+        except TimeoutError as e:
+            raise AssertionError(f"no answer to {arguments[:2]}") from e
         except GONE as e:
             if self.died():
                 raise Died(str(e)) from e
             raise
+
+    def connection(self):
+        return harness.UnixConnection(self.socket, timeout=ANSWER)
 
     def until(self, what, condition, limit=PATIENCE):
         """The condition's value, once it is true."""

@@ -82,7 +82,7 @@ class Client:
         reply = step.ask(self)
         if reply.status == 202:
             self.operation = reply.metadata["id"]
-            record = self.service.wait_operation(self.operation)
+            record = self.service.wait_operation(self.operation, 20)
             self.told.append((self.operation, record["status_code"]))
             self.check_end(step, record)
             if record["status_code"] != SUCCESS:

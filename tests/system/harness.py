@@ -123,8 +123,11 @@ class Daemon:
         self.kill()
         return self.start()
 
+    def connection(self):
+        return UnixConnection(self.socket)
+
     def api(self, method, path, body=None, headers=None):
-        connection = UnixConnection(self.socket)
+        connection = self.connection()
         if isinstance(body, (dict, list)):
             body = json.dumps(body)
         connection.request(method, path, body=body, headers=headers or {})
