@@ -107,7 +107,7 @@ Daemon::Parts::Parts(Options given)
       store(std::make_unique<SqliteStore>(state.database())),
       blobs(std::make_unique<DirBlobStore>(
           DirBlobStoreOptions{state.blobs(), options.disk_reserve, options.max_upload})),
-      runtime(build_runtime(options, state, clock, reports)),
+      runtime(build_runtime(options, state, clock, reports, *store)),
       management({*store, *blobs, *runtime.runtime, *runtime.layers, events, clock, ids, &reports},
                  management_options(options, state)),
       authenticator([this](const ClientCertificate& certificate) {

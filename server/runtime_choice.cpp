@@ -2,6 +2,7 @@
 
 #include "libsvc/runtime/lxc/lxc_runtime.h"
 #include "libsvc/runtime/simulated/simulated_runtime.h"
+#include "server/holds_data.h"
 #include "server/programs.h"
 
 namespace svc::server {
@@ -30,9 +31,10 @@ BuiltRuntime build_simulated(const Options& options, const StateDirectory& state
     return built(std::make_unique<SimulatedRuntime>(clock, std::move(simulated)));
 }
 
-std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirectory& state,
-                                      const Clock& clock) {
+std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirectory& state, const Clock& clock,
+                                      std::function<bool(const std::string& id)> has_data) {
     LxcOptions lxc;
+    lxc.holds_data = std::move(has_data);
     lxc.state_dir = state.runtime("lxc");
     lxc.bridge = options.lxc.bridge;
     lxc.subnet = options.lxc.subnet;
@@ -61,16 +63,17 @@ std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirecto
 }  // namespace
 
 BuiltRuntime build_runtime(const Options& options, const StateDirectory& state, Clock& clock,
-                           GuestReports& reports) {
+                           GuestReports& reports, Store& store) {
     if (options.runtime == "simulated") return build_simulated(options, state, clock, reports);
-    return built(build_lxc(options, state, clock));
+    return built(
+        build_lxc(options, state, clock, [&store](const std::string& id) { return holds_data(store, id); }));
 }
 
 void tear_down(const Options& options) {
     const StateDirectory state(options.state_dir);
     if (options.runtime != "lxc") return;
     SystemClock clock;
-    const auto runtime = build_lxc(options, state, clock);
+    const auto runtime = build_lxc(options, state, clock, nullptr);
     for (const ContainerInfo& container : runtime->list()) runtime->remove(container.id);
     runtime->tear_down();
 }

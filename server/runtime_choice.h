@@ -5,6 +5,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/management/guest_reports.h"
 #include "libsvc/runtime/runtime.h"
+#include "libsvc/store/store.h"
 #include "server/options.h"
 #include "server/state_directory.h"
 
@@ -17,8 +18,9 @@ struct BuiltRuntime {
 
 // `lxc` or `simulated`. A simulated guest that is up is told to `reports`, which outlives the runtime. Throws
 // Error when the machine lacks what the runtime needs.
+// Asks `store` which containers hold data.
 BuiltRuntime build_runtime(const Options& options, const StateDirectory& state, Clock& clock,
-                           GuestReports& reports);
+                           GuestReports& reports, Store& store);
 
 // For uninstalling: removes every container of the state directory, then the bridge and the rules. Records,
 // packages and layers stay. Throws busy while a daemon uses the directory.

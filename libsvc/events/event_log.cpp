@@ -10,6 +10,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
+#include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/base/unfinished_files.h"
 
@@ -31,8 +32,11 @@ std::uint64_t to_number(std::string_view text) {
     return end.ec == std::errc() && end.ptr == text.data() + text.size() ? number : 0;
 }
 
-std::string read_small(const fs::path& path) {
+// "": there is none, or it is not what this program has written. Logs nothing: that may publish an event.
+std::string read_small(const fs::path& path) try {
     return fs::exists(path) ? std::string(trim(read_file(path, 4096))) : std::string();
+} catch (const std::exception&) {
+    return {};
 }
 
 // Without text: no event. A failure of the machine may leave half a line, or a hole of NULs.
@@ -97,7 +101,13 @@ void EventLog::load(const Taker& take) {
 
 // The rest of a file behind the first line that is none counts as lost.
 std::uint64_t EventLog::load_segment(const Segment& segment, const Taker& take) {
-    const std::string content = read_file(segment.path, options_.max_bytes + (std::size_t{64} << 20U));
+    std::string content;
+    try {
+        content = read_file(segment.path, options_.max_bytes + (std::size_t{64} << 20U));
+    } catch (const Error& e) {
+        log::error("events are lost", {{"file", segment.path.filename().string()}, {"error", e.what()}});
+        return segment.first;
+    }
     std::uint64_t newest = 0;
     for (std::size_t at = 0; at < content.size();) {
         const auto end = content.find('\n', at);

@@ -20,6 +20,12 @@ struct ClusterRecords {
     JoinTokens join_tokens{store};
     ConfigRecords config{store};
     Snapshots snapshots{store};
+
+    // False: a record that may refer to packages and layers cannot be read.
+    bool know_all_content() const {
+        return images.all_readable() && instances.all_readable() && addons.all_readable() &&
+               applications.all_readable() && snapshots.all_readable();
+    }
 };
 
 }  // namespace svc

@@ -53,11 +53,13 @@ ManagementService::ManagementService(ManagementSeams seams, ManagementOptions op
       snapshots_({records_.snapshots, records_.instances, content_, engine_, seams_.events, seams_.clock,
                   seams_.ids}),
       bulk_(engine_, bulk_kinds(applications_, instances_), options.bulk_deletions_at_once),
+      unreadable_(records_, engine_, instances_),
       image_follower_("image-server", interval_of(config_, "images.update_interval"),
                       [this] { image_sync_.synchronise(); }),
       registry_follower_("registry", interval_of(config_, "registry.update_interval"), [this] {
           if (!config_.text("registry.url").empty()) registry_.synchronise();
       }) {
+    content_.keep_all_while([this] { return !records_.know_all_content(); });
     connect_services({config_, addons_, images_, applications_, registry_, instances_});
     connect_followers(config_, image_follower_, registry_follower_);
 }
@@ -81,6 +83,7 @@ void ManagementService::recover() {
 void ManagementService::start() {
     if (!recovered_) recover();
     first_reconciliation_ = std::jthread([this] { reconcile_first(); });
+    unreadable_.tell();
     periodic_.emplace(seams_.clock, periodic_jobs(*this));
     image_follower_.start();
     registry_follower_.start();

@@ -15,6 +15,7 @@
 #include "libsvc/management/cluster_records.h"
 #include "libsvc/management/follower.h"
 #include "libsvc/management/guest_reports.h"
+#include "libsvc/management/unreadable_records.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/services/addons/addon_service.h"
 #include "libsvc/services/applications/application_service.h"
@@ -107,6 +108,7 @@ class ManagementService {
     ExecService& exec() { return exec_; }
     SnapshotService& snapshots() { return snapshots_; }
     BulkDeletion& bulk_deletion() { return bulk_; }
+    UnreadableRecords& unreadable() { return unreadable_; }
 
   private:
     // Reports end with the service, also when its construction fails: the runtime waits for them.
@@ -140,6 +142,7 @@ class ManagementService {
     ExecService exec_;
     SnapshotService snapshots_;
     BulkDeletion bulk_;
+    UnreadableRecords unreadable_;
     Follower image_follower_, registry_follower_;
     bool recovered_ = false;
     std::jthread first_reconciliation_;

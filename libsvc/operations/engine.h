@@ -74,6 +74,8 @@ class Engine {
     void cancel(std::string_view id) { canceller_.cancel(id); }
     OperationPtr get(std::string_view id) const;  // live record; throws not_found
     std::vector<OperationPtr> list() const;       // oldest first
+    // Finished operations and those that cannot be read; of a live one perhaps an old record.
+    const Collection<Operation>& stored() const { return records_.stored(); }
     bool claimed(std::string_view claim) const { return claims_.held(claim); }  // held or waited for
     // Calls back once when the operation is final, or when `timeout` has passed (nothing: never), with the
     // record as it is then. From any thread, at once when it is final already. Holds no thread while waiting.

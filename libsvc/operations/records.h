@@ -33,6 +33,7 @@ class OperationRecords {
     // `give_up` ends the pauses between two attempts of a commit.
     OperationRecords(Store& store, Clock& clock, std::stop_token give_up);
 
+    const Collection<Operation>& stored() const { return records_; }
     OperationPtr get(std::string_view id) const { return records_.get(id); }  // throws not_found
     std::vector<OperationPtr> list() const { return records_.list(); }
     std::vector<OperationPtr> unfinished() const;  // in the order in which they were accepted

@@ -74,9 +74,10 @@ struct ContainerInfo {
     std::string id;
     ContainerState state = ContainerState::created;
     std::optional<Time> started_at;
-    pid_t init_pid = 0;       // on this machine; 0 when not running
-    std::string agent_state;  // "running", "restarting"; "": the container has no agent
-    std::string fault;        // why it is unreadable
+    pid_t init_pid = 0;               // on this machine; 0 when not running
+    std::string agent_state;          // "running", "restarting"; "": the container has no agent
+    std::string fault;                // why it is unreadable
+    bool specification_lost = false;  // it is unreadable for want of what remake() gives it
 };
 
 // The node of a runtime.
@@ -147,6 +148,9 @@ class Runtime {
     // An existing container that does not run takes over the new specification (address, ports, files placed)
     // at its next start and keeps its writable layer.
     virtual void create(const ContainerSpec& spec) = 0;
+    // Gives an unreadable container the specification that it has lost; its files stay as they are, and are
+    // not placed again. Throws not_found, unavailable where it is still unreadable then.
+    virtual void remake(const ContainerSpec& spec) { create(spec); }
     // Returns when init runs. Throws when it cannot be started, or ended at once.
     virtual void start(std::string_view id) = 0;
     // Asks init to shut down and kills all processes after `grace` (0: at once). Returns when the processes,
@@ -162,6 +166,8 @@ class Runtime {
     virtual void remove(std::string_view id) = 0;  // stops it first; leaves no file, mount, device or rule
     virtual std::optional<ContainerInfo> inspect(std::string_view id) = 0;
     virtual std::vector<ContainerInfo> list() = 0;
+    // What a container was made with, without the placed files; nothing: it is not known.
+    virtual std::optional<ContainerSpec> specification(std::string_view) { return std::nullopt; }
     virtual std::vector<ContainerUsage>
     usage() = 0;  // of the running containers, ordered by id; waits for no other call
     virtual std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) = 0;

@@ -32,6 +32,16 @@ namespace svc {
 template <class T>
 struct RecordTraits;
 
+// A stored record that this program cannot read: damaged, or of a newer version. It stays in the store as it
+// is, and its id and names stay taken, until it is removed.
+struct UnreadableRecord {
+    std::string key;  // "images/0123456789abcdef"
+    std::string id;
+    std::vector<std::string> names;  // the unique names that lead to it
+    std::string reason;
+    Revision revision = 0;
+};
+
 // Thread-safe. Reads never touch the store. `T` is a plain struct; what is handed out is immutable and
 // shared.
 template <class T>
@@ -45,10 +55,11 @@ class Collection {
     // the collection.
     using Observer = std::function<void(const T* before, const T* after)>;
 
-    // Loads everything; a record that cannot be read throws, naming its key.
+    // Loads everything. A record that cannot be read is logged and set aside: see unreadable().
     explicit Collection(Store& store, Observer observer = nullptr);
 
-    Ptr get(std::string_view id_or_name) const;   // throws not_found "<noun> not found"
+    // Throws not_found "<noun> not found"; internal where the record is there and cannot be read.
+    Ptr get(std::string_view id_or_name) const;
     Ptr find(std::string_view id_or_name) const;  // null when absent; ids first, then names
     std::vector<Ptr> list() const;                // ordered by id
     // Part of the list, and the length of the whole list at that moment. Copies only the records of the part.
@@ -59,10 +70,17 @@ class Collection {
     Window window(std::size_t offset, std::size_t limit) const;
     std::size_t size() const;
     std::uint64_t changes() const { return changes_; }  // grows with every change of a record
+    // Ordered by id. These records are in no list, and find() does not find them: whoever removes what no
+    // record refers to has to ask here first.
+    std::vector<UnreadableRecord> unreadable() const;
+    std::optional<UnreadableRecord> find_unreadable(std::string_view id_or_name) const;
+    bool all_readable() const;
 
     // Commits a new record. Throws conflict "<noun> already exists" when id or name is taken.
     // `together` holds further changes of the same commit (an operation's record).
     Ptr create(T record, Batch together = {});
+    // create(), or stage_overwrite() where a record of the id is there and cannot be read.
+    Ptr put(T record);
     // Reads, applies `change` (pure: may run more than once), commits, retries on conflict. `change` may
     // throw to refuse.
     Ptr update(std::string_view id, const std::function<void(T&)>& change, const Batch& together = {});
@@ -72,7 +90,10 @@ class Collection {
     // collection's memory follows through the store's watch before commit() returns.
     void stage_create(Batch& batch, const T& record) const;
     void stage_update(Batch& batch, std::string_view id, const std::function<void(T&)>& change) const;
-    void stage_remove(Batch& batch, std::string_view id) const;
+    void stage_remove(Batch& batch, std::string_view id) const;  // one that cannot be read as well
+    // Writes a record over one of the same id that cannot be read: for whoever was told to set it anew. The
+    // unreadable value is kept under "unreadable/<its key>", in pieces where it is large.
+    void stage_overwrite(Batch& batch, const T& record) const;
 
   private:
     struct Slot {
@@ -92,7 +113,13 @@ class Collection {
     static std::string name_key(std::string_view name);
     static void stage_replace(Batch& batch, std::string_view id, const Slot& before, const T& record);
     static void stage_removal(Batch& batch, std::string_view id, const Slot& before);
+    static void stage_removal(Batch& batch, const UnreadableRecord& broken);
+    void stage_copy(Batch& batch, const UnreadableRecord& broken) const;
     [[noreturn]] static void throw_exists();
+    [[noreturn]] void throw_absent(std::string_view id_or_name) const;
+    void load(const Entry& entry);
+    void set_aside(const Entry& entry, const char* reason);
+    void find_names_of_unreadable();
     std::optional<Slot> slot(std::string_view id) const;
     Slot require_slot(std::string_view id) const;  // throws not_found
     bool name_is_taken(std::string_view id, const std::string& name) const;
@@ -108,6 +135,7 @@ class Collection {
     mutable std::shared_mutex mutex_;
     Slots records_;
     std::map<std::string, std::string, std::less<>> ids_by_name_;
+    std::map<std::string, UnreadableRecord, std::less<>> unreadable_;  // by id
     std::atomic<std::uint64_t> changes_{0};
     std::unique_ptr<Subscription> watch_;  // last: ends before the maps go
 };

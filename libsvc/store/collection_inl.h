@@ -18,7 +18,12 @@ constexpr int max_update_attempts =
 template <class T>
 std::shared_ptr<const T> decode_record(std::string_view key, std::string_view value) {
     return with_context("stored record '" + std::string(key) + "'", [&] {
-        return std::make_shared<const T>(RecordTraits<T>::from_store(Json::parse(value)));
+        if (value.size() > Batch::max_value_bytes)
+            throw Error(ErrorCode::internal, "it is larger than 1 MiB");
+        auto record = std::make_shared<const T>(RecordTraits<T>::from_store(Json::parse(value)));
+        if (RecordTraits<T>::id(*record) != key.substr(RecordTraits<T>::prefix.size()))
+            throw Error(ErrorCode::internal, "it is of another object");
+        return record;
     });
 }
 
@@ -35,12 +40,38 @@ Collection<T>::Collection(Store& store, Observer observer) : store_(store), obse
     // forward.
     std::unique_lock lock(mutex_);
     watch_ = store_.watch(std::string(Traits::prefix), [this](const auto& events) { apply(events); });
-    store_.scan(Traits::prefix, [this](const Entry& entry) {
-        Ptr record = detail::decode_record<T>(entry.key, entry.value);
-        if (std::string name = Traits::name(*record); !name.empty())
-            ids_by_name_.insert_or_assign(std::move(name), Traits::id(*record));
-        if (observer_) observer_(nullptr, record.get());
-        records_.insert(records_.end(), Slot{std::move(record), entry.revision});
+    store_.scan(Traits::prefix, [this](const Entry& entry) { load(entry); });
+    if (!unreadable_.empty()) find_names_of_unreadable();
+}
+
+template <class T>
+void Collection<T>::load(const Entry& entry) {
+    Ptr record;
+    try {
+        record = detail::decode_record<T>(entry.key, entry.value);
+    } catch (const std::exception& e) {
+        return set_aside(entry, e.what());
+    }
+    if (std::string name = Traits::name(*record); !name.empty())
+        ids_by_name_.insert_or_assign(std::move(name), Traits::id(*record));
+    if (observer_) observer_(nullptr, record.get());
+    records_.insert(records_.end(), Slot{std::move(record), entry.revision});
+}
+
+// One bad record must not keep the others from being served.
+template <class T>
+void Collection<T>::set_aside(const Entry& entry, const char* reason) {
+    log::error("stored record cannot be read and is left as it is", {{"key", entry.key}, {"error", reason}});
+    std::string id = entry.key.substr(Traits::prefix.size());
+    unreadable_.insert_or_assign(id, UnreadableRecord{entry.key, id, {}, reason, entry.revision});
+}
+
+template <class T>
+void Collection<T>::find_names_of_unreadable() {
+    const std::string names = name_key("");
+    store_.scan(names, [&](const Entry& entry) {
+        const auto broken = unreadable_.find(entry.value);
+        if (broken != unreadable_.end()) broken->second.names.push_back(entry.key.substr(names.size()));
     });
 }
 
@@ -75,7 +106,38 @@ typename Collection<T>::Slots::const_iterator Collection<T>::named(std::string_v
 template <class T>
 typename Collection<T>::Ptr Collection<T>::get(std::string_view id_or_name) const {
     if (Ptr record = find(id_or_name)) return record;
-    throw Error(ErrorCode::not_found, std::string(Traits::noun) + " not found");
+    throw_absent(id_or_name);
+}
+
+template <class T>
+void Collection<T>::throw_absent(std::string_view id_or_name) const {
+    const std::string noun(Traits::noun);
+    if (const auto broken = find_unreadable(id_or_name))
+        throw Error(ErrorCode::internal, noun + " cannot be read: " + broken->reason);
+    throw Error(ErrorCode::not_found, noun + " not found");
+}
+
+template <class T>
+std::vector<UnreadableRecord> Collection<T>::unreadable() const {
+    std::vector<UnreadableRecord> all;
+    std::shared_lock lock(mutex_);
+    for (const auto& [id, broken] : unreadable_) all.push_back(broken);
+    return all;
+}
+
+template <class T>
+std::optional<UnreadableRecord> Collection<T>::find_unreadable(std::string_view id_or_name) const {
+    std::shared_lock lock(mutex_);
+    if (const auto found = unreadable_.find(id_or_name); found != unreadable_.end()) return found->second;
+    for (const auto& [id, broken] : unreadable_)
+        if (std::ranges::find(broken.names, id_or_name) != broken.names.end()) return broken;
+    return std::nullopt;
+}
+
+template <class T>
+bool Collection<T>::all_readable() const {
+    std::shared_lock lock(mutex_);
+    return unreadable_.empty();
 }
 
 template <class T>
@@ -125,9 +187,21 @@ typename Collection<T>::Ptr Collection<T>::create(T record, Batch together) {
     try {
         store_.commit(batch);
     } catch (const Error& e) {
-        if (e.code() == ErrorCode::conflict && (slot(id) || name_is_taken(id, name))) throw_exists();
+        const bool taken = slot(id) || name_is_taken(id, name) || find_unreadable(id) ||
+                           (!name.empty() && find_unreadable(name));
+        if (e.code() == ErrorCode::conflict && taken) throw_exists();
         throw;  // something in `together`
     }
+    return committed(id, std::move(record));
+}
+
+template <class T>
+typename Collection<T>::Ptr Collection<T>::put(T record) {
+    const std::string id = Traits::id(record);
+    if (!find_unreadable(id)) return create(std::move(record));
+    Batch batch;
+    stage_overwrite(batch, record);
+    store_.commit(batch);
     return committed(id, std::move(record));
 }
 
@@ -163,7 +237,10 @@ void Collection<T>::remove(std::string_view id, const Batch& together) {
     for (int attempt = 1;; ++attempt) {
         const auto before = slot(id);
         Batch batch;
-        if (before) stage_removal(batch, id, *before);
+        if (before)
+            stage_removal(batch, id, *before);
+        else if (const auto broken = find_unreadable(id))
+            stage_removal(batch, *broken);
         batch.append(together);
         if (batch.empty()) return;
         try {
@@ -198,7 +275,38 @@ void Collection<T>::stage_update(Batch& batch, std::string_view id,
 
 template <class T>
 void Collection<T>::stage_remove(Batch& batch, std::string_view id) const {
-    if (const auto before = slot(id)) stage_removal(batch, id, *before);
+    if (const auto before = slot(id))
+        stage_removal(batch, id, *before);
+    else if (const auto broken = find_unreadable(id))
+        stage_removal(batch, *broken);
+}
+
+template <class T>
+void Collection<T>::stage_overwrite(Batch& batch, const T& record) const {
+    const auto broken = find_unreadable(Traits::id(record));
+    if (!broken) return stage_create(batch, record);
+    stage_copy(batch, *broken);
+    stage_removal(batch, *broken);
+    batch.put(broken->key, detail::encode_record(record));
+    if (const std::string name = Traits::name(record); !name.empty()) batch.put(name_key(name), broken->id);
+}
+
+template <class T>
+void Collection<T>::stage_copy(Batch& batch, const UnreadableRecord& broken) const {
+    const auto entry = store_.get(broken.key);
+    const std::string copy = "unreadable/" + broken.key;
+    for (std::size_t at = 0, piece = 0; entry && at < std::max<std::size_t>(entry->value.size(), 1);
+         ++piece) {
+        const std::string part = entry->value.substr(at, Batch::max_value_bytes);
+        batch.put(piece == 0 ? copy : copy + "/" + std::to_string(piece), part);
+        at += std::max<std::size_t>(part.size(), 1);
+    }
+}
+
+template <class T>
+void Collection<T>::stage_removal(Batch& batch, const UnreadableRecord& broken) {
+    batch.expect(broken.key, broken.revision).remove(broken.key);
+    for (const std::string& name : broken.names) batch.remove(name_key(name));
 }
 
 template <class T>
@@ -225,7 +333,7 @@ void Collection<T>::stage_removal(Batch& batch, std::string_view id, const Slot&
 template <class T>
 typename Collection<T>::Slot Collection<T>::require_slot(std::string_view id) const {
     if (auto found = slot(id)) return std::move(*found);
-    throw Error(ErrorCode::not_found, std::string(Traits::noun) + " not found");
+    throw_absent(id);
 }
 
 template <class T>
@@ -271,6 +379,9 @@ template <class T>
 void Collection<T>::replace(std::string_view id, Ptr& record, Revision revision) {
     const auto found = records_.find(id);
     if (found != records_.end() && found->revision > revision) return;  // loaded newer already
+    if (const auto broken = unreadable_.find(id);
+        broken != unreadable_.end() && broken->second.revision < revision)
+        unreadable_.erase(broken);
     if (observer_) observer_(found == records_.end() ? nullptr : found->record.get(), record.get());
     const std::string name = record ? Traits::name(*record) : std::string();
     if (found != records_.end()) drop_name(*found->record, name);

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "server/routes/routes.h"
+#include "server/routes/unreadable.h"
 
 namespace svc::server {
 
@@ -15,6 +16,7 @@ std::vector<Route> api_routes(const Services& services) {
         std::vector<Route> routes = table(services);
         std::move(routes.begin(), routes.end(), std::back_inserter(all));
     }
+    guard_unreadable(all, services);
     for (Route& route : all) route.max_body = services.limits.max_body;
     return all;
 }

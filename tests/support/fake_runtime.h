@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -32,6 +33,11 @@ class FakeRuntime final : public Runtime {
     void set_fault(const std::string& id, const std::string& reason) {
         faults_.with([&](auto& faults) { faults[id] = reason; });
     }
+    // The same for want of its specification, until remake() gives it one.
+    void lose_specification(const std::string& id, const std::string& reason) {
+        set_fault(id, reason);
+        lost_.with([&](auto& lost) { lost.insert(id); });
+    }
     void add_log(LogFile log) {
         logs_.with([&](auto& logs) { logs.push_back(std::move(log)); });
     }
@@ -44,6 +50,12 @@ class FakeRuntime final : public Runtime {
         check_readable(spec.id);
         last_spec_.with([&](auto& last) { last = spec; });
         inner_.create(spec);
+    }
+    void remake(const ContainerSpec& spec) override {
+        obey("remake");
+        last_spec_.with([&](auto& last) { last = spec; });
+        if (lost_.with([&](auto& lost) { return lost.erase(spec.id) != 0; })) set_fault(spec.id, "");
+        check_readable(spec.id);
     }
     void start(std::string_view id) override {
         obey("start");
@@ -71,6 +83,10 @@ class FakeRuntime final : public Runtime {
     void remove(std::string_view id) override {
         obey("remove");
         inner_.remove(id);
+    }
+    std::optional<ContainerSpec> specification(std::string_view id) override {
+        ContainerSpec last = last_spec();
+        return last.id == id ? std::optional(std::move(last)) : std::nullopt;
     }
     std::optional<ContainerInfo> inspect(std::string_view id) override {
         obey("inspect");
@@ -109,6 +125,7 @@ class FakeRuntime final : public Runtime {
     void set_aside(ContainerInfo& info) const {
         info.fault = fault_of(info.id);
         if (!info.fault.empty()) info.state = ContainerState::unreadable;
+        info.specification_lost = lost_.with([&](const auto& lost) { return lost.contains(info.id); });
     }
     static void await(const std::stop_token& stop) {
         std::mutex mutex;
@@ -128,6 +145,7 @@ class FakeRuntime final : public Runtime {
     std::atomic<bool> held_{false};
     Guarded<std::map<std::string, std::function<void()>>> plans_;
     Guarded<std::map<std::string, std::string, std::less<>>> faults_;
+    Guarded<std::set<std::string, std::less<>>> lost_;
     Guarded<std::vector<LogFile>> logs_;
     Guarded<ContainerSpec> last_spec_;
     Guarded<std::vector<std::vector<std::string>>> commands_;

@@ -58,6 +58,7 @@ void LxcRuntime::create(const ContainerSpec& spec) {
     const ContainerPtr container = containers_.find_or_add(spec.id);
     const ContainerLock lock(container->mutex);
     if (containers_.find(spec.id) != container) return create(spec);  // removed while this call waited
+    if (container->spec_lost) adoption_.remake(*container, spec);
     check_readable(spec.id, *container);
     if (container->exists) return replace_spec(*container, spec);
     Rollback undo;
@@ -70,6 +71,14 @@ void LxcRuntime::create(const ContainerSpec& spec) {
     container->stored = std::move(stored);
     container->exists = container->fresh = true;
     undo.dismiss();
+}
+
+void LxcRuntime::remake(const ContainerSpec& spec) {
+    const ContainerPtr container = containers_.get(spec.id);
+    const ContainerLock lock(container->mutex);
+    if (!container->exists) throw container_not_found(spec.id);
+    if (container->spec_lost) adoption_.remake(*container, spec);
+    check_readable(spec.id, *container);
 }
 
 // A stopped container keeps its files and gets the new address, ports, limits and placed files.
@@ -160,6 +169,7 @@ ContainerInfo LxcRuntime::describe(const std::string& id, const Container& conta
     } else if (!container.fault.empty()) {
         info.state = ContainerState::unreadable;
         info.fault = container.fault;
+        info.specification_lost = container.spec_lost;
     } else {
         info.state = container.started ? ContainerState::stopped : ContainerState::created;
     }
@@ -187,6 +197,14 @@ std::vector<ContainerInfo> LxcRuntime::list() {
     for (const auto& [id, container] : containers_.all())
         if (auto info = inspect(id)) infos.push_back(std::move(*info));
     return infos;
+}
+
+std::optional<ContainerSpec> LxcRuntime::specification(std::string_view text) {
+    const ContainerPtr container = containers_.find(std::string(text));
+    if (!container) return std::nullopt;
+    const ContainerLock lock(container->mutex);
+    if (!container->exists || !container->fault.empty()) return std::nullopt;
+    return container->stored.spec;
 }
 
 // The disk's limit and use are left out while another thread has the container locked.

@@ -40,6 +40,7 @@ class LxcRuntime final : public Runtime {
     void tear_down();
 
     void create(const ContainerSpec& spec) override;
+    void remake(const ContainerSpec& spec) override;
     void start(std::string_view id) override;
     void stop(std::string_view id, Duration grace) override;
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
@@ -47,6 +48,7 @@ class LxcRuntime final : public Runtime {
     void remove(std::string_view id) override;
     std::optional<ContainerInfo> inspect(std::string_view id) override;
     std::vector<ContainerInfo> list() override;
+    std::optional<ContainerSpec> specification(std::string_view id) override;
     std::vector<ContainerUsage> usage() override;
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override;
     std::vector<LogFile> logs(std::string_view id) override;

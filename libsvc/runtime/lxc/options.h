@@ -2,6 +2,7 @@
 // Options of the lxc runtime, set at start-up. docs/svcd.md explains the keys.
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ struct LxcOptions {
     double swap_rate = 1;                  // of its memory, that a container may have swapped out besides
     std::uint64_t bytes_per_file = 16384;  // of its disk; a container may have as many files; 0: no limit
     lxc::IoLimits io = {};                 // of each container
+    // Whether a container without spec.json holds data: one that was made once, as far as records tell, and
+    // is not being removed. Asked at the start, for folders that would be leftovers else. Empty: none does.
+    std::function<bool(const std::string& id)> holds_data;
 };
 
 }  // namespace svc

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/processes/process.h"
 #include "libsvc/runtime/runtime.h"
@@ -16,6 +17,13 @@ struct StoredSpec {
     std::uint32_t project = 0;             // of the disk quota; 0: none
     std::vector<std::string> placed = {};  // where files were placed, ever
 };
+// spec.json is missing or damaged: nothing can be learnt from it any more, unlike one that cannot be read
+// now.
+class LostSpecification : public Error {
+  public:
+    explicit LostSpecification(const std::string& what) : Error(ErrorCode::internal, what) {}
+};
+
 Json to_json(const StoredSpec& stored);
 StoredSpec stored_spec_from_json(const Json& json);
 bool same_container(const ContainerSpec& a, const ContainerSpec& b);  // compares all but the placed files

@@ -92,6 +92,10 @@ bool Content::is_held(const std::string& layer) const {
 // or at the next start.
 void Content::remove_unused(const ContentReferences& used, const std::vector<std::string>& blobs,
                             const std::vector<std::string>& layers) {
+    if (incomplete_()) {
+        log::warning("no package or layer is removed while records that may need it cannot be read");
+        return;
+    }
     for (const std::string& blob : blobs) {
         if (blob.empty() || used.blobs.contains(blob) || !blobs_.contains(blob)) continue;
         blobs_.remove(blob);

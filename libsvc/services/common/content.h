@@ -37,6 +37,9 @@ class Content {
     // The referrer adds the packages and layers that the records of a service refer to at that moment. To be
     // called in the constructor of the service; the records must outlive this object's use.
     void add_referrer(std::function<void(ContentReferences&)> referrer);
+    // While `incomplete` returns true, records may refer to content and cannot tell: nothing is removed. To
+    // be set before the first use.
+    void keep_all_while(std::function<bool()> incomplete) { incomplete_ = std::move(incomplete); }
     // Makes a package visible and runs `store`, which commits the first record that refers to it, as one step
     // against drop() and collect_garbage(). When `store` throws, the package is removed unless something else
     // needs it.
@@ -68,6 +71,7 @@ class Content {
     // calls to the stores, because the two must not overlap.
     std::mutex mutex_;
     std::vector<std::function<void(ContentReferences&)>> referrers_;
+    std::function<bool()> incomplete_ = [] { return false; };
     Guarded<std::map<std::string, std::uint64_t, std::less<>>> holders_;
 };
 

@@ -32,6 +32,17 @@ std::string stored_value(const ConfigPatch& patch) {
     return patch.value;
 }
 
+// "": the value can be used. A key of another version is nobody's to judge; a secret is stored as its hash.
+std::string fault_of(const ConfigRecord& record) {
+    try {
+        const ConfigKey& key = config_key(record.name);
+        if (key.type != ConfigType::secret) check_config_value(key, record.value);
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found) return e.what();
+    }
+    return "";
+}
+
 OperationSpec spec_for(const ConfigRecord& record, std::string requestor) {
     OperationSpec spec;
     spec.kind = kind;
@@ -50,11 +61,16 @@ ConfigService::ConfigService(ConfigRecords& records, const Addons& addons, Engin
     : records_(records), addons_(addons), engine_(engine) {
     handle(kind, [this](const Operation& operation) { return tell_change(operation); });
     handle(earlier_kind, [this](const Operation& operation) { return make_change(operation); });
+    for (const auto& record : records_.list())
+        if (const std::string fault = fault_of(*record); !fault.empty())
+            log::error("stored configuration cannot be used; the default counts",
+                       {{"key", record->name}, {"error", fault}});
 }
 
 ConfigValues ConfigService::values() const {
     Values set;
-    for (const auto& record : records_.list()) set.emplace(record->name, record->value);
+    for (const auto& record : records_.list())
+        if (fault_of(*record).empty()) set.emplace(record->name, record->value);
     return ConfigValues(std::move(set));
 }
 
@@ -115,7 +131,7 @@ void ConfigService::stage(Batch& last, const ConfigRecord& record) {
     else if (records_.find(record.name))
         records_.stage_update(last, record.name, [&](ConfigRecord& stored) { stored = record; });
     else
-        records_.stage_create(last, record);
+        records_.stage_overwrite(last, record);
 }
 
 void ConfigService::tell(const std::string& key) {

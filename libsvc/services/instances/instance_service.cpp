@@ -7,6 +7,7 @@
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/services/common/retry.h"
+#include "libsvc/services/instances/launch/container_spec.h"
 #include "libsvc/services/instances/launch/launch_source.h"
 #include "libsvc/services/instances/repair/unreadable_instances.h"
 
@@ -39,7 +40,8 @@ InstanceService::InstanceService(InstanceServiceParts parts)
                  logs_, boots_, hooks_, failures_, stops_, changes_),
       launcher_({parts_.instances, parts_.runtime, parts_.nodes, parts_.config, parts_.engine, limit_,
                  sessions_, logs_, boots_, failures_, abandoned_, changes_}),
-      repair_(parts_.instances, parts_.runtime, parts_.engine, *timer_, changes_),
+      repair_(parts_.instances, parts_.runtime, parts_.engine, *timer_, changes_,
+              [this](const Instance& instance) { return launcher_.specification(instance); }),
       reports_(parts_.instances, parts_.engine, parts_.clock, boots_, hooks_, repair_),
       reconciler_(parts_.instances, parts_.runtime, parts_.engine, parts_.clock, boot_clock_,
                   parts_.options.linger, boots_, repair_, reports_, deletions_),
@@ -49,9 +51,27 @@ InstanceService::InstanceService(InstanceServiceParts parts)
     const auto instances = parts_.instances.list();
     parts_.nodes.adopt(instances);
     for (const auto& instance : instances) parts_.content.hold_layers(instance->layers);
+    for (const auto& broken : parts_.instances.unreadable()) adopt_unreadable(broken.id);
     register_kinds();
     parts_.nodes.on_forced_removal([this](const std::string& node) { deletions_.remove_all_on(node); });
     parts_.runtime.on_event([this](const RuntimeEvent& event) { reconciler_.on_runtime_event(event); });
+}
+
+// Its guest may run: nobody else may get its address and ports.
+void InstanceService::adopt_unreadable(const std::string& id) {
+    const auto container = parts_.runtime.specification(id);
+    if (!container) return;
+    const Instance instance = instance_like(*container, parts_.nodes.local_name());
+    parts_.nodes.adopt({std::make_shared<const Instance>(instance)});
+}
+
+void InstanceService::clear_unreadable(const std::string& id) {
+    parts_.runtime.remove(id);
+    Instance instance;
+    instance.id = InstanceId(id);
+    instance.node = parts_.nodes.local_name();
+    parts_.nodes.release_all(instance);
+    logs_.remove(id);
 }
 
 // First whoever calls the parts from a thread of its own.

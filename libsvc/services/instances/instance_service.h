@@ -69,6 +69,8 @@ class InstanceService {
     // `status`: running or stopped. Throws invalid_argument where the instance's state does not allow it.
     Started set_desired_status(std::string_view id, std::string_view status, bool no_wait, PathWord word,
                                const std::string& requestor);
+    // Removes what is left of an instance whose record cannot be read: its container, logs and reservations.
+    void clear_unreadable(const std::string& id);
     // Protects the instance from deletion by anybody, or no longer. The operation has nothing to wait for.
     Started protect(std::string_view id, bool wanted, PathWord word, const std::string& requestor);
     // The artifacts that the instance of a token may fetch: those of its packages.
@@ -90,6 +92,7 @@ class InstanceService {
 
   private:
     void register_kinds();
+    void adopt_unreadable(const std::string& id);
     Started launch_once(const InstanceCreate& request, bool no_wait, PathWord word,
                         const std::string& requestor);
     void check_name_is_free(const std::string& name) const;

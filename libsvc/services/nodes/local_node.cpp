@@ -62,7 +62,7 @@ void register_local_node(Nodes& nodes, const NodeServiceOptions& options, const 
     node.cpu_allocation_rate = options.cpu_allocation_rate;
     node.memory_allocation_rate = options.memory_allocation_rate;
     take_over(node, capacity, gpus);
-    nodes.create(std::move(node));
+    nodes.put(std::move(node));
     log::info("node registered", {{"node", options.local_name}, {"runtime", capacity.runtime}});
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
 
 namespace svc {
 
@@ -57,8 +58,13 @@ bool holds_nothing(const Instance& instance) {
 }  // namespace
 
 NodeReservations::NodeReservations(NodeReservationsParts parts) : parts_(parts) {
-    for (const auto& node : parts_.nodes.list())
-        ledgers_.try_emplace(node->name, node->subnet, parts_.first_port, parts_.last_port);
+    for (const auto& node : parts_.nodes.list()) {
+        try {
+            ledgers_.try_emplace(node->name, node->subnet, parts_.first_port, parts_.last_port);
+        } catch (const Error& e) {  // its record makes no sense: nothing is placed there
+            log::error("node cannot be used", {{"node", node->name}, {"error", e.what()}});
+        }
+    }
 }
 
 void NodeReservations::adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {

@@ -36,7 +36,7 @@ std::string load_or_make_secret(const std::filesystem::path& file) {
     if (!std::filesystem::exists(file)) write_file_atomically(file, random_bytes(secret_bytes));
     std::string secret = read_file(file);
     if (secret.size() != secret_bytes)
-        throw Error(ErrorCode::internal, "the secret of instance tokens is damaged");
+        throw Error(ErrorCode::internal, "tokens.key is damaged: it holds the secret of instance tokens");
     return secret;
 }
 

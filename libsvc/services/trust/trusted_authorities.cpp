@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
 #include "libsvc/net/tls/x509.h"
 
 namespace svc {
@@ -14,9 +15,15 @@ constexpr std::size_t max_known = 4096;
 }  // namespace
 
 TrustedAuthorities::TrustedAuthorities(const std::vector<std::shared_ptr<const Certificate>>& certificates) {
-    for (const auto& certificate : certificates)
-        if (certificate->is_authority)
+    for (const auto& certificate : certificates) {
+        if (!certificate->is_authority) continue;
+        try {
             authorities_.push_back({certificate, parse_x509(certificate->pem).der});
+        } catch (const Error& e) {
+            log::error("trusted authority cannot be read and is not trusted",
+                       {{"certificate", certificate->fingerprint}, {"error", e.what()}});
+        }
+    }
 }
 
 std::shared_ptr<const SignedCertificate> TrustedAuthorities::look_up(const std::string& fingerprint,

@@ -17,8 +17,11 @@ Error sqlite_error(sqlite3* database, int result) {
         return {ErrorCode::exhausted, "the state database cannot grow: no space left on device"};
     if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
         return {ErrorCode::busy, "the state database is in use by another process"};
+    const char* const file = database != nullptr ? sqlite3_db_filename(database, "main") : nullptr;
+    const std::string name = file != nullptr ? std::filesystem::path(file).filename().string() : "";
     const std::string reason = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(result);
-    return {ErrorCode::internal, "state database: " + reason};
+    const bool damaged = primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
+    return {ErrorCode::internal, "state database " + name + (damaged ? " is damaged: " : ": ") + reason};
 }
 
 }  // namespace
@@ -30,11 +33,17 @@ void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const noexce
     sqlite3_finalize(statement);
 }
 
-SqliteConnection::SqliteConnection(const std::filesystem::path& file) {
+SqliteConnection::SqliteConnection(const std::filesystem::path& file)
+    : SqliteConnection(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {}
+
+SqliteConnection SqliteConnection::read_only(const std::filesystem::path& file) {
+    return {file, SQLITE_OPEN_READONLY};
+}
+
+// Each connection is used under a lock of ours or by one thread.
+SqliteConnection::SqliteConnection(const std::filesystem::path& file, int mode) {
     sqlite3* database = nullptr;
-    // Each connection is used under a lock of ours or by one thread.
-    const int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    const int flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     const int result = sqlite3_open_v2(file.c_str(), &database, flags, nullptr);
     database_.reset(database);
     if (result != SQLITE_OK) throw sqlite_error(database, result);
@@ -110,6 +119,10 @@ std::string SqliteStatement::column_text(int index) const {
 
 std::uint64_t SqliteStatement::column_int(int index) const {
     return static_cast<std::uint64_t>(sqlite3_column_int64(statement_.get(), index));
+}
+
+bool SqliteStatement::is_null(int index) const {
+    return sqlite3_column_type(statement_.get(), index) == SQLITE_NULL;
 }
 
 void SqliteStatement::reset() noexcept {

@@ -17,6 +17,8 @@ namespace svc {
 class SqliteConnection {
   public:
     explicit SqliteConnection(const std::filesystem::path& file);
+    // Changes nothing; the file must exist. Others may write meanwhile.
+    static SqliteConnection read_only(const std::filesystem::path& file);
     void execute(const char* sql);  // statements without results, or whose results do not matter
     std::int64_t query_int(const char* sql);
     bool in_transaction() const noexcept;
@@ -24,6 +26,7 @@ class SqliteConnection {
     sqlite3* handle() const noexcept { return database_.get(); }
 
   private:
+    SqliteConnection(const std::filesystem::path& file, int flags);
     struct Close {
         void operator()(sqlite3* database) const noexcept;
     };
@@ -42,6 +45,7 @@ class SqliteStatement {
     std::string column_text(int index) const;
     std::uint64_t column_int(int index) const;
     void reset() noexcept;
+    bool is_null(int index) const;
 
   private:
     void check(int result) const;

@@ -66,6 +66,26 @@ TEST_CASE_METHOD(ContentFixture, "what is dropped goes when nobody refers to it 
     CHECK_FALSE(layers.contains("l"));
 }
 
+TEST_CASE_METHOD(PackageFixture, "nothing is removed while a record that may need it cannot be read") {
+    auto uploaded = package();
+    const std::string digest = uploaded.info.digest;
+    uploaded.blob->commit();
+    layers.add("l", blobs.path(digest), {});
+    sqlite.commit(Batch().put("images/broken", "{"));
+    restart();
+    life->content.collect_garbage();
+    life->content.drop({digest}, {"l"});
+    CHECK(blobs.contains(digest));
+    CHECK(layers.contains("l"));
+    const auto removal = life->management.unreadable().remove("images/", "broken", "test");
+    REQUIRE(removal);
+    CHECK(wait(*removal)->err.empty());
+    CHECK(life->management.unreadable().list().empty());
+    life->content.collect_garbage();
+    CHECK_FALSE(blobs.contains(digest));
+    CHECK_FALSE(layers.contains("l"));
+}
+
 TEST_CASE_METHOD(ContentFixture, "a held layer stays until the last holder drops it") {
     layer("l");
     content().hold_layers({"l", "other"});

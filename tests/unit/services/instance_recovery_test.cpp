@@ -236,6 +236,61 @@ TEST_CASE_METHOD(InstanceFixture,
     }
 }
 
+TEST_CASE_METHOD(InstanceFixture,
+                 "a container that has lost its specification gets it from the instance's record") {
+    const std::string up = launched();
+    const std::string down = launched();
+    wait(instances().set_desired_status(down, "stopped", false, PathWord::containers, "test"));
+    const std::string address = records().get(up)->address;
+    end_life();
+    for (const std::string& one : {up, down}) runtime.lose_specification(one, "spec.json is empty");
+    restart();
+    instances().reconciler().reconcile();
+    settle(up);
+    CHECK(status(up) == InstanceStatus::running);
+    CHECK(records().get(up)->address == address);
+    settle(down);
+    CHECK(status(down) == InstanceStatus::stopped);
+    CHECK(runtime.inspect(up)->state == ContainerState::running);
+    CHECK(runtime.inspect(down)->state == ContainerState::stopped);
+    const auto last = runtime.last_spec();
+    CHECK((last.id == up || last.id == down));
+    CHECK(last.layers == *records().get(last.id)->layers);
+}
+
+TEST_CASE_METHOD(InstanceFixture,
+                 "a container that was set aside for its lost specification comes back with it") {
+    const std::string id = launched();
+    runtime.before("remake", [] { throw Error(ErrorCode::exhausted, "no space left on device"); });
+    runtime.lose_specification(id, "spec.json is empty");
+    instances().reconciler().reconcile();
+    await_told(id, "failed");
+    settle(id);
+    CHECK(records().get(id)->error_message == "container cannot be read: spec.json is empty");
+    runtime.before("remake", nullptr);
+    instances().reconciler().reconcile();
+    await_told(id, "running");
+    settle(id);
+    CHECK(status(id) == InstanceStatus::running);
+    CHECK(records().get(id)->error_message.empty());
+}
+
+TEST_CASE_METHOD(InstanceFixture, "a container whose record cannot be read runs on and keeps its address") {
+    const std::string id = launched();
+    const std::string address = records().get(id)->address;
+    end_life();
+    sqlite.commit(Batch().put("instances/" + id, "{"));
+    begin_life();
+    instances().reconciler().reconcile();
+    CHECK(simulated.inspect(id)->state == ContainerState::running);
+    CHECK(records().get(launched())->address != address);
+    const auto removal = life->management.unreadable().remove("instances/", id, "test");
+    REQUIRE(removal);
+    CHECK(wait(*removal)->err.empty());
+    CHECK_FALSE(simulated.inspect(id));
+    CHECK(records().get(launched())->address == address);
+}
+
 TEST_CASE_METHOD(InstanceFixture, "a container that cannot be read and has no record is nobody's to remove") {
     ContainerSpec stray;
     stray.id = "stray";

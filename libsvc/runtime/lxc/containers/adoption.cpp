@@ -7,6 +7,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/presence.h"
 
 namespace svc::lxc {
 
@@ -61,14 +62,23 @@ void Adoption::adopt_later(const std::string& id, const ContainerPtr& container)
 }
 
 // At start-up, a folder without spec.json is a leftover: the container was never finished, or is half
-// removed. Where spec.json could not be read before, its absence proves nothing.
+// removed. Where spec.json could not be read before, or records tell of data in it, its absence proves
+// nothing.
+bool Adoption::is_leftover(const std::string& id, const Container& container) const {
+    const auto& holds_data = host_.options().holds_data;
+    return container.fault.empty() && !(holds_data && is_there(host_.layout().upper(id)) && holds_data(id));
+}
+
 void Adoption::try_adopting(const std::string& id, Container& container) {
     try {
         auto stored = host_.read_spec(id);
-        if (!stored && container.fault.empty()) return remove_leftover(id);
-        if (!stored) throw Error(ErrorCode::internal, "spec.json is missing");
+        if (!stored && is_leftover(id, container)) return remove_leftover(id);
+        if (!stored) throw LostSpecification("spec.json is missing");
         adopt_readable(id, container, std::move(*stored));
         clear_fault(container);
+    } catch (const LostSpecification& e) {
+        set_fault(id, container, e.what());
+        container.spec_lost = true;
     } catch (const std::exception& e) {
         set_fault(id, container, e.what());
     }
@@ -122,12 +132,22 @@ void Adoption::set_fault(const std::string& id, Container& container, const std:
         log::error("container cannot be read and is left as it is", {{"container", id}, {"error", reason}});
     if (container.fault.empty()) host_.layers().claim_all();
     container.fault = reason;
+    container.spec_lost = false;
     container.stored.spec.id = id;
     container.exists = true;
 }
 
 void Adoption::clear_fault(Container& container) {
     if (!std::exchange(container.fault, {}).empty()) host_.layers().release_all();
+    container.spec_lost = false;
+}
+
+void Adoption::remake(Container& container, const ContainerSpec& spec) {
+    host_.remake_spec(spec);
+    try_adopting(spec.id, container);
+    check_readable(spec.id, container);
+    log::warning("spec.json of a container was lost and is made anew", {{"container", spec.id}});
+    if (runs_.supervisor().find(spec.id)) host_.forward_ports(container.stored.spec);
 }
 
 void Adoption::kill(const std::string& id) {

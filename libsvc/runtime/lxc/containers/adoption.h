@@ -22,6 +22,8 @@ class Adoption {
     // Both with the container locked. kill(): ends whatever of an unreadable container can be found.
     void kill(const std::string& id);
     void clear_fault(Container& container);
+    // Makes a container readable again whose specification is lost. Throws what keeps it unreadable.
+    void remake(Container& container, const ContainerSpec& spec);
 
   private:
     void adopt(const std::string& id);
@@ -33,6 +35,7 @@ class Adoption {
     void follow(const std::string& id, const Container& container, const RunRecord& run);
     void remove_leftover(const std::string& id);
     void set_fault(const std::string& id, Container& container, const std::string& reason);
+    bool is_leftover(const std::string& id, const Container& container) const;
 
     Host& host_;
     ContainerTable& containers_;

@@ -17,11 +17,12 @@ namespace svc::lxc {
 struct Container {
     std::mutex mutex;
     StoredSpec stored;
-    bool exists = false;    // made and not removed
-    bool started = false;   // at least once since it was made
-    bool fresh = false;     // made by this daemon, and not started yet: nothing of it can run
-    std::string fault;      // why it is unreadable; "": it is readable
-    unsigned attempts = 0;  // to adopt it, while it is unreadable
+    bool exists = false;     // made and not removed
+    bool started = false;    // at least once since it was made
+    bool fresh = false;      // made by this daemon, and not started yet: nothing of it can run
+    std::string fault;       // why it is unreadable; "": it is readable
+    bool spec_lost = false;  // it is unreadable because spec.json is missing or damaged
+    unsigned attempts = 0;   // to adopt it, while it is unreadable
     // Its disk is being copied, which takes long: it has stopped, and `mutex` is held. Read without the lock.
     std::atomic<bool> copying{false};
     std::shared_ptr<RunHandles> once;  // the command of run_once(); who takes it out of here ends the command

@@ -88,6 +88,14 @@ void Quota::limit(std::uint32_t project, const std::vector<std::filesystem::path
         throw system_error("cannot set a disk limit", errno);
 }
 
+std::uint32_t Quota::project_of(const std::filesystem::path& folder) const {
+    if (!enforced_) return 0;
+    fsxattr attributes{};
+    if (::ioctl(open_directory(folder).get(), FS_IOC_FSGETXATTR, &attributes) != 0)
+        throw system_error("cannot read a disk quota", errno);
+    return attributes.fsx_projid;
+}
+
 std::optional<std::uint64_t> Quota::used(std::uint32_t project) const {
     if (!enforced_ || project == 0) return std::nullopt;
     const FileDescriptor fd(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

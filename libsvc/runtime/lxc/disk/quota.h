@@ -23,6 +23,7 @@ class Quota {
     // Puts the empty `folders`, and all that will be made in them, into the project and sets its limit.
     void limit(std::uint32_t project, const std::vector<std::filesystem::path>& folders,
                std::uint64_t bytes) const;
+    std::uint32_t project_of(const std::filesystem::path& folder) const;  // 0: none, or not enforced
     std::optional<std::uint64_t> used(
         std::uint32_t project) const;           // bytes; nothing: the file system does not count
     void release(std::uint32_t project) const;  // after the folders are gone; does not throw

@@ -80,6 +80,16 @@ std::optional<ProcessId> read_process(const std::filesystem::path& file) {
     return process;
 }
 
+StoredSpec parse_spec(const std::string& text) {
+    if (text.find_first_not_of('\0') == std::string::npos) throw LostSpecification("spec.json is empty");
+    try {
+        return with_context("spec.json", [&] { return stored_spec_from_json(Json::parse(text)); });
+    } catch (const Error& e) {
+        if (e.code() == ErrorCode::unsupported) throw;  // of a newer version
+        throw LostSpecification(e.what());
+    }
+}
+
 NetworkOptions network_options(const LxcOptions& options) {
     return {options.bridge,  options.subnet,         options.bridge_mtu,
             options.address, options.public_address, options.guest_ports,
@@ -396,11 +406,21 @@ void Host::remove_files(const StoredSpec& stored) {
 std::optional<StoredSpec> Host::read_spec(const std::string& id) const {
     const auto text = read_if_there(layout().spec(id));
     if (!text) return std::nullopt;
-    if (text->empty()) throw Error(ErrorCode::internal, "spec.json is empty");
-    StoredSpec stored = with_context("spec.json", [&] { return stored_spec_from_json(Json::parse(*text)); });
+    StoredSpec stored = parse_spec(*text);
     if (stored.spec.id != id)
         throw Error(ErrorCode::internal, "spec.json is of container " + quoted(stored.spec.id));
     return stored;
+}
+
+// What was placed is told by the specification; the files are in the container.
+void Host::remake_spec(const ContainerSpec& spec) const {
+    const std::filesystem::path file = layout().spec(spec.id);
+    StoredSpec stored{spec, quota_.project_of(layout().upper(spec.id)), {"/etc/hostname"}};
+    for (const PlacedFile& placed : spec.files) stored.placed.push_back(placed.path);
+    const std::filesystem::path kept = file.native() + ".damaged";
+    if (is_there(file) && ::rename(file.c_str(), kept.c_str()) != 0)
+        throw system_error("cannot keep the damaged spec.json", errno);
+    write_file_atomically(file, to_json(stored).dump());
 }
 
 // A damaged run.json counts as none: only a power failure damages it, and nothing runs after one.

@@ -52,9 +52,11 @@ class Host {
     // Makes the disk of a container that does not run a copy of the layer `name`.
     void restore(const StoredSpec& stored, const std::string& name, const std::stop_token& stop);
 
-    // Nothing: the container was never finished, or is half removed. Throws when the file exists and cannot
-    // be read.
+    // Nothing: the container was never finished, or is half removed. Throws LostSpecification for a damaged
+    // file, Error when the file exists and cannot be read.
     std::optional<StoredSpec> read_spec(const std::string& id) const;
+    // Writes spec.json anew for a container that has lost it. The damaged file is kept beside it.
+    void remake_spec(const ContainerSpec& spec) const;
     std::optional<RunRecord> read_run(const std::string& id) const;
     std::optional<ProcessId> read_agent(
         const std::string& id) const;  // the agent that was started last, if it runs

@@ -48,6 +48,25 @@ ContainerSpec container_spec(const Instance& instance, const AgentSession& sessi
     return spec;
 }
 
+Instance instance_like(const ContainerSpec& spec, const std::string& node) {
+    Instance instance;
+    instance.id = InstanceId(spec.id);
+    instance.node = node;
+    instance.status = InstanceStatus::running;
+    instance.address = spec.address;
+    instance.resources.cpus = static_cast<int>(spec.cpus);
+    instance.resources.memory = spec.memory_bytes;
+    instance.resources.disk = spec.disk_bytes;
+    for (const PortForward& forward : spec.forwards) {
+        ServiceEntry service;
+        service.port = forward.port;
+        service.port_end = static_cast<std::uint16_t>(forward.port + forward.count - 1);
+        service.node_port = forward.node_port;
+        instance.services.push_back(std::move(service));
+    }
+    return instance;
+}
+
 std::vector<std::string> end_command(int exit_code) {
     return {agent_program, "--after", "--exit-code", std::to_string(exit_code)};
 }

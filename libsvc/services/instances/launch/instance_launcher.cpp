@@ -197,10 +197,13 @@ void InstanceLauncher::release(const LaunchPtr& launch) {
 // A container that exists is made what the specification says.
 void InstanceLauncher::create_container(const LaunchPtr& launch) {
     throw_if_stopped(launch->context);
-    const bool pin_cpus = parts_.config.text("cpu.limit_mode") == "pinning";
-    const Instance& planned = launch->planned;
-    parts_.runtime.create(container_spec(planned, parts_.sessions.make(planned), pin_cpus));
+    parts_.runtime.create(specification(launch->planned));
     failpoint("launch.created");
+}
+
+ContainerSpec InstanceLauncher::specification(const Instance& instance) const {
+    const bool pin_cpus = parts_.config.text("cpu.limit_mode") == "pinning";
+    return container_spec(instance, parts_.sessions.make(instance), pin_cpus);
 }
 
 // From here on the guest's report, its end, the timeout or a cancellation completes the operation, whichever

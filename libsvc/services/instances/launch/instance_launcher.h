@@ -43,6 +43,7 @@ class InstanceLauncher {
     OperationResult run_start(OperationContext& context);
     OperationResult undo_launch(const Operation& operation, const Error& error);
     OperationResult undo_start(const Operation& operation, const Error& error);
+    ContainerSpec specification(const Instance& instance) const;  // of its container
 
   private:
     // One pass through the steps.

@@ -10,10 +10,11 @@ struct FoundContainer {
     bool exists = false;
     bool runs = false;
     bool unreadable = false;
+    bool specification_lost = false;
 
     static FoundContainer of(const ContainerInfo& container) {
         return {true, container.state == ContainerState::running,
-                container.state == ContainerState::unreadable};
+                container.state == ContainerState::unreadable, container.specification_lost};
     }
     static FoundContainer look(Runtime& runtime, std::string_view id) {
         const auto container = runtime.inspect(id);

@@ -91,10 +91,12 @@ void InstanceReconciler::reconcile() {
 }
 
 // A container is made after its record and removed before it, so one without a record belongs to no instance.
-// One that cannot be read may be more than that, and is left to the operator.
+// One that cannot be read, or whose record cannot be read, may be more than that, and is left to the
+// operator.
 void InstanceReconciler::remove_strangers(const std::vector<ContainerInfo>& containers) {
     for (const ContainerInfo& container : containers) {
         if (instances_.find(container.id) || container.state == ContainerState::unreadable) continue;
+        if (instances_.find_unreadable(container.id)) continue;
         try {
             runtime_.remove(container.id);
             log::warning("container without a record removed", {{"container", container.id}});

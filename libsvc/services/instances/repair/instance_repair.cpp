@@ -1,5 +1,8 @@
 #include "libsvc/services/instances/repair/instance_repair.h"
 
+#include <utility>
+
+#include "libsvc/base/log.h"
 #include "libsvc/services/instances/repair/unreadable_instances.h"
 
 namespace svc {
@@ -11,8 +14,13 @@ constexpr Duration check_pause = std::chrono::seconds(1);
 }  // namespace
 
 InstanceRepair::InstanceRepair(Instances& instances, Runtime& runtime, Engine& engine, Timer& timer,
-                               InstanceChanges& changes)
-    : instances_(instances), runtime_(runtime), engine_(engine), timer_(timer), changes_(changes) {}
+                               InstanceChanges& changes, Specify specify)
+    : instances_(instances),
+      runtime_(runtime),
+      engine_(engine),
+      timer_(timer),
+      changes_(changes),
+      specify_(std::move(specify)) {}
 
 void InstanceRepair::start_or_check(const char* kind, const InstanceWork& work) {
     if (engine_.claimed(instance_claim(work.instance)) || !start_repair(engine_, kind, work))
@@ -79,7 +87,7 @@ void InstanceRepair::repair_unfinished(const Instance& instance) {
 // last.
 bool InstanceRepair::waits_to_be_read(const Instance& instance, const FoundContainer& found) {
     if (instance.type == InstanceType::base || instance.status == InstanceStatus::deleted) return false;
-    if (found.unreadable != is_set_aside(instance))
+    if (found.unreadable != is_set_aside(instance) || found.specification_lost)
         start("instance.recheck", {.instance = instance.id.str()});
     return found.unreadable || is_set_aside(instance);
 }
@@ -88,11 +96,26 @@ OperationResult InstanceRepair::run_recheck(OperationContext& context) {
     const auto instance = instances_.find(InstanceWork::of(context.operation()).instance);
     if (!instance || instance->status == InstanceStatus::deleted) return {};
     const std::string id = instance->id.str();
-    const auto container = runtime_.inspect(id);
+    auto container = runtime_.inspect(id);
+    if (container && container->specification_lost && remake_container(*instance))
+        container = runtime_.inspect(id);
     const std::string& requestor = context.operation().requestor;
     if (container && container->state == ContainerState::unreadable)
         return set_aside(changes_, *instance, container->fault, requestor);
+    if (!is_set_aside(*instance)) check_later(id);
     return take_back(changes_, *instance, requestor, [this, id] { check_later(id); });
+}
+
+// The record of the instance tells all that its container was made with.
+bool InstanceRepair::remake_container(const Instance& instance) {
+    try {
+        runtime_.remake(specify_(instance));
+        return true;
+    } catch (const std::exception& e) {
+        log::error("specification of a container cannot be made anew",
+                   {{"container", instance.id.str()}, {"error", e.what()}});
+        return false;
+    }
 }
 
 }  // namespace svc

@@ -1,6 +1,7 @@
 #pragma once
 // Looks at one instance and its container, and starts the operation that brings the two together again. The
 // operation claims the instance like every other, and looks again once it holds it.
+#include <functional>
 #include <set>
 #include <string>
 
@@ -15,8 +16,10 @@ namespace svc {
 // Thread-safe.
 class InstanceRepair {
   public:
+    // `specify`: what the container of an instance is made with.
+    using Specify = std::function<ContainerSpec(const Instance&)>;
     InstanceRepair(Instances& instances, Runtime& runtime, Engine& engine, Timer& timer,
-                   InstanceChanges& changes);
+                   InstanceChanges& changes, Specify specify);
     // Starts `kind` now, or, while another operation holds the instance, looks at the instance after that.
     void start_or_check(const char* kind, const InstanceWork& work);
     // Looks at the instance in a second, and again while an operation holds it. However often this is called,
@@ -27,6 +30,7 @@ class InstanceRepair {
 
   private:
     bool waits_to_be_read(const Instance& instance, const FoundContainer& found);
+    bool remake_container(const Instance& instance);
     void start(const char* kind, const InstanceWork& work);
     void fail_interrupted(const std::string& id);
     void repair_unfinished(const Instance& instance);
@@ -36,6 +40,7 @@ class InstanceRepair {
     Engine& engine_;
     Timer& timer_;
     InstanceChanges& changes_;
+    const Specify specify_;
     Guarded<std::set<std::string>> due_;  // instances that check_later() looks at soon
 };
 

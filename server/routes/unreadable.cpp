@@ -1,0 +1,57 @@
+#include "server/routes/unreadable.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "libsvc/base/error.h"
+#include "server/http/query.h"
+#include "server/http/response.h"
+
+namespace svc::server {
+
+namespace {
+
+struct Place {
+    std::string_view path;
+    std::string_view capture;  // of the path: the object's id or name
+    std::string_view prefix;   // of its key in the store
+};
+
+constexpr std::array places{
+    Place{"/1.0/addons/{name}", "name", "addons/"},
+    Place{"/1.0/applications/{id}", "id", "applications/"},
+    Place{"/1.0/certificates/{fingerprint}", "fingerprint", "certificates/"},
+    Place{"/1.0/certificates/tokens/{id}", "id", "join_tokens/"},
+    Place{"/1.0/containers/{id}", "id", "instances/"},
+    Place{"/1.0/images/{id}", "id", "images/"},
+    Place{"/1.0/instances/{id}", "id", "instances/"},
+    Place{"/1.0/instances/{id}/snapshots/{snapshot}", "snapshot", "snapshots/"},
+    Place{"/1.0/nodes/{name}", "name", "nodes/"},
+    Place{"/1.0/operations/{id}", "id", "operations/"},
+};
+
+Handler guarded(const Services& services, const Place& place, const Route& route) {
+    return [&unreadable = services.management.unreadable(), place, method = route.method,
+            next = route.handler](Request& request) {
+        const std::string& id = request.params.at(std::string(place.capture));
+        const auto record = unreadable.find(place.prefix, id);
+        if (!record) return next(request);
+        if (method == Method::delete_)
+            if (const auto started = unreadable.remove(place.prefix, id, requestor(request)))
+                return async(**started);
+        throw Error(ErrorCode::internal, "record cannot be read: " + record->reason);
+    };
+}
+
+}  // namespace
+
+void guard_unreadable(std::vector<Route>& routes, const Services& services) {
+    for (Route& route : routes) {
+        const auto place = std::ranges::find(places, std::string_view(route.path), &Place::path);
+        if (place != places.end() && route.access == Access::trusted)
+            route.handler = guarded(services, *place, route);
+    }
+}
+
+}  // namespace svc::server
