@@ -9,7 +9,7 @@ Invocation read_options(int argc, const char* const* argv, const std::filesystem
     Options& options = invocation.options;
     process::CommandLine line{
         "svcd",
-        "instance management service",
+        "instance management service; svcd check, recover, export, import: tools for a state directory",
         default_config,
         process::bind(settings(), options),
         {{"--check-config", "check flags and file, then exit", options.check_only},

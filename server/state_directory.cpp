@@ -26,23 +26,23 @@ std::filesystem::path find_agent_sockets(const std::filesystem::path& root) {
 
 }  // namespace
 
-StateDirectory::StateDirectory(const std::filesystem::path& root) : root_(std::filesystem::absolute(root)) {
+StateDirectory::StateDirectory(const std::filesystem::path& given) : StatePaths(given) {
     // An instance's root, an ordinary user out here, passes through on its way to its files; it cannot list
     // anything.
-    process::make_folder(root_, 0711);
-    lock_ = process::lock_state(root_, "svcd");
-    for (const auto& folder : {blobs(), logs(), registry(), root_ / "server"})
+    process::make_folder(root(), 0711);
+    lock_ = process::lock_state(root(), "svcd");
+    for (const auto& folder : {blobs(), logs(), registry(), root() / "server"})
         process::make_folder(folder, 0700);
-    for (const auto& folder : {root_, registry(), root_ / "server"}) remove_unfinished_files(folder);
+    for (const auto& folder : {root(), registry(), root() / "server"}) remove_unfinished_files(folder);
     settle_agent_sockets();
 }
 
 // A folder of an earlier version, which running instances have mounted, becomes the one with the secret name.
 void StateDirectory::settle_agent_sockets() {
     const std::filesystem::path known = agent_socket().parent_path();
-    agent_sockets_ = find_agent_sockets(root_);
+    agent_sockets_ = find_agent_sockets(root());
     if (agent_sockets_.empty()) {
-        agent_sockets_ = root_ / (std::string(agent_prefix) + to_hex(random_bytes(16)));
+        agent_sockets_ = root() / (std::string(agent_prefix) + to_hex(random_bytes(16)));
         if (::rename(known.c_str(), agent_sockets_.c_str()) != 0 && errno != ENOENT)
             throw system_error("cannot rename the folder of the instances' socket", errno);
     }

@@ -63,12 +63,18 @@ void ArchiveWriter::Free::operator()(archive* writer) const {
     archive_write_free(writer);
 }
 
-ArchiveWriter::ArchiveWriter() : archive_(archive_write_new()) {
+void ArchiveWriter::compress(Compression compression) {
     archive* const writer = archive_.get();
-    if (writer == nullptr) throw Error(ErrorCode::internal, "cannot write the archive: out of memory");
+    if (compression == Compression::zstd) return check(archive_write_add_filter_zstd(writer));
     check(archive_write_add_filter_gzip(writer));
     check(archive_write_set_filter_option(writer, "gzip", "compression-level", "1"));
     check(archive_write_set_filter_option(writer, "gzip", "timestamp", nullptr));
+}
+
+ArchiveWriter::ArchiveWriter(Compression compression) : archive_(archive_write_new()) {
+    archive* const writer = archive_.get();
+    if (writer == nullptr) throw Error(ErrorCode::internal, "cannot write the archive: out of memory");
+    compress(compression);
     check(archive_write_set_format_pax_restricted(writer));
     archive_write_set_bytes_in_last_block(writer, 1);
     const auto write = [](archive* of, void* self, const void* bytes, std::size_t size) -> la_ssize_t {

@@ -1,11 +1,12 @@
 #pragma once
-// Makes a gzip tarball in memory, piece by piece; libarchive does the encoding. The caller takes the bytes
-// while they are made, so memory use is constant.
+// Makes a gzip or zstd tarball in memory, piece by piece; libarchive does the encoding. The caller takes the
+// bytes while they are made, so memory use is constant.
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "libsvc/formats/archive.h"
 #include "libsvc/formats/archive_entry.h"
 
 struct archive;
@@ -16,7 +17,7 @@ namespace svc {
 // extended attributes. One thread at a time. Throws internal "cannot write the archive: ...".
 class ArchiveWriter {
   public:
-    ArchiveWriter();
+    explicit ArchiveWriter(Compression compression = Compression::gzip);  // or zstd
     ~ArchiveWriter();
     ArchiveWriter(const ArchiveWriter&) = delete;
     ArchiveWriter& operator=(const ArchiveWriter&) = delete;
@@ -34,6 +35,7 @@ class ArchiveWriter {
         void operator()(archive* writer) const;
     };
     void check(int result) const;
+    void compress(Compression compression);
     static long append(archive* writer, void* self, const void* bytes, std::size_t size);
 
     std::string made_;

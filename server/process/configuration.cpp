@@ -91,6 +91,8 @@ void add_flags(CLI::App& app, const CommandLine& line, Given& given) {
     app.add_option("--config", given.config, "YAML file, default " + line.default_config.string())
         ->type_name("FILE");
     for (const Switch& known : line.switches) app.add_flag(known.name, known.given, known.help);
+    for (const Text& text : line.texts)
+        app.add_option(text.name, text.value, text.help)->required(text.required);
     for (const Key& key : line.keys) add_flag(app, key, given);
 }
 

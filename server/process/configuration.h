@@ -53,12 +53,20 @@ struct Switch {
     bool& given;
 };
 
+// A flag with a value, or an argument without a flag, that is no setting.
+struct Text {
+    std::string name, help;  // "--format"; "FILE"
+    std::string& value;
+    bool required = false;
+};
+
 struct CommandLine {
     std::string program, description;
     std::filesystem::path default_config;  // is read where it exists and no --config is given
     std::vector<Key> keys;
     std::vector<Switch> switches;
     std::filesystem::path config = {};  // what was read; "": none
+    std::vector<Text> texts = {};
 };
 // Applies the file and the flags to the options. Throws invalid_argument naming the flag, or file, line and
 // key. Returns an exit status when the program must end: after --help, or for a wrong command line.

@@ -9,11 +9,12 @@ ROOMS = {
         "process": ("what svcd, svc-gateway and svc-metrics are as processes: signals, flags, configuration, sockets", []),
         "http": ("what an HTTP service of ours does with each request before and after its route", ["process"]),
         "metrics": ("the figures of the cluster and of hypervisors", ["process", "http"]),
+        "state": ("tools for a state directory: check, recover, export, import", ["process"]),
         "routes": ("one file per noun: decode, call the service, encode", ["process", "http", "metrics"]),
         "metrics-agent": ("svc-metrics, a program of its own", ["process", "http"]),
         "gateway/routes": ("the same for the gateway", ["http"]),
         "gateway": ("svc-gateway, a program of its own", ["process", "http", "gateway/routes"]),
-        "": ("svcd: options, the composition of all of it, periodic jobs", ["process", "http", "metrics", "routes"]),
+        "": ("svcd: options, the composition of all of it, periodic jobs", ["process", "http", "metrics", "routes", "state"]),
     },
     "cli": {
         "command_line": ("commands as data; parser, help and completion read a table of them", []),

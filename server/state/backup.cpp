@@ -1,0 +1,220 @@
+#include "server/state/backup.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/formats/capability.h"
+#include "libsvc/runtime/lxc/disk/folder.h"
+
+namespace svc::server::state {
+
+namespace {
+
+constexpr std::size_t flushed_at = std::size_t{1} << 20U;
+constexpr std::uint32_t outside = 65534;  // an id that is not of the container becomes `nobody`
+
+bool is_whiteout(const struct stat& info) {
+    return S_ISCHR(info.st_mode) && info.st_rdev == 0;
+}
+
+EntryKind entry_kind(const struct stat& info) {
+    if (S_ISREG(info.st_mode) || is_whiteout(info)) return EntryKind::file;
+    if (S_ISDIR(info.st_mode)) return EntryKind::directory;
+    if (S_ISLNK(info.st_mode)) return EntryKind::symbolic_link;
+    return S_ISFIFO(info.st_mode) ? EntryKind::fifo : EntryKind::other;
+}
+
+// What the overlay and the guest need; owners in it as the guest sees them.
+void read_attributes(int file, IdRange ids, ArchiveEntry& entry) {
+    std::string names(65536, '\0');
+    const ssize_t size = ::flistxattr(file, names.data(), names.size());
+    names.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    for (const std::string& name : split(names, '\0')) {
+        const bool wanted = name.starts_with("user.") || name == "security.capability" ||
+                            name == "trusted.overlay.opaque" || name == "trusted.overlay.redirect";
+        if (!wanted) continue;
+        std::string value(65536, '\0');
+        const ssize_t got = ::fgetxattr(file, name.c_str(), value.data(), value.size());
+        if (got < 0) throw system_error("cannot read an attribute of " + quoted(entry.path), errno);
+        value.resize(static_cast<std::size_t>(got));
+        if (name == "security.capability") {
+            const auto inside = unshift_capability(value, ids.base, ids.count);
+            if (!inside) continue;
+            value = *inside;
+        }
+        entry.attributes.emplace_back(name, std::move(value));
+    }
+    std::ranges::sort(entry.attributes);
+}
+
+}  // namespace
+
+struct BackupWriter::Tree {
+    IdRange ids;
+    std::map<std::pair<dev_t, ino_t>, std::string> linked{};
+
+    std::int64_t inside(std::uint32_t id) const {
+        return id >= ids.base && id - ids.base < ids.count ? id - ids.base : outside;
+    }
+    ArchiveEntry describe(const std::string& path, const struct stat& info) const {
+        ArchiveEntry entry;
+        entry.path = path;
+        entry.kind = entry_kind(info);
+        entry.mode = info.st_mode & 07777U;
+        entry.uid = inside(info.st_uid);
+        entry.gid = inside(info.st_gid);
+        entry.modified = info.st_mtim;
+        if (S_ISREG(info.st_mode)) entry.size = static_cast<std::uint64_t>(info.st_size);
+        return entry;
+    }
+};
+
+BackupWriter::BackupWriter(const std::filesystem::path& file)
+    : target_(std::filesystem::absolute(file)),
+      temporary_(target_.native() + ".part-" + to_hex(random_bytes(4))),
+      file_(open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0600)) {}
+
+BackupWriter::~BackupWriter() {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void BackupWriter::flush(std::size_t from) {
+    while (archive_.ready() >= std::max<std::size_t>(from, 1))
+        with_context("cannot write " + target_.filename().string(),
+                     [&] { write_all(file_.get(), archive_.take(flushed_at)); });
+}
+
+void BackupWriter::begin(ArchiveEntry entry) {
+    current_ = entry.kind == EntryKind::file ? entry.path : "";
+    hash_ = Sha256();
+    archive_.begin(entry);
+    flush(flushed_at);
+}
+
+void BackupWriter::write(std::string_view bytes) {
+    hash_.update(bytes);
+    archive_.write(bytes);
+    flush(flushed_at);
+}
+
+void BackupWriter::end_file() {
+    digests_[current_] = hash_.hex();
+}
+
+void BackupWriter::add_text(const std::string& path, std::string_view text) {
+    ArchiveEntry entry;
+    entry.path = path;
+    entry.kind = EntryKind::file;
+    entry.mode = 0600;
+    entry.size = text.size();
+    begin(std::move(entry));
+    write(text);
+    end_file();
+}
+
+void BackupWriter::copy(int file, std::uint64_t left, const std::string& path) {
+    std::array<char, 65536> buffer;
+    while (left > 0) {
+        const ssize_t got = ::read(file, buffer.data(), std::min<std::uint64_t>(buffer.size(), left));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw system_error("cannot read " + quoted(path), errno);
+        if (got == 0) throw Error(ErrorCode::conflict, quoted(path) + " became shorter while it was read");
+        write({buffer.data(), static_cast<std::size_t>(got)});
+        left -= static_cast<std::uint64_t>(got);
+    }
+    end_file();
+}
+
+void BackupWriter::add_file(const std::string& path, const std::filesystem::path& source) {
+    const FileDescriptor file = open_file(source, O_RDONLY | O_NOFOLLOW);
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0) throw system_error("cannot look at " + quoted(path), errno);
+    ArchiveEntry entry;
+    entry.path = path;
+    entry.kind = EntryKind::file;
+    entry.mode = info.st_mode & 0777U;
+    entry.size = static_cast<std::uint64_t>(info.st_size);
+    begin(std::move(entry));
+    copy(file.get(), static_cast<std::uint64_t>(info.st_size), path);
+}
+
+void BackupWriter::add_tree(const std::string& path, const std::filesystem::path& root, IdRange ids) {
+    Tree tree{ids};
+    const FileDescriptor folder = open_file(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    struct stat info {};
+    if (::fstat(folder.get(), &info) != 0) throw system_error("cannot look at " + quoted(path), errno);
+    ArchiveEntry entry = tree.describe(path, info);
+    read_attributes(folder.get(), ids, entry);
+    begin(std::move(entry));
+    add_below(tree, folder.get(), path, 0);
+}
+
+void BackupWriter::add_below(Tree& tree, int folder, const std::string& path, unsigned depth) {
+    if (depth > lxc::max_tree_depth || path.size() > lxc::max_tree_path)
+        throw Error(ErrorCode::internal, "folders are nested too deeply in " + quoted(path.substr(0, 200)));
+    for (const std::string& name : lxc::sorted_names(folder))
+        add_entry(tree, folder, name, path + "/" + name, depth);
+}
+
+void BackupWriter::add_entry(Tree& tree, int folder, const std::string& name, const std::string& path,
+                             unsigned depth) {
+    const struct stat info = lxc::stat_in(folder, name);
+    ArchiveEntry entry = tree.describe(path, info);
+    if (entry.kind == EntryKind::other) return;
+    if (is_whiteout(info)) {
+        entry.attributes.emplace_back(whiteout_mark, "y");
+        begin(std::move(entry));
+        return end_file();
+    }
+    if (entry.kind == EntryKind::directory) {
+        const FileDescriptor child = lxc::open_folder_in(folder, name);
+        read_attributes(child.get(), tree.ids, entry);
+        begin(std::move(entry));
+        return add_below(tree, child.get(), path, depth + 1);
+    }
+    if (info.st_nlink > 1)
+        if (const auto [known, first] = tree.linked.emplace(std::pair{info.st_dev, info.st_ino}, path);
+            !first) {
+            entry.kind = EntryKind::hard_link;
+            entry.link_target = known->second;
+            return begin(std::move(entry));
+        }
+    if (entry.kind == EntryKind::symbolic_link) {
+        std::array<char, 4097> text{};
+        const ssize_t size = ::readlinkat(folder, name.c_str(), text.data(), text.size());
+        if (size < 0) throw system_error("cannot read " + quoted(path), errno);
+        entry.link_target.assign(text.data(), static_cast<std::size_t>(size));
+    }
+    if (entry.kind != EntryKind::file) return begin(std::move(entry));
+    const FileDescriptor file(
+        ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!file) throw system_error("cannot open " + quoted(path), errno);
+    read_attributes(file.get(), tree.ids, entry);
+    const std::uint64_t size = entry.size;
+    begin(std::move(entry));
+    copy(file.get(), size, path);
+}
+
+void BackupWriter::finish(Json manifest) {
+    Json files = Json::object();
+    for (const auto& [path, digest] : digests_) files.set(path, digest);
+    manifest.set("files", std::move(files));
+    add_text(backup_manifest, manifest.dump());
+    archive_.finish();
+    flush(1);
+    if (::fsync(file_.get()) != 0 || std::rename(temporary_.c_str(), target_.c_str()) != 0)
+        throw system_error("cannot keep " + target_.filename().string(), errno);
+    temporary_.clear();
+    sync_directory(target_.parent_path());
+}
+
+}  // namespace svc::server::state

@@ -1,0 +1,180 @@
+#include "server/state/export.h"
+
+#include <unistd.h>
+#include <algorithm>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/presence.h"
+#include "libsvc/runtime/lxc/layout.h"
+#include "server/state/backup.h"
+#include "server/state/digests.h"
+#include "server/state/records.h"
+#include "server/state/salvage.h"
+
+namespace svc::server::state {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+StoredValues values_now(const StatePaths& paths) {
+    SqliteConnection connection = SqliteConnection::read_only(paths.database());
+    return read_values(connection);
+}
+
+bool does_not_run(const Instance& instance) {
+    return instance.status == InstanceStatus::stopped || instance.status == InstanceStatus::error;
+}
+
+// One thread.
+class Export {
+  public:
+    Export(const StatePaths& paths, const fs::path& file, const ExportOptions& options)
+        : paths_(paths), options_(options), scratch_(paths.root(), ".export-"), backup_(file) {}
+
+    Findings run() {
+        // Second names of all packages, before and after the records are read: none that a record of that
+        // moment needs can go until it is copied.
+        hold_packages();
+        const StoredValues values = values_now(paths_);
+        hold_packages();
+        const Records records(values);
+        add_head();
+        add_database(values);
+        add_files();
+        add_packages(records);
+        if (options_.runtime == "lxc") add_layers(records);
+        Json disks = Json::array();
+        if (options_.disks && options_.runtime == "lxc") disks = add_disks(records, values);
+        backup_.finish(Json::object({{"format", backup_format}, {"disks", std::move(disks)}}));
+        return std::move(findings_);
+    }
+
+  private:
+    void hold_packages();
+    void add_head();
+    void add_database(const StoredValues& values);
+    void add_files();
+    void add_folder(const std::string& name, const std::vector<std::string>& only = {});
+    void add_packages(const Records& records);
+    void add_layers(const Records& records);
+    Json add_disks(const Records& records, const StoredValues& values);
+    IdRange ids() const { return {read_id_base(paths_).value_or(0), options_.id_count}; }
+
+    const StatePaths& paths_;
+    const ExportOptions& options_;
+    TemporaryDirectory scratch_;
+    BackupWriter backup_;
+    Findings findings_;
+};
+
+void Export::hold_packages() {
+    for (const fs::path& file : package_files(paths_)) {
+        const fs::path held = scratch_.path() / file.filename();
+        if (::link(file.c_str(), held.c_str()) != 0 && errno != EEXIST && errno != ENOENT)
+            throw system_error("cannot hold a package", errno);
+    }
+}
+
+void Export::add_head() {
+    const Json head = Json::object({{"format", backup_format},
+                                    {"program", "svcd " SVC_VERSION},
+                                    {"created_at", to_rfc3339(SystemClock().now())},
+                                    {"runtime", options_.runtime}});
+    backup_.add_text(backup_head, head.dump());
+}
+
+void Export::add_database(const StoredValues& values) {
+    const fs::path copy = scratch_.path() / "svc.db";
+    write_database(copy, values);
+    backup_.add_file("svc.db", copy);
+}
+
+// Files that are replaced as a whole, or only grow.
+void Export::add_files() {
+    if (is_there(paths_.token_secret())) backup_.add_file("tokens.key", paths_.token_secret());
+    add_folder("server");
+    add_folder("registry");
+    add_folder("events", {"numbers"});
+    if (options_.runtime == "simulated") add_folder("simulated/layers");
+    if (!is_there(paths_.logs())) return;
+    for (const auto& entry : fs::directory_iterator(paths_.logs()))
+        add_folder("logs/" + entry.path().filename().string());
+}
+
+void Export::add_folder(const std::string& name, const std::vector<std::string>& only) {
+    if (!is_there(paths_.root() / name)) return;
+    for (const auto& entry : fs::directory_iterator(paths_.root() / name)) {
+        const std::string file = entry.path().filename();
+        const bool wanted = only.empty() || std::ranges::find(only, file) != only.end();
+        if (wanted && !file.starts_with('.') && entry.is_regular_file())
+            backup_.add_file(name + "/" + file, entry.path());
+    }
+}
+
+void Export::add_packages(const Records& records) {
+    for (const auto& [digest, needed_by] : records.blobs) {
+        const fs::path held = scratch_.path() / digest;
+        if (is_there(held))
+            backup_.add_file("blobs/" + digest, held);
+        else
+            findings_.error("package " + digest, "is missing; it is needed by " + needed_by, "");
+    }
+    for (const std::string& digest : records.expected_blobs)
+        if (!records.blobs.contains(digest) && is_there(scratch_.path() / digest))
+            backup_.add_file("blobs/" + digest, scratch_.path() / digest);
+}
+
+void Export::add_layers(const Records& records) {
+    const lxc::Layout layout{paths_.runtime("lxc")};
+    for (const auto& [name, needed_by] : records.layers) {
+        if (!is_there(layout.layer(name) / "layer.json")) {
+            findings_.error("layer " + name, "is missing; it is needed by " + needed_by, "");
+            continue;
+        }
+        backup_.add_file("layers/" + name + "/layer.json", layout.layer(name) / "layer.json");
+        backup_.add_tree("layers/" + name + "/rootfs", layout.layer_rootfs(name), ids());
+    }
+}
+
+// A disk is in the backup only if nothing has changed the instance while it was copied.
+Json Export::add_disks(const Records& records, const StoredValues& values) {
+    const lxc::Layout layout{paths_.runtime("lxc")};
+    Json whole = Json::array();
+    for (const auto& [id, instance] : records.instances) {
+        const std::string key = "instances/" + id;
+        if (!does_not_run(instance) || records.is_claimed(key)) {
+            findings_.note("instance " + id, "it runs, or is worked on: its disk is not in the backup");
+            continue;
+        }
+        if (!is_there(layout.upper(id))) continue;
+        try {
+            backup_.add_tree("disks/" + id, layout.upper(id), ids());
+        } catch (const Error& e) {
+            throw Error(e.code(), "disk of instance " + id + ": " + e.what());
+        }
+        const StoredValues now = values_now(paths_);
+        const auto later = now.find(key);
+        if (later != now.end() && later->second.revision == values.find(key)->second.revision)
+            whole.push_back(id);
+        else
+            findings_.warning("instance " + id, "it changed meanwhile: its disk is not in the backup", "");
+    }
+    return whole;
+}
+
+}  // namespace
+
+Findings export_state(const StatePaths& paths, const fs::path& file, const ExportOptions& options) {
+    if (!is_there(paths.database()))
+        throw Error(ErrorCode::not_found, paths.root().string() + " is no state directory of svcd");
+    if (is_there(file)) throw Error(ErrorCode::conflict, file.string() + " exists already");
+    return Export(paths, file, options).run();
+}
+
+}  // namespace svc::server::state

@@ -1,0 +1,23 @@
+#pragma once
+// Makes a state directory of a backup, on this machine or another one (docs/state-directory.md).
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "server/state/finding.h"
+
+namespace svc::server::state {
+
+struct ImportOptions {
+    std::string node_name;      // of this machine
+    std::uint32_t id_base = 0;  // first host id of all containers; 0: chosen as svcd does
+    std::uint32_t id_count = 65536;
+};
+
+// `target` must not exist, or be empty. It appears when every file is there, verified and synced; else
+// nothing is left. Returns what differs from the original. Throws invalid_argument for what is no whole
+// backup.
+Findings import_state(const std::filesystem::path& file, const std::filesystem::path& target,
+                      const ImportOptions& options);
+
+}  // namespace svc::server::state

@@ -1,0 +1,32 @@
+#pragma once
+// The layout of a state directory.
+#include <filesystem>
+#include <string_view>
+
+#include "libsvc/net/tls/tls.h"
+
+namespace svc::server {
+
+// Where what lies; touches nothing.
+class StatePaths {
+  public:
+    explicit StatePaths(const std::filesystem::path& root) : root_(std::filesystem::absolute(root)) {}
+
+    const std::filesystem::path& root() const { return root_; }
+    std::filesystem::path database() const { return root_ / "svc.db"; }
+    std::filesystem::path blobs() const { return root_ / "blobs"; }
+    std::filesystem::path logs() const { return root_ / "logs"; }
+    std::filesystem::path runtime(std::string_view name) const { return root_ / name; }
+    // The instances' socket. Everybody who can name it may use it (mode 0666).
+    std::filesystem::path agent_socket() const { return root_ / "agent" / "server.unix"; }
+    std::filesystem::path events() const { return root_ / "events"; }
+    std::filesystem::path token_secret() const { return root_ / "tokens.key"; }
+    std::filesystem::path registry() const { return root_ / "registry"; }
+    KeyPair server_keys() const { return {root_ / "server" / "server.crt", root_ / "server" / "server.key"}; }
+    KeyPair registry_keys() const { return {registry() / "client.crt", registry() / "client.key"}; }
+
+  private:
+    std::filesystem::path root_;
+};
+
+}  // namespace svc::server
