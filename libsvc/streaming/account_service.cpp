@@ -90,7 +90,7 @@ Account AccountService::get(std::string_view name) const {
 }
 
 void AccountService::remove(std::string_view name) {
-    accounts_.get(name);
+    if (!accounts_.find_unreadable(name)) accounts_.get(name);
     accounts_.remove(name);
     log::info("account removed", {{"account", std::string(name)}});
 }

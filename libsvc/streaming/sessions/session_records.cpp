@@ -24,8 +24,15 @@ SessionPtr SessionRecords::find_owned(const SessionOwner& owner, std::string_vie
     if (!is_object_id(id))
         throw Error(ErrorCode::invalid_argument, "session id " + quoted(id) + " is invalid");
     SessionPtr session = records_.find(id);
+    if (!session && owner.empty()) records_.get(id);  // tells why its record cannot be read
     if (!session || !sees(owner, *session)) throw Error(ErrorCode::not_found, "session not found");
     return session;
+}
+
+bool SessionRecords::remove_unreadable(std::string_view id) {
+    if (!records_.find_unreadable(id)) return false;
+    records_.remove(id);
+    return true;
 }
 
 SessionPage SessionRecords::list(const SessionOwner& owner, const SessionQuery& query) const {

@@ -57,6 +57,7 @@ class SessionRecords {
     // The same change of several records, in as few commits as possible. Absent ones are skipped.
     void change_all(std::span<const std::string> ids, const Change& change);
     void remove(const std::string& id) { records_.remove(id); }
+    bool remove_unreadable(std::string_view id);  // false: there is no record of it that cannot be read
 
   private:
     bool try_change_together(std::span<const std::string> ids, const Change& change);

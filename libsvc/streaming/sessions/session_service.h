@@ -64,6 +64,8 @@ class SessionService final : public RelayEvents, public RegionEvents {
     Page list(const SessionOwner& owner, const SessionQuery& query) const {
         return records_.list(owner, query);
     }
+    // Forgets a session whose record cannot be read: nothing is known of its instance. False: there is none.
+    bool remove_unreadable(std::string_view id) { return records_.remove_unreadable(id); }
     void remove(const SessionOwner& owner, std::string_view id, Deletion how);
     SessionDeletions remove_all(const SessionOwner& owner, const std::vector<std::string>& ids, Deletion how);
     // Begins all of them and returns. `done` is called once, by any thread: when they are gone, when the
