@@ -56,6 +56,10 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+bool is_known(const std::string& name) {
+    return std::ranges::find(known_names, name) != known_names.end() || name.starts_with("agent-");
+}
+
 void check_events(const StatePaths& paths, Findings& findings) {
     const auto numbers = read_if_there(paths.events() / "numbers");
     if (numbers && !is_number(trim(*numbers)))
@@ -85,8 +89,7 @@ void check_files(const StatePaths& paths, const Records& records, Findings& find
                 !records.instances.contains(id) && records.broken.empty())
                 findings.note("logs/" + id, "there is no record of its instance", "remove the folder");
     for (const auto& entry : fs::directory_iterator(paths.root()))
-        if (const std::string name = entry.path().filename();
-            std::ranges::find(known_names, name) == known_names.end())
+        if (const std::string name = entry.path().filename(); !is_known(name))
             findings.note(name, "is not of svcd");
 }
 
