@@ -161,7 +161,7 @@ CgroupLayout detect_cgroup_layout() {
 }
 
 bool can_pin(const CgroupLayout& layout) {
-    return layout.v1.contains("cpuset") || layout.v2_controllers.contains("cpuset");
+    return layout.v1.contains("cpuset") || layout.limits_in_v2("cpuset");
 }
 
 std::vector<unsigned> parse_cores(std::string_view text) {
@@ -182,7 +182,7 @@ std::vector<unsigned> parse_cores(std::string_view text) {
 std::vector<std::string> missing_controllers(const CgroupLayout& layout) {
     std::vector<std::string> missing;
     for (const std::string_view name : needed)
-        if (!layout.v1.contains(name) && !layout.v2_controllers.contains(name)) missing.emplace_back(name);
+        if (!layout.v1.contains(name) && !layout.limits_in_v2(name)) missing.emplace_back(name);
     return missing;
 }
 

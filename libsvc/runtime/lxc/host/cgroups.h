@@ -17,6 +17,10 @@ struct CgroupLayout {
     std::filesystem::path v2;                        // empty: not mounted
     std::vector<std::filesystem::path> hierarchies;  // every mount, named ones too
 
+    // liblxc sets limits of version 2 only where no controller is in version 1.
+    bool limits_in_v2(std::string_view controller) const {
+        return v1.empty() && v2_controllers.contains(controller);
+    }
     std::string_view kind() const;  // "v1", "hybrid", "v2", "none"
 };
 

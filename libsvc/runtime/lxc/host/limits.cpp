@@ -28,7 +28,7 @@ constexpr unsigned most_levels = 12;
 std::string choose(const CgroupLayout& layout, std::string_view controller, std::string_view v1,
                    std::string_view v2) {
     if (layout.v1.contains(controller)) return fmt::format("{}\n", v1);
-    if (layout.v2_controllers.contains(controller)) return fmt::format("{}\n", v2);
+    if (layout.limits_in_v2(controller)) return fmt::format("{}\n", v2);
     return "";
 }
 
@@ -76,14 +76,14 @@ std::string io_lines(const CgroupLayout& layout, const IoLimits& io, const std::
     add(io.read_operations, "read_iops", "riops");
     add(io.write_operations, "write_iops", "wiops");
     if (layout.v1.contains("blkio")) return join(v1, "\n") + "\n";
-    return layout.v2_controllers.contains("io") ? v2 + "\n" : "";
+    return layout.limits_in_v2("io") ? v2 + "\n" : "";
 }
 
 // The file is in every group but the topmost one.
 bool counts_swap(const CgroupLayout& layout) {
     if (const auto v1 = layout.v1.find("memory"); v1 != layout.v1.end())
         return fs::exists(v1->second / "memory.memsw.limit_in_bytes");
-    if (!layout.v2_controllers.contains("memory")) return false;
+    if (!layout.limits_in_v2("memory")) return false;
     std::error_code failed;
     for (const auto& entry : fs::directory_iterator(layout.v2, failed))
         if (fs::exists(entry.path() / "memory.swap.max", failed)) return true;
@@ -110,7 +110,7 @@ LimitMeans detect_means(const CgroupLayout& layout, const fs::path& state_dir) {
     LimitMeans means;
     means.swap = counts_swap(layout);
     means.device = disk_of(state_dir);
-    if (!layout.v1.contains("blkio") && !layout.v2_controllers.contains("io"))
+    if (!layout.v1.contains("blkio") && !layout.limits_in_v2("io"))
         means.no_io = "the machine has no control groups for it";
     else if (means.device.empty())
         means.no_io = "the state directory's file system is not on one disk";
@@ -126,21 +126,22 @@ std::string limit_lines(const CgroupLayout& layout, const Limits& limits, const 
     return lines + io_lines(layout, limits.io, means.device);
 }
 
-std::string delegation_line(const CgroupLayout& layout, std::string_view group) {
-    std::vector<std::string> commands;
+std::string delegation_lines(const CgroupLayout& layout, std::string_view group) {
+    if (layout.kind() == "none") return "";
+    if (layout.v1.empty())
+        return fmt::format("lxc.cgroup2.cgroup.max.descendants = {}\nlxc.cgroup2.cgroup.max.depth = {}\n",
+                           most_groups, most_levels);
+    std::string script;
+    if (!layout.v2.empty())
+        script = fmt::format("echo {1} >'{0}/cgroup.max.descendants' && echo {2} >'{0}/cgroup.max.depth' && ",
+                             (layout.v2 / group).native(), most_groups, most_levels);
     std::set<fs::path> mounts;
     for (const auto& [controller, mount] : layout.v1) mounts.insert(mount);
-    std::string taken_back;
+    script += "exec /bin/chown 0:0";
     for (const fs::path& mount : mounts)
-        taken_back += fmt::format(" '{0}' '{0}/cgroup.procs' '{0}/tasks'", (mount / group).native());
-    if (!mounts.empty()) commands.push_back("/bin/chown 0:0" + taken_back);
-    if (!layout.v2.empty())
-        commands.push_back(
-            fmt::format("echo {1} >'{0}/cgroup.max.descendants' && echo {2} >'{0}/cgroup.max.depth'",
-                        (layout.v2 / group).native(), most_groups, most_levels));
-    if (commands.empty()) return "";
+        script += fmt::format(" '{0}' '{0}/cgroup.procs' '{0}/tasks'", (mount / group).native());
     // liblxc executes only the first command of a line, with words of its own added.
-    return fmt::format("lxc.hook.start-host = /bin/sh -c \"{}\"\n", fmt::join(commands, " && "));
+    return fmt::format("lxc.hook.start-host = /bin/sh -c \"{}\"\n", script);
 }
 
 }  // namespace svc::lxc
