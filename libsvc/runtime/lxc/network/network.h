@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libsvc/base/guarded.h"
+#include "libsvc/base/thread_pool.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
 #include "libsvc/runtime/lxc/network/rules.h"
 
@@ -46,7 +47,7 @@ class Network {
     struct Tables {  // locked while libnftables runs, which is not thread-safe
         std::map<std::string, ConnectedContainer> containers;
     };
-    static void run(const std::string& commands);
+    void run(const std::string& commands);
     std::string whole_text(const Tables& tables) const;
     void change(const Tables& tables, const std::string& commands);
 
@@ -54,6 +55,7 @@ class Network {
     std::string public_address_;
     RuleContext rules_;
     Guarded<Tables> tables_;
+    ThreadPool closing_;  // last: its destructor waits for the contexts
 };
 
 }  // namespace svc::lxc
