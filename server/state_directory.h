@@ -14,8 +14,8 @@ class StateDirectory : public StatePaths {
     // Makes the folders. Throws busy when another daemon has it.
     explicit StateDirectory(const std::filesystem::path& root);
 
-    // What instances get mounted. Other users of the host can neither list the folder above nor guess its name;
-    // the kernel shows them agent_socket(), whose folder is root's alone.
+    // What instances get mounted. Other users of the host can neither list the folder above nor guess its
+    // name; the kernel shows them agent_socket(), whose folder is root's alone.
     const std::filesystem::path& agent_sockets() const { return agent_sockets_; }
     void publish_agent_socket() const;  // once the daemon listens
 

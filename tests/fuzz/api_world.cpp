@@ -49,7 +49,8 @@ server::Services ApiWorld::services() {
             management_.tokens(),
             management_.bulk_deletion(),
             management_,
-            [] { return server::ServerIdentity{}; }};
+            [] { return server::ServerIdentity{}; },
+            network_};
 }
 
 }  // namespace svc::fuzz

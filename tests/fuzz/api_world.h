@@ -12,6 +12,7 @@
 #include "libsvc/runtime/simulated/simulated_runtime.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "server/http/authenticate.h"
+#include "server/http/instance_network.h"
 #include "server/metrics/hypervisor_metrics.h"
 #include "server/routes/services.h"
 #include "tests/fuzz/memory_folder.h"
@@ -39,6 +40,7 @@ class ApiWorld {
     ManagementService management_{seams(), options()};
     server::Authenticator authenticator_{[](const ClientCertificate&) { return true; }};
     server::HypervisorMetrics metrics_{runtime_, management_.instances(), management_.applications()};
+    server::InstanceNetwork network_{"192.168.100.1/20", "svcbr0"};
     Router router_;
 };
 

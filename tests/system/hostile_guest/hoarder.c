@@ -1,5 +1,5 @@
-/* Runs inside an instance, linked statically: takes as much of one kind of thing as it can get, prints how many it
-   got, and holds them until its standard input ends. */
+/* Runs inside an instance, linked statically: takes as much of one kind of thing as it can get, prints how
+   many it got, and holds them until its standard input ends. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -127,11 +127,20 @@ static int take_group(long number) {
 static const struct {
     const char* what;
     int (*take)(long number);
-} kinds[] = {{"inotify", take_instance},  {"watches", take_watch},     {"keys", take_key},
-             {"user-namespaces", take_user_namespace}, {"uts-namespaces", take_name_namespace},
-             {"terminals", take_terminal}, {"queues", take_queue},      {"segments", take_segment},
-             {"pipes", take_pipe},         {"locked", take_locked},     {"signals", take_signal},
-             {"processes", take_process},  {"files", take_file},        {"groups", take_group}};
+} kinds[] = {{"inotify", take_instance},
+             {"watches", take_watch},
+             {"keys", take_key},
+             {"user-namespaces", take_user_namespace},
+             {"uts-namespaces", take_name_namespace},
+             {"terminals", take_terminal},
+             {"queues", take_queue},
+             {"segments", take_segment},
+             {"pipes", take_pipe},
+             {"locked", take_locked},
+             {"signals", take_signal},
+             {"processes", take_process},
+             {"files", take_file},
+             {"groups", take_group}};
 
 int main(int count, char** arguments) {
     const long most = count > 2 ? atol(arguments[2]) : 1L << 30;

@@ -1,5 +1,5 @@
-/* Runs as root inside an instance, linked statically: tries what only the host's root may do, and prints a line for
-   each thing that it could. What it can do is undone or without effect. */
+/* Runs as root inside an instance, linked statically: tries what only the host's root may do, and prints a
+   line for each thing that it could. What it can do is undone or without effect. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -63,13 +63,14 @@ static void try_files(void) {
     mount(NULL, "/proc/sys", NULL, MS_REMOUNT | MS_BIND, NULL);
     mount(NULL, "/sys", NULL, MS_REMOUNT | MS_BIND, NULL);
     umount2("/proc/sys", MNT_DETACH);
-    static const char* const roots[] = {"/proc/sys", "/proc/irq", "/proc/fs", "/proc/bus", "/proc/driver", "/proc/acpi",
-                                        "/sys", "/tmp/sys", "/tmp/proc/sys"};
+    static const char* const roots[] = {"/proc/sys",  "/proc/irq", "/proc/fs", "/proc/bus",    "/proc/driver",
+                                        "/proc/acpi", "/sys",      "/tmp/sys", "/tmp/proc/sys"};
     for (size_t i = 0; i < sizeof roots / sizeof *roots; ++i) find_writable(roots[i], 9);
-    static const char* const files[] = {"/proc/sysrq-trigger", "/proc/kcore", "/proc/kmsg", "/proc/timer_stats",
-                                        "/proc/sched_debug", "/proc/mtrr", "/dev/kmsg", "/dev/mem", "/proc/kpageflags",
-                                        "/proc/kpagecount", "/proc/kpagecgroup", "/proc/slabinfo", "/proc/vmallocinfo",
-                                        "/proc/pagetypeinfo", "/proc/kallsyms_all", "/proc/1/../kcore"};
+    static const char* const files[] = {
+        "/proc/sysrq-trigger", "/proc/kcore",        "/proc/kmsg",         "/proc/timer_stats",
+        "/proc/sched_debug",   "/proc/mtrr",         "/dev/kmsg",          "/dev/mem",
+        "/proc/kpageflags",    "/proc/kpagecount",   "/proc/kpagecgroup",  "/proc/slabinfo",
+        "/proc/vmallocinfo",   "/proc/pagetypeinfo", "/proc/kallsyms_all", "/proc/1/../kcore"};
     for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
         if (access(files[i], F_OK) != 0) continue;
         for (int write = 0; write < 2; ++write) {
@@ -85,8 +86,9 @@ static void try_files(void) {
 }
 
 static void try_mounts(void) {
-    static const char* const types[] = {"debugfs", "tracefs",  "securityfs", "devtmpfs", "configfs", "efivarfs",
-                                        "pstore",  "selinuxfs", "smackfs",   "nfsd",     "hugetlbfs", "rpc_pipefs"};
+    static const char* const types[] = {"debugfs",  "tracefs",  "securityfs", "devtmpfs",
+                                        "configfs", "efivarfs", "pstore",     "selinuxfs",
+                                        "smackfs",  "nfsd",     "hugetlbfs",  "rpc_pipefs"};
     for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
         char what[64];
         snprintf(what, sizeof what, "mount %s", types[i]);
@@ -100,12 +102,14 @@ static void try_mounts(void) {
 static void try_devices(void) {
     static const struct {
         unsigned type, major, minor;
-    } devices[] = {{S_IFBLK, 8, 0}, {S_IFBLK, 254, 0}, {S_IFBLK, 259, 0}, {S_IFCHR, 1, 1}, {S_IFCHR, 1, 11},
-                   {S_IFCHR, 10, 200}, {S_IFCHR, 10, 232}, {S_IFCHR, 5, 2}, {S_IFBLK, 7, 0}};
+    } devices[] = {{S_IFBLK, 8, 0},    {S_IFBLK, 254, 0}, {S_IFBLK, 259, 0},
+                   {S_IFCHR, 1, 1},    {S_IFCHR, 1, 11},  {S_IFCHR, 10, 200},
+                   {S_IFCHR, 10, 232}, {S_IFCHR, 5, 2},   {S_IFBLK, 7, 0}};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; ++i) {
         char what[64];
         snprintf(what, sizeof what, "make device %u:%u", devices[i].major, devices[i].minor);
-        tell(what, mknod("/tmp/node", devices[i].type | 0666, makedev(devices[i].major, devices[i].minor)) == 0);
+        tell(what,
+             mknod("/tmp/node", devices[i].type | 0666, makedev(devices[i].major, devices[i].minor)) == 0);
         unlink("/tmp/node");
     }
 }
@@ -183,7 +187,8 @@ static void try_calls(void) {
     tell("load a kernel", syscall(SYS_kexec_load, 0L, 0L, NULL, 0L) == 0);
     tell("load a kernel file", syscall(SYS_kexec_file_load, 0, 0, 0L, none, 0L) == 0 || errno == EBADF);
     tell("load a module", syscall(SYS_init_module, none, 0L, none) == 0 || errno == ENOEXEC);
-    tell("load a module file", syscall(SYS_finit_module, 0, none, 0) == 0 || errno == ENOEXEC || errno == EBADF);
+    tell("load a module file",
+         syscall(SYS_finit_module, 0, none, 0) == 0 || errno == ENOEXEC || errno == EBADF);
     tell("remove a module", syscall(SYS_delete_module, "no such", 0) == 0 || errno == ENOENT);
     tell("load a program of bpf", loads_program());
     tell("make a map of bpf", makes_map());
@@ -207,7 +212,8 @@ static void try_calls(void) {
     tell("queue more messages", raises_limit(RLIMIT_MSGQUEUE));
     tell("have more signals pending", raises_limit(RLIMIT_SIGPENDING));
     tell("open more files", raises_limit(RLIMIT_NOFILE));
-    tell("see the init of the machine", kill(1, 0) == 0 && getppid() == 0 && access("/proc/2/comm", F_OK) == 0);
+    tell("see the init of the machine",
+         kill(1, 0) == 0 && getppid() == 0 && access("/proc/2/comm", F_OK) == 0);
 }
 
 int main(void) {

@@ -95,7 +95,8 @@ TEST_CASE("lxc config of a container on version 1 control groups") {
 TEST_CASE("lxc config refuses what does not stand on one line") {
     ContainerSpec spec = example_container();
     spec.init = "/sbin/init\nlxc.idmap = u 0 0 65536";
-    CHECK_THROWS_WITH(lxc_config(spec, context_with({}), 100000, halt_signals("")), "init has control characters");
+    CHECK_THROWS_WITH(lxc_config(spec, context_with({}), 100000, halt_signals("")),
+                      "init has control characters");
     spec = example_container();
     spec.address = "10.0.0.300";
     CHECK_THROWS_WITH(lxc_config(spec, context_with({}), 100000, halt_signals("")),

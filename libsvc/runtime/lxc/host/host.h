@@ -33,7 +33,7 @@ class Host {
     HaltSignals prepare(const StoredSpec& stored);
     // Before this nothing passes to the container or from it.
     void connect(const ContainerSpec& spec);
-    void thaw(const std::string& id);  // before its processes are killed: see thaw_group()
+    void thaw(const std::string& id);            // before its processes are killed: see thaw_group()
     void quieten_device(const std::string& id);  // that liblxc has made, with IPv6 of the host
     // Kills the processes and removes all but the folder. Can be repeated.
     void clean_up(const std::string& id);
