@@ -5,6 +5,7 @@
 #include <array>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
 #include "libsvc/base/presence.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/tls/x509.h"

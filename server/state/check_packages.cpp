@@ -1,4 +1,5 @@
 // Packages and layers: which there are, and which the records need.
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>

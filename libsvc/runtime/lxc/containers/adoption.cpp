@@ -147,7 +147,8 @@ void Adoption::remake(Container& container, const ContainerSpec& spec) {
     try_adopting(spec.id, container);
     check_readable(spec.id, container);
     log::warning("spec.json of a container was lost and is made anew", {{"container", spec.id}});
-    if (runs_.supervisor().find(spec.id)) host_.forward_ports(container.stored.spec);
+    if (!runs_.supervisor().find(spec.id)) return;
+    if (const auto found = host_.connected(container.stored.spec)) host_.network().add(spec.id, *found);
 }
 
 void Adoption::kill(const std::string& id) {
