@@ -23,7 +23,8 @@ int mask_callback(std::uint8_t* out, std::size_t size, void*) {
     return RAND_bytes(out, static_cast<int>(size)) == 1 ? 0 : -1;
 }
 
-// wslay's frame writer. Between whole frames it has no state but where to write.
+// wslay's frame writer. Between whole frames it keeps where to write, and that it has once masked: then it
+// masks every frame, also one whose header says that it is not. So each side needs one of its own.
 class FrameWriter {
   public:
     FrameWriter() {
@@ -95,8 +96,9 @@ bool is_utf8(std::string_view text) {
 }  // namespace
 
 void append_frame(std::string& out, FrameKind kind, std::string_view payload, bool masked) {
-    thread_local FrameWriter writer;
-    writer.append(out, kind, payload, masked);
+    thread_local FrameWriter plain_writer;
+    thread_local FrameWriter masking_writer;
+    (masked ? masking_writer : plain_writer).append(out, kind, payload, masked);
 }
 
 void append_close(std::string& out, std::uint16_t code, std::string_view reason, bool masked) {

@@ -52,6 +52,14 @@ TEST_CASE("websocket puts fragments together and answers pings between them") {
     CHECK(t.handler->close_code == 1000);
 }
 
+TEST_CASE("a thread that writes for a client and for a server masks the client's frames alone") {
+    std::string frames;
+    net::append_frame(frames, net::FrameKind::text, "masked", true);
+    frames.clear();
+    net::append_frame(frames, net::FrameKind::text, "plain", false);
+    CHECK(frames == std::string("\x81\x05plain"));
+}
+
 TEST_CASE("websocket faults of the peer have their close codes") {
     WebSocketServer t;
     t.limits.websocket.max_message = 1000;
