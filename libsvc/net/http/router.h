@@ -37,6 +37,7 @@ struct Route {
     Handler handler;
     std::uint64_t max_body = 1U << 20;  // bytes of a body that is read into memory
     UploadOpener open_upload = {};      // set: the body goes to the sink
+    bool reads_body = false;            // of a method whose requests have none by custom: GET, HEAD, OPTIONS
 };
 
 // Immutable after construction; thread-safe.

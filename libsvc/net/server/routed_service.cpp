@@ -97,7 +97,7 @@ RequestPlan RoutedService::checked(const Request& request) {
 RequestPlan RoutedService::accepted(const Route& route) {
     RequestPlan plan;
     plan.dispatch = route.dispatch;
-    plan.max_body = takes_body(route.method) ? route.max_body : 0;
+    plan.max_body = takes_body(route.method) || route.reads_body ? route.max_body : 0;
     plan.open_upload = route.open_upload;
     plan.handler = [this, &route](Request& request) { return run(route.handler, request); };
     return plan;

@@ -59,6 +59,12 @@ Response put_value(VehicleService& service, const Request& request) {
                    [](const PropertyValue&) { return success(); });
 }
 
+// The value that a client asks for is described in the body of its GET.
+Route with_body(Route route) {
+    route.reads_body = true;
+    return route;
+}
+
 }  // namespace
 
 // Memory alone is touched, but a large body takes its time: reading and writing run on the pool.
@@ -71,8 +77,8 @@ std::vector<Route> vehicle_routes(VehicleService& service) {
     };
     return {
         {Method::put, "/1.0/vhal", Access::everyone, Dispatch::on_pool, "vhal", put},
-        {Method::get, "/1.0/vhal/{prop}", Access::everyone, Dispatch::on_pool, "vhal", get},
-        {Method::get, "/1.0/vhal/{prop}/{area}", Access::everyone, Dispatch::on_pool, "vhal", get},
+        with_body({Method::get, "/1.0/vhal/{prop}", Access::everyone, Dispatch::on_pool, "vhal", get}),
+        with_body({Method::get, "/1.0/vhal/{prop}/{area}", Access::everyone, Dispatch::on_pool, "vhal", get}),
         {Method::get, "/1.0/vhal/config", Access::everyone, Dispatch::on_pool, "vhal_config", all},
         {Method::get, "/1.0/vhal/config/{ids}", Access::everyone, Dispatch::on_pool, "vhal_config", some}};
 }
