@@ -76,7 +76,7 @@ constexpr std::array flag_settings{
             [](Options& o, Key k, const Json& v) { o.lxc.subnet = read_subnet(k, v); }},
     Setting{
         "guest_ports", "PORTS/PROTOCOL",
-        "what instances reach of this machine, such as 4000/tcp or 5000-5010/udp, repeatable; none: nothing",
+        "of this machine that every instance reaches, such as 3478/udp or 5000-5010/tcp; repeatable; none: no ports",
         [](Options& o, Key k, const Json& v) { o.lxc.guest_ports = read_guest_ports(k, v); }, Flag::repeated},
     Setting{"isolate_instances", "yes|no", "no: instances reach each other on the bridge",
             [](Options& o, Key k, const Json& v) { o.lxc.isolate = read_yes_no(k, v); }},
