@@ -75,12 +75,16 @@ OperationResult UnreadableRecords::run(const Operation& operation) {
     if (kind == nullptr) throw Error(ErrorCode::internal, "record " + key + " is of no known kind");
     const std::string id = key.substr(kind->prefix.size());
     if (!kind->find(id)) return {};  // removed meanwhile
-    if (kind->prefix == instances_prefix) instances_.clear_unreadable(id);
+    const bool is_instance = kind->prefix == instances_prefix;
+    if (is_instance) instances_.clear_unreadable(id);
     OperationResult result;
     result.stage = [kind, id](Batch& last) {
         if (kind->find(id)) kind->stage_remove(last, id);
     };
-    result.after = [key] { log::warning("record that could not be read was removed", {{"key", key}}); };
+    result.after = [this, key, id, is_instance, requestor = operation.requestor] {
+        log::warning("record that could not be read was removed", {{"key", key}});
+        if (is_instance) instances_.tell_cleared(id, requestor);
+    };
     return result;
 }
 

@@ -71,6 +71,10 @@ class InstanceService {
                                const std::string& requestor);
     // Removes what is left of an instance whose record cannot be read: its container, logs and reservations.
     void clear_unreadable(const std::string& id);
+    // After the commit that removed its record: publishes that it is gone.
+    void tell_cleared(const std::string& id, const std::string& requestor) const {
+        changes_.publish("container-removed", id, requestor);
+    }
     // Protects the instance from deletion by anybody, or no longer. The operation has nothing to wait for.
     Started protect(std::string_view id, bool wanted, PathWord word, const std::string& requestor);
     // The artifacts that the instance of a token may fetch: those of its packages.

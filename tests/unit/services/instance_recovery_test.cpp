@@ -291,6 +291,28 @@ TEST_CASE_METHOD(InstanceFixture, "a container whose record cannot be read runs 
     CHECK(records().get(launched())->address == address);
 }
 
+TEST_CASE_METHOD(InstanceFixture, "an instance whose record cannot be read is not told as removed") {
+    const std::string id = launched();
+    end_life();
+    sqlite.commit(Batch().put("instances/" + id, "{"));
+    restart();
+    restart();
+    const std::string other = launched();  // its events come after those that are owed
+    CHECK(told(other).size() == 4);
+    CHECK(told(id) == Actions{"created", "scheduled", "started", "running"});
+}
+
+TEST_CASE_METHOD(InstanceFixture, "an instance whose record cannot be read is told as removed once deleted") {
+    const std::string id = launched();
+    end_life();
+    sqlite.commit(Batch().put("instances/" + id, "{"));
+    restart();
+    wait(*life->management.unreadable().remove("instances/", id, "test"));
+    await_told(id, "removed");
+    restart();
+    CHECK(told(id) == Actions{"created", "scheduled", "started", "running", "removed"});
+}
+
 TEST_CASE_METHOD(InstanceFixture, "a container that cannot be read and has no record is nobody's to remove") {
     ContainerSpec stray;
     stray.id = "stray";

@@ -70,7 +70,8 @@ std::string_view action_of(InstanceStatus status) {
 void publish_owed_events(const Instances& instances, EventBus& events, const InstanceChanges& changes) try {
     const Told told = read_window(events);
     for (const auto& [id, action] : told.last)
-        if (action != "container-removed" && !instances.find(id)) tell(changes, "container-removed", id);
+        if (action != "container-removed" && !instances.find(id) && !instances.find_unreadable(id))
+            tell(changes, "container-removed", id);
     for (const auto& instance : instances.list()) {
         const auto last = told.last.find(instance->id.str());
         const bool is_known = last != told.last.end();
