@@ -1,4 +1,5 @@
 // Launches from applications, addons and configuration.
+#include <algorithm>
 #include <thread>
 
 #include "libsvc/net/socket/host_address.h"
@@ -147,7 +148,7 @@ TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     CHECK_FALSE(runtime.last_spec().pin_cpus);
     configure("container.default_platform", "webrtc");
     configure("load_balancer.url", "https://localhost:8444");
-    configure("container.network_proxy", "http://proxy:3128");
+    configure("container.network_proxy", "http://10.0.0.1:3128");
     configure("container.apt_mirror", "http://mirror/debian");
     configure("cpu.limit_mode", "pinning");
     configure("gpu.type", "amd");
@@ -157,7 +158,10 @@ TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     CHECK(records().get(id)->config->platform == "webrtc");
     CHECK(session.service_urls == Texts{"https://localhost:8444", "https://10.0.0.1:8443"});
     CHECK(session.service_addresses.at("localhost") == host_address("localhost"));
-    CHECK(session.network_proxy == "http://proxy:3128");
+    CHECK(session.network_proxy == "http://10.0.0.1:3128");
+    CHECK(std::ranges::count(runtime.last_spec().told, ToldService{"10.0.0.1", 3128, true, false}) == 1);
+    CHECK(std::ranges::count(runtime.last_spec().told,
+                             ToldService{host_address("localhost"), 8444, true, false}) == 1);
     CHECK(session.apt_mirror == "http://mirror/debian");
     CHECK(session.gpu_type == "amd");
     CHECK_FALSE(session.security_updates);

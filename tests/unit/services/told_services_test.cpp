@@ -12,7 +12,13 @@ std::vector<ToldService> told(const std::string& metrics_server, const std::stri
     config.metrics_server = metrics_server;
     instance.config = config;
     instance.user_data = user_data;
-    return told_services(instance);
+    return told_services(instance, {});
+}
+
+std::vector<ToldService> told_by(const AgentSession& session) {
+    Instance instance;
+    instance.config = InstanceConfig();
+    return told_services(instance, session);
 }
 
 }  // namespace
@@ -40,4 +46,26 @@ TEST_CASE("user data that names no gateway tells of none") {
         INFO(text);
         CHECK(told("", text).empty());
     }
+}
+
+TEST_CASE("an instance is told the load balancer at the address that its session has for it") {
+    AgentSession session;
+    session.service_urls = {"https://192.168.100.1:8444", "https://manager.example"};
+    session.service_addresses = {{"192.168.100.1", "192.168.100.1"}, {"manager.example", "10.0.0.5"}};
+    CHECK(told_by(session) ==
+          std::vector<ToldService>{{"192.168.100.1", 8444, true, false}, {"10.0.0.5", 443, true, false}});
+}
+
+TEST_CASE("an instance is told the proxy of its hooks") {
+    AgentSession session;
+    CHECK(told_by(session).empty());
+    const std::vector<ToldService> proxy{{"192.168.100.1", 3128, true, false}};
+    for (const char* url : {"http://192.168.100.1:3128", "http://192.168.100.1:3128/",
+                            "http://user:pass:word@192.168.100.1:3128"}) {
+        INFO(url);
+        session.network_proxy = url;
+        CHECK(told_by(session) == proxy);
+    }
+    session.network_proxy = "http://192.168.100.1";
+    CHECK(told_by(session) == std::vector<ToldService>{{"192.168.100.1", 80, true, false}});
 }

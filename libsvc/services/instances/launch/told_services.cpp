@@ -21,16 +21,18 @@ std::optional<ToldService> metrics_server_of(const std::string& text) try {
     return std::nullopt;
 }
 
-// "wss://192.168.100.1:4000/1.0/sessions/..."
+// "wss://192.168.100.1:4000/1.0/sessions/...", "http://user:password@192.168.100.1:3128"
 std::optional<ToldService> server_of(std::string_view url) {
     const std::size_t scheme = url.find("://");
     if (scheme == std::string_view::npos) return std::nullopt;
     const std::string_view rest = url.substr(scheme + 3);
-    const std::string_view authority = rest.substr(0, rest.find('/'));
+    std::string_view authority = rest.substr(0, rest.find('/'));
+    if (const std::size_t user = authority.rfind('@'); user != std::string_view::npos)
+        authority.remove_prefix(user + 1);
     const std::size_t colon = authority.rfind(':');
     ToldService service{std::string(authority.substr(0, colon)), 0, true, false};
     if (colon == std::string_view::npos) {
-        service.port = url.starts_with("wss:") ? 443 : 80;
+        service.port = url.starts_with("wss:") || url.starts_with("https:") ? 443 : 80;
         return service;
     }
     const std::string_view port = authority.substr(colon + 1);
@@ -49,12 +51,26 @@ std::optional<ToldService> gateway_of(const std::string& user_data) try {
     return std::nullopt;
 }
 
+// The session says at which address a name is.
+std::optional<ToldService> management_of(const std::string& url, const AgentSession& session) {
+    auto service = server_of(url);
+    if (!service) return service;
+    const auto address = session.service_addresses.find(service->address);
+    if (address != session.service_addresses.end()) service->address = address->second;
+    return service;
+}
+
 }  // namespace
 
-std::vector<ToldService> told_services(const Instance& instance) {
+std::vector<ToldService> told_services(const Instance& instance, const AgentSession& session) {
     std::vector<ToldService> told;
-    if (auto collector = metrics_server_of(instance.config->metrics_server)) told.push_back(*collector);
-    if (auto gateway = gateway_of(instance.user_data)) told.push_back(*gateway);
+    const auto add = [&told](const std::optional<ToldService>& service) {
+        if (service) told.push_back(*service);
+    };
+    add(metrics_server_of(instance.config->metrics_server));
+    add(gateway_of(instance.user_data));
+    for (const std::string& url : session.service_urls) add(management_of(url, session));
+    add(server_of(session.network_proxy));
     return told;
 }
 

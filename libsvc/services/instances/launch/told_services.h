@@ -7,8 +7,9 @@
 
 namespace svc {
 
-// The collector of its stream metrics (config.metrics_server), and the stream gateway that the user data
-// names (docs/streaming.md). Those that are told by name are left out.
-std::vector<ToldService> told_services(const Instance& instance);
+// The collector of its stream metrics (config.metrics_server), the stream gateway that the user data names
+// (docs/streaming.md), and of the session the URLs of the service (load_balancer.url) and the proxy
+// (container.network_proxy). Those that are told by a name that the session does not resolve are of no use.
+std::vector<ToldService> told_services(const Instance& instance, const AgentSession& session);
 
 }  // namespace svc
