@@ -44,6 +44,13 @@ ServerLimits server_limits(const Options& options) {
     return limits;
 }
 
+// Only the `lxc` runtime has a bridge.
+InstanceNetwork network_of_instances(const Options& options) {
+    if (options.runtime == "lxc") return {options.lxc.subnet, options.lxc.bridge};
+    return options.simulated.subnet.empty() ? InstanceNetwork()
+                                            : InstanceNetwork(options.simulated.subnet, "");
+}
+
 void publish_log(EventBus& events, log::Level level, std::string_view message, const log::Fields& fields) {
     Json context = Json::object();
     for (const auto& [key, value] : fields) context.set(key, value);
@@ -113,7 +120,7 @@ Daemon::Parts::Parts(Options given)
       authenticator([this](const ClientCertificate& certificate) {
           return management.certificates().trusts(certificate.der);
       }),
-      instance_network(options.lxc.subnet, options.lxc.bridge),
+      instance_network(network_of_instances(options)),
       hypervisor_metrics(*runtime.runtime, management.instances(), management.applications()),
       services(routed_services()),
       cluster_metrics(metrics, management.nodes(), management.instances(), management.applications(), events),

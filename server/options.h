@@ -47,6 +47,7 @@ struct SimulatedSettings {
     double fail_share = 0;
     std::uint32_t cpus = 64;
     std::uint64_t memory = std::uint64_t{1} << 40U;  // bytes
+    std::string subnet;  // as that of `lxc`: whose clients count as instances; "": nobody. No flag
 };
 
 struct Options {

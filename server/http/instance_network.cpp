@@ -27,13 +27,14 @@ InstanceNetwork::InstanceNetwork(const std::string& subnet, std::string bridge) 
         throw Error(ErrorCode::invalid_argument, "subnet " + quoted(subnet) + " is malformed");
     mask_ = ~std::uint32_t{0} << (32 - prefix);
     network_ = *address & mask_;
+    own_ = *address;
 }
 
 bool InstanceNetwork::contains(const Peer& peer) const {
-    if (peer.transport == Transport::unix_socket) return false;
-    if (peer.address.ends_with("%" + bridge_)) return true;
+    if (mask_ == 0 || peer.transport == Transport::unix_socket) return false;
+    if (!bridge_.empty() && peer.address.ends_with("%" + bridge_)) return true;
     const auto address = ipv4_number(peer.address);
-    return address && (*address & mask_) == network_;
+    return address && *address != own_ && (*address & mask_) == network_;
 }
 
 }  // namespace svc::server

@@ -10,14 +10,16 @@ namespace svc::server {
 // Immutable.
 class InstanceNetwork {
   public:
+    InstanceNetwork() = default;  // of a runtime without a bridge: contains nobody
     // The bridge's address with the length of its network ("192.168.100.1/20"), and the bridge's name. Throws
     // invalid_argument.
     InstanceNetwork(const std::string& subnet, std::string bridge);
-    // The address is in the network, or is a link-local one on the bridge. Clients of a Unix socket are not.
+    // The address is in the network, or is a link-local one on the bridge. Clients of a Unix socket are not,
+    // nor is the machine itself at the bridge's address.
     bool contains(const Peer& peer) const;
 
   private:
-    std::uint32_t network_ = 0, mask_ = 0;  // host byte order
+    std::uint32_t network_ = 0, mask_ = 0, own_ = 0;  // host byte order; no mask: no network
     const std::string bridge_;
 };
 

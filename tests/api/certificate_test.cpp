@@ -64,7 +64,7 @@ TEST_CASE_METHOD(CertificateSetup, "a stranger needs the trust password") {
 
 TEST_CASE_METHOD(CertificateSetup, "instances get in by no password") {
     api.set("core.trust_password", "secret");
-    daemon.restart([](server::Options& options) { options.lxc.subnet = "127.0.0.1/8"; });
+    daemon.restart([](server::Options& options) { options.simulated.subnet = "127.0.0.2/8"; });
     ApiCaller instance(daemon.tls_target(keys));
     for (const char* password : {"secret", "guess", ""}) {
         const ApiReply reply = add(instance, Json::object({{"trust-password", password}}));
@@ -72,6 +72,20 @@ TEST_CASE_METHOD(CertificateSetup, "instances get in by no password") {
         CHECK(reply.error() == "no password is taken from an instance");
     }
     CHECK(instance.get("/1.0/images").status == 403);
+}
+
+TEST_CASE_METHOD(CertificateSetup, "without a bridge nobody is taken for an instance") {
+    api.set("core.trust_password", "secret");
+    daemon.restart([](server::Options& options) { options.lxc.subnet = "127.0.0.2/8"; });
+    ApiCaller neighbour(daemon.tls_target(keys));
+    CHECK(add(neighbour, Json::object({{"trust-password", "secret"}})).status == 200);
+    Peer peer;
+    peer.transport = Transport::https;
+    for (const char* address : {"0.0.0.0", "192.168.100.2", "fe80::1%svcbr0", "fe80::1%", ""}) {
+        INFO(address);
+        peer.address = address;
+        CHECK_FALSE(server::InstanceNetwork().contains(peer));
+    }
 }
 
 TEST_CASE("an instance is known by its address or by the bridge") {
@@ -85,6 +99,8 @@ TEST_CASE("an instance is known by its address or by the bridge") {
     CHECK(contains("192.168.96.0"));
     CHECK(contains("192.168.111.255"));
     CHECK(contains("fe80::1%svcbr0"));
+    CHECK(contains("192.168.100.2"));
+    CHECK_FALSE(contains("192.168.100.1"));  // the machine itself
     CHECK_FALSE(contains("192.168.112.0"));
     CHECK_FALSE(contains("fe80::1%svcbr01"));
     CHECK_FALSE(contains("2001:db8::1"));
