@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/operations/records.h"
+#include "libsvc/services/common/records.h"
+#include "libsvc/services/common/snapshot_records.h"
 #include "server/http/query.h"
 #include "server/http/response.h"
 
@@ -16,19 +19,20 @@ struct Place {
     std::string_view path;
     std::string_view capture;  // of the path: the object's id or name
     std::string_view prefix;   // of its key in the store
+    std::string_view noun;
 };
 
 constexpr std::array places{
-    Place{"/1.0/addons/{name}", "name", "addons/"},
-    Place{"/1.0/applications/{id}", "id", "applications/"},
-    Place{"/1.0/certificates/{fingerprint}", "fingerprint", "certificates/"},
-    Place{"/1.0/certificates/tokens/{id}", "id", "join_tokens/"},
-    Place{"/1.0/containers/{id}", "id", "instances/"},
-    Place{"/1.0/images/{id}", "id", "images/"},
-    Place{"/1.0/instances/{id}", "id", "instances/"},
-    Place{"/1.0/instances/{id}/snapshots/{snapshot}", "snapshot", "snapshots/"},
-    Place{"/1.0/nodes/{name}", "name", "nodes/"},
-    Place{"/1.0/operations/{id}", "id", "operations/"},
+    Place{"/1.0/addons/{name}", "name", "addons/", RecordTraits<Addon>::noun},
+    Place{"/1.0/applications/{id}", "id", "applications/", RecordTraits<Application>::noun},
+    Place{"/1.0/certificates/{fingerprint}", "fingerprint", "certificates/", RecordTraits<Certificate>::noun},
+    Place{"/1.0/certificates/tokens/{id}", "id", "join_tokens/", RecordTraits<JoinToken>::noun},
+    Place{"/1.0/containers/{id}", "id", "instances/", RecordTraits<Instance>::noun},
+    Place{"/1.0/images/{id}", "id", "images/", RecordTraits<Image>::noun},
+    Place{"/1.0/instances/{id}", "id", "instances/", RecordTraits<Instance>::noun},
+    Place{"/1.0/instances/{id}/snapshots/{snapshot}", "snapshot", "snapshots/", RecordTraits<Snapshot>::noun},
+    Place{"/1.0/nodes/{name}", "name", "nodes/", RecordTraits<Node>::noun},
+    Place{"/1.0/operations/{id}", "id", "operations/", RecordTraits<Operation>::noun},
 };
 
 Handler guarded(const Services& services, const Place& place, const Route& route) {
@@ -40,7 +44,7 @@ Handler guarded(const Services& services, const Place& place, const Route& route
         if (method == Method::delete_)
             if (const auto started = unreadable.remove(place.prefix, id, requestor(request)))
                 return async(**started);
-        throw Error(ErrorCode::internal, "record cannot be read: " + record->reason);
+        throw Error(ErrorCode::internal, std::string(place.noun) + " cannot be read: " + record->reason);
     };
 }
 
