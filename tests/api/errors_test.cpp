@@ -48,6 +48,7 @@ const Provocations& bad_requests() {
         {"malformed-json", [](World& w) { return w.post("/1.0/containers", "{"); }},
         {"duplicate-key", [](World& w) { return w.launch(R"(,"image_id":"base")"); }},
         {"no-body", [](World& w) { return w.post("/1.0/containers", ""); }},
+        {"get-body", [](World& w) { return w.api.call(Method::get, "/1.0/images", "{}"); }},
         {"long-body", [](World& w) { return w.post("/1.0/containers", std::string(100'001, ' ')); }},
         {"missing-field", [](World& w) { return w.post("/1.0/certificates/tokens", "{}"); }},
         {"wrong-type", [](World& w) { return w.launch(R"(,"user_data":3)"); }},
@@ -173,6 +174,8 @@ const Provocations& bad_callers() {
                  reply = w.stranger.post("/1.0/certificates", Json::object({{"trust-password", "x"}}));
              return reply;
          }},
+        {"many-passwords-anywhere", [](World& w) { return w.many_passwords(); }},
+        {"password-from-instance", [](World& w) { return w.password_of_instance(); }},
         {"container-exists",
          [](World& w) {
              w.api.wait(w.launch(R"(,"name":"web-1")"));

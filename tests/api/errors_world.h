@@ -81,6 +81,26 @@ struct World {
         return inside.call(Method::patch, "/1.0/containers/" + instance, R"({"status":"running"})",
                            header("Authorization", daemon.bearer(instance)));
     }
+    ApiReply password_of_instance() {
+        TestDaemon other([](server::Options& options) { options.simulated.subnet = "127.0.0.2/8"; });
+        ApiCaller instance(other.tls_target(keys));
+        return instance.post("/1.0/certificates", Json::object({{"trust-password", "x"}}));
+    }
+    // A right one makes the address as good as new. What is added is known already.
+    ApiReply many_passwords() {
+        TestDaemon other;
+        other.api().set("core.trust_password", "secret");
+        const KeyPair known = make_key_pair(other.path(), "known");
+        other.trust(known);
+        ApiCaller caller(other.tls_target(keys));
+        Json asked = Json::object({{"certificate", read_file(known.certificate)}});
+        ApiReply reply;
+        for (int i = 0; i < 200 && reply.text.find("too many") == std::string::npos; ++i) {
+            asked.set("trust-password", i % 5 == 4 ? "secret" : "wrong");
+            reply = caller.post("/1.0/certificates", asked);
+        }
+        return reply;
+    }
     // Where bodies may be longer.
     ApiReply large_launch() {
         TestDaemon roomy;

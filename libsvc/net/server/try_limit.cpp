@@ -34,9 +34,10 @@ std::unique_ptr<TryLimit::Attempt> TryLimit::begin(std::string_view address, Sec
 void TryLimit::take_from_all(SteadyTime now) {
     const SteadyTime next = std::max(all_free_at_, now) + password_pause;
     if (next - now > passwords_at_once * password_pause)
-        throw Error(ErrorCode::forbidden,
-                    "too many wrong passwords from everywhere: try again later, or use the local socket or a "
-                    "join token");
+        throw Error(
+            ErrorCode::forbidden,
+            "too many wrong passwords from all addresses: try again later, or use the local socket or a "
+            "join token");
     all_free_at_ = next;
 }
 

@@ -188,12 +188,12 @@ TEST_CASE_METHOD(CertificateFixture, "all of an ipv6 network is one address and 
     add(make_certificate({"another"}), "secret");
 }
 
-TEST_CASE_METHOD(CertificateFixture, "passwords from everywhere are limited and join tokens go on") {
+TEST_CASE_METHOD(CertificateFixture, "passwords from all addresses are limited and join tokens go on") {
     set_password("secret");
     for (int i = 0; i < 100; ++i) CHECK(refuses("wrong", "192.0.2." + std::to_string(i)));
-    CHECK(
-        refusal("secret", "198.51.100.1") ==
-        "too many wrong passwords from everywhere: try again later, or use the local socket or a join token");
+    CHECK(refusal("secret", "198.51.100.1") ==
+          "too many wrong passwords from all addresses: try again later, or use the local socket or a join "
+          "token");
     const IssuedToken issued = invite();
     service.add({base64_encode(make_certificate({"invited"}).der), "", issued.text}, from("198.51.100.1"));
     clock.advance(6s);
@@ -201,7 +201,7 @@ TEST_CASE_METHOD(CertificateFixture, "passwords from everywhere are limited and 
     CHECK(service.trusts(someone.der));
     add(make_certificate({"other"}), "secret", "198.51.100.1");  // right ones do not count
     CHECK(refuses("wrong", "198.51.100.2"));
-    CHECK(refusal("secret", "198.51.100.1").starts_with("too many wrong passwords from everywhere"));
+    CHECK(refusal("secret", "198.51.100.1").starts_with("too many wrong passwords from all addresses"));
 }
 
 TEST_CASE_METHOD(CertificateFixture, "no password is taken from an instance but a join token is") {
