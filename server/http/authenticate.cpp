@@ -46,7 +46,7 @@ void Authenticator::check(Access access, const Request& request) const {
         case Access::trusted:
             if (trust(*request.peer) != Trust::trusted) throw Error(ErrorCode::forbidden, "Not Authorized");
             return;
-        case Access::token:  // who asks checks a token that is there
+        case Access::token:  // Middleware::check_token() checks a token that is there
             if (!request.headers.find("Authorization") && trust(*request.peer) != Trust::trusted)
                 throw Error(ErrorCode::unauthenticated, "missing token");
             return;
