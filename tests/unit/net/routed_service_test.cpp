@@ -19,7 +19,9 @@ Response text_of_route(std::string text) {
 class NotedService final : public RoutedService {
   public:
     NotedService()
-        : RoutedService({{"", {open("/open"), secret("/secret"), later("/later"), upload("/upload")}},
+        : RoutedService({{"",
+                          {open("/open"), secret("/secret"), later("/later"), upload("/upload"),
+                           question("/question")}},
                          {"metrics", {open("/metrics")}}}) {}
 
     std::vector<std::string> notes;
@@ -68,6 +70,15 @@ class NotedService final : public RoutedService {
             Access::everyone, Dispatch::on_pool,
             "upload",         [](Request&) -> Response { throw Error(ErrorCode::internal, "went wrong"); }};
         route.open_upload = [](Request&) { return nullptr; };
+        return route;
+    }
+
+    static Route question(std::string path) {
+        Route route{Method::get,      path,
+                    Access::everyone, Dispatch::on_pool,
+                    "question",       [](Request& request) { return text_of_route("not " + request.body); }};
+        route.max_body = 7;
+        route.reads_body = true;
         return route;
     }
 
@@ -138,6 +149,18 @@ TEST_CASE("the access rule refuses a request before its body is read") {
     const Response response = answer(asked);
     CHECK(response.status == 400);
     CHECK(response.body == "not you");
+}
+
+TEST_CASE("a GET route that reads a body gets it, and no other one has room for a body") {
+    NotedService service;
+    Asked question = ask(service, Method::get, "/question");
+    CHECK(question.plan.max_body == 7);
+    question.request.body = "so";
+    CHECK(answer(question).body == "not so");
+    CHECK(ask(service, Method::head, "/question").plan.max_body == 7);
+    CHECK(ask(service, Method::get, "/open").plan.max_body == 0);
+    CHECK(ask(service, Method::head, "/open").plan.max_body == 0);
+    CHECK(ask(service, Method::post, "/secret").plan.max_body == 0);  // refused before its body
 }
 
 TEST_CASE("every reply is decorated: good ones, late ones, errors and faults") {
