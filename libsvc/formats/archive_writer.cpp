@@ -63,18 +63,17 @@ void ArchiveWriter::Free::operator()(archive* writer) const {
     archive_write_free(writer);
 }
 
-void ArchiveWriter::compress(Compression compression) {
+void ArchiveWriter::compress() {
     archive* const writer = archive_.get();
-    if (compression == Compression::zstd) return check(archive_write_add_filter_zstd(writer));
     check(archive_write_add_filter_gzip(writer));
     check(archive_write_set_filter_option(writer, "gzip", "compression-level", "1"));
     check(archive_write_set_filter_option(writer, "gzip", "timestamp", nullptr));
 }
 
-ArchiveWriter::ArchiveWriter(Compression compression) : archive_(archive_write_new()) {
+ArchiveWriter::ArchiveWriter() : archive_(archive_write_new()) {
     archive* const writer = archive_.get();
     if (writer == nullptr) throw Error(ErrorCode::internal, "cannot write the archive: out of memory");
-    compress(compression);
+    compress();
     check(archive_write_set_format_pax_restricted(writer));
     archive_write_set_bytes_in_last_block(writer, 1);
     const auto write = [](archive* of, void* self, const void* bytes, std::size_t size) -> la_ssize_t {

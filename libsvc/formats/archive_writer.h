@@ -1,5 +1,5 @@
 #pragma once
-// Makes a gzip or zstd tarball in memory, piece by piece; libarchive does the encoding. The caller takes the
+// Makes a gzip tarball in memory, piece by piece; libarchive does the encoding. The caller takes the
 // bytes while they are made, so memory use is constant.
 #include <cstddef>
 #include <memory>
@@ -17,7 +17,7 @@ namespace svc {
 // extended attributes. One thread at a time. Throws internal "cannot write the archive: ...".
 class ArchiveWriter {
   public:
-    explicit ArchiveWriter(Compression compression = Compression::gzip);  // or zstd
+    ArchiveWriter();
     ~ArchiveWriter();
     ArchiveWriter(const ArchiveWriter&) = delete;
     ArchiveWriter& operator=(const ArchiveWriter&) = delete;
@@ -35,7 +35,7 @@ class ArchiveWriter {
         void operator()(archive* writer) const;
     };
     void check(int result) const;
-    void compress(Compression compression);
+    void compress();
     static long append(archive* writer, void* self, const void* bytes, std::size_t size);
 
     std::string made_;

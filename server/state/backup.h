@@ -1,5 +1,5 @@
 #pragma once
-// The archive of svcd export: a zstd tarball. docs/state-directory.md has its content.
+// The archive of svcd export: a gzip tarball. docs/state-directory.md has its content.
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -52,7 +52,7 @@ class BackupWriter {
 
     std::filesystem::path target_, temporary_;
     FileDescriptor file_;
-    ArchiveWriter archive_{Compression::zstd};
+    ArchiveWriter archive_;
     std::map<std::string, std::string> digests_;
     std::string current_;
     Sha256 hash_;

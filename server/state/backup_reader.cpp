@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
@@ -24,6 +25,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t largest_head = 65536;
 constexpr std::size_t largest_manifest = std::size_t{1} << 30U;
 constexpr std::int64_t largest_id = 65534;
+// The disks of a backup may be zeros for the most part.
+constexpr ExpansionLimit no_limit{std::numeric_limits<std::uint64_t>::max(),
+                                  std::numeric_limits<std::uint64_t>::max()};
 
 [[noreturn]] void refuse(const std::string& path, std::string_view why) {
     throw Error(ErrorCode::invalid_argument, "backup: " + quoted(path) + " " + std::string(why));
@@ -52,7 +56,7 @@ bool has_mark(const ArchiveEntry& entry) {
 }  // namespace
 
 BackupReader::BackupReader(const fs::path& archive, const fs::path& target, std::uint32_t id_base)
-    : reader_(archive), target_(target), id_base_(id_base) {}
+    : reader_(archive, ArchiveFormat::tar, no_limit), target_(target), id_base_(id_base) {}
 
 Json BackupReader::unpack() {
     ArchiveEntry entry;

@@ -36,7 +36,7 @@ struct BackupSetup {
     ApiCaller* api = &daemon.api();
     TemporaryDirectory outside{fs::temp_directory_path(), "svc-backup-"};
     StatePaths paths{daemon.path() / "state"};
-    fs::path file = outside.path() / "backup.tar.zst";
+    fs::path file = outside.path() / "backup.tar.gz";
     fs::path copy = outside.path() / "state";
 
     BackupSetup() {

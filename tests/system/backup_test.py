@@ -39,7 +39,7 @@ class Backup(harness.DaemonTest):
         stop, failures = threading.Event(), []
         load = threading.Thread(target=self.launches, args=(stop, failures))
         load.start()
-        backup = self.daemon.dir / "backup.tar.zst"
+        backup = self.daemon.dir / "backup.tar.gz"
         try:
             done = self.tool("export", "--disks", backup)
         finally:
