@@ -140,7 +140,7 @@ void HttpSession::plan(Exchange& x) {
 HttpSession::Task<void> HttpSession::await_room_for_reply(Exchange& x) {
     const auto deadline = Steady::now() + share().limits.write_idle_time;
     const bool waits = connection_->place().standing() != Standing::reserved;
-    while (waits && share().reply_bytes >= share().limits.reply_bytes && !connection_->closed()) {
+    while (waits && !share().has_room_for_reply(connection_->place()) && !connection_->closed()) {
         if (Steady::now() >= deadline) x.fail(ErrorCode::exhausted, "server is too busy");
         if (x.fault) co_return;
         co_await connection_->sleep(full_server_pause);

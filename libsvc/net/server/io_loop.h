@@ -30,11 +30,21 @@ struct ServerShare {
     std::atomic<std::uint64_t> next_id{1};
     std::atomic<std::size_t> websockets{0};
     std::atomic<std::size_t> uploads{0};
-    std::atomic<std::size_t> reply_bytes{0};  // of large replies on their way
+    std::atomic<std::size_t> reply_bytes{0};            // of large replies on their way to trusted peers
+    std::atomic<std::size_t> untrusted_reply_bytes{0};  // and to others
 
     // How many of `most` things at once a connection may see taken and still take one.
     static std::size_t open_to(const Place& place, std::size_t most) {
         return place.standing() == Standing::reserved ? most : most - most / 8;
+    }
+    // Those that count for the connection; each kind waits for its own alone.
+    std::atomic<std::size_t>& reply_bytes_of(const Place& place) {
+        return place.standing() == Standing::untrusted ? untrusted_reply_bytes : reply_bytes;
+    }
+    bool has_room_for_reply(const Place& place) {
+        const std::size_t quarter = limits.reply_bytes / 4;
+        const bool untrusted = place.standing() == Standing::untrusted;
+        return reply_bytes_of(place) < (untrusted ? quarter : limits.reply_bytes - quarter);
     }
 };
 

@@ -1,6 +1,7 @@
 #include "libsvc/net/server/reply_sender.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
@@ -22,18 +23,18 @@ constexpr std::size_t large_reply_bytes = 64U << 10;
 // A reply that lies in memory until it is sent.
 class LargeReply {
   public:
-    LargeReply(ServerShare& share, std::size_t bytes)
-        : share_(share), bytes_(bytes < large_reply_bytes ? 0 : bytes) {
-        if (bytes_ > 0) share_.reply_bytes += bytes_;
+    LargeReply(std::atomic<std::size_t>& all, std::size_t bytes)
+        : all_(all), bytes_(bytes < large_reply_bytes ? 0 : bytes) {
+        if (bytes_ > 0) all_ += bytes_;
     }
     ~LargeReply() {
-        if (bytes_ > 0) share_.reply_bytes -= bytes_;
+        if (bytes_ > 0) all_ -= bytes_;
     }
     LargeReply(const LargeReply&) = delete;
     LargeReply& operator=(const LargeReply&) = delete;
 
   private:
-    ServerShare& share_;
+    std::atomic<std::size_t>& all_;
     const std::size_t bytes_;
 };
 
@@ -99,7 +100,7 @@ ReplySender::Task<bool> ReplySender::send() {
 ReplySender::Task<bool> ReplySender::send_whole() {
     failpoint("reply.sends");
     const std::string& body = x_.response.body;
-    const LargeReply counted(connection_.share(), body.size());
+    const LargeReply counted(connection_.share().reply_bytes_of(connection_.place()), body.size());
     ReplyFraming framing;
     framing.keep = x_.keep;
     framing.length = body.size();

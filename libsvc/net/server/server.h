@@ -40,7 +40,7 @@ struct ServerLimits {
     std::size_t untrusted_bytes = 16U << 20;
     std::size_t untrusted_bytes_each = 2U << 20;
     std::size_t reply_bytes =
-        128U << 20;  // of large replies on their way; more requests wait until some are sent
+        128U << 20;  // of large replies on their way, a quarter to those not trusted; more requests wait
     WebSocketLimits websocket;
 };
 

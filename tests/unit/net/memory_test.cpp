@@ -88,6 +88,35 @@ TEST_CASE("long halves of headers are limited in their memory too") {
     CHECK(ask(holder.server.unix_target(), get("/free")).body == "hello");
 }
 
+TEST_CASE("large replies to those who are not trusted keep no trusted request waiting") {
+    TestServer t;
+    t.limits.reply_bytes = 4U << 20;
+    t.limits.write_idle_time = 10min;
+    t.limits.least_rate = 0;
+    t.with_tcp = true;
+    t.standing = Standing::untrusted;  // of the Unix socket
+    t.tcp_standing = Standing::trusted;
+    t.service.add("/big", [](Request&) { return text_response(std::string(8U << 20, 'x')); });
+    t.service.add("/", hello);
+    t.start();
+    std::optional<RawClient> slow(t.unix_target());
+    slow->send(get("/big"));
+    RawClient waiting(t.unix_target());
+    test::eventually("a request waits", [&] {
+        waiting.send(get("/"));
+        pollfd answer{waiting.descriptor(), POLLIN, 0};
+        if (poll(&answer, 1, 100) == 0) return true;
+        CHECK(waiting.reply().body == "hello");
+        return false;
+    });
+    HttpClient trusted(t.tcp_target());
+    ClientRequest request;
+    request.path = "/";
+    CHECK(trusted.call(request).body == "hello");
+    slow.reset();
+    CHECK(waiting.reply().body == "hello");
+}
+
 TEST_CASE("requests wait while large replies lie in memory and root's do not") {
     TestServer t;
     t.limits.reply_bytes = 1U << 20;

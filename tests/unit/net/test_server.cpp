@@ -73,7 +73,9 @@ void TestServer::start(std::size_t pool_threads, std::size_t pool_queue) {
     ListenerLimits listener;
     listener.standing = [standing = standing](const Peer&) { return standing; };
     server_->listen_unix("local", directory() / "socket", 0600, -1, listener);
-    if (with_tcp) tcp_address_ = server_->listen_tcp("plain", "127.0.0.1:0", nullptr);
+    ListenerLimits tcp;
+    tcp.standing = [standing = tcp_standing](const Peer&) { return standing; };
+    if (with_tcp) tcp_address_ = server_->listen_tcp("plain", "127.0.0.1:0", nullptr, tcp);
     if (with_tls) {
         std::vector<NamedIdentity> others;
         for (const std::string& name : named) others.push_back({name, make_identity(name)});

@@ -47,7 +47,8 @@ class TestServer {
     ServerLimits limits;  // change before start()
     bool with_tcp = false, with_tls = false;
     Standing standing = Standing::reserved;  // of the clients of the Unix socket
-    std::vector<std::string> named;          // besides the identity everybody sees
+    Standing tcp_standing = Standing::reserved;
+    std::vector<std::string> named;  // besides the identity everybody sees
     TlsVersion least = TlsVersion::tls12;
 
     void start(std::size_t pool_threads = 4, std::size_t pool_queue = 64);
