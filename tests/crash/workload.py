@@ -100,11 +100,12 @@ class Client:
 
     def settle_step(self, step):
         """What goes on by itself after the operation, until it is as the step says."""
-        def there():
-            seen = observe(self.service)
-            return all(seen.get(key) == value for key, value in step.after.items())
         if step.after:
-            self.service.until(f"{step.name}: {step.after}", there)
+            self.service.until(f"{step.name}: {step.after}", lambda: self.reached(step))
+
+    def reached(self, step):
+        seen = observe(self.service)
+        return all(seen.get(key) == value for key, value in step.after.items())
 
     def launch(self, name, body, query=""):
         reply = self.service.api("POST", "/1.0/containers" + query, {"name": name, **body})
