@@ -88,6 +88,7 @@ exec "$RUNTIME_DIR/bin/svc-agent" keep-running --log "$RUNTIME_DIR/logs/demo.log
 
 class Gateway:
     """One svc-gateway over one daemon. start() and kill() may alternate."""
+    program = GATEWAY
 
     def __init__(self, daemon, metrics_server=None, **settings):
         self.daemon, self.dir = daemon, daemon.dir
@@ -106,7 +107,7 @@ class Gateway:
         config.write_text(json.dumps(self.settings))
         self.log_file = open(self.dir / "gateway.log", "ab")
         before = self.log_file.tell()
-        self.process = subprocess.Popen([GATEWAY, "--config", config], stdin=subprocess.DEVNULL, stderr=self.log_file)
+        self.process = subprocess.Popen([self.program, "--config", config], stdin=subprocess.DEVNULL, stderr=self.log_file)
         eventually(lambda: b"ready" in (self.dir / "gateway.log").read_bytes()[before:] or self.process.poll() is not None)
         assert self.process.poll() is None, self.log()
         if not hasattr(self, "token"):
@@ -127,7 +128,7 @@ class Gateway:
         connection.request(method, path, body=json.dumps(body) if body else None)
         answer = json.loads(connection.getresponse().read())
         connection.close()
-        return answer["metadata"]
+        return answer.get("metadata")
 
     def api(self, method, path, body=None):
         context = ssl.create_default_context()
