@@ -235,7 +235,10 @@ std::vector<SnapshotService::Ptr> SnapshotService::list(std::string_view instanc
 
 void SnapshotService::remove_orphans() {
     for (const Ptr& snapshot : parts_.snapshots.list()) {
-        if (is_being_deleted(*snapshot) || parts_.instances.find(snapshot->instance_id())) continue;
+        const std::string id = snapshot->instance_id();
+        // A record that cannot be read may be mended, and its snapshots with it.
+        const bool has_instance = parts_.instances.find(id) || parts_.instances.find_unreadable(id);
+        if (is_being_deleted(*snapshot) || has_instance) continue;
         try {
             start_removal(snapshot, "service");
         } catch (const Error& e) {

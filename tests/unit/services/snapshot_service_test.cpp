@@ -86,6 +86,27 @@ TEST_CASE_METHOD(SnapshotFixture, "snapshots go with their instance, and their l
     CHECK_FALSE(has_layer(snapshot));
 }
 
+TEST_CASE_METHOD(SnapshotFixture, "an instance whose record cannot be read keeps its snapshots") {
+    const std::string id = stopped();
+    const std::string snapshot = taken(id);
+    end_life();
+    sqlite.commit(Batch().put("instances/" + id, "{"));
+    begin_life();
+    const auto remove_orphans = [&] {
+        service().remove_orphans();
+        for (const auto& operation : engine().list()) engine().wait(operation->id.str(), std::nullopt);
+    };
+    remove_orphans();
+    CHECK(records().find(snapshot));
+    CHECK(has_layer(snapshot));
+    const auto removal = life->management.unreadable().remove("instances/", id, "test");
+    REQUIRE(removal);
+    CHECK(wait(*removal)->err.empty());
+    remove_orphans();
+    CHECK_FALSE(records().find(snapshot));
+    CHECK_FALSE(has_layer(snapshot));
+}
+
 TEST_CASE_METHOD(SnapshotFixture, "a launched instance keeps the layer of its snapshot") {
     const std::string id = stopped();
     const std::string snapshot = taken(id);
