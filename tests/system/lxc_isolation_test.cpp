@@ -259,6 +259,16 @@ TEST_CASE("ranges are kept over a restart of the daemon and go with the containe
     CHECK(registered(world) == "");
 }
 
+TEST_CASE("the folder of a container that has stopped is closed to who gets its user ids next") {
+    TwoGuests world;
+    world.runtime().stop("a", 1s);
+    struct stat info {};
+    REQUIRE(::stat(world.container("a").c_str(), &info) == 0);
+    CHECK(info.st_uid == 0);
+    CHECK(info.st_gid == 0);
+    CHECK((info.st_mode & 07777U) == 0700U);
+}
+
 TEST_CASE("owners are shifted over folders without and with a path") {
     skip_unless_root();
     const TemporaryDirectory directory("/var/tmp", "svc-shift-");

@@ -143,6 +143,17 @@ TEST_CASE("threads and daemons that choose at once choose different ranges") {
     CHECK(taken.size() == 64);
 }
 
+TEST_CASE("no other user can open the registry, and so lock it") {
+    using std::filesystem::perms;
+    const RangesWorld world;
+    if (GENERATE(false, true)) {  // of an earlier version
+        std::filesystem::create_directories(world.path("run/ids"));
+        std::filesystem::permissions(world.path("run/ids"), perms{0755});
+    }
+    world.daemon("one").take("a");
+    CHECK(std::filesystem::status(world.path("run/ids")).permissions() == perms::owner_all);
+}
+
 TEST_CASE("the registry goes with the last daemon") {
     const RangesWorld world;
     IdRanges ranges = world.daemon("one");

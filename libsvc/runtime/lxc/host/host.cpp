@@ -192,6 +192,14 @@ void Host::admit(const std::string& id) const {
         throw system_error("cannot close a container's folder", errno);
 }
 
+// The next container with this range must not pass the folder.
+void Host::give_range_back(const std::string& id) {
+    const std::filesystem::path folder = layout().container(id);
+    if ((::chmod(folder.c_str(), 0700) != 0 || ::chown(folder.c_str(), 0, 0) != 0) && errno != ENOENT)
+        throw system_error("cannot close a container's folder", errno);
+    ranges_.release(id);
+}
+
 void Host::keep_range(const std::string& id, pid_t init) {
     const auto root = parse_mapped_root(read_or_empty(fmt::format("/proc/{}/uid_map", init)));
     if (root && ranges_.keep(id, *root)) admit(id);
@@ -355,7 +363,7 @@ void Host::clean_up(const std::string& id) {
     remove_link(device_name(context_.bridge, layout(), id));
     failpoint("host.link_removed");
     unmount_overlay(layout().rootfs(id));
-    ranges_.release(id);
+    give_range_back(id);
 }
 
 FileDescriptor Host::clean_up_dead(const std::string& id) {
@@ -363,7 +371,7 @@ FileDescriptor Host::clean_up_dead(const std::string& id) {
     // So that its address may be given to another container.
     detach_link(context_.bridge, device_name(context_.bridge, layout(), id));
     FileDescriptor mount = detach_overlay(layout().rootfs(id));
-    ranges_.release(id);
+    give_range_back(id);
     return mount;
 }
 

@@ -98,6 +98,7 @@ class Host {
     void kill_monitor(const std::string& id) const;
     void mount(const ContainerSpec& spec);
     void admit(const std::string& id) const;
+    void give_range_back(const std::string& id);
     std::vector<std::string> own_paths(const StoredSpec& stored, std::vector<std::string> leave_out) const;
     void make_work(const StoredSpec& stored);
     void make_upper(const StoredSpec& stored);

@@ -27,6 +27,9 @@ namespace svc::lxc {
 
 namespace {
 
+// Owners of images that systemd gives to no process.
+constexpr std::uint64_t foreign_first = 0x7FFE0000;
+constexpr std::uint64_t foreign_last = 0x7FFEFFFF;
 constexpr const char* common_config = "/usr/share/lxc/config/common.conf";
 constexpr const char* user_namespace_config = "/usr/share/lxc/config/userns.conf";
 
@@ -207,6 +210,7 @@ IdRegion id_region(const LxcOptions& options, const ConfigContext& context) {
     region.shared = context.id_base;
     region.reserved = ids_of_others({text_or_empty("/etc/passwd"), text_or_empty("/etc/group")},
                                     {text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid")});
+    region.reserved.emplace_back(foreign_first, foreign_last);
     region.reserved.emplace_back(context.id_base, std::uint64_t{context.id_base} + context.id_count - 1);
     return region;
 }

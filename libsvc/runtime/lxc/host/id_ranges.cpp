@@ -175,10 +175,12 @@ FileDescriptor IdRanges::lock_registry() const {
     for (;;) {
         FileDescriptor folder(::open(registry_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (!folder && errno == ENOENT) {
-            make_directories(registry_, 0755);
+            make_directories(registry_, 0700);
             continue;
         }
         if (!folder) throw system_error("cannot open the list of user ids", errno);
+        // Whoever may open it may lock it for ever.
+        if (::fchmod(folder.get(), 0700) != 0) throw system_error("cannot close the list of user ids", errno);
         if (::flock(folder.get(), LOCK_EX) != 0)
             throw system_error("cannot lock the list of user ids", errno);
         struct stat info {};
