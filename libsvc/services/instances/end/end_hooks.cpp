@@ -89,7 +89,10 @@ void EndHooks::interrupt(const std::string& id) {
 }
 
 void EndHooks::forget_interrupt(const std::string& id) {
-    running_.with([&](auto& running) { running.erase(id); });
+    running_.with([&](auto& running) {
+        const auto found = running.find(id);
+        if (found != running.end() && !found->second.begun) running.erase(found);
+    });
 }
 
 void EndHooks::stop() {
