@@ -59,6 +59,13 @@ void publish_log(EventBus& events, log::Level level, std::string_view message, c
                                                      {"context", std::move(context)}}));
 }
 
+// True where all instances have the users of one range.
+bool shares_ids(Runtime& runtime) {
+    const Capacity capacity = runtime.capacity();
+    const Json* const ranges = capacity.details.find("id_ranges");
+    return ranges != nullptr && *ranges != Json("own");
+}
+
 }  // namespace
 
 // In the order of construction; destruction goes backwards.
@@ -196,7 +203,8 @@ void Daemon::Parts::listen_api() {
     server.listen_unix(std::string(local_listener), options.socket, 0660, process::socket_group(),
                        local_limits());
     addresses.push_back("unix:" + options.socket.string());
-    server.listen_unix(std::string(agent_listener), state.agent_socket(), 0666, -1, agent_limits(shares()));
+    server.listen_unix(std::string(agent_listener), state.agent_socket(), 0666, -1,
+                       agent_limits(shares(), shares_ids(*runtime.runtime)));
     state.publish_agent_socket();
     for (const std::string& address : options.listen)
         api_addresses.push_back("https://" + server.listen_tcp(std::string(tls_listener), address, tls,

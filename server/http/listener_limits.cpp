@@ -35,8 +35,9 @@ ListenerLimits local_limits() {
     return limits;
 }
 
-ListenerLimits agent_limits(const ConnectionShares& shares) {
-    ListenerLimits limits = share_of(shares.max_connections / 4, shares.each_instance, untrusted);
+ListenerLimits agent_limits(const ConnectionShares& shares, bool shared_ids) {
+    const std::size_t all = shares.max_connections / 4;
+    ListenerLimits limits = share_of(all, shared_ids ? all : shares.each_instance, untrusted);
     limits.source = instance_of;
     return limits;
 }

@@ -13,7 +13,8 @@ struct ConnectionShares {
 
 // Root on the local socket has what is reserved. `authenticator` outlives the server.
 ListenerLimits local_limits();
-ListenerLimits agent_limits(const ConnectionShares& shares);
+// `shared_ids`: the instances cannot be told apart by their users. Then each may take what all have.
+ListenerLimits agent_limits(const ConnectionShares& shares, bool shared_ids);
 ListenerLimits tls_limits(const ConnectionShares& shares, const Authenticator& authenticator);
 ListenerLimits metrics_limits(const ConnectionShares& shares);
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/strings.h"
+#include "server/http/listener_limits.h"
 #include "tests/support/golden.h"
 #include "tests/support/image_package.h"
 #include "tests/support/normalise.h"
@@ -177,6 +178,16 @@ TEST_CASE("bodies over the limit are refused") {
         daemon.api().upload(Method::post, "/1.0/images", "{\"name\":\"a\"}", std::string(5001, 'x')).status ==
         400);
     CHECK(daemon.api().get("/1.0/images").metadata() == Json::array());
+}
+
+TEST_CASE("instances that cannot be told apart may each take what all of them have") {
+    const server::ConnectionShares shares{.max_connections = 4000};
+    const ListenerLimits own = server::agent_limits(shares, false);
+    CHECK(own.each == 64);
+    CHECK(own.untrusted == 1000);
+    const ListenerLimits shared = server::agent_limits(shares, true);
+    CHECK(shared.each == 1000);
+    CHECK(shared.untrusted == 1000);
 }
 
 }  // namespace svc::test
