@@ -8,6 +8,7 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/presence.h"
 #include "libsvc/base/unfinished_files.h"
 #include "server/process/state_folder.h"
 
@@ -31,6 +32,8 @@ StateDirectory::StateDirectory(const std::filesystem::path& given) : StatePaths(
     // anything.
     process::make_folder(root(), 0711);
     lock_ = process::lock_state(root(), "svcd");
+    if (is_there(recovering()))
+        throw Error(ErrorCode::conflict, "svcd recover was interrupted: run svcd recover again");
     for (const auto& folder : {blobs(), logs(), registry(), root() / "server"})
         process::make_folder(folder, 0700);
     for (const auto& folder : {root(), registry(), root() / "server"}) remove_unfinished_files(folder);

@@ -121,13 +121,24 @@ void BackupWriter::add_text(const std::string& path, std::string_view text) {
     end_file();
 }
 
+// The archive goes on behind what is not whole.
+void BackupWriter::fill(std::uint64_t left) {
+    const std::string zeros(65536, '\0');
+    for (; left > 0; left -= std::min<std::uint64_t>(left, zeros.size()))
+        write(std::string_view(zeros).substr(0, left));
+    end_file();
+}
+
 void BackupWriter::copy(int file, std::uint64_t left, const std::string& path) {
     std::array<char, 65536> buffer;
     while (left > 0) {
         const ssize_t got = ::read(file, buffer.data(), std::min<std::uint64_t>(buffer.size(), left));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw system_error("cannot read " + quoted(path), errno);
-        if (got == 0) throw Error(ErrorCode::conflict, quoted(path) + " became shorter while it was read");
+        if (got == 0) {
+            fill(left);
+            throw Error(ErrorCode::conflict, quoted(path) + " became shorter while it was read");
+        }
         write({buffer.data(), static_cast<std::size_t>(got)});
         left -= static_cast<std::uint64_t>(got);
     }

@@ -34,6 +34,8 @@ class BackupWriter {
     BackupWriter& operator=(const BackupWriter&) = delete;
 
     void add_text(const std::string& path, std::string_view text);
+    // This and add_tree() throw conflict for a file that became shorter meanwhile: it is not whole in the
+    // archive, to which more can be added.
     void add_file(const std::string& path, const std::filesystem::path& source);
     // Everything below `root`, with the owners of the guest: of a layer or a disk. Left out: devices,
     // sockets.
@@ -46,6 +48,7 @@ class BackupWriter {
     void write(std::string_view bytes);
     void end_file();
     void flush(std::size_t from);
+    void fill(std::uint64_t bytes);
     void copy(int file, std::uint64_t bytes, const std::string& path);
     void add_below(Tree& tree, int folder, const std::string& path, unsigned depth);
     void add_entry(Tree& tree, int folder, const std::string& name, const std::string& path, unsigned depth);

@@ -49,6 +49,10 @@ bool daemon_runs(const StatePaths& paths) {
 }
 
 std::optional<StoredValues> check_database(const StatePaths& paths, Findings& findings) {
+    if (is_there(paths.recovering())) {
+        findings.error("svc.db", "svcd recover was interrupted", "run svcd recover again");
+        return std::nullopt;
+    }
     if (!is_there(paths.database())) {
         findings.error("svc.db", "it is missing, and with it every record",
                        "restore a backup with svcd import; a daemon that is started makes an empty one");

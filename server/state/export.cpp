@@ -28,7 +28,9 @@ StoredValues values_now(const StatePaths& paths) {
 }
 
 bool does_not_run(const Instance& instance) {
-    return instance.status == InstanceStatus::stopped || instance.status == InstanceStatus::error;
+    const bool unreadable = instance.status_when_readable != InstanceStatus::unknown;
+    const InstanceStatus status = unreadable ? instance.status_when_readable : instance.status;
+    return status == InstanceStatus::stopped || status == InstanceStatus::error;
 }
 
 // One thread.
@@ -63,6 +65,9 @@ class Export {
     void add_folder(const std::string& name, const std::vector<std::string>& only = {});
     void add_packages(const Records& records);
     void add_layers(const Records& records);
+    void add_logs();
+    bool add_disk(const std::string& id, std::uint64_t revision);
+    std::uint64_t revision_now(const std::string& id) const;
     Json add_disks(const Records& records, const StoredValues& values);
     IdRange ids() const { return {read_id_base(paths_).value_or(0), options_.id_count}; }
 
@@ -102,9 +107,22 @@ void Export::add_files() {
     add_folder("registry");
     add_folder("events", {"numbers"});
     if (options_.runtime == "simulated") add_folder("simulated/layers");
-    if (!is_there(paths_.logs())) return;
-    for (const auto& entry : fs::directory_iterator(paths_.logs()))
-        add_folder("logs/" + entry.path().filename().string());
+    if (is_there(paths_.logs())) add_logs();
+}
+
+// They go with their instances.
+void Export::add_logs() {
+    for (const auto& entry : fs::directory_iterator(paths_.logs())) {
+        const std::string folder = "logs/" + entry.path().filename().string();
+        std::error_code gone;
+        for (const auto& log : fs::directory_iterator(entry.path(), gone)) try {
+                const std::string name = log.path().filename();
+                if (!name.starts_with('.')) backup_.add_file(folder + "/" + name, log.path());
+            } catch (const Error& e) {
+                if (e.code() != ErrorCode::not_found && e.code() != ErrorCode::conflict) throw;
+            }
+        if (gone && is_there(entry.path())) throw Error(ErrorCode::internal, folder + ": " + gone.message());
+    }
 }
 
 void Export::add_folder(const std::string& name, const std::vector<std::string>& only) {
@@ -142,6 +160,25 @@ void Export::add_layers(const Records& records) {
     }
 }
 
+// 0: there is none.
+std::uint64_t Export::revision_now(const std::string& id) const {
+    const StoredValues now = values_now(paths_);
+    const auto found = now.find("instances/" + id);
+    return found == now.end() ? 0 : found->second.revision;
+}
+
+// False: it is not whole, because the instance, or a file of it, changed meanwhile.
+bool Export::add_disk(const std::string& id, std::uint64_t revision) {
+    const lxc::Layout layout{paths_.runtime("lxc")};
+    try {
+        backup_.add_tree("disks/" + id, layout.upper(id), ids());
+    } catch (const Error& e) {
+        if (e.code() == ErrorCode::conflict || revision_now(id) != revision) return false;
+        throw Error(e.code(), "disk of instance " + id + ": " + e.what());
+    }
+    return revision_now(id) == revision;
+}
+
 // A disk is in the backup only if nothing has changed the instance while it was copied.
 Json Export::add_disks(const Records& records, const StoredValues& values) {
     const lxc::Layout layout{paths_.runtime("lxc")};
@@ -153,14 +190,7 @@ Json Export::add_disks(const Records& records, const StoredValues& values) {
             continue;
         }
         if (!is_there(layout.upper(id))) continue;
-        try {
-            backup_.add_tree("disks/" + id, layout.upper(id), ids());
-        } catch (const Error& e) {
-            throw Error(e.code(), "disk of instance " + id + ": " + e.what());
-        }
-        const StoredValues now = values_now(paths_);
-        const auto later = now.find(key);
-        if (later != now.end() && later->second.revision == values.find(key)->second.revision)
+        if (add_disk(id, values.find(key)->second.revision))
             whole.push_back(id);
         else
             findings_.warning("instance " + id, "it changed meanwhile: its disk is not in the backup", "");
@@ -173,6 +203,8 @@ Json Export::add_disks(const Records& records, const StoredValues& values) {
 Findings export_state(const StatePaths& paths, const fs::path& file, const ExportOptions& options) {
     if (!is_there(paths.database()))
         throw Error(ErrorCode::not_found, paths.root().string() + " is no state directory of svcd");
+    if (is_there(paths.recovering()))
+        throw Error(ErrorCode::conflict, "svcd recover was interrupted: run svcd recover again");
     if (is_there(file)) throw Error(ErrorCode::conflict, file.string() + " exists already");
     return Export(paths, file, options).run();
 }

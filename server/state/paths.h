@@ -14,6 +14,8 @@ class StatePaths {
 
     const std::filesystem::path& root() const { return root_; }
     std::filesystem::path database() const { return root_ / "svc.db"; }
+    // There while svcd recover replaces the database: until it has ended, none can be used.
+    std::filesystem::path recovering() const { return root_ / "recovering"; }
     std::filesystem::path blobs() const { return root_ / "blobs"; }
     std::filesystem::path logs() const { return root_ / "logs"; }
     std::filesystem::path runtime(std::string_view name) const { return root_ / name; }

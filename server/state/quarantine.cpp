@@ -1,5 +1,7 @@
 #include "server/state/quarantine.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 
@@ -31,6 +33,14 @@ void Quarantine::move(const std::filesystem::path& file, const std::filesystem::
         throw system_error("cannot move " + file.filename().string() + " to the quarantine", errno);
     sync_directory(target.parent_path());
     sync_directory(file.parent_path());
+}
+
+void Quarantine::keep(const std::filesystem::path& file, const std::filesystem::path& as) {
+    if (!is_there(file)) return;
+    const auto target = place(as);
+    if (::link(file.c_str(), target.c_str()) != 0)
+        throw system_error("cannot keep " + file.filename().string(), errno);
+    sync_directory(target.parent_path());
 }
 
 void Quarantine::write(const std::filesystem::path& as, std::string_view content) {

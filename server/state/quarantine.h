@@ -12,6 +12,8 @@ class Quarantine {
   public:
     explicit Quarantine(const std::filesystem::path& root);
     void move(const std::filesystem::path& file, const std::filesystem::path& as);  // synced; absent is fine
+    // A second name of the file, synced; absent is fine.
+    void keep(const std::filesystem::path& file, const std::filesystem::path& as);
     void write(const std::filesystem::path& as, std::string_view content);
     std::string name() const { return "quarantine/" + folder_.filename().string(); }
 

@@ -13,6 +13,7 @@
 #include "libsvc/runtime/lxc/layout.h"
 #include "server/process/state_folder.h"
 #include "server/state/check.h"
+#include "server/state/database_swap.h"
 #include "server/state/digests.h"
 #include "server/state/quarantine.h"
 #include "server/state/salvage.h"
@@ -38,6 +39,9 @@ class Recovery {
           quarantine_(paths.root()) {}
 
     Findings run() {
+        if (undo_interrupted_swap(paths_))
+            findings_.warning("svc.db", "svcd recover was interrupted; begun again with the old database",
+                              "");
         if (is_there(paths_.database())) mend_database();
         mend_packages();
         mend_identity();
@@ -165,17 +169,7 @@ void Recovery::replace_database(const StoredValues& values) {
     const TemporaryDirectory folder(paths_.root(), ".recover-");
     const fs::path made = folder.path() / "svc.db";
     write_database(made, values);
-    for (const char* suffix : {"", "-wal", "-shm"})
-        if (const fs::path old = paths_.database().string() + suffix; *suffix == '\0') {
-            std::error_code failure;  // first a second name, so that there is a database at every moment
-            quarantine_.write("why", "svcd recover replaced svc.db\n");
-            fs::create_hard_link(old, paths_.root() / quarantine_.name() / "svc.db", failure);
-            if (failure) throw Error(ErrorCode::internal, "cannot keep svc.db: " + failure.message());
-        } else {
-            quarantine_.move(old, std::string("svc.db") + suffix);
-        }
-    fs::rename(made, paths_.database());
-    sync_directory(paths_.root());
+    swap_database(paths_, made, quarantine_);
 }
 
 // svcd would remove them as garbage once all records can be read.

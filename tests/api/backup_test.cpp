@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
+#include "libsvc/store/sqlite/sqlite_store.h"
 #include "server/state/backup.h"
 #include "server/state/backup_reader.h"
 #include "server/state/check.h"
@@ -180,6 +181,51 @@ TEST_CASE_METHOD(BackupSetup, "export and import are programs") {
     CHECK(restored.status == 0);
     serve_copy();
     CHECK(api->get("/1.0/images/base").status == 200);
+}
+
+TEST_CASE_METHOD(BackupSetup, "a disk or a log that changes under a backup fails nothing else") {
+    const std::string id = api->launch("base", "instances");
+    api->succeed(api->patch("/1.0/instances/" + id, Json::object({{"desired_status", "stopped"}})));
+    const fs::path disk = paths.root() / "lxc" / "containers" / id / "upper";
+    const fs::path logs = paths.logs() / "another";
+    for (const fs::path& folder : {disk, logs}) make_directories(folder);
+    for (int i = 0; i < 20; ++i) write_file_atomically(disk / std::to_string(i), "");
+    std::atomic<bool> stop{false};
+    auto changing = std::async(std::launch::async, [&] {
+        while (!stop) {
+            for (const std::uintmax_t size : {std::uintmax_t{4} << 20U, std::uintmax_t{0}})
+                for (int i = 0; i < 20; ++i) fs::resize_file(disk / std::to_string(i), size);
+            write_file_atomically(logs / "log", "line");
+            fs::remove(logs / "log");
+        }
+    });
+    const Findings found = export_state(paths, file, {"lxc", true});
+    for (int i = 0; i < 50; ++i) {
+        file = outside.path() / ("backup" + std::to_string(i));
+        CHECK_NOTHROW(write());
+    }
+    stop = true;
+    changing.get();
+    INFO(found.to_lines());
+    CHECK(found.to_lines().find("it changed meanwhile: its disk is not in the backup") != std::string::npos);
+    CHECK_NOTHROW(restore());
+}
+
+TEST_CASE_METHOD(BackupSetup, "the disk of an instance that ran when it became unreadable is not copied") {
+    const std::string id = api->launch("base", "instances");
+    daemon.stop();
+    make_directories(paths.root() / "lxc" / "containers" / id / "upper");
+    {
+        SqliteStore store(paths.database());
+        Json record = Json::parse(store.get("instances/" + id)->value);
+        record.set("status", "error");
+        record.set("status_when_readable", "running");
+        store.commit(Batch().put("instances/" + id, record.dump()));
+    }
+    const Findings found = export_state(paths, file, {"lxc", true});
+    INFO(found.to_lines());
+    CHECK(found.to_lines().find("it runs, or is worked on: its disk is not in the backup") !=
+          std::string::npos);
 }
 
 TEST_CASE("a tree comes back from a backup as the guest sees it, with the owners of another machine") {

@@ -231,6 +231,36 @@ TEST_CASE_METHOD(StateSetup,
     CHECK(code_of([&] { restart(); }) == ErrorCode::unsupported);
 }
 
+TEST_CASE_METHOD(StateSetup,
+                 "a recover that was interrupted loses nothing that only the write-ahead log had") {
+    daemon.stop();
+    const fs::path kept = paths.root() / "quarantine" / "then";
+    make_directories(kept);
+    {
+        SqliteStore store(paths.database());
+        store.commit(Batch().put("names/images/late", "only in the log"));
+        REQUIRE(fs::file_size(paths.database().native() + "-wal") > 0);
+        for (const char* name : {"svc.db", "svc.db-wal"}) fs::copy(paths.root() / name, kept / name);
+    }
+    write_file_atomically(paths.recovering(), "quarantine/then\n");
+    SECTION("before the new database was there") {}
+    SECTION("after it, with the old log beside it") {
+        fs::remove(paths.database());
+        { SqliteStore replaced(paths.database()); }
+        fs::copy(kept / "svc.db-wal", paths.database().native() + "-wal");
+    }
+    CHECK(message_of([&] { restart(); }) == "svcd recover was interrupted: run svcd recover again");
+    CHECK(tells(check(), Severity::error, "run svcd recover again"));
+    const Findings found = recover();
+    INFO(found.to_lines());
+    CHECK(tells(found, Severity::warning, "begun again with the old database"));
+    CHECK(tells(found, Severity::warning, "names/images/late: led nowhere"));
+    CHECK(check().clean());
+    restart();
+    CHECK(api->get("/1.0/images/base").status == 200);
+    CHECK(api->get("/1.0/instances/" + instance).status == 200);
+}
+
 TEST_CASE_METHOD(StateSetup, "the programs tell by their exit status and in two formats") {
     daemon.stop();
     const std::vector<std::string> where{"--state-dir", paths.root(), "--runtime", "simulated"};
