@@ -97,7 +97,7 @@ class Daemon::Parts {
     ClusterMetrics cluster_metrics;
     std::shared_ptr<TlsContext> tls;
     ThreadPool workers;
-    ThreadPool strangers;  // run the requests of clients that are not trusted
+    ThreadPool untrusted_workers;  // run the requests of clients that are not trusted
     Middleware middleware;
     HttpServer server;
     std::vector<std::string> addresses;
@@ -132,10 +132,10 @@ Daemon::Parts::Parts(Options given)
       services(routed_services()),
       cluster_metrics(metrics, management.nodes(), management.instances(), management.applications(), events),
       workers("request", options.workers, options.request_queue),
-      strangers("stranger", std::max<std::size_t>(options.workers / 2, 1), options.request_queue),
+      untrusted_workers("untrusted", std::max<std::size_t>(options.workers / 2, 1), options.request_queue),
       middleware(
           {authenticator, management.tokens(), metrics, ids, clock, workers, host_name(), options.max_upload,
-           options.max_requests_per_second, known_to(management.instances()), &strangers},
+           options.max_requests_per_second, known_to(management.instances()), &untrusted_workers},
           api_routes(services), metrics_routes(services)),
       server(middleware, workers, server_limits(options), options.io_threads) {
     management.certificates().on_removed([this] { disconnect_distrusted(); });
@@ -186,7 +186,7 @@ ConnectionShares Daemon::Parts::shares() const {
 Daemon::Parts::~Parts() {
     server.stop(std::chrono::milliseconds(0));
     workers.stop();
-    strangers.stop();
+    untrusted_workers.stop();
 }
 
 void Daemon::Parts::make_tls() {

@@ -74,10 +74,11 @@ constexpr std::array flag_settings{
             [](Options& o, Key k, const Json& v) { o.lxc.bridge = read_bridge(k, v); }},
     Setting{"subnet", "CIDR", "the bridge's address and the instances' network",
             [](Options& o, Key k, const Json& v) { o.lxc.subnet = read_subnet(k, v); }},
-    Setting{
-        "guest_ports", "PORTS/PROTOCOL",
-        "of this machine that every instance reaches, such as 3478/udp or 5000-5010/tcp; repeatable; none: no ports",
-        [](Options& o, Key k, const Json& v) { o.lxc.guest_ports = read_guest_ports(k, v); }, Flag::repeated},
+    Setting{"guest_ports", "PORTS/PROTOCOL",
+            "of this machine that every instance reaches, such as 3478/udp or 5000-5010/tcp; repeatable; "
+            "none: no ports",
+            [](Options& o, Key k, const Json& v) { o.lxc.guest_ports = read_guest_ports(k, v); },
+            Flag::repeated},
     Setting{"isolate_instances", "yes|no", "no: instances reach each other on the bridge",
             [](Options& o, Key k, const Json& v) { o.lxc.isolate = read_yes_no(k, v); }},
     Setting{"instance_bandwidth", "RATE", "of each instance, in and out, such as 100Mbit; none: not limited",
@@ -242,8 +243,8 @@ constexpr std::array server_settings{
         [](Options& o, Key k, const Json& v) { o.instance_connections = read_count(k, v, 1, 1'000'000); }},
     Setting{"max_buffered", "", "bytes of requests in memory; a quarter for all that are not trusted",
             apply_buffered},
-    Setting{"least_rate", "", "bytes a second that a client sends or takes on average; 0: not limited",
-            [](Options& o, Key k, const Json& v) { o.limits.least_rate = read_size(k, v); }},
+    Setting{"min_rate", "", "bytes a second that a client sends or takes on average; 0: not limited",
+            [](Options& o, Key k, const Json& v) { o.limits.min_rate = read_size(k, v); }},
     Setting{
         "max_websockets", "", "WebSockets at once",
         [](Options& o, Key k, const Json& v) { o.limits.max_websockets = read_count(k, v, 1, 1'000'000); }},

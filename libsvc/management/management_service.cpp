@@ -74,7 +74,7 @@ ManagementService::~ManagementService() {
 }
 
 void ManagementService::recover() {
-    instances_.publish_owed_events();
+    instances_.publish_unpublished_events();
     engine_.recover();
     recovered_ = true;
     if (seams_.guest_reports != nullptr) seams_.guest_reports->open(instances_.reports());

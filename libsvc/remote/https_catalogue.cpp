@@ -43,7 +43,7 @@ std::string url_path(const CatalogueKey& key) {
     return "/1.0/applications/" + key.path();
 }
 
-[[noreturn]] void throw_senseless(const std::string& why) {
+[[noreturn]] void throw_invalid_answer(const std::string& why) {
     throw Error(ErrorCode::invalid_argument, "answer of the registry makes no sense: " + why);
 }
 
@@ -51,7 +51,7 @@ std::vector<CatalogueApplication> read_list(const std::string& body) {
     const Json envelope = Json::parse(body);
     const Json& items = envelope.at("metadata");
     if (items.is_null()) return {};
-    if (items.as_array().size() > max_catalogue_applications) throw_senseless("too many applications");
+    if (items.as_array().size() > max_catalogue_applications) throw_invalid_answer("too many applications");
     std::vector<CatalogueApplication> list;
     for (const Json& item : items.as_array()) list.push_back(CatalogueApplication::from_json(item));
     return list;
@@ -66,7 +66,7 @@ std::vector<CatalogueApplication> HttpsCatalogue::list() {
     try {
         return read_list(body);
     } catch (const Error& e) {
-        throw_senseless(e.what());
+        throw_invalid_answer(e.what());
     }
 }
 
@@ -123,13 +123,13 @@ CatalogueDownload HttpsCatalogue::download(std::string_view name, int version, s
         write(piece);
     });
     result.fingerprint = to_lower(reply.headers.get(fingerprint_header));
-    if (!is_sha256_hex(result.fingerprint)) throw_senseless("the archive has no fingerprint");
+    if (!is_sha256_hex(result.fingerprint)) throw_invalid_answer("the archive has no fingerprint");
     if (const auto found = hash.hex(); found != result.fingerprint)
         throw Error(ErrorCode::invalid_argument,
                     "fingerprint don't match, got " + found + " but expected " + result.fingerprint);
     const std::string announced = reply.headers.get(manifest_header);
     if (!announced.empty() && !iequals(announced, sha256_hex(result.manifest)))
-        throw_senseless("the manifest is not that of the archive");
+        throw_invalid_answer("the manifest is not that of the archive");
     return result;
 }
 

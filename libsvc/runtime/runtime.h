@@ -37,13 +37,13 @@ struct PortForward {
     bool operator==(const PortForward&) const = default;
 };
 
-// A service beside the runtime that the container was told to use. Where it is on the node, the container may
-// reach it there. What is no IPv4 address is ignored.
-struct ToldService {
+// Where a service listens whose address the container was given at its launch. If that is on the node, the
+// container may reach it there. What is no IPv4 address is ignored.
+struct AllowedEndpoint {
     std::string address;
     std::uint16_t port = 0;
     bool tcp = true, udp = false;
-    bool operator==(const ToldService&) const = default;
+    bool operator==(const AllowedEndpoint&) const = default;
 };
 
 struct ContainerSpec {
@@ -56,7 +56,7 @@ struct ContainerSpec {
     std::uint32_t processes = 0;      // 0: the runtime's default
     std::string address;              // "192.168.100.2", in the runtime's subnet
     std::vector<PortForward> forwards;
-    std::vector<ToldService> told;
+    std::vector<AllowedEndpoint> allowed_endpoints;
     std::vector<PlacedFile> files;
     std::string init;       // "": /sbin/init
     bool run_agent = true;  // start svc-agent after init and keep it running
@@ -77,7 +77,7 @@ struct ContainerInfo {
     pid_t init_pid = 0;               // on this machine; 0 when not running
     std::string agent_state;          // "running", "restarting"; "": the container has no agent
     std::string fault;                // why it is unreadable
-    bool specification_lost = false;  // it is unreadable for want of what remake() gives it
+    bool specification_lost = false;  // it is unreadable for want of what recreate_spec() gives it
 };
 
 // The node of a runtime.
@@ -150,7 +150,7 @@ class Runtime {
     virtual void create(const ContainerSpec& spec) = 0;
     // Gives an unreadable container the specification that it has lost; its files stay as they are, and are
     // not placed again. Throws not_found, unavailable where it is still unreadable then.
-    virtual void remake(const ContainerSpec& spec) { create(spec); }
+    virtual void recreate_spec(const ContainerSpec& spec) { create(spec); }
     // Returns when init runs. Throws when it cannot be started, or ended at once.
     virtual void start(std::string_view id) = 0;
     // Asks init to shut down and kills all processes after `grace` (0: at once). Returns when the processes,

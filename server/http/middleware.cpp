@@ -11,7 +11,8 @@ namespace svc::server {
 
 namespace {
 
-constexpr std::uint64_t max_stranger_body = 64U << 10;  // an instance's report, a certificate with a password
+// An instance's report, a certificate with a password.
+constexpr std::uint64_t max_untrusted_body = 64U << 10;
 
 std::vector<Route> scrape_routes(const MetricsRegistry& metrics) {
     return {{Method::get, "/internal/1.0/metrics", Access::everyone, Dispatch::on_pool, "metrics",
@@ -65,8 +66,8 @@ void Middleware::adapt(const Request& request, RequestPlan& plan) {
     if (!is_octet_stream(request)) plan.open_upload = {};
     if (plan.open_upload) plan.max_body = parts_.max_upload;
     if (is_trusted(request)) return;
-    plan.max_body = std::min(plan.max_body, max_stranger_body);
-    plan.pool = parts_.strangers;
+    plan.max_body = std::min(plan.max_body, max_untrusted_body);
+    plan.pool = parts_.untrusted_workers;
     const Duration delay = delay_of(request);
     if (delay > Duration::zero()) plan.handler = delayed(plan, delay);
 }

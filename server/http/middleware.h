@@ -23,7 +23,7 @@ struct MiddlewareParts {
     std::uint64_t max_upload = 0;                // bytes
     std::size_t max_requests_per_second = 1000;  // of each source that is not trusted; more are delayed
     InstanceQuestion instance_exists = {};       // empty: no token opens anything
-    ThreadPool* strangers = nullptr;  // run requests of clients that are not trusted; null: `workers`
+    ThreadPool* untrusted_workers = nullptr;  // run requests of clients that are not trusted; null: `workers`
 };
 
 // Thread-safe. What `parts` refers to outlives it.

@@ -77,7 +77,7 @@ void check_records(const Records& records, Findings& findings) {
             broken.newer ? "run the version of svcd that wrote it" : "delete its object, or run svcd recover";
         findings.error("record " + broken.key, broken.reason, advice);
     }
-    for (const BrokenRecord& each : records.senseless)
+    for (const BrokenRecord& each : records.invalid_settings)
         findings.warning("record " + each.key, each.reason + "; the default counts", "set it anew");
     for (const std::string& key : records.unknown)
         findings.note("record " + key, "of a kind that this version does not know");

@@ -72,7 +72,8 @@ void Records::judge(const ConfigRecord& setting) {
         const ConfigKey& item = config_key(setting.name);
         if (item.type != ConfigType::secret) check_config_value(item, setting.value);
     } catch (const Error& e) {
-        if (e.code() != ErrorCode::not_found) senseless.push_back({"config/" + setting.name, e.what()});
+        if (e.code() != ErrorCode::not_found)
+            invalid_settings.push_back({"config/" + setting.name, e.what()});
     }
 }
 

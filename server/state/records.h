@@ -49,9 +49,9 @@ struct Records {
     std::map<std::string, std::string> names;         // "images/base" -> id: the index of unique names
     std::map<std::string, std::string> wanted_names;  // what the index has to be
     std::vector<BrokenRecord> broken;
-    std::vector<BrokenRecord> senseless;  // values of the configuration that cannot be used
-    std::vector<std::string> copies;      // keys below "unreadable/"
-    std::vector<std::string> unknown;     // keys of no noun
+    std::vector<BrokenRecord> invalid_settings;  // values of the configuration that cannot be used
+    std::vector<std::string> copies;             // keys below "unreadable/"
+    std::vector<std::string> unknown;            // keys of no noun
 
     bool is_claimed(const std::string& claim) const;  // by an operation that has not ended
     // What the records need. Only of records that can be read: see `broken`.

@@ -54,7 +54,7 @@ class Recovery {
     void mend_database();
     void drop_oversized(StoredValues& values);
     void drop_broken(StoredValues& values);
-    void speak_for_containers(StoredValues& values);
+    void protect_containers(StoredValues& values);
     void mend_names(StoredValues& values);
     void replace_database(const StoredValues& values);
     void keep_unreferenced(const StoredValues& values);
@@ -86,7 +86,7 @@ void Recovery::mend_database() {
     }
     drop_oversized(values);
     drop_broken(values);
-    if (incomplete_) speak_for_containers(values);
+    if (incomplete_) protect_containers(values);
     mend_names(values);
     const bool changed = !salvaged.whole || values.size() != salvaged.values.size() ||
                          !std::ranges::equal(
@@ -135,9 +135,9 @@ void Recovery::drop_broken(StoredValues& values) {
     }
 }
 
-// A container whose record is lost would be removed as a stranger by the next start. An empty record, which
+// A container whose record is lost would be removed as unknown by the next start. An empty record, which
 // cannot be read, protects it.
-void Recovery::speak_for_containers(StoredValues& values) {
+void Recovery::protect_containers(StoredValues& values) {
     const fs::path containers = lxc::Layout{paths_.runtime("lxc")}.containers();
     if (!is_there(containers)) return;
     for (const auto& entry : fs::directory_iterator(containers)) {

@@ -79,7 +79,7 @@ TEST_CASE_METHOD(Setup, "values out of range are refused") {
                              "max_buffered: 1000",
                              "max_peer_connections: 0",
                              "max_instance_connections: 0",
-                             "least_rate: slow",
+                             "min_rate: slow",
                              "reserved_connections: -1",
                              "guest_ports: 80",
                              "guest_ports: 0/tcp",
@@ -135,7 +135,7 @@ TEST_CASE_METHOD(Setup, "the shares of memory follow from the whole") {
     CHECK(options.limits.buffered_bytes == 32U << 20U);
     CHECK(options.limits.untrusted_bytes == 8U << 20U);
     CHECK(options.limits.untrusted_bytes_each == 1U << 20U);
-    CHECK(options.limits.least_rate == 0);
+    CHECK(options.limits.min_rate == 0);
     CHECK(options.limits.reserved_connections == 3);
     CHECK(options.peer_connections == 4);
     CHECK(options.instance_connections == 5);

@@ -12,7 +12,7 @@ from crowd import Crowd, address, half_of_a_handshake, harness, head, memory, ov
 
 MIB = 1 << 20
 GROWTH = 64 * MIB  # of the service, whatever comes in; what bodies alone may take is max_buffered
-PATIENT = {"header_timeout": "10m", "body_timeout": "10m", "write_timeout": "10m", "keep_alive": "10m", "least_rate": 0}
+PATIENT = {"header_timeout": "10m", "body_timeout": "10m", "write_timeout": "10m", "keep_alive": "10m", "min_rate": 0}
 
 
 def certificate(folder):

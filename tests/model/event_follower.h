@@ -7,7 +7,7 @@
 
 #include "libsvc/base/guarded.h"
 #include "libsvc/net/websocket/websocket_client.h"
-#include "tests/model/lives.h"
+#include "tests/model/existence_check.h"
 
 namespace svc::test {
 

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "tests/model/answers.h"
+#include "tests/model/leftovers_check.h"
 #include "tests/model/record_check.h"
-#include "tests/model/remains.h"
 #include "tests/support/application_package.h"
 #include "tests/support/image_package.h"
 
@@ -49,13 +49,13 @@ class World {
         if (std::getenv("SVC_MODEL_SUMMARY") != nullptr) std::cout << history_.summary() << std::flush;
         const OperationRecords operations = settle();
         follower_.await_ends(operations);
-        const auto left = remains_of(daemon_.api());
+        const auto left = leftovers_of(daemon_.api());
         for (const ModelCall& call : history_.calls()) {
             check_answer(call, findings_);
             check_records(call, findings_);
         }
         check_shares(left.at("instances"), "at the end", findings_);
-        check_lives(history_, operations, left, findings_);
+        check_existence(history_, operations, left, findings_);
         check_events(follower_.events(), operations, left.at("instances"), findings_);
         check_next_life(left);
         remove_everything(daemon_, findings_);
@@ -109,11 +109,11 @@ class World {
 
     // What was there before the end of the daemon is there after it. A start makes versions of applications
     // that are outdated, as any change of an image or addon does: not now.
-    void check_next_life(const Remains& before) {
+    void check_next_life(const Leftovers& before) {
         daemon_.api().set("application.auto_update", "false");
         daemon_.restart();
         daemon_.api().settle();
-        const Remains after = remains_of(daemon_.api());
+        const Leftovers after = leftovers_of(daemon_.api());
         for (const auto& [noun, records] : before) {
             for (const Json& record : records)
                 if (std::ranges::find(after.at(noun), record) == after.at(noun).end())

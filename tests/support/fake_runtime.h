@@ -33,7 +33,7 @@ class FakeRuntime final : public Runtime {
     void set_fault(const std::string& id, const std::string& reason) {
         faults_.with([&](auto& faults) { faults[id] = reason; });
     }
-    // The same for want of its specification, until remake() gives it one.
+    // The same for want of its specification, until recreate_spec() gives it one.
     void lose_specification(const std::string& id, const std::string& reason) {
         set_fault(id, reason);
         lost_.with([&](auto& lost) { lost.insert(id); });
@@ -51,8 +51,8 @@ class FakeRuntime final : public Runtime {
         last_spec_.with([&](auto& last) { last = spec; });
         inner_.create(spec);
     }
-    void remake(const ContainerSpec& spec) override {
-        obey("remake");
+    void recreate_spec(const ContainerSpec& spec) override {
+        obey("recreate_spec");
         last_spec_.with([&](auto& last) { last = spec; });
         if (lost_.with([&](auto& lost) { return lost.erase(spec.id) != 0; })) set_fault(spec.id, "");
         check_readable(spec.id);

@@ -269,12 +269,12 @@ TEST_CASE("the folder of a container that has stopped is closed to who gets its 
     CHECK((info.st_mode & 07777U) == 0700U);
 }
 
-TEST_CASE("owners are shifted over folders without and with a path") {
+TEST_CASE("owners are mapped over folders without and with a path") {
     skip_unless_root();
-    const TemporaryDirectory directory("/var/tmp", "svc-shift-");
-    const lxc::IdShift shift{100'000, 0x70000000, 65536};
+    const TemporaryDirectory directory("/var/tmp", "svc-mapping-");
+    const lxc::IdMapping mapping{100'000, 0x70000000, 65536};
     const auto path = [&](const char* name) { return directory.path() / name; };
-    lxc::Overlay overlay{{path("low"), path("high")}, path("upper"), path("work"), path("rootfs"), shift};
+    lxc::Overlay overlay{{path("low"), path("high")}, path("upper"), path("work"), path("rootfs"), mapping};
     for (const char* const name : {"low", "high", "upper", "work", "rootfs"})
         std::filesystem::create_directory(path(name));
     run_shell("cd " + directory.path().native() + "; echo 1 > low/file; chown 100007:100008 low/file upper");
@@ -301,9 +301,9 @@ TEST_CASE("owners are shifted over folders without and with a path") {
     CHECK(read_file("/proc/self/mountinfo").find(directory.path().native()) == std::string::npos);
 }
 
-TEST_CASE("where owners cannot be shifted the node's record says why") {
-    CHECK(lxc::shift_failure("/proc", {100'000, 0x70000000, 65536}) != "");
-    const TemporaryDirectory directory("/var/tmp", "svc-shift-");
-    CHECK(lxc::shift_failure(directory.path(), {100'000, 0x70000000, 65536}) == "");
+TEST_CASE("where owners cannot be mapped the node's record says why") {
+    CHECK(lxc::id_mapping_failure("/proc", {100'000, 0x70000000, 65536}) != "");
+    const TemporaryDirectory directory("/var/tmp", "svc-mapping-");
+    CHECK(lxc::id_mapping_failure(directory.path(), {100'000, 0x70000000, 65536}) == "");
     CHECK(std::filesystem::is_empty(directory.path()));
 }

@@ -39,9 +39,9 @@ TEST_CASE("a service that a guest was told to use is open to it while it runs, a
     LxcRuntime& runtime = world.fixture.runtime();
     const std::uint16_t port = world.open_port, other_port = world.closed_port;
     ContainerSpec spec = world.fixture.spec("c", 4);
-    spec.told = {{world.gateway, port, true, false}, {"a-name.example", other_port, true, true}};
+    spec.allowed_endpoints = {{world.gateway, port, true, false}, {"a-name.example", other_port, true, true}};
     const std::string listed = "nft list set inet " + lxc::table_name(world.fixture.options().bridge) +
-                               " told | grep -c '" + spec.address + " . tcp . " + world.gateway + "'";
+                               " allowed | grep -c '" + spec.address + " . tcp . " + world.gateway + "'";
     runtime.create(spec);
     runtime.start("c");
     world.fixture.reopen();

@@ -24,8 +24,8 @@ struct Piece {
 // One of the uploads that the server receives at the same time (ServerLimits::uploads_at_once).
 class UploadSlot {
   public:
-    UploadSlot(ServerShare& share, const Place& place) : share_(share) {
-        taken_ = share_.uploads.fetch_add(1) < ServerShare::open_to(place, share_.limits.uploads_at_once);
+    UploadSlot(ServerShare& share, const ConnectionSlot& slot) : share_(share) {
+        taken_ = share_.uploads.fetch_add(1) < ServerShare::open_to(slot, share_.limits.uploads_at_once);
     }
     ~UploadSlot() { share_.uploads.fetch_sub(1); }
     UploadSlot(const UploadSlot&) = delete;
@@ -70,7 +70,7 @@ BodyReceiver::Task<void> BodyReceiver::receive_buffered() {
         const std::size_t before = body.size();
         body.resize(before + std::min<std::uint64_t>(in_.view().size(), room_of_body()));
         body.resize(before + take_buffered(body.data() + before, body.size() - before));
-        if (!connection_.place().hold(body.size() + in_.view().size())) x_.fail_for_memory();
+        if (!connection_.slot().charge(body.size() + in_.view().size())) x_.fail_for_memory();
         if (x_.fault || x_.body_complete() || body.size() > before) continue;
         x_.broken = !co_await receive_more();
     }
@@ -84,15 +84,15 @@ std::uint64_t BodyReceiver::room_of_body() const {
 BodyReceiver::Task<bool> BodyReceiver::receive_more() {
     const auto begin = Steady::now();
     const std::size_t before = in_.view().size();
-    const auto deadline = patience_.deadline(begin);
+    const auto deadline = transfer_deadline_.deadline(begin);
     const bool any = co_await connection_.receive(in_, deadline);
-    patience_.waited(Steady::now() - begin);
-    patience_.moved(in_.view().size() - before);
+    transfer_deadline_.waited(Steady::now() - begin);
+    transfer_deadline_.moved(in_.view().size() - before);
     co_return any;
 }
 
 BodyReceiver::Task<void> BodyReceiver::receive_upload() {
-    const UploadSlot slot(connection_.share(), connection_.place());
+    const UploadSlot slot(connection_.share(), connection_.slot());
     if (!slot.taken()) {
         x_.fail(ErrorCode::exhausted, "too many uploads at once");
         co_return;
@@ -153,11 +153,11 @@ BodyReceiver::Task<std::size_t> BodyReceiver::fill(char* out, std::size_t room) 
         } else if (x_.request.content_length) {
             const std::size_t wanted = std::min<std::uint64_t>(room - filled, x_.body_left());
             const auto begin = Steady::now();
-            const auto deadline = patience_.deadline(begin);
+            const auto deadline = transfer_deadline_.deadline(begin);
             const std::size_t got = co_await connection_.receive_into(out + filled, wanted, deadline);
             if (got == 0) break;
-            patience_.waited(Steady::now() - begin);
-            patience_.moved(got);
+            transfer_deadline_.waited(Steady::now() - begin);
+            transfer_deadline_.moved(got);
             filled += got;
             x_.received += got;
         } else if (!x_.body_complete() && !x_.fault) {

@@ -16,7 +16,7 @@ class BodyReceiver {
         : connection_(connection),
           in_(in),
           x_(exchange),
-          patience_(connection.share().limits.body_idle_time, connection.share().limits.least_rate) {}
+          transfer_deadline_(connection.share().limits.body_idle_time, connection.share().limits.min_rate) {}
     // Afterwards the body is complete, or x.fault or x.broken is set.
     Task<void> receive();
 
@@ -35,7 +35,7 @@ class BodyReceiver {
     Connection& connection_;
     InputBuffer& in_;
     Exchange& x_;
-    Patience patience_;
+    TransferDeadline transfer_deadline_;
 };
 
 }  // namespace svc::net

@@ -22,16 +22,16 @@ Event event_of(IoState state) {
 }  // namespace
 
 Connection::Connection(std::shared_ptr<IoLoop> loop, std::shared_ptr<ServerShare> share,
-                       std::unique_ptr<Place> place, FileDescriptor socket, std::shared_ptr<const Peer> peer,
-                       const TlsContext* tls)
+                       std::unique_ptr<ConnectionSlot> slot, FileDescriptor socket,
+                       std::shared_ptr<const Peer> peer, const TlsContext* tls)
     : loop_(std::move(loop)),
       share_(std::move(share)),
-      place_(std::move(place)),
+      slot_(std::move(slot)),
       peer_(std::move(peer)),
       id_(share_->next_id++),
       descriptor_(loop_->context),
       timer_(loop_->context),
-      reply_patience_(share_->limits.write_idle_time, share_->limits.least_rate) {
+      reply_deadline_(share_->limits.write_idle_time, share_->limits.min_rate) {
     const int fd = socket.get();
     stream_ = tls != nullptr ? std::make_unique<ByteStream>(fd, *tls) : std::make_unique<ByteStream>(fd);
     descriptor_.assign(fd);
@@ -184,14 +184,14 @@ Connection::Task<bool> Connection::send(std::string_view data, bool more_follows
         const IoResult result = stream_->write(data.data(), data.size(), more_follows);
         if (result.state == IoState::done) {
             data.remove_prefix(result.bytes);
-            reply_patience_.moved(result.bytes);
+            reply_deadline_.moved(result.bytes);
             continue;
         }
         if (!goes_on(result.state)) co_return false;
         const auto begin = std::chrono::steady_clock::now();
-        const auto deadline = reply_patience_.deadline(begin);
+        const auto deadline = reply_deadline_.deadline(begin);
         if (!co_await wait(event_of(result.state), deadline)) co_return false;
-        reply_patience_.waited(std::chrono::steady_clock::now() - begin);
+        reply_deadline_.waited(std::chrono::steady_clock::now() - begin);
     }
     co_return true;
 }

@@ -5,7 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "libsvc/net/server/io_loop.h"
-#include "libsvc/net/server/patience.h"
+#include "libsvc/net/server/transfer_deadline.h"
 #include "libsvc/net/socket/byte_stream.h"
 #include "libsvc/net/socket/input_buffer.h"
 
@@ -19,8 +19,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     template <class T>
     using Task = boost::asio::awaitable<T>;
 
-    Connection(std::shared_ptr<IoLoop> loop, std::shared_ptr<ServerShare> share, std::unique_ptr<Place> place,
-               FileDescriptor socket, std::shared_ptr<const Peer> peer, const TlsContext* tls);
+    Connection(std::shared_ptr<IoLoop> loop, std::shared_ptr<ServerShare> share,
+               std::unique_ptr<ConnectionSlot> slot, FileDescriptor socket, std::shared_ptr<const Peer> peer,
+               const TlsContext* tls);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -40,7 +41,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Task<bool> send(std::string_view data, bool more_follows = false);
     // The pauses of the client in taking what is sent from now on are counted anew.
     void begin_reply() {
-        reply_patience_ = Patience(share_->limits.write_idle_time, share_->limits.least_rate);
+        reply_deadline_ = TransferDeadline(share_->limits.write_idle_time, share_->limits.min_rate);
     }
     // Makes a receive() that waits, and those that are called before resume(), return false.
     void interrupt();
@@ -70,7 +71,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const std::shared_ptr<IoLoop>& shared_loop() const { return loop_; }
     ServerShare& share() { return *share_; }
     const std::shared_ptr<const Peer>& peer() const { return peer_; }
-    Place& place() { return *place_; }
+    ConnectionSlot& slot() { return *slot_; }
     ByteStream& stream() { return *stream_; }
     boost::asio::posix::stream_descriptor& descriptor() { return descriptor_; }
     boost::asio::steady_timer& timer() { return timer_; }
@@ -88,13 +89,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
     std::shared_ptr<IoLoop> loop_;
     std::shared_ptr<ServerShare> share_;
-    std::unique_ptr<Place> place_;
+    std::unique_ptr<ConnectionSlot> slot_;
     std::shared_ptr<const Peer> peer_;
     std::uint64_t id_;
     boost::asio::posix::stream_descriptor descriptor_;
     boost::asio::steady_timer timer_;
     std::unique_ptr<ByteStream> stream_;
-    Patience reply_patience_;
+    TransferDeadline reply_deadline_;
     Instant deadline_ = Instant::max();
     bool timer_armed_ = false;
     bool timed_out_ = false;

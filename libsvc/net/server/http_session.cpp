@@ -27,14 +27,14 @@ constexpr std::chrono::milliseconds full_server_pause{20};
 HttpSession::Task<void> HttpSession::serve(std::shared_ptr<Connection> connection,
                                            std::shared_ptr<const Listener> listener) {
     const auto deadline = Steady::now() + connection->share().limits.header_time;
-    connection->place().give_way_by([loop = connection->shared_loop(), weak = connection->weak_from_this()] {
+    connection->slot().on_evict([loop = connection->shared_loop(), weak = connection->weak_from_this()] {
         asio::post(loop->context, [weak] {
             if (const auto target = weak.lock()) target->abort();
         });
     });
     if (!co_await connection->handshake(deadline)) co_return;
     if (listener->tls && listener->limits.standing)
-        connection->place().raise(listener->limits.standing(*connection->peer()));
+        connection->slot().raise(listener->limits.standing(*connection->peer()));
     HttpSession session(connection, deadline);
     try {
         bool more = true;
@@ -54,7 +54,7 @@ HttpSession::Task<bool> HttpSession::await_request() {
     const auto& limits = share().limits;
     const bool first = served_ == 1;
     if (in_.empty()) {
-        connection_->place().hold(0);
+        connection_->slot().charge(0);
         const auto deadline = first ? header_deadline_ : Steady::now() + limits.keep_alive_time;
         const bool any = co_await connection_->receive(in_, deadline);
         if (!any) co_return false;
@@ -108,7 +108,7 @@ HttpSession::Task<bool> HttpSession::receive_header(Exchange& x) {
     while (!parse_header(x)) {
         const bool more = co_await connection_->receive(in_, deadline);
         if (!more) co_return false;
-        if (!connection_->place().hold(in_.view().size())) x.fail_for_memory();
+        if (!connection_->slot().charge(in_.view().size())) x.fail_for_memory();
         if (x.fault) break;
     }
     if (!x.fault) plan(x);
@@ -139,8 +139,8 @@ void HttpSession::plan(Exchange& x) {
 // While large replies lie in memory, because their clients take them slowly, no further one is made.
 HttpSession::Task<void> HttpSession::await_room_for_reply(Exchange& x) {
     const auto deadline = Steady::now() + share().limits.write_idle_time;
-    const bool waits = connection_->place().standing() != Standing::reserved;
-    while (waits && !share().has_room_for_reply(connection_->place()) && !connection_->closed()) {
+    const bool waits = connection_->slot().standing() != Standing::reserved;
+    while (waits && !share().has_room_for_reply(connection_->slot()) && !connection_->closed()) {
         if (Steady::now() >= deadline) x.fail(ErrorCode::exhausted, "server is too busy");
         if (x.fault) co_return;
         co_await connection_->sleep(full_server_pause);
@@ -179,7 +179,7 @@ HttpSession::Task<void> HttpSession::await_later(Exchange& x, std::shared_ptr<La
         if (!more && connection_->half_closed()) co_await connection_->await_loss();
         const std::size_t pipelined = in_.view().size();
         const bool room =
-            pipelined <= pipelined_bytes && connection_->place().hold(x.request.body.size() + pipelined);
+            pipelined <= pipelined_bytes && connection_->slot().charge(x.request.body.size() + pipelined);
         x.broken = !later->ready() && (!more || !room);
     }
     connection_->set_activity(Activity::answering);

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "libsvc/base/guarded.h"
-#include "libsvc/net/server/places.h"
+#include "libsvc/net/server/connection_limiter.h"
 #include "libsvc/net/server/server.h"
 
 namespace svc::net {
@@ -20,12 +20,12 @@ class UpgradedConnection;
 // What all connections of a server share. Thread-safe.
 struct ServerShare {
     ServerShare(HttpService& service, ThreadPool& pool, const ServerLimits& limits)
-        : service(service), pool(pool), limits(limits), places(limits) {}
+        : service(service), pool(pool), limits(limits), limiter(limits) {}
 
     HttpService& service;
     ThreadPool& pool;
     const ServerLimits limits;
-    Places places;
+    ConnectionLimiter limiter;
     std::atomic<bool> stopping{false};
     std::atomic<std::uint64_t> next_id{1};
     std::atomic<std::size_t> websockets{0};
@@ -34,17 +34,17 @@ struct ServerShare {
     std::atomic<std::size_t> untrusted_reply_bytes{0};  // and to others
 
     // How many of `most` things at once a connection may see taken and still take one.
-    static std::size_t open_to(const Place& place, std::size_t most) {
-        return place.standing() == Standing::reserved ? most : most - most / 8;
+    static std::size_t open_to(const ConnectionSlot& slot, std::size_t most) {
+        return slot.standing() == Standing::reserved ? most : most - most / 8;
     }
     // Those that count for the connection; each kind waits for its own alone.
-    std::atomic<std::size_t>& reply_bytes_of(const Place& place) {
-        return place.standing() == Standing::untrusted ? untrusted_reply_bytes : reply_bytes;
+    std::atomic<std::size_t>& reply_bytes_of(const ConnectionSlot& slot) {
+        return slot.standing() == Standing::untrusted ? untrusted_reply_bytes : reply_bytes;
     }
-    bool has_room_for_reply(const Place& place) {
+    bool has_room_for_reply(const ConnectionSlot& slot) {
         const std::size_t quarter = limits.reply_bytes / 4;
-        const bool untrusted = place.standing() == Standing::untrusted;
-        return reply_bytes_of(place) < (untrusted ? quarter : limits.reply_bytes - quarter);
+        const bool untrusted = slot.standing() == Standing::untrusted;
+        return reply_bytes_of(slot) < (untrusted ? quarter : limits.reply_bytes - quarter);
     }
 };
 

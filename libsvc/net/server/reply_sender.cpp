@@ -38,8 +38,8 @@ class LargeReply {
     const std::size_t bytes_;
 };
 
-std::size_t piece_bytes(const Place& place) {
-    return place.standing() == Standing::untrusted ? untrusted_piece_bytes : reply_source_piece_bytes;
+std::size_t piece_bytes(const ConnectionSlot& slot) {
+    return slot.standing() == Standing::untrusted ? untrusted_piece_bytes : reply_source_piece_bytes;
 }
 
 }  // namespace
@@ -79,10 +79,10 @@ void ReplySender::check_upgrade() {
     if (!is_websocket_key(request.headers.get("Sec-WebSocket-Key")))
         return x_.fail(ErrorCode::invalid_argument, "websocket key is invalid");
     const std::size_t most =
-        ServerShare::open_to(connection_.place(), connection_.share().limits.max_websockets);
+        ServerShare::open_to(connection_.slot(), connection_.share().limits.max_websockets);
     if (connection_.share().websockets >= most)
         return x_.fail(ErrorCode::exhausted, "too many websockets at once");
-    connection_.place().raise(Standing::trusted);  // the service has taken the client in
+    connection_.slot().raise(Standing::trusted);  // the service has taken the client in
     x_.upgrade = true;
     x_.response.status = 101;
 }
@@ -100,7 +100,7 @@ ReplySender::Task<bool> ReplySender::send() {
 ReplySender::Task<bool> ReplySender::send_whole() {
     failpoint("reply.sends");
     const std::string& body = x_.response.body;
-    const LargeReply counted(connection_.share().reply_bytes_of(connection_.place()), body.size());
+    const LargeReply counted(connection_.share().reply_bytes_of(connection_.slot()), body.size());
     ReplyFraming framing;
     framing.keep = x_.keep;
     framing.length = body.size();
@@ -133,7 +133,7 @@ ReplySender::Task<bool> ReplySender::send_source() {
 
 ReplySender::Task<bool> ReplySender::send_pieces(bool chunked, std::optional<std::uint64_t> length) {
     BodySource& source = *x_.response.source;
-    const std::size_t most = piece_bytes(connection_.place());
+    const std::size_t most = piece_bytes(connection_.slot());
     for (;;) {
         const std::uint64_t left = length ? *length - x_.sent : most;
         if (length && left == 0) co_return true;

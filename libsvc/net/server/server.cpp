@@ -132,9 +132,9 @@ class HttpServer::Implementation {
         for (const auto& thread : threads_)
             thread->for_each(
                 [](Connection& c) { c.end(CloseCode::going_away, "server is stopping", false); });
-        if (!share_->places.wait_until_none(grace)) {
+        if (!share_->limiter.wait_until_none(grace)) {
             for (const auto& thread : threads_) thread->for_each([](Connection& c) { c.abort(); });
-            while (!share_->places.wait_until_none(std::chrono::hours(1))) continue;
+            while (!share_->limiter.wait_until_none(std::chrono::hours(1))) continue;
         }
         for (const auto& thread : threads_) thread->stop();  // kept: disconnect() may still look at them
     }
@@ -149,19 +149,19 @@ class HttpServer::Implementation {
         }
     }
 
-    std::size_t connections() const { return share_->places.taken(); }
+    std::size_t connections() const { return share_->limiter.taken(); }
 
   private:
     // On the acceptor's thread.
     void take(FileDescriptor fd, std::shared_ptr<const Peer> peer,
               const std::shared_ptr<const net::Listener>& listener) {
         if (admitted_ && !admitted_(*peer)) return;
-        auto place = share_->places.take(listener->limits, *peer);
-        if (!place) return note_refused(*peer);
+        auto slot = share_->limiter.acquire(listener->limits, *peer);
+        if (!slot) return note_refused(*peer);
         const auto& loop = threads_[next_thread_++ % threads_.size()]->loop();
         // What is posted must be copyable.
-        auto parts = std::make_shared<std::pair<FileDescriptor, std::unique_ptr<net::Place>>>(
-            std::move(fd), std::move(place));
+        auto parts = std::make_shared<std::pair<FileDescriptor, std::unique_ptr<net::ConnectionSlot>>>(
+            std::move(fd), std::move(slot));
         asio::post(loop->context, [share = share_, loop, parts, peer = std::move(peer), listener] {
             if (auto connection = make_connection(loop, share, *parts, peer, *listener))
                 asio::co_spawn(loop->context, net::HttpSession::serve(std::move(connection), listener),
@@ -171,8 +171,8 @@ class HttpServer::Implementation {
 
     static std::shared_ptr<Connection> make_connection(
         const std::shared_ptr<IoLoop>& loop, const std::shared_ptr<net::ServerShare>& share,
-        std::pair<FileDescriptor, std::unique_ptr<net::Place>>& parts, std::shared_ptr<const Peer> peer,
-        const net::Listener& listener) {
+        std::pair<FileDescriptor, std::unique_ptr<net::ConnectionSlot>>& parts,
+        std::shared_ptr<const Peer> peer, const net::Listener& listener) {
         try {
             return std::make_shared<Connection>(loop, share, std::move(parts.second), std::move(parts.first),
                                                 std::move(peer), listener.tls.get());

@@ -28,7 +28,7 @@ struct ServerLimits {
     std::chrono::milliseconds write_idle_time{60'000};
     // Bytes a second that a client sends of a body, or takes of a response, on average; 0: no limit. All its
     // pauses in one body are no longer than body_idle_time and the time that its bytes take at this rate.
-    std::size_t least_rate = 16U << 10;
+    std::size_t min_rate = 16U << 10;
     std::size_t max_connections = 12'000;   // one more is closed at once
     std::size_t reserved_connections = 64;  // of these, for Standing::reserved; a quarter at most
     std::size_t max_websockets = 12'000;

@@ -58,7 +58,7 @@ void LxcRuntime::create(const ContainerSpec& spec) {
     const ContainerPtr container = containers_.find_or_add(spec.id);
     const ContainerLock lock(container->mutex);
     if (containers_.find(spec.id) != container) return create(spec);  // removed while this call waited
-    if (container->spec_lost) adoption_.remake(*container, spec);
+    if (container->spec_lost) adoption_.recreate_spec(*container, spec);
     check_readable(spec.id, *container);
     if (container->exists) return replace_spec(*container, spec);
     Rollback undo;
@@ -73,11 +73,11 @@ void LxcRuntime::create(const ContainerSpec& spec) {
     undo.dismiss();
 }
 
-void LxcRuntime::remake(const ContainerSpec& spec) {
+void LxcRuntime::recreate_spec(const ContainerSpec& spec) {
     const ContainerPtr container = containers_.get(spec.id);
     const ContainerLock lock(container->mutex);
     if (!container->exists) throw container_not_found(spec.id);
-    if (container->spec_lost) adoption_.remake(*container, spec);
+    if (container->spec_lost) adoption_.recreate_spec(*container, spec);
     check_readable(spec.id, *container);
 }
 

@@ -40,7 +40,7 @@ class LxcRuntime final : public Runtime {
     void tear_down();
 
     void create(const ContainerSpec& spec) override;
-    void remake(const ContainerSpec& spec) override;
+    void recreate_spec(const ContainerSpec& spec) override;
     void start(std::string_view id) override;
     void stop(std::string_view id, Duration grace) override;
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,

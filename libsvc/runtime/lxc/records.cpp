@@ -33,14 +33,14 @@ PortForward forward_from_json(const JsonFields& fields) {
     return forward;
 }
 
-Json to_json(const ToldService& service) {
-    return Json::object({{"address", service.address},
-                         {"port", unsigned{service.port}},
-                         {"tcp", service.tcp},
-                         {"udp", service.udp}});
+Json to_json(const AllowedEndpoint& endpoint) {
+    return Json::object({{"address", endpoint.address},
+                         {"port", unsigned{endpoint.port}},
+                         {"tcp", endpoint.tcp},
+                         {"udp", endpoint.udp}});
 }
 
-ToldService told_from_json(const JsonFields& fields) {
+AllowedEndpoint endpoint_from_json(const JsonFields& fields) {
     return {fields.require_string("address"), static_cast<std::uint16_t>(fields.require_int("port")),
             fields.boolean("tcp").value_or(false), fields.boolean("udp").value_or(false)};
 }
@@ -69,8 +69,8 @@ Json to_json(const StoredSpec& stored) {
     for (const std::string& layer : spec.layers) layers.push_back(layer);
     Json forwards = Json::array();
     for (const PortForward& forward : spec.forwards) forwards.push_back(to_json(forward));
-    Json told = Json::array();
-    for (const ToldService& service : spec.told) told.push_back(to_json(service));
+    Json endpoints = Json::array();
+    for (const AllowedEndpoint& endpoint : spec.allowed_endpoints) endpoints.push_back(to_json(endpoint));
     const JsonArray placed(stored.placed.begin(), stored.placed.end());
     return Json::object({{"schema", spec_schema},
                          {"id", spec.id},
@@ -82,7 +82,7 @@ Json to_json(const StoredSpec& stored) {
                          {"processes", spec.processes},
                          {"address", spec.address},
                          {"forwards", std::move(forwards)},
-                         {"told", std::move(told)},
+                         {"allowed_endpoints", std::move(endpoints)},
                          {"init", spec.init},
                          {"run_agent", spec.run_agent},
                          {"boot_by_agent", spec.boot_by_agent},
@@ -109,8 +109,8 @@ StoredSpec stored_spec_from_json(const Json& json) {
     spec.address = fields.require_string("address");
     for (const JsonFields& forward : fields.objects("forwards").value_or(std::vector<JsonFields>{}))
         spec.forwards.push_back(forward_from_json(forward));
-    for (const JsonFields& service : fields.objects("told").value_or(std::vector<JsonFields>{}))
-        spec.told.push_back(told_from_json(service));
+    for (const JsonFields& endpoint : fields.objects("allowed_endpoints").value_or(std::vector<JsonFields>{}))
+        spec.allowed_endpoints.push_back(endpoint_from_json(endpoint));
     spec.init = fields.string("init").value_or("");
     spec.run_agent = fields.boolean("run_agent").value_or(true);
     spec.boot_by_agent = fields.boolean("boot_by_agent").value_or(false);

@@ -16,7 +16,7 @@
 #include "libsvc/services/instances/base_instances.h"
 #include "libsvc/services/instances/launch/instance_launcher.h"
 #include "libsvc/services/instances/repair/instance_reconciler.h"
-#include "libsvc/services/instances/repair/owed_events.h"
+#include "libsvc/services/instances/repair/unpublished_events.h"
 #include "libsvc/services/instances/reports/instance_reports.h"
 #include "libsvc/services/nodes/node_service.h"
 #include "libsvc/services/trust/agent_tokens.h"
@@ -81,8 +81,10 @@ class InstanceService {
     std::vector<PackageRef> artifacts(std::string_view id) const;
     // The file of a stored log, one of Instance::stored_logs. Throws not_found "log not found".
     std::filesystem::path log(std::string_view id, std::string_view name) const;
-    // For the start, before the operations of an earlier process go on: see owed_events.h.
-    void publish_owed_events() { svc::publish_owed_events(parts_.instances, parts_.events, changes_); }
+    // For the start, before the operations of an earlier process go on: see unpublished_events.h.
+    void publish_unpublished_events() {
+        svc::publish_unpublished_events(parts_.instances, parts_.events, changes_);
+    }
     // See InstanceChanges::on_application_released().
     void on_application_released(InstanceChanges::Released listener);
 

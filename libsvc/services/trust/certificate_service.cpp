@@ -111,7 +111,7 @@ void CertificateService::add_later(CertificateRequest request, CertificateAsker 
         }
         done(error);
     };
-    if (strangers_.post(work)) return;
+    if (password_workers_.post(work)) return;
     done(std::make_exception_ptr(Error(ErrorCode::exhausted, "too many passwords are being checked")));
 }
 

@@ -81,7 +81,7 @@ class CertificateService {
     Guarded<std::shared_ptr<const TrustedAuthorities>> authorities_;
     Guarded<std::vector<std::function<void()>>> listeners_;
     Guarded<Time> last_look_;
-    ThreadPool strangers_{"trust", 2, 1000};  // checks passwords; last: its threads end first
+    ThreadPool password_workers_{"trust", 2, 1000};  // checks passwords; last: its threads end first
 };
 
 }  // namespace svc

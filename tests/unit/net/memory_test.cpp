@@ -92,7 +92,7 @@ TEST_CASE("large replies to those who are not trusted keep no trusted request wa
     TestServer t;
     t.limits.reply_bytes = 4U << 20;
     t.limits.write_idle_time = 10min;
-    t.limits.least_rate = 0;
+    t.limits.min_rate = 0;
     t.with_tcp = true;
     t.standing = Standing::untrusted;  // of the Unix socket
     t.tcp_standing = Standing::trusted;
@@ -121,7 +121,7 @@ TEST_CASE("requests wait while large replies lie in memory and root's do not") {
     TestServer t;
     t.limits.reply_bytes = 1U << 20;
     t.limits.write_idle_time = 10min;
-    t.limits.least_rate = 0;
+    t.limits.min_rate = 0;
     t.with_tcp = true;
     t.standing = Standing::trusted;  // of the Unix socket
     t.service.add("/big", [](Request&) { return text_response(std::string(8U << 20, 'x')); });

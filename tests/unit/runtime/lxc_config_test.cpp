@@ -162,43 +162,44 @@ TEST_CASE("swap is limited where the kernel counts it, beside the memory or toge
     Limits limits;
     limits.memory_bytes = 4096;
     limits.swap_rate = 0.5;
-    const LimitMeans means{true, "", ""};
-    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "memory"), limits, means) ==
+    const LimitSupport support{true, "", ""};
+    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "memory"), limits, support) ==
           "lxc.cgroup2.memory.max = 4096\nlxc.cgroup2.memory.swap.max = 2048\n");
     const CgroupLayout v1 =
         parse_cgroup_layout("35 25 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "");
-    CHECK(limit_lines(v1, limits, means) ==
+    CHECK(limit_lines(v1, limits, support) ==
           "lxc.cgroup.memory.limit_in_bytes = 4096\nlxc.cgroup.memory.memsw.limit_in_bytes = 6144\n");
     CHECK(limit_lines(v1, limits) == "lxc.cgroup.memory.limit_in_bytes = 4096\n");
     limits.memory_bytes = 0;
-    CHECK(limit_lines(v1, limits, means) == "");
+    CHECK(limit_lines(v1, limits, support) == "");
 }
 
 TEST_CASE("reads and writes are limited on the disk of the state directory") {
     Limits limits;
     limits.io = {1000, 2000, 0, 40};
-    const LimitMeans means{false, "254:0", ""};
-    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "io"), limits, means) ==
+    const LimitSupport support{false, "254:0", ""};
+    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "io"), limits, support) ==
           "lxc.cgroup2.io.max = 254:0 rbps=1000 wbps=2000 wiops=40\n");
     const CgroupLayout v1 =
         parse_cgroup_layout("35 25 0:31 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n", "");
-    CHECK(limit_lines(v1, limits, means) ==
+    CHECK(limit_lines(v1, limits, support) ==
           "lxc.cgroup.blkio.throttle.read_bps_device = 254:0 1000\n"
           "lxc.cgroup.blkio.throttle.write_bps_device = 254:0 2000\n"
           "lxc.cgroup.blkio.throttle.write_iops_device = 254:0 40\n");
     CHECK(limit_lines(v1, limits) == "");
-    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "memory"), limits, means) == "");
+    CHECK(limit_lines(parse_cgroup_layout(v2_mount, "memory"), limits, support) == "");
     limits.io = {};
-    CHECK(limit_lines(v1, limits, means) == "");
+    CHECK(limit_lines(v1, limits, support) == "");
 }
 
-TEST_CASE("means of limits are found on this machine, or why there are none") {
+TEST_CASE("the limits that this machine supports are detected, or why it does not") {
     const CgroupLayout none;
-    CHECK(detect_means(none, "/").no_io == "the machine has no control groups for it");
-    CHECK(detect_means(none, "/").device.empty());
-    CHECK_FALSE(detect_means(none, "/").swap);
+    CHECK(detect_limit_support(none, "/").io_unsupported == "the machine has no control groups for it");
+    CHECK(detect_limit_support(none, "/").device.empty());
+    CHECK_FALSE(detect_limit_support(none, "/").swap);
     const CgroupLayout io = parse_cgroup_layout(v2_mount, "io");
-    CHECK(detect_means(io, "/proc").no_io == "the state directory's file system is not on one disk");
+    CHECK(detect_limit_support(io, "/proc").io_unsupported ==
+          "the state directory's file system is not on one disk");
 }
 
 TEST_CASE("a guest keeps its group in version 2, within bounds, and where there is no controller") {

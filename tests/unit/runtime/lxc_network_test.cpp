@@ -77,21 +77,21 @@ TEST_CASE("the host is closed to guests but for the ports that are listed") {
     const std::string text = closing_text(rules);
     CHECK(text.find("        tcp dport 4000-4000 goto opened\n        udp dport 5000-5010 goto opened\n") !=
           std::string::npos);
-    CHECK(text.find("th dport @told goto opened\n        drop\n") != std::string::npos);
+    CHECK(text.find("th dport @allowed goto opened\n        drop\n") != std::string::npos);
     CHECK(text.find("iifname \"svcbr0\" goto from_bridge\n") != std::string::npos);
 }
 
 TEST_CASE("a container reaches what it was told to use, once for each protocol, and only by address") {
     ConnectedContainer connected{"sv", "192.168.100.3", {}, {}};
-    CHECK(told_text(context(), connected, "add") == "");
-    connected.told = {{"192.168.100.1", 8095, true, true},
-                      {"192.168.100.1", 8095, true, false},
-                      {"gateway.example } ; flush ruleset", 1, true, true},
-                      {"fd00::1", 4000, true, false}};
-    CHECK(told_text(context(), connected, "add") ==
-          "add element inet svc_svcbr0 told { 192.168.100.3 . tcp . 192.168.100.1 . 8095, "
+    CHECK(allowed_text(context(), connected, "add") == "");
+    connected.allowed_endpoints = {{"192.168.100.1", 8095, true, true},
+                                   {"192.168.100.1", 8095, true, false},
+                                   {"gateway.example } ; flush ruleset", 1, true, true},
+                                   {"fd00::1", 4000, true, false}};
+    CHECK(allowed_text(context(), connected, "add") ==
+          "add element inet svc_svcbr0 allowed { 192.168.100.3 . tcp . 192.168.100.1 . 8095, "
           "192.168.100.3 . udp . 192.168.100.1 . 8095 }\n");
-    CHECK(remove_text(context(), connected).find("delete element inet svc_svcbr0 told {") !=
+    CHECK(remove_text(context(), connected).find("delete element inet svc_svcbr0 allowed {") !=
           std::string::npos);
 }
 

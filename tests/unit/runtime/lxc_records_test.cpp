@@ -22,7 +22,7 @@ ContainerSpec example_record() {
     forward.node_port = 10000;
     forward.tcp = true;
     spec.forwards = {forward};
-    spec.told = {{"10.0.0.5", 4000, true, false}, {"192.168.100.1", 8095, true, true}};
+    spec.allowed_endpoints = {{"10.0.0.5", 4000, true, false}, {"192.168.100.1", 8095, true, true}};
     spec.init = "/bin/init";
     spec.run_agent = false;
     return spec;
@@ -44,7 +44,7 @@ TEST_CASE("a stored specification comes back as it was, without the files") {
     CHECK(back.spec.pin_cpus);
     CHECK(same_container(back.spec, spec));
     CHECK(back.spec.forwards == spec.forwards);
-    CHECK(back.spec.told == spec.told);
+    CHECK(back.spec.allowed_endpoints == spec.allowed_endpoints);
     spec.memory_bytes += 1;
     CHECK_FALSE(same_container(back.spec, spec));
 }

@@ -159,9 +159,10 @@ TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     CHECK(session.service_urls == Texts{"https://localhost:8444", "https://10.0.0.1:8443"});
     CHECK(session.service_addresses.at("localhost") == host_address("localhost"));
     CHECK(session.network_proxy == "http://10.0.0.1:3128");
-    CHECK(std::ranges::count(runtime.last_spec().told, ToldService{"10.0.0.1", 3128, true, false}) == 1);
-    CHECK(std::ranges::count(runtime.last_spec().told,
-                             ToldService{host_address("localhost"), 8444, true, false}) == 1);
+    CHECK(std::ranges::count(runtime.last_spec().allowed_endpoints,
+                             AllowedEndpoint{"10.0.0.1", 3128, true, false}) == 1);
+    CHECK(std::ranges::count(runtime.last_spec().allowed_endpoints,
+                             AllowedEndpoint{host_address("localhost"), 8444, true, false}) == 1);
     CHECK(session.apt_mirror == "http://mirror/debian");
     CHECK(session.gpu_type == "amd");
     CHECK_FALSE(session.security_updates);

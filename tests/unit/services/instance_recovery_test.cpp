@@ -261,13 +261,13 @@ TEST_CASE_METHOD(InstanceFixture,
 TEST_CASE_METHOD(InstanceFixture,
                  "a container that was set aside for its lost specification comes back with it") {
     const std::string id = launched();
-    runtime.before("remake", [] { throw Error(ErrorCode::exhausted, "no space left on device"); });
+    runtime.before("recreate_spec", [] { throw Error(ErrorCode::exhausted, "no space left on device"); });
     runtime.lose_specification(id, "spec.json is empty");
     instances().reconciler().reconcile();
     await_told(id, "failed");
     settle(id);
     CHECK(records().get(id)->error_message == "container cannot be read: spec.json is empty");
-    runtime.before("remake", nullptr);
+    runtime.before("recreate_spec", nullptr);
     instances().reconciler().reconcile();
     await_told(id, "running");
     settle(id);

@@ -87,7 +87,7 @@ std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context
                                     monitor_cgroup_name(context, spec.id));
     lines += limit_lines(context.cgroups,
                          {spec.cpus, spec.memory_bytes, processes, cores, context.io, context.swap_rate},
-                         context.means);
+                         context.limit_support);
     lines += delegation_lines(context.cgroups, group);
     const std::filesystem::path counter = oom_counter(context.cgroups, group);
     if (!counter.empty())

@@ -37,7 +37,7 @@ struct ConfigContext {
     std::uint32_t default_processes = 4096;
     double swap_rate = 1;
     IoLimits io = {};
-    LimitMeans means = {};
+    LimitSupport limit_support = {};
 };
 
 // The signals that ask an init to shut down. They depend on the program that /sbin/init leads to.

@@ -142,8 +142,8 @@ void Adoption::clear_fault(Container& container) {
     container.spec_lost = false;
 }
 
-void Adoption::remake(Container& container, const ContainerSpec& spec) {
-    host_.remake_spec(spec);
+void Adoption::recreate_spec(Container& container, const ContainerSpec& spec) {
+    host_.recreate_spec(spec);
     try_adopting(spec.id, container);
     check_readable(spec.id, container);
     log::warning("spec.json of a container was lost and is made anew", {{"container", spec.id}});

@@ -23,7 +23,7 @@ class Adoption {
     void kill(const std::string& id);
     void clear_fault(Container& container);
     // Makes a container readable again whose specification is lost. Throws what keeps it unreadable.
-    void remake(Container& container, const ContainerSpec& spec);
+    void recreate_spec(Container& container, const ContainerSpec& spec);
 
   private:
     void adopt(const std::string& id);

@@ -76,12 +76,12 @@ std::filesystem::path common_folder(const Overlay& overlay) {
 
 // The folders of a container with other owners. One mount for all of them: to give up a mount takes the
 // kernel as long as all other steps together.
-class ShiftedFolders {
+class IdMappedFolders {
   public:
-    explicit ShiftedFolders(const Overlay& overlay)
+    explicit IdMappedFolders(const Overlay& overlay)
         : overlay_(overlay),
           folder_(common_folder(overlay)),
-          tree_(open_shifted(folder_, make_id_map(*overlay.shift))) {}
+          tree_(open_id_mapped(folder_, make_id_map(*overlay.id_mapping))) {}
     long mount() {
         std::string options = overlay_options(
             overlay_, [&](const std::filesystem::path& path) { return inside(path).native(); });
@@ -143,7 +143,7 @@ bool is_mount_point(const std::filesystem::path& path) {
 FileDescriptor mount_overlay(const Overlay& overlay) {
     if (is_mount_point(overlay.target)) return {};
     FileDescriptor folders;
-    if (!overlay.shift)
+    if (!overlay.id_mapping)
         mount_plain(overlay);
     else if (!(folders = mount_over_detached(overlay)))
         mount_over_attached(overlay);
@@ -152,14 +152,14 @@ FileDescriptor mount_overlay(const Overlay& overlay) {
 }
 
 FileDescriptor mount_over_detached(const Overlay& overlay) {
-    ShiftedFolders folders(overlay);
+    IdMappedFolders folders(overlay);
     if (folders.mount() == 0) return folders.take();
     if (errno != EINVAL) throw container_mount_error(errno);
     return {};
 }
 
 void mount_over_attached(const Overlay& overlay) {
-    ShiftedFolders folders(overlay);
+    IdMappedFolders folders(overlay);
     folders.attach();
     if (folders.mount() == 0) return;
     const int number = errno;
@@ -227,13 +227,13 @@ namespace {
 
 // A small container's disk below `folder`: what belongs to the common range belongs to the other one in the
 // mount, and back.
-void try_shift(const std::filesystem::path& folder, const IdShift& shift) {
-    const Overlay overlay{{folder / "layer"}, folder / "upper", folder / "work", folder / "rootfs", shift};
+void try_id_mapping(const std::filesystem::path& folder, const IdMapping& mapping) {
+    const Overlay overlay{{folder / "layer"}, folder / "upper", folder / "work", folder / "rootfs", mapping};
     for (const auto& path : {overlay.layers[0], overlay.upper, overlay.work, overlay.target})
         make_directories(path);
     write_all(open_file(overlay.layers[0] / "file", O_WRONLY | O_CREAT).get(), "1");
     for (const auto& path : {overlay.layers[0], overlay.layers[0] / "file", overlay.upper})
-        if (::chown(path.c_str(), shift.on_disk, shift.on_disk) != 0)
+        if (::chown(path.c_str(), mapping.on_disk, mapping.on_disk) != 0)
             throw system_error("cannot give a file to a container", errno);
     mount_overlay(overlay);
     Rollback mounted;
@@ -243,8 +243,8 @@ void try_shift(const std::filesystem::path& folder, const IdShift& shift) {
     write_all(open_file(overlay.target / "file", O_WRONLY).get(), "2");
     const bool known = ::stat((overlay.target / "file").c_str(), &seen) == 0 &&
                        ::stat((overlay.upper / "file").c_str(), &stored) == 0;
-    if (!known || seen.st_uid != shift.seen || stored.st_uid != shift.on_disk)
-        throw Error(ErrorCode::unsupported, "owners of files are not shifted");
+    if (!known || seen.st_uid != mapping.seen || stored.st_uid != mapping.on_disk)
+        throw Error(ErrorCode::unsupported, "owners of files are not mapped");
 }
 
 // For the calling thread alone.
@@ -256,13 +256,13 @@ void leave_mount_namespace() {
 }  // namespace
 
 // On a thread with mounts of its own: they end with it, also when this process is killed.
-std::string shift_failure(const std::filesystem::path& folder, const IdShift& shift) {
+std::string id_mapping_failure(const std::filesystem::path& folder, const IdMapping& mapping) {
     std::string failure;
     std::thread([&] {
         try {
             leave_mount_namespace();
             const TemporaryDirectory probe(folder, probe_prefix);
-            try_shift(probe.path(), shift);
+            try_id_mapping(probe.path(), mapping);
         } catch (const std::exception& e) {
             failure = e.what();
         }

@@ -56,7 +56,7 @@ bool read_maps(lxc_container* container, IdMaps& maps) {
 }
 
 // Differs between containers, also where they share a range.
-unsigned maker_of(const IdMaps& maps, const char* name) {
+unsigned creator_of(const IdMaps& maps, const char* name) {
     std::uint32_t hash = 0x811c9dc5;  // FNV-1a
     for (; *name != '\0'; ++name) hash = (hash ^ static_cast<unsigned char>(*name)) * 0x01000193;
     return maps.first + hash % maps.count;
@@ -64,7 +64,7 @@ unsigned maker_of(const IdMaps& maps, const char* name) {
 
 // Keeps its capabilities, as some machines allow only root to make a user namespace. Lives until the other
 // end of the socket is closed.
-[[noreturn]] void be_maker(unsigned user, int socket) {
+[[noreturn]] void hold_namespace(unsigned user, int socket) {
     char byte = 0;
     if (::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) == 0 &&
         ::syscall(SYS_setresuid, -1, user, -1) == 0 && ::unshare(CLONE_NEWUSER) == 0 &&
@@ -84,28 +84,28 @@ bool write_map(pid_t pid, const char* file, const char* map) {
     return written;
 }
 
-int take_namespace(pid_t maker, int socket, const IdMaps& maps) {
+int take_namespace(pid_t creator, int socket, const IdMaps& maps) {
     char byte = 0;
     if (::recv(socket, &byte, 1, 0) != 1) return -1;
-    if (!write_map(maker, "uid_map", maps.users) || !write_map(maker, "gid_map", maps.groups)) return -1;
+    if (!write_map(creator, "uid_map", maps.users) || !write_map(creator, "gid_map", maps.groups)) return -1;
     char path[64];
-    std::snprintf(path, sizeof path, "/proc/%d/ns/user", maker);
+    std::snprintf(path, sizeof path, "/proc/%d/ns/user", creator);
     return ::open(path, O_RDONLY | O_CLOEXEC);
 }
 
 int make_namespace(const IdMaps& maps, unsigned user) {
     int pair[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return -1;
-    const pid_t maker = ::fork();
-    if (maker == 0) {
+    const pid_t creator = ::fork();
+    if (creator == 0) {
         ::close(pair[0]);
-        be_maker(user, pair[1]);
+        hold_namespace(user, pair[1]);
     }
     ::close(pair[1]);
-    const int made = maker < 0 ? -1 : take_namespace(maker, pair[0], maps);
+    const int made = creator < 0 ? -1 : take_namespace(creator, pair[0], maps);
     ::close(pair[0]);
-    if (maker > 0)
-        while (::waitpid(maker, nullptr, 0) < 0 && errno == EINTR) continue;
+    if (creator > 0)
+        while (::waitpid(creator, nullptr, 0) < 0 && errno == EINTR) continue;
     return made;
 }
 
@@ -114,9 +114,9 @@ int make_namespace(const IdMaps& maps, unsigned user) {
 bool use_own_user_namespace(lxc_container* container) {
     IdMaps maps;
     if (!read_maps(container, maps)) return false;
-    const int made = make_namespace(maps, maker_of(maps, container->name));
+    const int made = make_namespace(maps, creator_of(maps, container->name));
     if (made < 0) return false;
-    // By descriptor: a guest that restarts itself gets its namespace again, long after the maker has gone.
+    // By descriptor: a guest that restarts itself gets its namespace again, long after the creator has gone.
     char path[64];
     std::snprintf(path, sizeof path, "/proc/self/fd/%d", made);
     return container->set_config_item(container, "lxc.namespace.share.user", path);

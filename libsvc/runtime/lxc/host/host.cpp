@@ -179,14 +179,14 @@ void Host::mount(const ContainerSpec& spec) {
     overlay.work = layout().work(spec.id);
     overlay.target = layout().rootfs(spec.id);
     const std::uint32_t root = ranges_.take(spec.id);
-    if (root != id_base()) overlay.shift = {id_base(), root, context_.id_count};
-    admit(spec.id);
+    if (root != id_base()) overlay.id_mapping = {id_base(), root, context_.id_count};
+    open_folder_to_own_root(spec.id);
     unmount_later(mount_overlay(overlay));
 }
 
 // The container's root passes its own folder on the way to its root file system; no other user of the host
 // does, the roots of other containers neither.
-void Host::admit(const std::string& id) const {
+void Host::open_folder_to_own_root(const std::string& id) const {
     const std::filesystem::path folder = layout().container(id);
     if (::chown(folder.c_str(), 0, root_of(id)) != 0 || ::chmod(folder.c_str(), 0710) != 0)
         throw system_error("cannot close a container's folder", errno);
@@ -202,7 +202,7 @@ void Host::give_range_back(const std::string& id) {
 
 void Host::keep_range(const std::string& id, pid_t init) {
     const auto root = parse_mapped_root(read_or_empty(fmt::format("/proc/{}/uid_map", init)));
-    if (root && ranges_.keep(id, *root)) admit(id);
+    if (root && ranges_.keep(id, *root)) open_folder_to_own_root(id);
 }
 
 void Host::place_files(StoredSpec& stored) {
@@ -327,17 +327,8 @@ void Host::remember_cores(const std::string& id) {
 }
 
 void Host::connect(const ContainerSpec& spec) {
-    network_.add(spec.id,
-                 {device_name(context_.bridge, layout(), spec.id), spec.address, spec.forwards, spec.told});
-}
-
-// The rules drop all IPv6 of the device anyway.
-void Host::quieten_device(const std::string& id) {
-    try {
-        switch_ipv6_off(device_name(context_.bridge, layout(), id));
-    } catch (const Error& e) {
-        log::debug("the device of a container has IPv6", {{"container", id}, {"error", e.what()}});
-    }
+    network_.add(spec.id, {device_name(context_.bridge, layout(), spec.id), spec.address, spec.forwards,
+                           spec.allowed_endpoints});
 }
 
 // A container of an earlier daemon has the device that its configuration names.
@@ -351,7 +342,7 @@ std::optional<ConnectedContainer> Host::connected(const ContainerSpec& spec) con
     }
     const auto network = configured_network(config);
     if (!network || !parse_ipv4(network->address)) return std::nullopt;
-    return ConnectedContainer{network->device, network->address, spec.forwards, spec.told};
+    return ConnectedContainer{network->device, network->address, spec.forwards, spec.allowed_endpoints};
 }
 
 void Host::thaw(const std::string& id) {
@@ -421,7 +412,7 @@ std::optional<StoredSpec> Host::read_spec(const std::string& id) const {
 }
 
 // What was placed is told by the specification; the files are in the container.
-void Host::remake_spec(const ContainerSpec& spec) const {
+void Host::recreate_spec(const ContainerSpec& spec) const {
     const std::filesystem::path file = layout().spec(spec.id);
     StoredSpec stored{spec, quota_.project_of(layout().upper(spec.id)), {"/etc/hostname"}};
     for (const PlacedFile& placed : spec.files) stored.placed.push_back(placed.path);

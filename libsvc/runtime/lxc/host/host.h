@@ -33,8 +33,7 @@ class Host {
     HaltSignals prepare(const StoredSpec& stored);
     // Before this nothing passes to the container or from it.
     void connect(const ContainerSpec& spec);
-    void thaw(const std::string& id);            // before its processes are killed: see thaw_group()
-    void quieten_device(const std::string& id);  // that liblxc has made, with IPv6 of the host
+    void thaw(const std::string& id);  // before its processes are killed: see thaw_group()
     // Kills the processes and removes all but the folder. Can be repeated.
     void clean_up(const std::string& id);
     // The same for a container whose processes have all ended: the kernel removes its network link with their
@@ -56,7 +55,7 @@ class Host {
     // file, Error when the file exists and cannot be read.
     std::optional<StoredSpec> read_spec(const std::string& id) const;
     // Writes spec.json anew for a container that has lost it. The damaged file is kept beside it.
-    void remake_spec(const ContainerSpec& spec) const;
+    void recreate_spec(const ContainerSpec& spec) const;
     std::optional<RunRecord> read_run(const std::string& id) const;
     std::optional<ProcessId> read_agent(
         const std::string& id) const;  // the agent that was started last, if it runs
@@ -97,7 +96,7 @@ class Host {
     void remove_run(const std::string& id);  // rules, processes, control groups
     void kill_monitor(const std::string& id) const;
     void mount(const ContainerSpec& spec);
-    void admit(const std::string& id) const;
+    void open_folder_to_own_root(const std::string& id) const;
     void give_range_back(const std::string& id);
     std::vector<std::string> own_paths(const StoredSpec& stored, std::vector<std::string> leave_out) const;
     void make_work(const StoredSpec& stored);

@@ -52,7 +52,7 @@ std::string text_or_empty(const std::filesystem::path& path) {
 }
 
 // Roots of containers are other users on the host: they need search permission, not read permission. The
-// folder of each container lets its own root pass and nobody else (Host::admit).
+// folder of each container lets its own root pass and nobody else (Host::open_folder_to_own_root).
 void make_passable(const std::filesystem::path& path) {
     make_directories(path, 0711);
     if (::chmod(path.c_str(), 0711) != 0) throw system_error("cannot set the mode of a folder", errno);
@@ -127,7 +127,7 @@ std::string why_ids_are_shared(const LxcOptions& options, const ConfigContext& c
     if (options.ranges == 0) return "no ranges are configured";
     remove_probes(options.state_dir);
     std::string failure =
-        shift_failure(options.state_dir, {context.id_base, options.first_range, options.id_count});
+        id_mapping_failure(options.state_dir, {context.id_base, options.first_range, options.id_count});
     if (!failure.empty()) log::warning("all containers share one range of user ids", {{"reason", failure}});
     return failure;
 }
@@ -193,7 +193,7 @@ ConfigContext make_context(const LxcOptions& options) {
     context.default_processes = options.processes;
     context.swap_rate = options.swap_rate;
     context.io = options.io;
-    context.means = detect_means(context.cgroups, options.state_dir);
+    context.limit_support = detect_limit_support(context.cgroups, options.state_dir);
     context.apparmor = apparmor_is_usable();
     if (::access(common_config, R_OK) == 0 && ::access(user_namespace_config, R_OK) == 0) {
         context.common_config = common_config;
@@ -226,8 +226,9 @@ Json machine_details(const LxcOptions& options, const ConfigContext& context) {
          {"lxc", std::string(trim(version.output))},
          {"cgroup", context.cgroups.kind()},
          {"missing_controllers", std::move(missing)},
-         {"swap_limit", context.means.swap},
-         {"io_limit", context.means.no_io.empty() ? context.means.device : context.means.no_io},
+         {"swap_limit", context.limit_support.swap},
+         {"io_limit", context.limit_support.io_unsupported.empty() ? context.limit_support.device
+                                                                   : context.limit_support.io_unsupported},
          {"apparmor", context.apparmor},
          {"seccomp", true},
          {"binder", has_binder()},

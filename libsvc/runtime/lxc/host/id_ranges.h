@@ -1,6 +1,6 @@
 #pragma once
 // Which container has which range of the host's ids. A range belongs to a container while its root file
-// system is mounted or a process of it may live; the files on disk do not depend on it (disk/id_shift.h).
+// system is mounted or a process of it may live; the files on disk do not depend on it (disk/id_mapping.h).
 #include <cstdint>
 #include <filesystem>
 #include <map>

@@ -106,24 +106,24 @@ std::string disk_of(const fs::path& path) {
 
 }  // namespace
 
-LimitMeans detect_means(const CgroupLayout& layout, const fs::path& state_dir) {
-    LimitMeans means;
-    means.swap = counts_swap(layout);
-    means.device = disk_of(state_dir);
+LimitSupport detect_limit_support(const CgroupLayout& layout, const fs::path& state_dir) {
+    LimitSupport support;
+    support.swap = counts_swap(layout);
+    support.device = disk_of(state_dir);
     if (!layout.v1.contains("blkio") && !layout.limits_in_v2("io"))
-        means.no_io = "the machine has no control groups for it";
-    else if (means.device.empty())
-        means.no_io = "the state directory's file system is not on one disk";
-    if (!means.no_io.empty()) means.device.clear();
-    return means;
+        support.io_unsupported = "the machine has no control groups for it";
+    else if (support.device.empty())
+        support.io_unsupported = "the state directory's file system is not on one disk";
+    if (!support.io_unsupported.empty()) support.device.clear();
+    return support;
 }
 
-std::string limit_lines(const CgroupLayout& layout, const Limits& limits, const LimitMeans& means) {
-    std::string lines = cpu_lines(layout, limits) + memory_lines(layout, limits, means.swap);
+std::string limit_lines(const CgroupLayout& layout, const Limits& limits, const LimitSupport& support) {
+    std::string lines = cpu_lines(layout, limits) + memory_lines(layout, limits, support.swap);
     if (limits.processes > 0)
         lines += choose(layout, "pids", fmt::format("lxc.cgroup.pids.max = {}", limits.processes),
                         fmt::format("lxc.cgroup2.pids.max = {}", limits.processes));
-    return lines + io_lines(layout, limits.io, means.device);
+    return lines + io_lines(layout, limits.io, support.device);
 }
 
 std::string delegation_lines(const CgroupLayout& layout, std::string_view group) {

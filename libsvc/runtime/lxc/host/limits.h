@@ -1,6 +1,6 @@
 #pragma once
 // What a container may take of this machine, as lines of liblxc's configuration. Pure, but for
-// detect_means().
+// detect_limit_support().
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -28,15 +28,15 @@ struct Limits {
 };
 
 // Which limits this machine can set beside those of its controllers.
-struct LimitMeans {
-    bool swap = false;   // the kernel counts swapped memory
-    std::string device;  // "254:0", the disk that the state directory is on
-    std::string no_io;   // why reads and writes cannot be limited; empty: they can
+struct LimitSupport {
+    bool swap = false;           // the kernel counts swapped memory
+    std::string device;          // "254:0", the disk that the state directory is on
+    std::string io_unsupported;  // why reads and writes cannot be limited; empty: they can
 };
-LimitMeans detect_means(const CgroupLayout& layout, const std::filesystem::path& state_dir);
+LimitSupport detect_limit_support(const CgroupLayout& layout, const std::filesystem::path& state_dir);
 
 // Leaves out limits that the machine cannot set; see missing_controllers().
-std::string limit_lines(const CgroupLayout& layout, const Limits& limits, const LimitMeans& means = {});
+std::string limit_lines(const CgroupLayout& layout, const Limits& limits, const LimitSupport& support = {});
 
 // Lines that limit what the guest may do with its group. It may make groups of its own in version 2, so many.
 // In version 1 they could not be limited: they take memory that nobody is charged for and numbers of which

@@ -98,7 +98,7 @@ std::string from_bridge_text(const RuleContext& context) {
         "accept\n"
         "        ip daddr 127.0.0.0/8 drop\n"
         "        icmp type echo-request ip daddr {} goto opened\n{}"
-        "        ip saddr . meta l4proto . ip daddr . th dport @told goto opened\n"
+        "        ip saddr . meta l4proto . ip daddr . th dport @allowed goto opened\n"
         "        drop\n    }}\n",
         count_rule(context), context.gateway, port_rules(context));
 }
@@ -160,25 +160,25 @@ std::string tie_text(const RuleContext& context, const ConnectedContainer& conta
                        container.device, hardware_address(container.address), container.address);
 }
 
-// A set, as a service may be told twice.
-std::string told_text(const RuleContext& context, const ConnectedContainer& container,
-                      std::string_view verb) {
+// A set, as an endpoint may be given twice.
+std::string allowed_text(const RuleContext& context, const ConnectedContainer& container,
+                         std::string_view verb) {
     std::set<std::string> items;
-    for (const ToldService& service : container.told) {
-        const auto address = parse_ipv4(service.address);
+    for (const AllowedEndpoint& endpoint : container.allowed_endpoints) {
+        const auto address = parse_ipv4(endpoint.address);
         if (!address) continue;
         for (const std::string_view protocol : {"tcp", "udp"})
-            if (protocol == "tcp" ? service.tcp : service.udp)
+            if (protocol == "tcp" ? endpoint.tcp : endpoint.udp)
                 items.insert(fmt::format("{} . {} . {} . {}", container.address, protocol,
-                                         ipv4_text(*address), service.port));
+                                         ipv4_text(*address), endpoint.port));
     }
     if (items.empty()) return "";
-    return fmt::format("{} element inet {} told {{ {} }}\n", verb, context.table,
+    return fmt::format("{} element inet {} allowed {{ {} }}\n", verb, context.table,
                        join(std::vector<std::string>(items.begin(), items.end()), ", "));
 }
 
 std::string closing_text(const RuleContext& context) {
-    std::string text = "    set told { type ipv4_addr . inet_proto . ipv4_addr . inet_service; }\n";
+    std::string text = "    set allowed { type ipv4_addr . inet_proto . ipv4_addr . inet_service; }\n";
     if (context.connections != 0)
         text += "    set connections { type ipv4_addr; size 65535; flags dynamic; }\n";
     text += from_bridge_text(context);

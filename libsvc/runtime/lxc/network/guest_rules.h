@@ -20,8 +20,9 @@ constexpr unsigned bridge_group = 0x737663;
 std::string ties_table_text(const RuleContext& context);
 // The element of that set.
 std::string tie_text(const RuleContext& context, const ConnectedContainer& container, std::string_view verb);
-// The services that it was told to use; empty: none.
-std::string told_text(const RuleContext& context, const ConnectedContainer& container, std::string_view verb);
+// The endpoints that it may reach on this machine; empty: none.
+std::string allowed_text(const RuleContext& context, const ConnectedContainer& container,
+                         std::string_view verb);
 // Sets and chains of the table of the family `inet`: the host and other guests are closed to guests.
 std::string closing_text(const RuleContext& context);
 

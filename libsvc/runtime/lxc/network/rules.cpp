@@ -97,12 +97,12 @@ std::string remove_table_text(const RuleContext& context) {
 }
 
 std::string add_text(const RuleContext& context, const ConnectedContainer& container) {
-    return tie_text(context, container, "add") + told_text(context, container, "add") +
+    return tie_text(context, container, "add") + allowed_text(context, container, "add") +
            change_text(context, container, "add", true);
 }
 
 std::string remove_text(const RuleContext& context, const ConnectedContainer& container) {
-    return tie_text(context, container, "delete") + told_text(context, container, "delete") +
+    return tie_text(context, container, "delete") + allowed_text(context, container, "delete") +
            change_text(context, container, "delete", false);
 }
 

@@ -30,14 +30,14 @@ struct ConnectedContainer {
     std::string device;  // the host's end
     std::string address;
     std::vector<PortForward> forwards;
-    std::vector<ToldService> told;
+    std::vector<AllowedEndpoint> allowed_endpoints;
 };
 
 std::string table_name(std::string_view bridge);
 // Replaces both tables, in one transaction.
 std::string table_text(const RuleContext& context, const std::vector<ConnectedContainer>& containers);
 std::string remove_table_text(const RuleContext& context);
-// One transaction for the tie, all ports and told services of a container.
+// One transaction for the tie, all ports and allowed endpoints of a container.
 std::string add_text(const RuleContext& context, const ConnectedContainer& container);
 std::string remove_text(const RuleContext& context, const ConnectedContainer& container);
 

@@ -10,7 +10,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/model/instances/guest_text.h"
 #include "libsvc/services/common/retry.h"
-#include "libsvc/services/instances/end/released.h"
+#include "libsvc/services/instances/end/release_after_commit.h"
 #include "libsvc/services/instances/repair/found_container.h"
 
 namespace svc {
@@ -142,7 +142,7 @@ OperationResult InstanceDeletions::remove(const InstancePtr& instance, bool forc
         log::info("container deleted", {{"container", instance->id.str()}});
         changes_.tell_released(*instance);
     };
-    return released_after(std::move(result), instances_, nodes_, instance, false);
+    return release_after_commit(std::move(result), instances_, nodes_, instance, false);
 }
 
 // `error` lets the client try again, perhaps by force.
@@ -166,7 +166,7 @@ OperationResult InstanceDeletions::undo(const Operation& operation, const Error&
             return true;
         },
         "container-failed", operation.requestor);
-    return stopped ? released_after(std::move(ended), instances_, nodes_, instance, true) : ended;
+    return stopped ? release_after_commit(std::move(ended), instances_, nodes_, instance, true) : ended;
 }
 
 }  // namespace svc

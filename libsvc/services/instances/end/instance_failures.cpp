@@ -6,7 +6,7 @@
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/model/instances/guest_text.h"
-#include "libsvc/services/instances/end/released.h"
+#include "libsvc/services/instances/end/release_after_commit.h"
 #include "libsvc/services/instances/repair/unreadable_instances.h"
 
 namespace svc {
@@ -60,7 +60,7 @@ OperationResult InstanceFailures::fail(const InstanceFailure& failure, const std
             return true;
         },
         "container-failed", requestor, [this, instance] { changes_.tell_released(*instance); });
-    return stopped ? released_after(std::move(ended), instances_, nodes_, instance, true) : ended;
+    return stopped ? release_after_commit(std::move(ended), instances_, nodes_, instance, true) : ended;
 }
 
 // It can never be started again: record and logs are all that is worth keeping.
@@ -85,7 +85,7 @@ OperationResult InstanceFailures::fail_base(const InstancePtr& instance, const s
             content_.drop_layers(instance->layers);
             changes_.tell_released(*instance);
         });
-    return removed ? released_after(std::move(ended), instances_, nodes_, instance, false) : ended;
+    return removed ? release_after_commit(std::move(ended), instances_, nodes_, instance, false) : ended;
 }
 
 OperationResult InstanceFailures::clear_base(const Instance& instance) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libsvc/base/failpoint.h"
-#include "libsvc/services/instances/end/released.h"
+#include "libsvc/services/instances/end/release_after_commit.h"
 
 namespace svc {
 
@@ -75,7 +75,7 @@ OperationResult InstanceStops::stop(const InstancePtr& instance, int exit_code, 
             return true;
         },
         "container-stopped", requestor, [this, instance] { changes_.tell_released(*instance); });
-    return released_after(std::move(ended), instances_, nodes_, instance, true);
+    return release_after_commit(std::move(ended), instances_, nodes_, instance, true);
 }
 
 // Either the guest could not be stopped, and goes on; or its end hooks failed.

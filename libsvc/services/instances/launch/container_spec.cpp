@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "libsvc/services/instances/launch/told_services.h"
+#include "libsvc/services/instances/launch/allowed_endpoints.h"
 
 namespace svc {
 
@@ -39,7 +39,7 @@ ContainerSpec container_spec(const Instance& instance, const AgentSession& sessi
     spec.disk_bytes = instance.resources.disk;
     spec.address = instance.address;
     for (const ServiceEntry& service : instance.services) spec.forwards.push_back(forward_of(service));
-    spec.told = told_services(instance, session);
+    spec.allowed_endpoints = allowed_endpoints(instance, session);
     spec.files.push_back({session_file, session.to_json().dump(), 0600});
     if (!instance.user_data.empty()) spec.files.push_back({user_data_file, instance.user_data, 0644});
     spec.init = instance.init;

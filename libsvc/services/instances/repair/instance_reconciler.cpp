@@ -79,7 +79,7 @@ void InstanceReconciler::container_stopped(const Instance& instance, const Runti
 void InstanceReconciler::reconcile() {
     reports_.forget_removed();
     auto containers = runtime_.list();
-    remove_strangers(containers);
+    remove_unrecorded(containers);
     std::ranges::sort(containers, {}, &ContainerInfo::id);
     for (const auto& instance : instances_.list()) {
         const std::string& id = instance->id.str();
@@ -93,7 +93,7 @@ void InstanceReconciler::reconcile() {
 // A container is made after its record and removed before it, so one without a record belongs to no instance.
 // One that cannot be read, or whose record cannot be read, may be more than that, and is left to the
 // operator.
-void InstanceReconciler::remove_strangers(const std::vector<ContainerInfo>& containers) {
+void InstanceReconciler::remove_unrecorded(const std::vector<ContainerInfo>& containers) {
     for (const ContainerInfo& container : containers) {
         if (instances_.find(container.id) || container.state == ContainerState::unreadable) continue;
         if (instances_.find_unreadable(container.id)) continue;

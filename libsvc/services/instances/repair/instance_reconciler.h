@@ -25,7 +25,7 @@ class InstanceReconciler {
   private:
     void container_stopped(const Instance& instance, const RuntimeEvent& event);
     Duration since_stop(const Instance& instance) const;
-    void remove_strangers(const std::vector<ContainerInfo>& containers);
+    void remove_unrecorded(const std::vector<ContainerInfo>& containers);
 
     Instances& instances_;
     Runtime& runtime_;

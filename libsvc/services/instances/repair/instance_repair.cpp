@@ -97,7 +97,7 @@ OperationResult InstanceRepair::run_recheck(OperationContext& context) {
     if (!instance || instance->status == InstanceStatus::deleted) return {};
     const std::string id = instance->id.str();
     auto container = runtime_.inspect(id);
-    if (container && container->specification_lost && remake_container(*instance))
+    if (container && container->specification_lost && recreate_container_spec(*instance))
         container = runtime_.inspect(id);
     const std::string& requestor = context.operation().requestor;
     if (container && container->state == ContainerState::unreadable)
@@ -107,9 +107,9 @@ OperationResult InstanceRepair::run_recheck(OperationContext& context) {
 }
 
 // The record of the instance tells all that its container was made with.
-bool InstanceRepair::remake_container(const Instance& instance) {
+bool InstanceRepair::recreate_container_spec(const Instance& instance) {
     try {
-        runtime_.remake(specify_(instance));
+        runtime_.recreate_spec(specify_(instance));
         return true;
     } catch (const std::exception& e) {
         log::error("specification of a container cannot be made anew",

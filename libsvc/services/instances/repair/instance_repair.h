@@ -30,7 +30,7 @@ class InstanceRepair {
 
   private:
     bool waits_to_be_read(const Instance& instance, const FoundContainer& found);
-    bool remake_container(const Instance& instance);
+    bool recreate_container_spec(const Instance& instance);
     void start(const char* kind, const InstanceWork& work);
     void fail_interrupted(const std::string& id);
     void repair_unfinished(const Instance& instance);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "libsvc/services/instances/repair/owed_events.h"
+#include "libsvc/services/instances/repair/unpublished_events.h"
 
 namespace svc {
 

@@ -1,4 +1,4 @@
-#include "libsvc/services/instances/launch/told_services.h"
+#include "libsvc/services/instances/launch/allowed_endpoints.h"
 
 #include <catch2/catch.hpp>
 
@@ -6,37 +6,37 @@ using namespace svc;
 
 namespace {
 
-std::vector<ToldService> told(const std::string& metrics_server, const std::string& user_data) {
+std::vector<AllowedEndpoint> endpoints_of(const std::string& metrics_server, const std::string& user_data) {
     Instance instance;
     InstanceConfig config;
     config.metrics_server = metrics_server;
     instance.config = config;
     instance.user_data = user_data;
-    return told_services(instance, {});
+    return allowed_endpoints(instance, {});
 }
 
-std::vector<ToldService> told_by(const AgentSession& session) {
+std::vector<AllowedEndpoint> told_by(const AgentSession& session) {
     Instance instance;
     instance.config = InstanceConfig();
-    return told_services(instance, session);
+    return allowed_endpoints(instance, session);
 }
 
 }  // namespace
 
-TEST_CASE("an instance is told its collector of metrics and its stream gateway") {
-    const auto both = told(
+TEST_CASE("an instance may reach its collector of metrics and its stream gateway") {
+    const auto both = endpoints_of(
         "influxdb:192.168.100.1:8095,raw",
         R"({"streaming":{"session_id":"a","control_url":"wss://10.0.0.5:4000/1.0/sessions/a?token=b:1"}})");
     CHECK(both ==
-          std::vector<ToldService>{{"192.168.100.1", 8095, true, true}, {"10.0.0.5", 4000, true, false}});
-    CHECK(told("10.0.0.5:8095", "") == std::vector<ToldService>{{"10.0.0.5", 8095, true, true}});
-    CHECK(told("", R"({"streaming":{"control_url":"ws://10.0.0.5:80"}})") ==
-          std::vector<ToldService>{{"10.0.0.5", 80, true, false}});
-    CHECK(told("", R"({"streaming":{"control_url":"wss://10.0.0.5/a:4000"}})") ==
-          std::vector<ToldService>{{"10.0.0.5", 443, true, false}});
+          std::vector<AllowedEndpoint>{{"192.168.100.1", 8095, true, true}, {"10.0.0.5", 4000, true, false}});
+    CHECK(endpoints_of("10.0.0.5:8095", "") == std::vector<AllowedEndpoint>{{"10.0.0.5", 8095, true, true}});
+    CHECK(endpoints_of("", R"({"streaming":{"control_url":"ws://10.0.0.5:80"}})") ==
+          std::vector<AllowedEndpoint>{{"10.0.0.5", 80, true, false}});
+    CHECK(endpoints_of("", R"({"streaming":{"control_url":"wss://10.0.0.5/a:4000"}})") ==
+          std::vector<AllowedEndpoint>{{"10.0.0.5", 443, true, false}});
 }
 
-TEST_CASE("user data that names no gateway tells of none") {
+TEST_CASE("user data that names no gateway allows none") {
     for (const char* text :
          {"", "control_url", "[\"control_url\"]", "{\"streaming\":\"control_url\"}",
           R"({"streaming":{"control_url":7}})", R"({"streaming":{"control_url":"10.0.0.5:4000"}})",
@@ -44,7 +44,7 @@ TEST_CASE("user data that names no gateway tells of none") {
           R"({"streaming":{"control_url":"wss://10.0.0.5:70000/"}})",
           R"({"streaming":{"control_url":"wss://10.0.0.5:"}})", R"({"control_url":"wss://10.0.0.5:4000"})"}) {
         INFO(text);
-        CHECK(told("", text).empty());
+        CHECK(endpoints_of("", text).empty());
     }
 }
 
@@ -53,13 +53,13 @@ TEST_CASE("an instance is told the load balancer at the address that its session
     session.service_urls = {"https://192.168.100.1:8444", "https://manager.example"};
     session.service_addresses = {{"192.168.100.1", "192.168.100.1"}, {"manager.example", "10.0.0.5"}};
     CHECK(told_by(session) ==
-          std::vector<ToldService>{{"192.168.100.1", 8444, true, false}, {"10.0.0.5", 443, true, false}});
+          std::vector<AllowedEndpoint>{{"192.168.100.1", 8444, true, false}, {"10.0.0.5", 443, true, false}});
 }
 
 TEST_CASE("an instance is told the proxy of its hooks") {
     AgentSession session;
     CHECK(told_by(session).empty());
-    const std::vector<ToldService> proxy{{"192.168.100.1", 3128, true, false}};
+    const std::vector<AllowedEndpoint> proxy{{"192.168.100.1", 3128, true, false}};
     for (const char* url : {"http://192.168.100.1:3128", "http://192.168.100.1:3128/",
                             "http://user:pass:word@192.168.100.1:3128"}) {
         INFO(url);
@@ -67,5 +67,5 @@ TEST_CASE("an instance is told the proxy of its hooks") {
         CHECK(told_by(session) == proxy);
     }
     session.network_proxy = "http://192.168.100.1";
-    CHECK(told_by(session) == std::vector<ToldService>{{"192.168.100.1", 80, true, false}});
+    CHECK(told_by(session) == std::vector<AllowedEndpoint>{{"192.168.100.1", 80, true, false}});
 }

@@ -10,7 +10,7 @@ namespace svc {
 // tells anybody. Before the commit another instance could get the same address and ports: then two records
 // would tell of them, and after a crash the next daemon could not know whose they are. Where the record keeps
 // them, because it is another's turn (a deletion), that gives them back. `keep_disk`: the files stay.
-OperationResult released_after(OperationResult ended, const Instances& instances, NodeService& nodes,
-                               const InstancePtr& instance, bool keep_disk);
+OperationResult release_after_commit(OperationResult ended, const Instances& instances, NodeService& nodes,
+                                     const InstancePtr& instance, bool keep_disk);
 
 }  // namespace svc

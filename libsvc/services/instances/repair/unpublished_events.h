@@ -1,5 +1,5 @@
 #pragma once
-// Lifecycle events that an earlier process owes: it ended between a change and the event that tells of it.
+// Lifecycle events that an earlier process did not publish: it ended between a change and its event.
 #include "libsvc/events/event_bus.h"
 #include "libsvc/services/instances/instance_changes.h"
 
@@ -11,6 +11,6 @@ std::string_view action_of(InstanceStatus status);
 // For the start, before anything changes. Compares the window's last event of each instance with its record:
 // an instance that is gone was removed, and one with another status has moved to that. Instances whose events
 // have left the window are passed over.
-void publish_owed_events(const Instances& instances, EventBus& events, const InstanceChanges& changes);
+void publish_unpublished_events(const Instances& instances, EventBus& events, const InstanceChanges& changes);
 
 }  // namespace svc

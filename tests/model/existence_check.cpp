@@ -1,4 +1,4 @@
-#include "tests/model/lives.h"
+#include "tests/model/existence_check.h"
 
 #include <algorithm>
 
@@ -39,9 +39,9 @@ bool creates(const ModelCall& call) {
     return call.verb() == "create" || call.verb() == "launch";
 }
 
-class Lives {
+class ExistenceCheck {
   public:
-    Lives(const History& history, const OperationRecords& operations, Findings& findings)
+    ExistenceCheck(const History& history, const OperationRecords& operations, Findings& findings)
         : history_(history), operations_(operations), findings_(findings), calls_(history.calls()) {
         std::ranges::sort(calls_, {}, &ModelCall::begun);
         for (const ModelCall& call : calls_)
@@ -176,11 +176,11 @@ class Lives {
 
 }  // namespace
 
-void check_lives(const History& history, const OperationRecords& operations,
-                 const std::map<std::string, std::vector<Json>>& left, Findings& findings) {
-    Lives lives(history, operations, findings);
-    lives.check_calls();
-    for (const auto& [noun, records] : left) lives.check_left(noun, records);
+void check_existence(const History& history, const OperationRecords& operations,
+                     const std::map<std::string, std::vector<Json>>& left, Findings& findings) {
+    ExistenceCheck check(history, operations, findings);
+    check.check_calls();
+    for (const auto& [noun, records] : left) check.check_left(noun, records);
 }
 
 }  // namespace svc::test

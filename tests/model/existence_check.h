@@ -10,7 +10,7 @@ using OperationRecords = std::map<std::string, Json>;  // the final records, by 
 
 // Compares the answers about names with what may be, and the listings at the end with what must be.
 // `left`: the records of each noun at the end.
-void check_lives(const History& history, const OperationRecords& operations,
-                 const std::map<std::string, std::vector<Json>>& left, Findings& findings);
+void check_existence(const History& history, const OperationRecords& operations,
+                     const std::map<std::string, std::vector<Json>>& left, Findings& findings);
 
 }  // namespace svc::test

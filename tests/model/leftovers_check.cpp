@@ -1,4 +1,4 @@
-#include "tests/model/remains.h"
+#include "tests/model/leftovers_check.h"
 
 #include <filesystem>
 
@@ -85,10 +85,10 @@ void fill(ApiCaller& api, Findings& findings) {
 
 }  // namespace
 
-Remains remains_of(ApiCaller& api) {
-    Remains remains;
-    for (const std::string& noun : nouns) remains.emplace(noun, listed(api, "/1.0/" + noun));
-    return remains;
+Leftovers leftovers_of(ApiCaller& api) {
+    Leftovers leftovers;
+    for (const std::string& noun : nouns) leftovers.emplace(noun, listed(api, "/1.0/" + noun));
+    return leftovers;
 }
 
 void remove_everything(TestDaemon& daemon, Findings& findings) {

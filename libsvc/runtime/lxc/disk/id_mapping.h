@@ -11,15 +11,15 @@ namespace svc::lxc {
 
 // Owners `on_disk`, `on_disk` + 1, ... appear as `seen`, `seen` + 1, ...; root of the host stays itself,
 // since the overlay's own files belong to it. All others appear as nobody, and nothing can be given to them.
-struct IdShift {
+struct IdMapping {
     std::uint32_t on_disk = 0, seen = 0, count = 0;
 };
 
-// A user namespace that stands for the shift; no process is in it.
-FileDescriptor make_id_map(const IdShift& shift);
+// A user namespace that stands for the mapping; no process is in it.
+FileDescriptor make_id_map(const IdMapping& mapping);
 
 // A mount of `folder`, without what is mounted below it, that has no path until it is attached to one. It
 // goes with the descriptor.
-FileDescriptor open_shifted(const std::filesystem::path& folder, const FileDescriptor& id_map);
+FileDescriptor open_id_mapped(const std::filesystem::path& folder, const FileDescriptor& id_map);
 
 }  // namespace svc::lxc

@@ -9,9 +9,9 @@
 
 namespace svc::test {
 
-using Remains = std::map<std::string, std::vector<Json>>;  // records by noun
+using Leftovers = std::map<std::string, std::vector<Json>>;  // records by noun
 
-Remains remains_of(ApiCaller& api);
+Leftovers leftovers_of(ApiCaller& api);
 // Deletes all objects; then capacity, addresses, ports and files are as in a new daemon.
 void remove_everything(TestDaemon& daemon, Findings& findings);
 

@@ -1,4 +1,4 @@
-#include "libsvc/runtime/lxc/disk/id_shift.h"
+#include "libsvc/runtime/lxc/disk/id_mapping.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -60,8 +60,8 @@ class EndedProcess {
 
 }  // namespace
 
-FileDescriptor make_id_map(const IdShift& shift) {
-    const std::string lines = fmt::format("0 0 1\n{} {} {}\n", shift.on_disk, shift.seen, shift.count);
+FileDescriptor make_id_map(const IdMapping& mapping) {
+    const std::string lines = fmt::format("0 0 1\n{} {} {}\n", mapping.on_disk, mapping.seen, mapping.count);
     const EndedProcess process;
     for (const std::string_view name : {"uid_map", "gid_map"})
         with_context("cannot map ids",
@@ -69,7 +69,7 @@ FileDescriptor make_id_map(const IdShift& shift) {
     return open_file(process.file("ns/user"), O_RDONLY);
 }
 
-FileDescriptor open_shifted(const std::filesystem::path& folder, const FileDescriptor& id_map) {
+FileDescriptor open_id_mapped(const std::filesystem::path& folder, const FileDescriptor& id_map) {
     FileDescriptor tree(static_cast<int>(
         ::syscall(SYS_open_tree, AT_FDCWD, folder.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
     if (!tree) throw system_error("cannot open the files of a container", errno);

@@ -1,4 +1,4 @@
-#include "libsvc/services/instances/repair/owed_events.h"
+#include "libsvc/services/instances/repair/unpublished_events.h"
 
 #include <map>
 #include <optional>
@@ -67,7 +67,8 @@ std::string_view action_of(InstanceStatus status) {
     }
 }
 
-void publish_owed_events(const Instances& instances, EventBus& events, const InstanceChanges& changes) try {
+void publish_unpublished_events(const Instances& instances, EventBus& events,
+                                const InstanceChanges& changes) try {
     const Told told = read_window(events);
     for (const auto& [id, action] : told.last)
         if (action != "container-removed" && !instances.find(id) && !instances.find_unreadable(id))

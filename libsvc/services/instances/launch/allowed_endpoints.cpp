@@ -1,4 +1,4 @@
-#include "libsvc/services/instances/launch/told_services.h"
+#include "libsvc/services/instances/launch/allowed_endpoints.h"
 
 #include <charconv>
 #include <optional>
@@ -13,16 +13,16 @@ namespace svc {
 namespace {
 
 // A collector takes datagrams and requests on one port.
-std::optional<ToldService> metrics_server_of(const std::string& text) try {
+std::optional<AllowedEndpoint> metrics_server_of(const std::string& text) try {
     if (text.empty()) return std::nullopt;
     const MetricsServer server = MetricsServer::parse("metrics_server", text);
-    return ToldService{server.host, server.port, true, true};
+    return AllowedEndpoint{server.host, server.port, true, true};
 } catch (const Error&) {
     return std::nullopt;
 }
 
 // "wss://192.168.100.1:4000/1.0/sessions/...", "http://user:password@192.168.100.1:3128"
-std::optional<ToldService> server_of(std::string_view url) {
+std::optional<AllowedEndpoint> server_of(std::string_view url) {
     const std::size_t scheme = url.find("://");
     if (scheme == std::string_view::npos) return std::nullopt;
     const std::string_view rest = url.substr(scheme + 3);
@@ -30,19 +30,19 @@ std::optional<ToldService> server_of(std::string_view url) {
     if (const std::size_t user = authority.rfind('@'); user != std::string_view::npos)
         authority.remove_prefix(user + 1);
     const std::size_t colon = authority.rfind(':');
-    ToldService service{std::string(authority.substr(0, colon)), 0, true, false};
+    AllowedEndpoint endpoint{std::string(authority.substr(0, colon)), 0, true, false};
     if (colon == std::string_view::npos) {
-        service.port = url.starts_with("wss:") || url.starts_with("https:") ? 443 : 80;
-        return service;
+        endpoint.port = url.starts_with("wss:") || url.starts_with("https:") ? 443 : 80;
+        return endpoint;
     }
     const std::string_view port = authority.substr(colon + 1);
-    const auto [end, problem] = std::from_chars(port.data(), port.data() + port.size(), service.port);
-    if (problem != std::errc() || end != port.data() + port.size() || service.port == 0) return std::nullopt;
-    return service;
+    const auto [end, problem] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
+    if (problem != std::errc() || end != port.data() + port.size() || endpoint.port == 0) return std::nullopt;
+    return endpoint;
 }
 
 // User data may be anything.
-std::optional<ToldService> gateway_of(const std::string& user_data) try {
+std::optional<AllowedEndpoint> gateway_of(const std::string& user_data) try {
     if (user_data.find("control_url") == std::string::npos) return std::nullopt;
     const Json document = Json::parse(user_data);
     const auto streaming = JsonFields(document).object("streaming");
@@ -52,26 +52,26 @@ std::optional<ToldService> gateway_of(const std::string& user_data) try {
 }
 
 // The session says at which address a name is.
-std::optional<ToldService> management_of(const std::string& url, const AgentSession& session) {
-    auto service = server_of(url);
-    if (!service) return service;
-    const auto address = session.service_addresses.find(service->address);
-    if (address != session.service_addresses.end()) service->address = address->second;
-    return service;
+std::optional<AllowedEndpoint> management_of(const std::string& url, const AgentSession& session) {
+    auto endpoint = server_of(url);
+    if (!endpoint) return endpoint;
+    const auto address = session.service_addresses.find(endpoint->address);
+    if (address != session.service_addresses.end()) endpoint->address = address->second;
+    return endpoint;
 }
 
 }  // namespace
 
-std::vector<ToldService> told_services(const Instance& instance, const AgentSession& session) {
-    std::vector<ToldService> told;
-    const auto add = [&told](const std::optional<ToldService>& service) {
-        if (service) told.push_back(*service);
+std::vector<AllowedEndpoint> allowed_endpoints(const Instance& instance, const AgentSession& session) {
+    std::vector<AllowedEndpoint> endpoints;
+    const auto add = [&endpoints](const std::optional<AllowedEndpoint>& endpoint) {
+        if (endpoint) endpoints.push_back(*endpoint);
     };
     add(metrics_server_of(instance.config->metrics_server));
     add(gateway_of(instance.user_data));
     for (const std::string& url : session.service_urls) add(management_of(url, session));
     add(server_of(session.network_proxy));
-    return told;
+    return endpoints;
 }
 
 }  // namespace svc

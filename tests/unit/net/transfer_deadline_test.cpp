@@ -3,46 +3,46 @@
 #include <sys/socket.h>
 #include <catch2/catch.hpp>
 
-#include "libsvc/net/server/patience.h"
+#include "libsvc/net/server/transfer_deadline.h"
 #include "tests/unit/net/simple_handlers.h"
 #include "tests/unit/net/test_server.h"
 
 using namespace svc;
 using namespace svc::test;
 using namespace std::chrono_literals;
-using net::Patience;
+using net::TransferDeadline;
 
 TEST_CASE("a pause is as long as the idle time at most") {
-    const Patience::Instant now{};
-    Patience patience(30s, 1000);
-    patience.moved(1'000'000);
-    CHECK(patience.deadline(now) == now + 30s);
+    const TransferDeadline::Instant now{};
+    TransferDeadline transfer(30s, 1000);
+    transfer.moved(1'000'000);
+    CHECK(transfer.deadline(now) == now + 30s);
 }
 
 TEST_CASE("pauses that are short do not go on for ever") {
-    const Patience::Instant now{};
-    Patience patience(30s, 1000);
+    const TransferDeadline::Instant now{};
+    TransferDeadline transfer(30s, 1000);
     for (int i = 0; i < 20; ++i) {
-        patience.moved(1);
-        patience.waited(1s);
+        transfer.moved(1);
+        transfer.waited(1s);
     }
-    CHECK(patience.deadline(now) == now + 10s + 20ms);
-    patience.moved(4980);
-    CHECK(patience.deadline(now) == now + 15s);
+    CHECK(transfer.deadline(now) == now + 10s + 20ms);
+    transfer.moved(4980);
+    CHECK(transfer.deadline(now) == now + 15s);
 }
 
-TEST_CASE("without a least rate only the idle time counts") {
-    const Patience::Instant now{};
-    Patience patience(30s, 0);
-    patience.waited(10min);
-    CHECK(patience.deadline(now) == now + 30s);
+TEST_CASE("without a minimum rate only the idle time counts") {
+    const TransferDeadline::Instant now{};
+    TransferDeadline transfer(30s, 0);
+    transfer.waited(10min);
+    CHECK(transfer.deadline(now) == now + 30s);
 }
 
 // Each pause is short, and together they are too long.
 TEST_CASE("a client that sends its body a byte at a time is cut") {
     TestServer t;
     t.limits.body_idle_time = 250ms;
-    t.limits.least_rate = 1U << 30;
+    t.limits.min_rate = 1U << 30;
     t.service.add("/", echo);
     t.start();
     RawClient client(t.unix_target());
@@ -56,7 +56,7 @@ TEST_CASE("a client that sends its body a byte at a time is cut") {
 TEST_CASE("a client that takes its reply a bit at a time is cut") {
     TestServer t;
     t.limits.write_idle_time = 250ms;
-    t.limits.least_rate = 1U << 30;
+    t.limits.min_rate = 1U << 30;
     t.service.add("/", [](Request&) { return text_response(std::string(64U << 20, 'x')); });
     t.start();
     RawClient client(t.unix_target());
