@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Kills svcd, svc-lxc and svc-agent at the failpoints that the life of real containers comes to (a sample of them; all with
+SVC_TEST_LONG=1), starts svcd again, compares, deletes everything and looks for what is left in the machine."""
+import os
+import random
+import sys
+import time
+import unittest
+
+import check
+import containers
+import lives
+from service import Died, harness
+
+SECONDS = 35  # for the sample
+# The command of a helper that was killed before it told its pid is a child of svcd, which does not reap it: its container takes
+# longer to delete than the test waits.
+LEFT_OUT = ("helper.command_runs",)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root: containers, bridge and mounts")
+class LxcWalk(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.steps = containers.steps(containers.image())
+
+    def life(self, service, client, program, **orders):
+        """Whether svcd died on the way."""
+        if program == "svcd":
+            return lives.live(service, client, self.steps, **orders) or service.kill(15) != 0
+        service.order(program, **orders)
+        try:
+            return lives.live(service, client, self.steps) or service.kill(15) != 0
+        finally:
+            service.order(program)
+
+    def recorded(self):
+        """{program: names} of a life in which nothing happens, and of the next start."""
+        service = containers.Contained()
+        client = containers.Client(service)
+        record = {"svcd": service.dir / "svcd.record", "svc-lxc": service.dir / "svc-lxc.record"}
+        try:
+            type(self).fresh = service.start().traces()
+            service.kill(15)
+            service.order("svc-lxc", SVC_FAILPOINT_RECORD=record["svc-lxc"])
+            service.order("svc-agent", SVC_FAILPOINT_RECORD="/crash/record")
+            self.assertFalse(lives.live(service, client, self.steps, SVC_FAILPOINT_RECORD=str(record["svcd"])))
+            service.kill(15)
+            service.start(SVC_FAILPOINT_RECORD=str(record["svcd"]))
+            names = {program: set(file.read_text().split()) for program, file in record.items()}
+            names["svc-agent"] = set(client.printed.split())
+            return {program: names[program] & check.names_in(containers.FOLDERS[program]) for program in names}
+        finally:
+            self.assertEqual(self.remove(service), [])
+
+    def after(self, program, name):
+        """What is wrong after a death at the first time it comes to the name."""
+        service = containers.Contained()
+        client = containers.Client(service, program != "svcd")
+        found = []
+        try:
+            died = self.life(service, client, program, SVC_FAILPOINT=f"{name}:1")
+            if died != (program == "svcd"):
+                found.append("svcd died" if died else "svcd did not die")
+            found += lives.wrong_after(service, client)
+            service.kill(15)
+            found += [f"{trace} is left" for trace in service.traces() - self.fresh]
+            return found + self.remove(service)
+        except (Died, AssertionError) as e:
+            return [*found, f"{type(e).__name__}: {e}"]
+        finally:
+            service.kill()
+
+    def remove(self, service):
+        try:
+            return service.close()
+        finally:
+            service.kill()
+
+    def test_nothing_is_lost_or_left_wherever_a_program_dies(self):
+        chosen, end = random.Random(seed := lives.seed()), time.monotonic() + SECONDS
+        reached = self.recorded()
+        points = [(program, name) for program, names in reached.items() for name in sorted(names - set(LEFT_OUT))]
+        chosen.shuffle(points)
+        wrong, tried = {}, 0
+        for point in points:
+            if not lives.LONG and time.monotonic() > end:
+                break
+            tried += 1
+            if found := self.after(*point):
+                wrong[point] = found
+                print(*point, *found, sep="\n    ", file=sys.stderr, flush=True)
+        print(f"SVC_TEST_SEED={seed}: {tried} of {len(points)} deaths", file=sys.stderr)
+        self.assertEqual(list(wrong), [])
+        self.assertGreater(tried, 0)
+
+
+if __name__ == "__main__":
+    harness.cases.main()
