@@ -10,7 +10,7 @@ namespace svc::test {
 
 namespace {
 
-const std::vector<std::string> nouns{"instances", "applications", "addons", "images", "certificates"};
+const std::vector<std::string> all_nouns{"instances", "applications", "addons", "images", "certificates"};
 
 std::vector<Json> listed(ApiCaller& api, const std::string& path) {
     const JsonArray records = api.get(path + "?recursion=1").metadata().as_array();
@@ -87,7 +87,7 @@ void fill(ApiCaller& api, Findings& findings) {
 
 Leftovers leftovers_of(ApiCaller& api) {
     Leftovers leftovers;
-    for (const std::string& noun : nouns) leftovers.emplace(noun, listed(api, "/1.0/" + noun));
+    for (const std::string& noun : all_nouns) leftovers.emplace(noun, listed(api, "/1.0/" + noun));
     return leftovers;
 }
 

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -18,6 +19,18 @@ namespace {
 
 constexpr milliseconds process_kill_limit{10'000};
 constexpr milliseconds reboot_limit{1'000};
+constexpr milliseconds reap_pause{200};
+
+// Of the monitor or the init, which do not end while a command of the container is not reaped.
+bool container_ends(int process, milliseconds limit) {
+    const auto deadline = deadline_after(limit);
+    for (;;) {
+        const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
+        if (wait_for_end(process, std::clamp(left, milliseconds(0), reap_pause))) return true;
+        if (left <= reap_pause) return false;
+        reap_lost_commands();
+    }
+}
 
 }  // namespace
 
@@ -32,24 +45,24 @@ void ContainerEnd::end(const std::string& id, const RunHandles& run, const HaltS
     host_.thaw(id);
     for (const int signal : halt.numbers) send_signal(init, signal);
     failpoint("end.signalled");
-    bool gone = !halt.numbers.empty() && wait_for_end(monitor, std::chrono::ceil<milliseconds>(grace));
+    bool gone = !halt.numbers.empty() && container_ends(monitor, std::chrono::ceil<milliseconds>(grace));
     if (!gone) {
         send_signal(init, SIGKILL);
-        gone = wait_for_end(monitor, reboot_limit);
+        gone = container_ends(monitor, reboot_limit);
     }
     if (!gone) {
         // A guest that was just restarting has another init than the recorded one.
         kill_present_init(id);
-        gone = wait_for_end(monitor, process_kill_limit);
+        gone = container_ends(monitor, process_kill_limit);
     }
     if (!gone) {
         send_signal(monitor, SIGKILL);
-        wait_for_end(monitor, process_kill_limit);
+        container_ends(monitor, process_kill_limit);
     }
     failpoint("end.monitor_ended");
     // Without its monitor the init is a child of this process now.
     send_signal(init, SIGKILL);
-    wait_for_end(init, process_kill_limit);
+    container_ends(init, process_kill_limit);
     record_stop(id, run.run);
 }
 
@@ -60,7 +73,7 @@ FileDescriptor ContainerEnd::kill(const std::string& id, const RunHandles& run) 
     failpoint("end.killed");
     host_.thaw(id);
     bool gone = true;
-    for (const int process : processes) gone = wait_for_end(process, process_kill_limit) && gone;
+    for (const int process : processes) gone = container_ends(process, process_kill_limit) && gone;
     if (gone) return host_.clean_up_dead(id);
     return host_.clean_up(id), FileDescriptor();
 }

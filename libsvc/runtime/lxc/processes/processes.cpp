@@ -6,11 +6,45 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/strings.h"
 
 namespace svc::lxc {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
+
+namespace {
+
+// "" when it cannot be read, as of a process that has gone.
+std::string text_of_proc(const std::filesystem::path& file) {
+    try {
+        return read_file(file);
+    } catch (const Error&) {
+        return "";
+    }
+}
+
+// Such as a command or an init; monitors and helpers have one pid alone.
+bool is_in_container(std::string_view pid) {
+    const std::string status = text_of_proc("/proc/" + std::string(pid) + "/status");
+    const std::size_t line = status.find("\nNSpid:");
+    if (line == std::string::npos) return false;
+    const std::string_view pids = std::string_view(status).substr(line + 7);
+    return split(trim(pids.substr(0, pids.find('\n'))), '\t').size() > 1;
+}
+
+void reap_child(std::string_view pid) {
+    id_t number = 0;
+    std::from_chars(pid.data(), pid.data() + pid.size(), number);
+    siginfo_t info{};
+    if (number > 0) ::waitid(P_PID, number, &info, WEXITED | WNOHANG);
+}
+
+}  // namespace
 
 bool poll_until(int fd, steady_clock::time_point deadline) {
     for (;;) {
@@ -37,6 +71,13 @@ bool wait_for_end(int pidfd, milliseconds limit) {
     if (!poll_until(pidfd, deadline_after(limit))) return false;
     reap(pidfd);
     return true;
+}
+
+void reap_lost_commands() {
+    std::error_code ended;  // a thread that ends meanwhile hands its children on
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", ended))
+        for (const std::string& pid : split(trim(text_of_proc(thread.path() / "children")), ' '))
+            if (!pid.empty() && is_in_container(pid)) reap_child(pid);
 }
 
 void send_signal(int pidfd, int signal) {

@@ -17,6 +17,9 @@ std::chrono::steady_clock::time_point deadline_after(std::chrono::milliseconds l
 void reap(int pidfd);
 // True when the process has ended within `limit`; then it is reaped.
 bool wait_for_end(int pidfd, std::chrono::milliseconds limit);
+// A command in a container whose helper was killed is a child of this process, and nobody waits for it. Reaps
+// those that have ended: until then the kernel keeps the init of their container.
+void reap_lost_commands();
 void send_signal(int pidfd, int signal);
 bool has_ended(int pidfd);
 
