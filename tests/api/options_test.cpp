@@ -129,7 +129,7 @@ TEST_CASE_METHOD(Setup, "what instances may do on the network is told by flags o
 
 TEST_CASE_METHOD(Setup, "the shares of memory follow from the whole") {
     write(
-        "max_buffered: 32MB\nleast_rate: 0\nreserved_connections: 3\nmax_peer_connections: 4\n"
+        "max_buffered: 32MB\nmin_rate: 0\nreserved_connections: 3\nmax_peer_connections: 4\n"
         "max_instance_connections: 5\n");
     const Options options = read();
     CHECK(options.limits.buffered_bytes == 32U << 20U);

@@ -215,8 +215,7 @@ inline std::string children_of(pid_t parent, char state) {
     return found;
 }
 
-// Everything of this daemon that the kernel or the file system still shows.
-inline std::string leftovers(const LxcFixture& fixture, const std::string& id) {
+inline std::string shown_now(const LxcFixture& fixture, const std::string& id) {
     const std::string state = const_cast<LxcFixture&>(fixture).options().state_dir.native();
     const std::string bridge = const_cast<LxcFixture&>(fixture).options().bridge;
     const CommandResult result =
@@ -230,6 +229,14 @@ inline std::string leftovers(const LxcFixture& fixture, const std::string& id) {
                          "/*' 2>/dev/null; ls -A /run/lxc/lock/" + state + "/containers"},
                     patience);
     return result.output;
+}
+
+// Everything of this daemon that the kernel or the file system goes on showing. The kernel takes the device
+// of a network namespace that has ended off its bridge some time after it has forgotten the device's name.
+inline std::string leftovers(const LxcFixture& fixture, const std::string& id) {
+    std::string shown;
+    eventually([&] { return (shown = shown_now(fixture, id)).empty(); });
+    return shown;
 }
 
 // Children that have ended are reaped soon.
