@@ -77,9 +77,7 @@ bool BasicCredentials::match(const Request& request) {
     const std::string header = request.headers.get("Authorization");
     const Authorization authorization = parse_authorization(header);
     if (!iequals(authorization.scheme, "basic")) return false;
-    // By address alone, like tokens: no stranger's wrong passwords keep the metrics from who has the right
-    // one.
-    const auto attempt = tries_.begin(request.peer->address, TryLimit::Secret::token);
+    const auto attempt = tries_.begin(request.peer->address, TryLimit::Secret::password);
     try {
         if (!equal_constant_time(sha256_hex(base64_decode(authorization.value)), digest_)) return false;
     } catch (const Error&) {
