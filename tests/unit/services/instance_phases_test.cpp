@@ -172,36 +172,6 @@ TEST_CASE_METHOD(HookFixture, "a deletion by force does not wait for hooks") {
     CHECK_FALSE(exists(id));
 }
 
-TEST_CASE_METHOD(HookFixture, "a deletion by force has ended the hooks before it begins itself") {
-    const std::string id = launched(of_application());
-    Gate gate;
-    runtime.before("run_once", [&] { gate.pass(); });
-    runtime.hold_until_stopped(true);
-    const auto stop = instances().set_desired_status(id, "stopped", false, PathWord::containers, "test");
-    gate.await();
-    gate.open();
-    bool ended = false;
-    store.after_next([&] {  // of the deletion, which nothing has been able to begin yet
-        ended = is_final(engine().wait(stop->id.str(), std::chrono::seconds(10))->status);
-    });
-    const auto deletion = instances().remove(id, true, PathWord::containers, "test");
-    CHECK(ended);
-    CHECK(wait(deletion)->err.empty());
-    CHECK_FALSE(exists(id));
-}
-
-TEST_CASE_METHOD(HookFixture,
-                 "hooks run after a deletion by force that failed and another run of the guest") {
-    const std::string id = launched(of_application());
-    runtime.fail("remove", "device is busy");
-    CHECK(wait(instances().remove(id, true, PathWord::containers, "test"))->err == "device is busy");
-    runtime.before("remove", nullptr);
-    wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
-    settle(id);
-    CHECK(stopping(id)->err.empty());
-    CHECK(runtime.commands() == ::after("0"));
-}
-
 TEST_CASE_METHOD(HookFixture, "hooks that a stop of the daemon cut off run again in its next life") {
     const std::string id = launched(of_application());
     Gate gate;

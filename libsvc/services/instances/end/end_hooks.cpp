@@ -89,10 +89,7 @@ void EndHooks::interrupt(const std::string& id) {
 }
 
 void EndHooks::forget_interrupt(const std::string& id) {
-    running_.with([&](auto& running) {
-        const auto found = running.find(id);
-        if (found != running.end() && !found->second.begun) running.erase(found);
-    });
+    running_.with([&](auto& running) { running.erase(id); });
 }
 
 void EndHooks::stop() {

@@ -35,8 +35,7 @@ class EndHooks {
     // Ends the hooks of the instance, also those that its present operation has yet to begin: it may still
     // wait for the guest to shut down.
     void interrupt(const std::string& id);
-    // When that operation is over, or goes on after all. Hooks that have begun keep being ended.
-    void forget_interrupt(const std::string& id);
+    void forget_interrupt(const std::string& id);  // when that operation is over
     // Waits for the ends that are under way; later ones fail with unavailable.
     void stop();
 

@@ -6,7 +6,6 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
-#include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/instances/guest_text.h"
 #include "libsvc/services/common/retry.h"
@@ -48,9 +47,10 @@ InstanceDeletions::InstanceDeletions(Instances& instances, Runtime& runtime, Nod
 
 Started InstanceDeletions::start(const InstanceWork& work, PathWord word, const std::string& requestor,
                                  bool again) {
+    bool base = false;
     auto started = retry_on_conflict([&] {
         const auto instance = instances_.get(work.instance);
-        const bool base = instance->type == InstanceType::base;
+        base = instance->type == InstanceType::base;
         const bool deleting = instance->status == InstanceStatus::deleted;
         if (deleting && !again) throw_being_deleted();
         auto spec = instance_operation("instance.delete", "Deleting container", work, word, requestor);
@@ -61,17 +61,11 @@ Started InstanceDeletions::start(const InstanceWork& work, PathWord word, const 
                 check_unprotected(changed);
                 changed.status = InstanceStatus::deleted;
             });
-        // Before the deletion can begin, which forgets it: what it is about is over then.
-        if (!work.force && !base) return engine_.start(std::move(spec), std::move(batch));
-        Rollback refused;
-        hooks_.interrupt(work.instance);
-        refused.add("interruption", [&] { hooks_.forget_interrupt(work.instance); });
-        auto accepted = engine_.start(std::move(spec), std::move(batch));
-        refused.dismiss();
-        return accepted;
+        return engine_.start(std::move(spec), std::move(batch));
     });
     // The start of a guest that is going away ends now and frees the claim.
     boots_.settle(work.instance, Error(ErrorCode::cancelled, "container is being deleted"));
+    if (work.force || base) hooks_.interrupt(work.instance);
     return started;
 }
 
