@@ -37,9 +37,15 @@ class HostileGuestTest(harness.DaemonTest):
         """Runs a script inside; what it printed, whether it failed or not."""
         return self.daemon.ctl("exec", id, "--", "sh", "-c", script, **options).stdout.decode(errors="replace")
 
+    def has_room(self):
+        """The file system frees the blocks and inodes of files some time after they were removed."""
+        room = os.statvfs(self.daemon.state)
+        return room.f_bavail * room.f_frsize > 32 << 20 and room.f_favail > 1000
+
     def renew(self):
         """Another hostile instance in place of the first, which must be deletable whatever it did."""
         self.daemon.succeed(self.daemon.api("DELETE", f"/1.0/containers/{self.one}", {"force": True}))
+        self.assertTrue(self.daemon.eventually(self.has_room))
         type(self).one = self.daemon.launch(**self.resources)
 
     def group(self, id, controller):
