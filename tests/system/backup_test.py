@@ -59,7 +59,9 @@ class Backup(harness.DaemonTest):
         self.assertIn("not in the backup", other.container(up)["error_message"])
         self.assertTrue(other.eventually(lambda: other.container(down)["status"] == "stopped"))
         self.assertTrue(other.eventually(lambda: (other.state / "lxc/containers" / down / "spec.json").exists()))
-        other.succeed(other.api("PATCH", f"/1.0/containers/{down}", {"desired_status": "running"}))
+        # Not while the daemon makes the container's specification anew.
+        self.assertTrue(other.eventually(lambda: other.api("PATCH", f"/1.0/containers/{down}", {"desired_status": "running"}).status == 202))
+        self.assertTrue(other.eventually(lambda: other.container(down)["status"] == "running"))
         self.assertEqual(other.execute(down, "sh", "-c", "cat /root/data; stat -c '%u %g' /root/data; ls /root"), "precious\n33 44\nd\ndata\n")
         owner = os.stat(other.state / "lxc/containers" / down / "upper/root/data")
         self.assertEqual((owner.st_uid, owner.st_gid), (3000033, 3000044))

@@ -17,8 +17,9 @@ WARM_UP = 40  # threads, pools and caches are there afterwards
 KEPT = 20  # finished operations
 SMALL = {"cpu": 1, "memory": 32 << 20, "disk_size": 64 << 20}
 SERVICES = [{"name": "web", "port": 80, "protocols": ["tcp"], "expose": True}, {"name": "dns", "port": 53, "protocols": ["udp"]}]
-# What svcd may grow by, in KiB: what allocators keep, the window of recent events as it fills (16 MiB at most), and a little a cycle.
-GROWTH = (6 << 10) + min(16 << 10, 20 * CYCLES) + CYCLES
+# What svcd may grow by, in KiB: what allocators keep for each of its threads, the window of recent events as it fills (16 MiB at
+# most), and a little a cycle.
+GROWTH = (16 << 10) + min(16 << 10, 20 * CYCLES) + CYCLES
 
 
 def status_of(pid, field):
