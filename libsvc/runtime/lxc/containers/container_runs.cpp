@@ -102,6 +102,7 @@ void ContainerRuns::start(const std::string& id, Container& container) {
     if (!reply || reply->message.event != HelperEvent::running)
         throw Error(ErrorCode::internal,
                     fmt::format("container '{}' cannot be started: {}", id, host_.start_failure(id)));
+    host_.disable_device_ipv6(id);
     RunRecord run;
     run.monitor = identity_of(reply->message.monitor_pid);
     run.init = identity_of(reply->message.init_pid);

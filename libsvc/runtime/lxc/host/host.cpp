@@ -331,6 +331,15 @@ void Host::connect(const ContainerSpec& spec) {
                            spec.allowed_endpoints});
 }
 
+// The rules drop all IPv6 of the device anyway.
+void Host::disable_device_ipv6(const std::string& id) {
+    try {
+        switch_ipv6_off(device_name(context_.bridge, layout(), id));
+    } catch (const Error& e) {
+        log::debug("the device of a container has IPv6", {{"container", id}, {"error", e.what()}});
+    }
+}
+
 // A container of an earlier daemon has the device that its configuration names.
 std::optional<ConnectedContainer> Host::connected(const ContainerSpec& spec) const {
     std::string config;

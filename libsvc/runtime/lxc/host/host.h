@@ -33,7 +33,8 @@ class Host {
     HaltSignals prepare(const StoredSpec& stored);
     // Before this nothing passes to the container or from it.
     void connect(const ContainerSpec& spec);
-    void thaw(const std::string& id);  // before its processes are killed: see thaw_group()
+    void disable_device_ipv6(const std::string& id);  // of the device that liblxc has made
+    void thaw(const std::string& id);                 // before its processes are killed: see thaw_group()
     // Kills the processes and removes all but the folder. Can be repeated.
     void clean_up(const std::string& id);
     // The same for a container whose processes have all ended: the kernel removes its network link with their
