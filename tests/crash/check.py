@@ -133,16 +133,20 @@ def delete_everything(service, keep=()):
         snapshots = f"/1.0/instances/{record['id']}/snapshots"
         for snapshot in service.api("GET", snapshots + "?recursion=1").metadata or []:
             service.remove(f"{snapshots}/{snapshot['id']}")
-        service.remove(f"/1.0/containers/{record['id']}")
-    kinds = [kind for kind in ("applications", "addons", "images") if kind not in keep]
-    for kind in kinds:
-        for record in service.api("GET", f"/1.0/{kind}?recursion=1").metadata or []:
-            service.remove(f"/1.0/{kind}/{record['name']}")
     for certificate in service.api("GET", "/1.0/certificates").metadata or []:
         service.remove(certificate)
-    for kind in ("containers", *kinds):
-        service.until(f"no {kind} are left", lambda: not service.api("GET", f"/1.0/{kind}").metadata)
+    for kind in ("containers", "applications", "addons", "images"):
+        if kind not in keep:
+            service.until(f"no {kind} are left", lambda: none_left(service, kind))
     service.settle()
+
+
+def none_left(service, kind):
+    """Asks for the deletion of what is there: a service that goes on with something refuses until that is done."""
+    left = service.api("GET", f"/1.0/{kind}").metadata or []
+    for url in left:
+        service.remove(url)
+    return not left
 
 
 def events_differ(service, client):

@@ -15,10 +15,9 @@ import unittest
 import lives
 import streaming
 import workload
-from service import CRASH, GONE, PATIENCE, Died, harness
+from service import CRASH, ENDING, GONE, PATIENCE, Died, harness
 
 SAMPLE = 6  # as many at a time
-LEASE = 30  # until another process takes a session over, and some more
 ACCOUNTS = ("first", "second")
 
 
@@ -55,7 +54,7 @@ class Gateway(streaming.Gateway):
         try:
             return ask(*arguments)
         except GONE as e:
-            if not self.ends_within(1):
+            if not self.ends_within(ENDING):
                 raise
             raise Died(str(e)) from e
 
@@ -163,10 +162,10 @@ class World:
         gateway.until("the region answers", lambda: gateway.api("GET", "/1.0/regions").metadata)
         found += [f"session {id} is lost" for id in client.sessions - set(gateway.sessions())]
         found += [f"session {id} is there again" for id in client.gone & set(gateway.sessions())]
-        gateway.until("each session has one instance", self.each_has_one, LEASE)
+        gateway.until("each session has one instance", self.each_has_one)
         for id in gateway.sessions():
             gateway.api("DELETE", f"/1.0/sessions/{id}")
-        gateway.until("no instance is left", lambda: not gateway.sessions() and not self.instances(), LEASE)
+        gateway.until("no instance is left", lambda: not gateway.sessions() and not self.instances())
         return found
 
     def accounts_differ(self):

@@ -1,9 +1,14 @@
 """One service and one client, until the service dies; then the next service, and what is wrong with it."""
+import collections
+import math
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
+import unittest
 
 import check
 import workload
@@ -22,6 +27,12 @@ class Simulated(Service):
     def close(self):
         self.kill()
         shutil.rmtree(self.dir, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 
 def steps():
@@ -62,3 +73,41 @@ def seed():
 
 
 LONG = bool(os.environ.get("SVC_TEST_LONG"))
+
+
+def results(points, after, seconds=math.inf):
+    """{point: what is wrong after it}, printed at once. Without SVC_TEST_LONG: of those that the time suffices for, one at least."""
+    found, end = {}, math.inf if LONG else time.monotonic() + seconds
+    for point in points:
+        if found and time.monotonic() > end:
+            break
+        found[point] = after(*point)
+        if found[point]:
+            print(*point, *found[point], sep="\n    ", file=sys.stderr, flush=True)
+    return found
+
+
+def wrong(found):
+    return {point: texts for point, texts in found.items() if texts}
+
+
+class SimulatedTest(unittest.TestCase):
+    """Has the steps of the workload, and a folder for what services write beside their state."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="svc-crash-", dir="/dev/shm"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        cls.steps = steps()
+
+    def undisturbed(self, service, **environment):
+        self.assertFalse(live(service, workload.Client(service), self.steps, **environment))
+
+    def record(self):
+        """For SVC_FAILPOINT_RECORD."""
+        (self.folder / "record").unlink(missing_ok=True)
+        return str(self.folder / "record")
+
+    def recorded(self):
+        """{name: times}"""
+        return collections.Counter((self.folder / "record").read_text().split())

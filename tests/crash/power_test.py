@@ -1,59 +1,26 @@
 #!/usr/bin/env python3
 """Cuts the power of the disk that the state directory is on, at failpoints (a sample of them; all with SVC_TEST_LONG=1): what was
 not synced is gone. The next start has what was acknowledged."""
-import fcntl
 import os
 import pathlib
 import random
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import uuid
 
 import lives
 import workload
+from disk import Disk
 from service import harness
 
 SECONDS = 35  # for the sample
-EXT4_IOC_SHUTDOWN, WITHOUT_FLUSH = 0x8004587d, 2
 OPTIONS = ("noauto_da_alloc", "data=writeback,noauto_da_alloc", "defaults")
 POINTS = ("store.committed", "store.staged", "store.told", "reply.sends", "blob.synced", "blob.renamed", "content.stored", "file.renamed",
           "folder.synced", "engine.accepted", "engine.finished", "launch.created", "bootstrap.captured", "content.blob_dropped",
           "delete.container_removed", "snapshot.copied", "events.written")
-
-
-class Disk:
-    """An ext4 file system in a file."""
-
-    def __init__(self, megabytes=96):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="svc-disk-", dir="/dev/shm"))
-        self.image, self.mounted = self.folder / "image", self.folder / "mounted"
-        self.mounted.mkdir()
-        with open(self.image, "wb") as image:
-            image.truncate(megabytes << 20)
-        subprocess.run(["mkfs.ext4", "-q", "-F", self.image], check=True)
-
-    def mount(self, options):
-        self.options = options
-        subprocess.run(["mount", "-o", "loop," + options, self.image, self.mounted], check=True)
-
-    def cut(self):
-        folder = os.open(self.mounted, os.O_RDONLY)
-        try:
-            fcntl.ioctl(folder, EXT4_IOC_SHUTDOWN, struct.pack("I", WITHOUT_FLUSH))
-        finally:
-            os.close(folder)
-
-    def unmount(self):
-        subprocess.run(["umount", self.mounted], check=True)
-
-    def close(self):
-        subprocess.run(["umount", self.mounted], stderr=subprocess.DEVNULL)
-        shutil.rmtree(self.folder)
 
 
 class OnDisk(lives.Simulated):
@@ -109,19 +76,11 @@ class Power(unittest.TestCase):
         print(f"SVC_TEST_SEED={seed}", file=sys.stderr)
         points = [(options, f"{name}:{number}") for options in OPTIONS for name in POINTS for number in range(1, 9)]
         chosen.shuffle(points)
-        wrong, tried, cuts, end = {}, 0, 0, time.monotonic() + SECONDS
-        for options, point in points:
-            if not lives.LONG and time.monotonic() > end:
-                break
-            tried += 1
-            found = self.after(options, point)
-            cuts += found is not None
-            if found:
-                wrong[options, point] = found
-                print(options, point, *found, sep="\n    ", file=sys.stderr, flush=True)
-        print(f"{cuts} power cuts, {tried - cuts} points not reached", file=sys.stderr)
-        self.assertEqual(list(wrong), [])
-        self.assertGreater(cuts, tried // 3)
+        found = lives.results(points, self.after, SECONDS)
+        cuts = sum(texts is not None for texts in found.values())
+        print(f"{cuts} power cuts, {len(found) - cuts} points not reached", file=sys.stderr)
+        self.assertEqual(lives.wrong(found), {})
+        self.assertGreater(cuts, len(found) // 3)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ import harness  # noqa: E402
 
 CRASH = harness.BUILD / "tests/crash"
 GONE = (ConnectionError, OSError, EOFError, json.JSONDecodeError, harness.http.client.HTTPException)
-PATIENCE = 15
-ANSWER = 30  # seconds, for one request
+PATIENCE = 60  # seconds, for what happens: a machine may have other work
+ANSWER = 90  # for one request, which may wait for an operation that long
+ENDING = 5  # from a connection that breaks to the end of the process
 
 
 class Died(Exception):
@@ -101,7 +102,7 @@ class Service(harness.Daemon):
     def died(self):
         """Whether the process has ended; a connection may break a moment before."""
         try:
-            self.process.wait(timeout=0.5)
+            self.process.wait(timeout=ENDING)
         except subprocess.TimeoutExpired:
             return False
         return True
