@@ -1,6 +1,7 @@
 #include "libsvc/runtime/simulated/simulated_journal.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <limits>
 #include <utility>
@@ -10,6 +11,7 @@ namespace svc {
 namespace {
 
 constexpr std::size_t spare_lines = 10'000;
+constexpr off_t room = off_t{64} << 10;
 
 std::string line_of(std::string_view key, std::string_view value) {
     std::string line(key);
@@ -53,8 +55,22 @@ void SimulatedJournal::remove(std::string_view key) {
 
 void SimulatedJournal::append(const std::string& line) {
     if (file_.empty()) return;
-    write_all(open_.get(), line);
+    const off_t end = ::lseek(open_.get(), 0, SEEK_END);
+    try {
+        write_all(open_.get(), line);
+    } catch (...) {
+        std::error_code ignored;  // half a line would spoil the next one
+        std::filesystem::resize_file(file_, static_cast<std::uintmax_t>(end), ignored);
+        throw;
+    }
+    keep_room(end + static_cast<off_t>(line.size()));
     ++lines_;
+}
+
+// Blocks behind the end: containers can be stopped and removed on a full disk.
+void SimulatedJournal::keep_room(off_t end) {
+    if (end + room / 2 < room_until_) return;
+    if (::fallocate(open_.get(), FALLOC_FL_KEEP_SIZE, end, room) == 0) room_until_ = end + room;
 }
 
 bool SimulatedJournal::is_long(std::size_t keys) const {
@@ -71,6 +87,7 @@ void SimulatedJournal::replace(const Copy& copy) {
     write_file_atomically(file_, copy.text_);
     open_ = open_journal(file_);
     lines_ = copy.lines_;
+    room_until_ = 0;
 }
 
 }  // namespace svc

@@ -1,6 +1,8 @@
 #pragma once
 // Internal to this folder: a file of keys and values to which changes are appended. It keeps the simulated
 // containers across a restart.
+#include <sys/types.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -37,9 +39,11 @@ class SimulatedJournal {
 
   private:
     void append(const std::string& line);
+    void keep_room(off_t end);
     std::filesystem::path file_;
     FileDescriptor open_;
     std::size_t lines_ = 0;
+    off_t room_until_ = 0;
 };
 
 }  // namespace svc

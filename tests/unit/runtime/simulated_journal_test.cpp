@@ -1,9 +1,13 @@
 #include "libsvc/runtime/simulated/simulated_journal.h"
 
+#include <fcntl.h>
+
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "tests/support/small_disk.h"
 
 using namespace svc;
 
@@ -51,4 +55,27 @@ TEST_CASE("a line that was cut off never counts") {
     CHECK(world.read() == Known{{"a", "1"}});
     SimulatedJournal(world.file).put("b", "2");
     CHECK(world.read() == Known{{"a", "1"}, {"b", "2"}});
+}
+
+TEST_CASE("what ends is written on a full disk, and a line that does not fit spoils none") {
+    test::on_small_disk(std::uint64_t{1} << 20U, [](const std::filesystem::path& disk) {
+        const auto read = [&] {
+            Known all;
+            SimulatedJournal(disk / "journal").read([&](const std::string& key, auto value) {
+                value ? void(all[key] = *value) : void(all.erase(key));
+            });
+            return all;
+        };
+        SimulatedJournal journal(disk / "journal");
+        journal.put("a", "1");
+        {
+            const FileDescriptor filler = open_file(disk / "filler", O_WRONLY | O_CREAT);
+            CHECK_THROWS_AS(write_all(filler.get(), std::string(2U << 20, 'x')), Error);
+        }
+        journal.remove("a");
+        CHECK_THROWS_AS(journal.put("b", std::string(1U << 20, 'b')), Error);
+        std::filesystem::remove(disk / "filler");
+        journal.put("c", "3");
+        CHECK(read() == Known{{"c", "3"}});
+    });
 }
