@@ -114,10 +114,9 @@ void DirBlobWriter::commit() {
     const fs::path target = blob_path(options_.root, digest_);
     make_directories(target.parent_path());
     sync_directory(options_.root);
-    if (blob_size(target) == size_)
-        ::unlink(path_.c_str());  // the same bytes are there, and may be in use
-    else if (std::rename(path_.c_str(), target.c_str()) != 0)
-        throw system_error("cannot store the upload", errno);
+    // Also where a blob is there: its bytes may not be those that were written, and these are known to be
+    // right. Whoever reads the former one keeps its file.
+    if (std::rename(path_.c_str(), target.c_str()) != 0) throw system_error("cannot store the upload", errno);
     committed_ = true;
     path_ = target;
     failpoint("blob.renamed");

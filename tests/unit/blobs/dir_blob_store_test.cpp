@@ -50,6 +50,19 @@ TEST_CASE("a damaged blob is replaced by the next upload of it") {
     CHECK(read_file(blobs.path(digest)) == "content");
 }
 
+TEST_CASE(
+    "a blob with other bytes of the same number is replaced by the next upload, and its readers go on") {
+    const TemporaryDirectory directory(fs::temp_directory_path());
+    DirBlobStore blobs({.root = directory.path()});
+    const std::string digest = store(blobs, "content");
+    std::ofstream(blobs.path(digest)) << "c0ntent";
+    std::ifstream reader(blobs.path(digest));
+    store(blobs, "content");
+    CHECK(read_file(blobs.path(digest)) == "content");
+    CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) == "c0ntent");
+    CHECK(files_below(directory.path()) == 1);
+}
+
 TEST_CASE("an upload that is announced larger than the free space is refused at once") {
     const TemporaryDirectory directory(fs::temp_directory_path());
     DirBlobStore blobs(
