@@ -9,9 +9,13 @@
 namespace svc {
 
 void Claims::refuse_held(const std::vector<std::string>& claims) const {
-    for (const std::string& claim : claims)
-        if (const auto queue = queues_.find(claim); queue != queues_.end())
-            throw Error(ErrorCode::busy, claimants_.at(queue->second.front()).work + " already in progress");
+    for (const std::string& claim : claims) {
+        const auto queue = queues_.find(claim);
+        if (queue == queues_.end()) continue;
+        for (const std::string& id : queue->second)
+            if (const Claimant& holder = claimants_.at(id); !holder.ending)
+                throw Error(ErrorCode::busy, holder.work + " already in progress");
+    }
 }
 
 std::vector<std::string> Claims::enter(const std::string& id, const std::string& work,
@@ -41,6 +45,12 @@ bool Claims::ready(const std::string& id) {
     Claimant& claimant = claimants_.at(id);
     claimant.ready = true;
     return claimant.started = may_start(id, claimant);
+}
+
+void Claims::end(const std::string& id) {
+    std::lock_guard lock(mutex_);
+    if (const auto claimant = claimants_.find(id); claimant != claimants_.end())
+        claimant->second.ending = true;
 }
 
 std::vector<std::string> Claims::leave(const std::string& id) {

@@ -165,9 +165,11 @@ bool Runner::was_cancelled(const Job& job, const Error& error) const {
 }
 
 // The order matters: first the events of what the work changed, then the claims are free, then the end is
-// visible. So nobody who knows of the end is refused with `busy`.
+// visible. So nobody who knows of the end is refused with `busy`, and neither is who knows of the events:
+// from before them on, further operations are accepted, and begin when the claims are free.
 void Runner::conclude(Job& job, const Outcome& outcome) {
     failpoint("engine.finished");
+    parts_.claims.end(job.id);
     run_after(outcome.after);
     failpoint("engine.told_after");
     const auto next = parts_.claims.leave(job.id);

@@ -87,6 +87,17 @@ TEST_CASE_METHOD(ClaimsFixture, "who waits for a claimant is told of each, once"
     CHECK(claims.behind("a") == Ids{"c"});
 }
 
+TEST_CASE_METHOD(ClaimsFixture,
+                 "one claimant may queue behind who is ending, and starts when that has left") {
+    enter("a", {"x"});
+    claims.end("a");
+    CHECK(enter("b", {"x"}, IfHeld::refuse) == Ids{"a"});
+    CHECK_FALSE(claims.ready("b"));
+    CHECK(test::message_of([&] { enter("c", {"x"}, IfHeld::refuse); }) == "work of b already in progress");
+    CHECK(claims.leave("a") == Ids{"b"});
+    CHECK_NOTHROW(claims.end("nobody"));
+}
+
 TEST_CASE_METHOD(ClaimsFixture, "leaving twice and leaving unknown is harmless") {
     enter("a", {"x"});
     claims.leave("a");

@@ -111,6 +111,19 @@ TEST_CASE_METHOD(BareEngineFixture, "whoever knows that an operation has ended d
     CHECK(engine->list().size() == 200);
 }
 
+TEST_CASE_METHOD(BareEngineFixture, "whoever is told what an operation changed does not meet busy") {
+    std::string next;
+    handle([&](OperationContext& context) {
+        OperationResult result;
+        if (context.operation().arguments.as_int() == 1)
+            result.after = [&] { next = start({.claims = {"instances/a"}, .arguments = 2}); };
+        return result;
+    });
+    wait(start({.claims = {"instances/a"}, .arguments = 1}));
+    REQUIRE_FALSE(next.empty());
+    CHECK(wait(next)->status == OperationStatus::success);
+}
+
 TEST_CASE_METHOD(BareEngineFixture, "operations beyond the queue's length are refused") {
     engine = make_engine({.workers = 1, .max_queued = 2});
     handle([&](auto&) { return gate.pass(), OperationResult{}; });
