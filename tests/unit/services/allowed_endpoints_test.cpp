@@ -69,3 +69,11 @@ TEST_CASE("an instance is told the proxy of its hooks") {
     session.network_proxy = "http://192.168.100.1";
     CHECK(told_by(session) == std::vector<AllowedEndpoint>{{"192.168.100.1", 80, true, false}});
 }
+
+TEST_CASE("an instance that is updated is told the mirror of its packages") {
+    AgentSession session;
+    session.apt_mirror = "http://192.168.100.1:3142/debian";
+    CHECK(told_by(session).empty());
+    session.security_updates = true;
+    CHECK(told_by(session) == std::vector<AllowedEndpoint>{{"192.168.100.1", 3142, true, false}});
+}

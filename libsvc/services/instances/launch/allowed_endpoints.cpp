@@ -71,6 +71,7 @@ std::vector<AllowedEndpoint> allowed_endpoints(const Instance& instance, const A
     add(gateway_of(instance.user_data));
     for (const std::string& url : session.service_urls) add(management_of(url, session));
     add(server_of(session.network_proxy));
+    if (session.security_updates) add(server_of(session.apt_mirror));
     return endpoints;
 }
 
