@@ -262,3 +262,34 @@ TEST_CASE(
         CHECK(output_of("nft list set bridge " + table + " guests | grep -c elements") == "0\n");
     }
 }
+
+TEST_CASE("rules that another program removes are made again") {
+    TwoGuests world;
+    const std::string table = lxc::table_name(world.fixture.options().bridge);
+    const std::string both = "nft list table inet " + table + "; nft list table bridge " + table;
+    const std::string whole = output_of(both);
+    REQUIRE(whole.find(world.own) != std::string::npos);
+    for (const std::string& removal :
+         {"delete table bridge " + table, "delete table inet " + table,
+          "delete table inet " + table + "; delete table bridge " + table, "flush table bridge " + table,
+          "flush chain inet " + table + " from_bridge"}) {
+        INFO(removal);
+        run_shell("nft '" + removal + "'");
+        CHECK(eventually([&] { return output_of(both) == whole; }));
+    }
+    CHECK_FALSE(world.reaches_anybody(world.to_gateway(world.marked_udp(world.other, world.gateway))));
+    CHECK(world.reaches_host(world.to_gateway(world.marked_udp(world.own, world.gateway))));
+}
+
+TEST_CASE("rules with which another program has replaced ours by old ones are made again") {
+    TwoGuests world;
+    const std::string table = lxc::table_name(world.fixture.options().bridge);
+    const std::string guests = "nft list set bridge " + table + " guests";
+    const std::string saved = (world.fixture.options().state_dir / "saved.nft").native();
+    run_shell("nft list table bridge " + table + " > " + saved);
+    world.fixture.runtime().stop("a", 0s);
+    const std::string now = output_of(guests);
+    REQUIRE(now.find(world.own) == std::string::npos);
+    run_shell("{ echo delete table bridge " + table + "; cat " + saved + "; } | nft -f -");
+    CHECK(eventually([&] { return output_of(guests) == now; }));
+}

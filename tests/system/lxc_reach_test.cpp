@@ -145,10 +145,10 @@ TEST_CASE("a guest reaches another's service by its node port") {
     CHECK_FALSE(is_connected(connecting(runtime.inspect("a")->init_pid, spec.address, 8001), 200ms));
 }
 
-TEST_CASE("rules that others have removed are made again with the next change, for all guests") {
+TEST_CASE("rules that others have removed are made again at the latest with the next change") {
     TwoGuests world;
     const std::string table = lxc::table_name(world.fixture.options().bridge);
-    run_shell("nft delete table bridge " + table + "; nft delete table inet " + table);
+    run_shell("nft 'delete table bridge " + table + "; delete table inet " + table + "'");
     LxcRuntime& runtime = world.fixture.runtime();
     SECTION("a start") {
         runtime.create(world.fixture.spec("c", 4));

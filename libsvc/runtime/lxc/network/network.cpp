@@ -63,7 +63,9 @@ void enable_forwarding() {
 }  // namespace
 
 Network::Network(const NetworkOptions& options)
-    : subnet_(parse_subnet(options.subnet)), closing_("lxc-rules", 1, most_open_contexts) {
+    : subnet_(parse_subnet(options.subnet)),
+      closing_("lxc-rules", 1, most_open_contexts),
+      watch_(table_name(options.bridge), [this] { restore(); }) {
     check_bridge_name(options.bridge);
     check_subnet_is_free(options.bridge, subnet_);
     rules_.table = table_name(options.bridge);
@@ -108,32 +110,43 @@ void Network::remove(const std::string& id) {
     });
 }
 
-std::string Network::whole_text(const Tables& tables) const {
+void Network::replace(Tables& tables) {
     std::vector<ConnectedContainer> list;
     for (const auto& [id, container] : tables.containers) list.push_back(container);
-    return table_text(rules_, list);
+    run(table_text(rules_, list));
+    tables.listing = listing();
 }
 
 // Where others have removed rules, as a firewall that starts again does, all are made again.
-void Network::change(const Tables& tables, const std::string& commands) {
+void Network::change(Tables& tables, const std::string& commands) {
     try {
         run(commands);
     } catch (const Error& e) {
         log::warning("the network rules are made again", {{"error", e.what()}});
-        run(whole_text(tables));
+        replace(tables);
     }
+}
+
+// Our own replace() removes rules as well: the kernel's numbers tell whether these are still what it made.
+void Network::restore() {
+    tables_.with([&](Tables& tables) {
+        if (tables.listing.empty() || tables.listing == listing()) return;
+        log::warning("network rules were removed by another program and are made again",
+                     {{"table", rules_.table}});
+        replace(tables);
+    });
 }
 
 void Network::rebuild(std::map<std::string, ConnectedContainer> containers) {
     tables_.with([&](Tables& tables) {
         tables.containers = std::move(containers);
         try {
-            run(whole_text(tables));
+            replace(tables);
         } catch (const Error& e) {
             if (rules_.connections == 0) throw;
             // Its kernel module may be missing; all the others are needed.
             rules_.connections = 0;
-            run(whole_text(tables));
+            replace(tables);
             log::warning("the connections of instances are not limited", {{"error", e.what()}});
         }
     });
@@ -141,10 +154,30 @@ void Network::rebuild(std::map<std::string, ConnectedContainer> containers) {
 
 void Network::tear_down() {
     tables_.with([&](Tables& tables) {
+        tables.listing.clear();
         run(remove_table_text(rules_));
         tables.containers.clear();
     });
     remove_bridge(rules_.bridge);
+}
+
+// Chains and rules with the numbers that the kernel gave them; "" where a table is missing. What containers
+// have is left out. A context for each table: libnftables reads no more than the first one asks for.
+std::string Network::listing() const {
+    std::string both;
+    for (const char* family : {"inet", "bridge"}) {
+        const std::unique_ptr<nft_ctx, void (*)(nft_ctx*)> context(::nft_ctx_new(NFT_CTX_DEFAULT),
+                                                                   ::nft_ctx_free);
+        if (!context) throw Error(ErrorCode::internal, "nftables cannot be used");
+        ::nft_ctx_buffer_error(context.get());
+        ::nft_ctx_buffer_output(context.get());
+        ::nft_ctx_output_set_flags(context.get(),
+                                   NFT_CTX_OUTPUT_TERSE | NFT_CTX_OUTPUT_STATELESS | NFT_CTX_OUTPUT_HANDLE);
+        const std::string command = fmt::format("list table {} {}", family, rules_.table);
+        if (::nft_run_cmd_from_buffer(context.get(), command.c_str()) != 0) return "";
+        both += ::nft_ctx_get_output_buffer(context.get());
+    }
+    return both;
 }
 
 // A new context for each call: a context keeps a cache of the kernel's rules. After a deletion the kernel

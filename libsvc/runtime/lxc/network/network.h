@@ -10,6 +10,7 @@
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
 #include "libsvc/runtime/lxc/network/rules.h"
+#include "libsvc/runtime/lxc/network/rules_watch.h"
 
 namespace svc::lxc {
 
@@ -23,7 +24,7 @@ struct NetworkOptions {
     std::uint32_t connections = 0;
 };
 
-// Thread-safe.
+// Thread-safe. From rebuild() to tear_down() it makes the rules again when somebody else has removed some.
 class Network {
   public:
     // Makes the bridge; the rules stay as they are until rebuild(). Throws conflict when the subnet is in use
@@ -46,16 +47,20 @@ class Network {
   private:
     struct Tables {  // locked while libnftables runs, which is not thread-safe
         std::map<std::string, ConnectedContainer> containers;
+        std::string listing;  // what the kernel tells of the tables, "" while there are none
     };
     void run(const std::string& commands);
-    std::string whole_text(const Tables& tables) const;
-    void change(const Tables& tables, const std::string& commands);
+    std::string listing() const;
+    void replace(Tables& tables);
+    void change(Tables& tables, const std::string& commands);
+    void restore();
 
     Subnet subnet_;
     std::string public_address_;
     RuleContext rules_;
     Guarded<Tables> tables_;
-    ThreadPool closing_;  // last: its destructor waits for the contexts
+    ThreadPool closing_;  // its destructor waits for the contexts
+    RulesWatch watch_;    // last: its thread uses all above
 };
 
 }  // namespace svc::lxc
