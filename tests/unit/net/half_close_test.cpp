@@ -33,6 +33,22 @@ struct Later {
         REQUIRE(deferred.wait());
         responder(text_response("later"));
     }
+    // Clients that have asked and ended their own side.
+    RawClient half_closed_client(const std::string& requests = get("/later")) {
+        RawClient client(server.unix_target());
+        client.send(requests);
+        shutdown(client.descriptor(), SHUT_WR);
+        half_closed.set();
+        return client;
+    }
+    FileDescriptor half_closed_tcp_client() {
+        FileDescriptor client = connect_tcp(server.tcp_target());
+        const std::string request = get("/later");
+        REQUIRE(send(client.get(), request.data(), request.size(), 0) > 0);
+        shutdown(client.get(), SHUT_WR);
+        half_closed.set();
+        return client;
+    }
     bool client_was_lost() {
         REQUIRE(deferred.wait());
         const Finished finished = server.service.wait_for_done();
@@ -58,10 +74,7 @@ std::string read_all(const FileDescriptor& fd) {
 TEST_CASE("a half closed unix connection gets its answer and ends") {
     Later later;
     later.server.start();
-    RawClient client(later.server.unix_target());
-    client.send(get("/later"));
-    shutdown(client.descriptor(), SHUT_WR);
-    later.half_closed.set();
+    RawClient client = later.half_closed_client();
     later.answer();
     const std::string all = client.read_to_end();
     CHECK(all.starts_with("HTTP/1.1 200"));
@@ -73,10 +86,7 @@ TEST_CASE("a half closed unix connection gets its answer and ends") {
 TEST_CASE("requests behind one that waits are answered after a half close") {
     Later later;
     later.server.start();
-    RawClient client(later.server.unix_target());
-    client.send(get("/later") + get("/at-once"));
-    shutdown(client.descriptor(), SHUT_WR);
-    later.half_closed.set();
+    RawClient client = later.half_closed_client(get("/later") + get("/at-once"));
     later.answer();
     CHECK(client.reply().body == "later");
     CHECK(client.reply().body == "hello");
@@ -87,10 +97,7 @@ TEST_CASE("a unix client that leaves after its half close is noticed") {
     Later later;
     later.server.start();
     {
-        RawClient client(later.server.unix_target());
-        client.send(get("/later"));
-        shutdown(client.descriptor(), SHUT_WR);
-        later.half_closed.set();
+        const RawClient client = later.half_closed_client();
         REQUIRE(later.deferred.wait());
     }
     CHECK(later.client_was_lost());
@@ -100,11 +107,7 @@ TEST_CASE("a half closed tcp connection gets its answer") {
     Later later;
     later.server.with_tcp = true;
     later.server.start();
-    const FileDescriptor client = connect_tcp(later.server.tcp_target());
-    const std::string request = get("/later");
-    REQUIRE(send(client.get(), request.data(), request.size(), 0) > 0);
-    shutdown(client.get(), SHUT_WR);
-    later.half_closed.set();
+    const FileDescriptor client = later.half_closed_tcp_client();
     later.answer();
     CHECK(read_all(client).ends_with("\r\n\r\nlater"));
 }
@@ -114,11 +117,7 @@ TEST_CASE("a half closed tcp connection waits as long as an idle one stays") {
     later.server.with_tcp = true;
     later.server.limits.keep_alive_time = 50ms;
     later.server.start();
-    const FileDescriptor client = connect_tcp(later.server.tcp_target());
-    const std::string request = get("/later");
-    REQUIRE(send(client.get(), request.data(), request.size(), 0) > 0);
-    shutdown(client.get(), SHUT_WR);
-    later.half_closed.set();
+    const FileDescriptor client = later.half_closed_tcp_client();
     CHECK(later.client_was_lost());
     CHECK(read_all(client).empty());
 }

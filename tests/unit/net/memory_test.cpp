@@ -1,6 +1,4 @@
 // What requests and replies may take of the server's memory, and what is kept for root.
-#include <poll.h>
-
 #include <optional>
 
 #include "libsvc/net/client/client.h"
@@ -37,6 +35,40 @@ struct Holder {
     TestServer server;
 };
 
+// A large reply over the Unix socket that its client does not take, and a request there that waits for it.
+struct FullOfReplies {
+    FullOfReplies(Standing of_unix, Standing of_tcp) {
+        server.limits.reply_bytes = 4U << 20;
+        server.limits.write_idle_time = 10min;
+        server.limits.min_rate = 0;
+        server.with_tcp = true;
+        server.standing = of_unix;
+        server.tcp_standing = of_tcp;
+        server.service.add("/big", [](Request&) { return text_response(std::string(8U << 20, 'x')); });
+        server.service.add("/", hello);
+        server.start();
+        slow.emplace(server.unix_target()).send(get("/big"));
+        waiting.emplace(server.unix_target());
+        test::eventually("a request waits", [this] {
+            waiting->send(get("/"));
+            if (!waiting->has_input(100ms)) return true;
+            CHECK(waiting->reply().body == "hello");
+            return false;
+        });
+    }
+    std::string answer_over_tcp() {
+        ClientRequest request;
+        request.path = "/";
+        return HttpClient(server.tcp_target()).call(request).body;
+    }
+    std::string answer_when_there_is_room() {
+        slow.reset();
+        return waiting->reply().body;
+    }
+    TestServer server;
+    std::optional<RawClient> slow, waiting;
+};
+
 }  // namespace
 
 TEST_CASE("bodies that do not fit into memory together are refused") {
@@ -49,8 +81,7 @@ TEST_CASE("bodies that do not fit into memory together are refused") {
     test::eventually("a further body finds no room", [&] {
         RawClient third(holder.server.unix_target());
         third.send(Holder::post(body_bytes, body_bytes - 1));
-        pollfd answer{third.descriptor(), POLLIN, 0};
-        if (poll(&answer, 1, 100) == 0) return false;  // the first two have not arrived yet
+        if (!third.has_input(100ms)) return false;  // the first two have not arrived yet
         const RawReply reply = third.reply();
         return reply.status == 503 && reply.body == "too many requests are being received";
     });
@@ -79,68 +110,21 @@ TEST_CASE("long halves of headers are limited in their memory too") {
     for (int i = 0; i < 20; ++i) clients.emplace_back(holder.server.unix_target());
     for (RawClient& client : clients) client.send("GET / HTTP/1.1\r\nX: " + std::string(100'000, 'x'));
     test::eventually("one of them is refused", [&] {
-        for (RawClient& client : clients) {
-            pollfd answer{client.descriptor(), POLLIN, 0};
-            if (poll(&answer, 1, 0) == 1) return client.reply().status == 503;
-        }
+        for (RawClient& client : clients)
+            if (client.has_input(0ms)) return client.reply().status == 503;
         return false;
     });
     CHECK(ask(holder.server.unix_target(), get("/free")).body == "hello");
 }
 
 TEST_CASE("large replies to those who are not trusted keep no trusted request waiting") {
-    TestServer t;
-    t.limits.reply_bytes = 4U << 20;
-    t.limits.write_idle_time = 10min;
-    t.limits.min_rate = 0;
-    t.with_tcp = true;
-    t.standing = Standing::untrusted;  // of the Unix socket
-    t.tcp_standing = Standing::trusted;
-    t.service.add("/big", [](Request&) { return text_response(std::string(8U << 20, 'x')); });
-    t.service.add("/", hello);
-    t.start();
-    std::optional<RawClient> slow(t.unix_target());
-    slow->send(get("/big"));
-    RawClient waiting(t.unix_target());
-    test::eventually("a request waits", [&] {
-        waiting.send(get("/"));
-        pollfd answer{waiting.descriptor(), POLLIN, 0};
-        if (poll(&answer, 1, 100) == 0) return true;
-        CHECK(waiting.reply().body == "hello");
-        return false;
-    });
-    HttpClient trusted(t.tcp_target());
-    ClientRequest request;
-    request.path = "/";
-    CHECK(trusted.call(request).body == "hello");
-    slow.reset();
-    CHECK(waiting.reply().body == "hello");
+    FullOfReplies full(Standing::untrusted, Standing::trusted);
+    CHECK(full.answer_over_tcp() == "hello");
+    CHECK(full.answer_when_there_is_room() == "hello");
 }
 
 TEST_CASE("requests wait while large replies lie in memory and root's do not") {
-    TestServer t;
-    t.limits.reply_bytes = 1U << 20;
-    t.limits.write_idle_time = 10min;
-    t.limits.min_rate = 0;
-    t.with_tcp = true;
-    t.standing = Standing::trusted;  // of the Unix socket
-    t.service.add("/big", [](Request&) { return text_response(std::string(8U << 20, 'x')); });
-    t.service.add("/", hello);
-    t.start();
-    std::optional<RawClient> slow(t.unix_target());
-    slow->send(get("/big"));
-    RawClient waiting(t.unix_target());
-    test::eventually("a request waits", [&] {
-        waiting.send(get("/"));
-        pollfd answer{waiting.descriptor(), POLLIN, 0};
-        if (poll(&answer, 1, 100) == 0) return true;
-        CHECK(waiting.reply().body == "hello");
-        return false;
-    });
-    HttpClient root(t.tcp_target());
-    ClientRequest request;
-    request.path = "/";
-    CHECK(root.call(request).body == "hello");
-    slow.reset();
-    CHECK(waiting.reply().body == "hello");
+    FullOfReplies full(Standing::trusted, Standing::reserved);
+    CHECK(full.answer_over_tcp() == "hello");
+    CHECK(full.answer_when_there_is_room() == "hello");
 }

@@ -119,10 +119,13 @@ bool RawClient::send(std::string_view data) {
     return true;
 }
 
+bool RawClient::has_input(std::chrono::milliseconds within) {
+    pollfd input{fd_.get(), POLLIN, 0};
+    return poll(&input, 1, static_cast<int>(within.count())) > 0;
+}
+
 std::string RawClient::read_some() {
-    pollfd wait{fd_.get(), POLLIN, 0};
-    if (poll(&wait, 1, std::chrono::milliseconds(test_server_patience).count()) <= 0)
-        throw std::runtime_error("server is silent");
+    if (!has_input(test_server_patience)) throw std::runtime_error("server is silent");
     char buffer[65536];
     const ssize_t count = recv(fd_.get(), buffer, sizeof(buffer), 0);
     return count > 0 ? std::string(buffer, static_cast<std::size_t>(count)) : std::string();

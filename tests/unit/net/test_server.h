@@ -82,6 +82,7 @@ class RawClient {
     RawReply reply(bool to_head = false);  // with Content-Length or chunked, the latter left as it is
     std::string read_to_end();
     std::string read_some();  // "" at the end
+    bool has_input(std::chrono::milliseconds within);
     int descriptor() const { return fd_.get(); }
 
   private:

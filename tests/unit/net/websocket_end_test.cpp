@@ -42,20 +42,12 @@ TEST_CASE("websocket close and abort end it from the server") {
         CHECK(ask(t.unix_target(), "GET /none HTTP/1.1\r\nHost: x\r\n\r\n").status == 404);
     }
     SECTION("a client that vanishes is told as 1006") {
-        {
-            RawClient client(t.unix_target());
-            client.send(websocket_handshake);
-            CHECK(client.reply().status == 101);
-        }
+        upgraded(t);
         CHECK(t.handler->closed.wait());
         CHECK(t.handler->close_code == 1006);
     }
     SECTION("one that vanishes within a message is at fault") {
-        {
-            RawClient client(t.unix_target());
-            client.send(websocket_handshake + websocket_frame(0x82, "hello").substr(0, 8));
-            CHECK(client.reply().status == 101);
-        }
+        upgraded(t, websocket_frame(0x82, "hello").substr(0, 8));
         CHECK(t.handler->closed.wait());
         CHECK(t.handler->close_code == 1002);
     }
@@ -65,9 +57,7 @@ TEST_CASE("websocket messages sent before the connection ended arrive though not
     WebSocketServer t;
     t.run();
     {
-        RawClient client(t.unix_target());
-        client.send(websocket_handshake);
-        CHECK(client.reply().status == 101);
+        RawClient client = upgraded(t);
         REQUIRE(t.handler->open.wait());
         t.handler->socket->pause_reading();
         for (int i = 0; i < 10; ++i) client.send(websocket_frame(0x82, "message"));
@@ -96,9 +86,7 @@ TEST_CASE("stop closes websockets with 1001") {
 TEST_CASE("stop without grace drops websockets that do not answer") {
     WebSocketServer t;
     t.run();
-    RawClient client(t.unix_target());
-    client.send(websocket_handshake);
-    CHECK(client.reply().status == 101);
+    RawClient client = upgraded(t);
     REQUIRE(t.handler->open.wait());
     t.server().stop(0ms);
     CHECK(t.handler->close_code == 1006);

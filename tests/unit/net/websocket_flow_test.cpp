@@ -44,9 +44,7 @@ class DeafPeerHandler : public EchoHandler {
 TEST_CASE("websocket that pauses reading holds its peer back") {
     WebSocketServer t;
     t.run();
-    RawClient client(t.unix_target());
-    client.send(websocket_handshake);
-    CHECK(client.reply().status == 101);
+    RawClient client = upgraded(t);
     REQUIRE(t.handler->open.wait());
     t.handler->socket->pause_reading();
     const std::string message = websocket_frame(0x82, std::string(60'000, 'x'));
@@ -75,9 +73,7 @@ TEST_CASE("nothing is queued for a client that left while reading is paused") {
     t.handler = std::make_shared<DeafPeerHandler>();
     t.run();
     {
-        RawClient client(t.unix_target());
-        client.send(websocket_handshake);
-        REQUIRE(client.reply().status == 101);
+        RawClient client = upgraded(t);
         REQUIRE(t.handler->open.wait());
         client.send(websocket_frame(0x81, "said before"));
     }

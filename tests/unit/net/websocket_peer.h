@@ -54,12 +54,17 @@ inline const std::string websocket_handshake =
     "GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
 
-// What the server answers to raw frames, up to the end of the connection.
-inline std::string answer_to(WebSocketServer& t, const std::string& frames) {
+// A client after the handshake, with which it has sent the first frames.
+inline RawClient upgraded(WebSocketServer& t, const std::string& frames = "") {
     RawClient client(t.unix_target());
     client.send(websocket_handshake + frames);
     CHECK(client.reply().status == 101);
-    return client.read_to_end();
+    return client;
+}
+
+// What the server answers to raw frames, up to the end of the connection.
+inline std::string answer_to(WebSocketServer& t, const std::string& frames) {
+    return upgraded(t, frames).read_to_end();
 }
 
 // A frame whose first byte is `first`, as a client sends it, or a server (not masked).
