@@ -133,18 +133,22 @@ class Hostile(harness.DaemonTest):
             self.refused("half", pathlib.Path(folder) / "half.tar.gz")
 
 
-class FullDisk(unittest.TestCase):
-    """The state directory on a small file system of its own."""
-    def setUp(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root: a small file system is mounted")
+@unittest.skipUnless(os.geteuid() == 0, "needs root: a small file system is mounted")
+class SmallDisk(unittest.TestCase):
+    """A daemon whose state directory has a file system of its own."""
+    def start(self, runtime, size):
         self.folder = tempfile.mkdtemp(prefix="svc-test-disk-")
         self.addCleanup(os.rmdir, self.folder)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m,mode=0711", "svc-test", self.folder], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0711", "svc-test", self.folder], check=True)
         self.addCleanup(subprocess.run, ["umount", self.folder], check=True)
-        self.daemon = harness.Daemon("simulated", parent=self.folder)
+        self.daemon = harness.Daemon(runtime, parent=self.folder)
         self.addCleanup(lambda: self.assertEqual(self.daemon.close(), []))
         self.daemon.start()
+
+
+class FullDisk(SmallDisk):
+    def setUp(self):
+        self.start("simulated", "96m")
 
     def test_upload_that_does_not_fit_is_refused_before_it_is_sent(self):
         package = pathlib.Path(self.folder) / "sparse"
@@ -156,18 +160,10 @@ class FullDisk(unittest.TestCase):
         self.assertEqual(self.daemon.api("GET", "/1.0/images").metadata, [])
 
 
-class DiskOfTheStore(unittest.TestCase):
-    """Layers and store on one small disk: what is unpacked must not take the room that records need."""
+class DiskOfTheStore(SmallDisk):
+    """Layers and store on one disk: what is unpacked must not take the room that records need."""
     def setUp(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root: a small file system is mounted")
-        self.folder = tempfile.mkdtemp(prefix="svc-test-disk-")
-        self.addCleanup(os.rmdir, self.folder)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m,mode=0711", "svc-test", self.folder], check=True)
-        self.addCleanup(subprocess.run, ["umount", self.folder], check=True)
-        self.daemon = harness.Daemon("lxc", parent=self.folder)
-        self.addCleanup(lambda: self.assertEqual(self.daemon.close(), []))
-        self.daemon.start()
+        self.start("lxc", "256m")
 
     def bomb(self, folder, megabytes):
         package = pathlib.Path(folder) / "bomb.tar.gz"
