@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/formats/capability.h"
 #include "libsvc/runtime/lxc/disk/folder.h"
 
 namespace svc::server::state {
@@ -20,62 +18,22 @@ namespace svc::server::state {
 namespace {
 
 constexpr std::size_t flushed_at = std::size_t{1} << 20U;
-constexpr std::uint32_t outside = 65534;  // an id that is not of the container becomes `nobody`
 
 bool is_whiteout(const struct stat& info) {
     return S_ISCHR(info.st_mode) && info.st_rdev == 0;
 }
 
-EntryKind entry_kind(const struct stat& info) {
-    if (S_ISREG(info.st_mode) || is_whiteout(info)) return EntryKind::file;
-    if (S_ISDIR(info.st_mode)) return EntryKind::directory;
-    if (S_ISLNK(info.st_mode)) return EntryKind::symbolic_link;
-    return S_ISFIFO(info.st_mode) ? EntryKind::fifo : EntryKind::other;
-}
-
-// What the overlay and the guest need; owners in it as the guest sees them.
-void read_attributes(int file, IdRange ids, ArchiveEntry& entry) {
-    std::string names(65536, '\0');
-    const ssize_t size = ::flistxattr(file, names.data(), names.size());
-    names.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-    for (const std::string& name : split(names, '\0')) {
-        const bool wanted = name.starts_with("user.") || name == "security.capability" ||
-                            name == "trusted.overlay.opaque" || name == "trusted.overlay.redirect";
-        if (!wanted) continue;
-        std::string value(65536, '\0');
-        const ssize_t got = ::fgetxattr(file, name.c_str(), value.data(), value.size());
-        if (got < 0) throw system_error("cannot read an attribute of " + quoted(entry.path), errno);
-        value.resize(static_cast<std::size_t>(got));
-        if (name == "security.capability") {
-            const auto inside = unshift_capability(value, ids.base, ids.count);
-            if (!inside) continue;
-            value = *inside;
-        }
-        entry.attributes.emplace_back(name, std::move(value));
-    }
-    std::ranges::sort(entry.attributes);
+// What the overlay and the guest need.
+bool is_backed_up(std::string_view attribute) {
+    return attribute.starts_with("user.") || attribute == "security.capability" ||
+           attribute == "trusted.overlay.opaque" || attribute == "trusted.overlay.redirect";
 }
 
 }  // namespace
 
 struct BackupWriter::Tree {
-    IdRange ids;
+    lxc::GuestIds ids;
     std::map<std::pair<dev_t, ino_t>, std::string> linked{};
-
-    std::int64_t inside(std::uint32_t id) const {
-        return id >= ids.base && id - ids.base < ids.count ? id - ids.base : outside;
-    }
-    ArchiveEntry describe(const std::string& path, const struct stat& info) const {
-        ArchiveEntry entry;
-        entry.path = path;
-        entry.kind = entry_kind(info);
-        entry.mode = info.st_mode & 07777U;
-        entry.uid = inside(info.st_uid);
-        entry.gid = inside(info.st_gid);
-        entry.modified = info.st_mtim;
-        if (S_ISREG(info.st_mode)) entry.size = static_cast<std::uint64_t>(info.st_size);
-        return entry;
-    }
 };
 
 BackupWriter::BackupWriter(const std::filesystem::path& file)
@@ -158,13 +116,13 @@ void BackupWriter::add_file(const std::string& path, const std::filesystem::path
     copy(file.get(), static_cast<std::uint64_t>(info.st_size), path);
 }
 
-void BackupWriter::add_tree(const std::string& path, const std::filesystem::path& root, IdRange ids) {
+void BackupWriter::add_tree(const std::string& path, const std::filesystem::path& root, lxc::GuestIds ids) {
     Tree tree{ids};
     const FileDescriptor folder = open_file(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     struct stat info {};
     if (::fstat(folder.get(), &info) != 0) throw system_error("cannot look at " + quoted(path), errno);
-    ArchiveEntry entry = tree.describe(path, info);
-    read_attributes(folder.get(), ids, entry);
+    ArchiveEntry entry = lxc::file_entry(path, info, ids);
+    lxc::add_attributes(entry, folder.get(), ids, is_backed_up);
     begin(std::move(entry));
     add_below(tree, folder.get(), path, 0);
 }
@@ -179,16 +137,17 @@ void BackupWriter::add_below(Tree& tree, int folder, const std::string& path, un
 void BackupWriter::add_entry(Tree& tree, int folder, const std::string& name, const std::string& path,
                              unsigned depth) {
     const struct stat info = lxc::stat_in(folder, name);
-    ArchiveEntry entry = tree.describe(path, info);
-    if (entry.kind == EntryKind::other) return;
+    ArchiveEntry entry = lxc::file_entry(path, info, tree.ids);
     if (is_whiteout(info)) {
+        entry.kind = EntryKind::file;
         entry.attributes.emplace_back(whiteout_mark, "y");
         begin(std::move(entry));
         return end_file();
     }
+    if (entry.kind == EntryKind::other) return;
     if (entry.kind == EntryKind::directory) {
         const FileDescriptor child = lxc::open_folder_in(folder, name);
-        read_attributes(child.get(), tree.ids, entry);
+        lxc::add_attributes(entry, child.get(), tree.ids, is_backed_up);
         begin(std::move(entry));
         return add_below(tree, child.get(), path, depth + 1);
     }
@@ -199,17 +158,10 @@ void BackupWriter::add_entry(Tree& tree, int folder, const std::string& name, co
             entry.link_target = known->second;
             return begin(std::move(entry));
         }
-    if (entry.kind == EntryKind::symbolic_link) {
-        std::array<char, 4097> text{};
-        const ssize_t size = ::readlinkat(folder, name.c_str(), text.data(), text.size());
-        if (size < 0) throw system_error("cannot read " + quoted(path), errno);
-        entry.link_target.assign(text.data(), static_cast<std::size_t>(size));
-    }
+    if (entry.kind == EntryKind::symbolic_link) entry.link_target = lxc::link_target_in(folder, name);
     if (entry.kind != EntryKind::file) return begin(std::move(entry));
-    const FileDescriptor file(
-        ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (!file) throw system_error("cannot open " + quoted(path), errno);
-    read_attributes(file.get(), tree.ids, entry);
+    const FileDescriptor file = lxc::open_file_in(folder, name);
+    lxc::add_attributes(entry, file.get(), tree.ids, is_backed_up);
     const std::uint64_t size = entry.size;
     begin(std::move(entry));
     copy(file.get(), size, path);

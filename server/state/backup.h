@@ -10,6 +10,7 @@
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
 #include "libsvc/formats/archive_writer.h"
+#include "libsvc/runtime/lxc/disk/file_entry.h"
 
 namespace svc::server::state {
 
@@ -19,11 +20,6 @@ inline constexpr const char* backup_manifest = "manifest.json";  // last: the di
 // The name of an extended attribute that marks what stands for a whiteout of an overlay. A guest cannot set
 // it.
 inline constexpr const char* whiteout_mark = "trusted.svc.whiteout";
-
-// The ids of a container's users on a host.
-struct IdRange {
-    std::uint32_t base = 0, count = 0;
-};
 
 // One thread. The archive appears under its name with finish(), synced; else nothing is left of it.
 class BackupWriter {
@@ -39,7 +35,7 @@ class BackupWriter {
     void add_file(const std::string& path, const std::filesystem::path& source);
     // Everything below `root`, with the owners of the guest: of a layer or a disk. Left out: devices,
     // sockets.
-    void add_tree(const std::string& path, const std::filesystem::path& root, IdRange ids);
+    void add_tree(const std::string& path, const std::filesystem::path& root, lxc::GuestIds ids);
     void finish(Json manifest);  // to which the digests are added
 
   private:

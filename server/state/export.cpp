@@ -69,7 +69,7 @@ class Export {
     bool add_disk(const std::string& id, std::uint64_t revision);
     std::uint64_t revision_now(const std::string& id) const;
     Json add_disks(const Records& records, const StoredValues& values);
-    IdRange ids() const { return {read_id_base(paths_).value_or(0), options_.id_count}; }
+    lxc::GuestIds ids() const { return {read_id_base(paths_).value_or(0), options_.id_count}; }
 
     const StatePaths& paths_;
     const ExportOptions& options_;

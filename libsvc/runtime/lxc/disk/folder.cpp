@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <memory>
 
 #include "libsvc/base/error.h"
@@ -30,6 +32,14 @@ Error folder_error(const std::string& name) {
 
 FileDescriptor open_folder_in(int folder, const std::string& name) {
     FileDescriptor opened(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!opened) throw folder_error(name);
+    return opened;
+}
+
+// The name may have become a FIFO or a terminal: waits for no writer, takes no controlling terminal.
+FileDescriptor open_file_in(int folder, const std::string& name) {
+    FileDescriptor opened(
+        ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (!opened) throw folder_error(name);
     return opened;
 }
@@ -56,6 +66,13 @@ struct stat stat_in(int folder, const std::string& name) {
     struct stat info {};
     if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) throw folder_error(name);
     return info;
+}
+
+std::string link_target_in(int folder, const std::string& name) {
+    std::array<char, PATH_MAX> text{};
+    const ssize_t size = ::readlinkat(folder, name.c_str(), text.data(), text.size());
+    if (size < 0) throw folder_error(name);
+    return {text.data(), static_cast<std::size_t>(size)};
 }
 
 void remove_inside(const std::filesystem::path& root, const std::string& path) {

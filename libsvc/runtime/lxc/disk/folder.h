@@ -18,8 +18,10 @@ constexpr std::size_t max_tree_depth = 400;
 
 // Opens a folder for reading; throws when `name` is no folder.
 FileDescriptor open_folder_in(int folder, const std::string& name);
+FileDescriptor open_file_in(int folder, const std::string& name);
 std::vector<std::string> sorted_names(int folder);  // without "." and ".."
 struct stat stat_in(int folder, const std::string& name);
+std::string link_target_in(int folder, const std::string& name);
 
 // Removes `path` ("/a/b", from `root`) with all below it. Does nothing when it does not exist or a link is on
 // the way: then the tree has no such file.

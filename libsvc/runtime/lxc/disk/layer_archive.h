@@ -10,9 +10,8 @@
 
 #include "libsvc/base/file.h"
 #include "libsvc/formats/archive_writer.h"
+#include "libsvc/runtime/lxc/disk/file_entry.h"
 #include "libsvc/runtime/runtime.h"
-
-struct stat;
 
 namespace svc::lxc {
 
@@ -22,11 +21,9 @@ namespace svc::lxc {
 // thread at a time.
 class LayerArchive final : public ArchiveStream {
   public:
-    struct Ids {
-        std::uint32_t base = 0, count = 0;
-    };
     // The destructor calls `released`.
-    LayerArchive(FileDescriptor tree, Ids ids, const std::string& metadata, std::function<void()> released);
+    LayerArchive(FileDescriptor tree, GuestIds ids, const std::string& metadata,
+                 std::function<void()> released);
     ~LayerArchive() override;
     LayerArchive(const LayerArchive&) = delete;
     LayerArchive& operator=(const LayerArchive&) = delete;
@@ -45,11 +42,8 @@ class LayerArchive final : public ArchiveStream {
     void add(const Level& level, const std::string& name);
     void add_file(int folder, const std::string& name, ArchiveEntry entry);
     void copy_block();
-    ArchiveEntry describe(const std::string& path, const struct stat& info) const;
-    std::int64_t inside(std::uint32_t id) const;
-    void add_attributes(ArchiveEntry& entry, int file) const;
 
-    Ids ids_;
+    GuestIds ids_;
     std::function<void()> released_;
     ArchiveWriter writer_;
     std::vector<Level> levels_;

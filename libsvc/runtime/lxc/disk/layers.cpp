@@ -137,7 +137,7 @@ std::unique_ptr<ArchiveStream> Layers::export_archive(const ExportRequest& reque
     Rollback undo;
     undo.add("layers", [&] { release(request.layers); });
     auto archive =
-        std::make_unique<LayerArchive>(open_tree(request.layers), LayerArchive::Ids{id_base_, id_count_},
+        std::make_unique<LayerArchive>(open_tree(request.layers), GuestIds{id_base_, id_count_},
                                        request.metadata, [this, names = request.layers] { release(names); });
     undo.dismiss();
     return archive;
