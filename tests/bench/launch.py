@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Launch and delete: svcd against bare lxc-start, LXD and podman, in turns in one run, of the same image.
 
-usage: launch.py [--count N] [--at-once N] [--peers bare,lxd,podman]     (build first; needs root)
+usage: launch.py [--count N] [--at-once N] [--peers bare,lxd,podman] [--build FOLDER]     (build first; needs root)
 
 A launch of svcd counts from the request until the operation has ended, which is when the agent inside has reported. That of
 the others ends when the container's init runs. Everything launched stays until all are there.
 """
 import argparse
 import concurrent.futures
+import pathlib
 import statistics
 import time
 
 import results
 from other_peers import Lxd, Podman
-from peers import BareLxc, Svcd
+from peers import BareLxc, OtherBuild, Svcd
 
 MARKS = {"bare lxc-start": 1.3, "LXD": 0.15}
 
@@ -86,11 +87,11 @@ def report(times, how, command):
                            mark=f"{most} x" if most else "", met=mine <= most * theirs if most else None, command=command)
 
 
-def peers_of(names, svcd):
+def peers_of(names, build, svcd):
     """Those that run here; tells why of the others."""
     makers = {"bare": lambda: BareLxc(svcd), "lxd": Lxd, "podman": Podman}
-    peers = [svcd]
-    for name in names:
+    peers = [svcd] + ([OtherBuild(build=build)] if build else [])
+    for name in filter(None, names):
         try:
             peers.append(makers[name]())
         except LookupError as reason:
@@ -103,12 +104,13 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--at-once", type=int, default=8)
     parser.add_argument("--peers", default="bare,lxd,podman", help="of these, separated by commas")
+    parser.add_argument("--build", type=pathlib.Path, help="also the svcd of this build folder")
     options = parser.parse_args()
     command = "tests/bench/launch.py" + (f" --count {options.count}" if options.count != 100 else "")
     svcd = Svcd()
     peers = [svcd]
     try:
-        peers = peers_of(options.peers.split(","), svcd)
+        peers = peers_of(options.peers.split(","), options.build, svcd)
         report(one_by_one(peers, options.count), f"one by one (median of {options.count})", command)
         report(at_once(peers, options.count, options.at_once),
                f"of {options.count}, {options.at_once} at a time, each", command)

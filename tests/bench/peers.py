@@ -36,8 +36,9 @@ def scratch():
 class Svcd:
     name = "svcd"
 
-    def __init__(self, prefix=24, **settings):
+    def __init__(self, prefix=24, build=harness.BUILD, **settings):
         self.daemon = harness.Daemon(cpu_allocation_rate=100, **settings)
+        self.daemon.program = build / "server/svcd"
         self.daemon.subnet = self.daemon.subnet.replace("/24", f"/{prefix}")
         self.daemon.start()
         with tempfile.TemporaryDirectory() as folder:
@@ -59,6 +60,10 @@ class Svcd:
     def close(self):
         left = self.daemon.close()
         assert not left, left
+
+
+class OtherBuild(Svcd):
+    name = "another build"
 
 
 class BareLxc:

@@ -71,7 +71,7 @@ class Daemon:
         os.chmod(self.dir, 0o711)
         self.bridge = f"svct{os.getpid() % 100000}x{random.randrange(1000)}"[:15]
         self.subnet = f"{free_net()}.1/24"
-        self.runtime, self.settings = runtime, settings
+        self.program, self.runtime, self.settings = SVCD, runtime, settings
         self.socket = self.dir / "unix.socket"
         self.process, self.addresses, self.before = None, [], mounts()
         self.files = None  # (soft, hard) limit of open files; None: ours
@@ -83,7 +83,7 @@ class Daemon:
     def command(self):
         config = self.dir / "svcd.yaml"
         config.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in self.settings.items()) or "{}\n")
-        return [SVCD, "--config", config, "--state-dir", self.state, "--socket", self.socket, "--listen", "127.0.0.1:0",
+        return [self.program, "--config", config, "--state-dir", self.state, "--socket", self.socket, "--listen", "127.0.0.1:0",
                 *self.no_metrics(), "--runtime", self.runtime, "--bridge", self.bridge, "--subnet", self.subnet]
 
     def no_metrics(self):

@@ -13,6 +13,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
+#include "libsvc/runtime/lxc/host/cgroups.h"
 #include "libsvc/runtime/lxc/host/id_ranges.h"
 #include "tests/support/skip.h"
 #include "tests/system/lxc_fixture.h"
@@ -93,6 +94,28 @@ struct TwoGuests : LxcFixture {
     uid_t on_disk() { return static_cast<uid_t>(std::stoul(read_file(options().state_dir / "id_base"))); }
 };
 
+// The guest's groups, as the kernel names them: "4:memory:/svc-svcbr0/a".
+struct OwnGroup {
+    std::string controllers;
+    std::filesystem::path path;
+};
+std::vector<OwnGroup> groups_of(const lxc::CgroupLayout& layout, const std::string& text) {
+    std::vector<OwnGroup> groups;
+    for (const std::string& line : split(text, '\n')) {
+        const std::vector<std::string> fields = split(line, ':');
+        if (fields.size() != 3 || fields[2] == "/") continue;
+        const auto mount = layout.v1.find(fields[1].substr(0, fields[1].find(',')));
+        if (fields[1].empty()) groups.push_back({"", layout.v2.native() + fields[2]});
+        if (mount != layout.v1.end()) groups.push_back({fields[1], mount->second.native() + fields[2]});
+    }
+    return groups;
+}
+
+gid_t group_of(const std::filesystem::path& path) {
+    struct stat info {};
+    return ::lstat(path.c_str(), &info) == 0 ? info.st_gid : 0;
+}
+
 // A file of the guest's root, and one of its user 33, made by the guest.
 constexpr const char* make_files = "echo 1 > /made; echo 2 > /www; chown 33:44 /www; chmod 6755 /www";
 constexpr const char* list_files = "stat -c '%n %u %g %a' /made /www /motd";
@@ -128,6 +151,21 @@ TEST_CASE("each container has user ids of its own, and files on disk have one fo
         CHECK(owner_of(world.container(id) / "rootfs/www") == world.root_of(id) + 33);
         CHECK(owner_of(world.container(id) / "upper/made") == world.on_disk());
         CHECK(owner_of(world.container(id) / "upper/www") == world.on_disk() + 33);
+    }
+}
+
+TEST_CASE(
+    "a guest owns its control group of version 2, which is limited, and none of a controller of version 1") {
+    TwoGuests world;
+    const auto groups = groups_of(lxc::detect_cgroup_layout(), read_file(world.proc("a", "cgroup")));
+    CHECK_FALSE(groups.empty());
+    for (const OwnGroup& group : groups) {
+        INFO(group.path);
+        const gid_t owner = group.controllers.empty() ? world.root_of("a") : 0;
+        for (const char* name : {"", "cgroup.procs"}) CHECK(group_of(group.path / name) == owner);
+        if (!group.controllers.empty()) continue;
+        CHECK(trim(read_file(group.path / "cgroup.max.descendants")) == "4096");
+        CHECK(trim(read_file(group.path / "cgroup.max.depth")) == "12");
     }
 }
 

@@ -84,8 +84,7 @@ TEST_CASE("lxc config of a container on version 1 control groups") {
         "lxc.cgroup.cpu.cfs_period_us = 100000\n"
         "lxc.cgroup.cpu.cfs_quota_us = 150000\n"
         "lxc.cgroup.memory.limit_in_bytes = 1048576\n"
-        "lxc.cgroup.pids.max = 4096\n" +
-        delegation_lines(parse_cgroup_layout(v1_mounts, ""), "svc-svcbr0/abc") +
+        "lxc.cgroup.pids.max = 4096\n"
         "lxc.hook.stop = /bin/cat '/sys/fs/cgroup/memory/svc-svcbr0/abc/memory.oom_control' > "
         "'/state/lxc/containers/abc/oom' 2>/dev/null; :\n";
     CHECK(lxc_config(example_container(), context_with(parse_cgroup_layout(v1_mounts, "")), 100000,
@@ -200,24 +199,6 @@ TEST_CASE("the limits that this machine supports are detected, or why it does no
     const CgroupLayout io = parse_cgroup_layout(v2_mount, "io");
     CHECK(detect_limit_support(io, "/proc").io_unsupported ==
           "the state directory's file system is not on one disk");
-}
-
-TEST_CASE("a guest keeps its group in version 2, within bounds, and where there is no controller") {
-    CHECK(delegation_lines({}, "a/b") == "");
-    CHECK(delegation_lines(parse_cgroup_layout(v2_mount, "memory"), "a/b") ==
-          "lxc.cgroup2.cgroup.max.descendants = 4096\nlxc.cgroup2.cgroup.max.depth = 12\n");
-    const std::string v1 =
-        "35 25 0:31 / /c/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
-        "36 25 0:31 / /c/systemd rw - cgroup cgroup rw,name=systemd\n";
-    const std::string taken_back =
-        "exec /bin/chown 0:0 '/c/cpu,cpuacct/a' '/c/cpu,cpuacct/a/cgroup.procs' '/c/cpu,cpuacct/a/tasks'";
-    CHECK(delegation_lines(parse_cgroup_layout(v1, ""), "a") ==
-          "lxc.hook.start-host = /bin/sh -c \"" + taken_back + "\"\n");
-    CHECK(delegation_lines(parse_cgroup_layout(v1 + v2_mount, ""), "a") ==
-          "lxc.hook.start-host = /bin/sh -c \""
-          "echo 4096 >'/sys/fs/cgroup/unified/a/cgroup.max.descendants' && "
-          "echo 12 >'/sys/fs/cgroup/unified/a/cgroup.max.depth' && " +
-              taken_back + "\"\n");
 }
 
 TEST_CASE("control group layout is told from the mounts") {

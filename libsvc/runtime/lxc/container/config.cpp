@@ -88,7 +88,6 @@ std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context
     lines += limit_lines(context.cgroups,
                          {spec.cpus, spec.memory_bytes, processes, cores, context.io, context.swap_rate},
                          context.limit_support);
-    lines += delegation_lines(context.cgroups, group);
     const std::filesystem::path counter = oom_counter(context.cgroups, group);
     if (!counter.empty())
         lines += fmt::format("lxc.hook.stop = /bin/cat '{}' > '{}' 2>/dev/null; :\n", counter.native(),

@@ -39,6 +39,12 @@ int exec_command(lxc_container* container, unsigned root_id, const char* termina
 // Makes the user namespace that the container is to be started in; the descriptor of it stays open.
 bool use_own_user_namespace(lxc_container* container);
 
+// Whether liblxc has asked which control groups the guest gets, since watch_delegation(): a monitor that is
+// forked afterwards counts as well. Where it has not, it gives them away in a way that delegation.cpp does
+// not know.
+void watch_delegation();
+bool delegation_was_asked();
+
 // Starts svc-agent inside as a child of the container's init, unless the agent in the file runs. Returns its
 // pid on the host; 0 on failure.
 pid_t attach_agent(lxc_container* container);

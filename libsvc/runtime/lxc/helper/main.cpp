@@ -44,6 +44,7 @@ int main(int count, char** arguments) {
     svc::failpoint("helper.locked");
     lxc_container* container = lxc_container_new(arguments[3], arguments[2]);
     if (container == nullptr) return send_failure("cannot load the container"), 1;
+    if (starts || once) watch_delegation();
     if (starts) return start_container(container, arguments[4], is(arguments[5], "agent"), lock);
     if (once) return run_once(container, arguments[4], arguments + 5, lock);
     if (is(verb, "agent")) return enter_agent(container, true);

@@ -54,7 +54,8 @@ void record_monitor(const lxc_container* container, pid_t helper) {
 pid_t wait_for_init(lxc_container* container, int monitor) {
     for (;;) {
         const pid_t init = container->init_pid(container);
-        if (init > 0) return init;
+        if (init > 0 && delegation_was_asked()) return init;
+        if (init > 0) ::kill(init, SIGKILL);  // it may own what it must not
         if (is_readable(monitor, 1)) return 0;
     }
 }

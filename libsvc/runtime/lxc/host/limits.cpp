@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -18,11 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::uint64_t cpu_period = 100'000;  // microseconds
-
-// What a guest may make of its group in version 2. The depth keeps every path below PATH_MAX, whatever the
-// names.
-constexpr unsigned most_groups = 4096;
-constexpr unsigned most_levels = 12;
 
 // The lines of the hierarchy that has the controller; none where neither has it.
 std::string choose(const CgroupLayout& layout, std::string_view controller, std::string_view v1,
@@ -124,24 +118,6 @@ std::string limit_lines(const CgroupLayout& layout, const Limits& limits, const 
         lines += choose(layout, "pids", fmt::format("lxc.cgroup.pids.max = {}", limits.processes),
                         fmt::format("lxc.cgroup2.pids.max = {}", limits.processes));
     return lines + io_lines(layout, limits.io, support.device);
-}
-
-std::string delegation_lines(const CgroupLayout& layout, std::string_view group) {
-    if (layout.kind() == "none") return "";
-    if (layout.v1.empty())
-        return fmt::format("lxc.cgroup2.cgroup.max.descendants = {}\nlxc.cgroup2.cgroup.max.depth = {}\n",
-                           most_groups, most_levels);
-    std::string script;
-    if (!layout.v2.empty())
-        script = fmt::format("echo {1} >'{0}/cgroup.max.descendants' && echo {2} >'{0}/cgroup.max.depth' && ",
-                             (layout.v2 / group).native(), most_groups, most_levels);
-    std::set<fs::path> mounts;
-    for (const auto& [controller, mount] : layout.v1) mounts.insert(mount);
-    script += "exec /bin/chown 0:0";
-    for (const fs::path& mount : mounts)
-        script += fmt::format(" '{0}' '{0}/cgroup.procs' '{0}/tasks'", (mount / group).native());
-    // liblxc executes only the first command of a line, with words of its own added.
-    return fmt::format("lxc.hook.start-host = /bin/sh -c \"{}\"\n", script);
 }
 
 }  // namespace svc::lxc

@@ -38,11 +38,4 @@ LimitSupport detect_limit_support(const CgroupLayout& layout, const std::filesys
 // Leaves out limits that the machine cannot set; see missing_controllers().
 std::string limit_lines(const CgroupLayout& layout, const Limits& limits, const LimitSupport& support = {});
 
-// Lines that limit what the guest may do with its group. It may make groups of its own in version 2, so many.
-// In version 1 they could not be limited: they take memory that nobody is charged for and numbers of which
-// the kernel has 65,535 for all, and what is frozen there cannot be killed. So the guest, to whom liblxc
-// gives its group, keeps it only in hierarchies without a controller (systemd's): a hook takes the others
-// back.
-std::string delegation_lines(const CgroupLayout& layout, std::string_view group);
-
 }  // namespace svc::lxc
