@@ -92,6 +92,7 @@ MadeCertificate make_certificate(const CertificatePlan& plan) {
                   plan.authority ? "critical,CA:TRUE" : "critical,CA:FALSE");
     add_extension(certificate.get(), signer, NID_key_usage, plan.key_usage);
     add_extension(certificate.get(), signer, NID_ext_key_usage, plan.extended_usage);
+    add_extension(certificate.get(), signer, NID_subject_alt_name, plan.alternative_names);
     check(X509_sign(certificate.get(), issuer_key ? issuer_key.get() : key.get(),
                     plan.sha1 ? EVP_sha1() : EVP_sha256()) > 0);
 

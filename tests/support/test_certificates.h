@@ -22,6 +22,7 @@ struct CertificatePlan {
     bool authority = false;
     std::string key_usage{};                  // OpenSSL's words; "": not limited
     std::string extended_usage{};             // the same
+    std::string alternative_names{};          // "IP:127.0.0.1,DNS:host"; "": none
     bool sha1 = false;                        // a digest nobody should take any more
     const MadeCertificate* issuer = nullptr;  // null: signs itself
 };

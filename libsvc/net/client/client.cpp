@@ -189,7 +189,8 @@ HttpClient::HttpClient(Target target) : target_(std::move(target)), pool_(std::m
 HttpClient::~HttpClient() = default;
 
 ClientReply HttpClient::call(const ClientRequest& request) {
-    if (request.source || target_.proxy || target_.unverified || !target_.server_name.empty())
+    if (request.source || target_.proxy || target_.unverified || !target_.server_name.empty() ||
+        !target_.authorities.empty())
         return call_over_new_connection(target_, request);
     HttplibPtr client = pool_->take();
     for (;;) {

@@ -153,10 +153,15 @@ void ClientChannel::greet(Milliseconds timeout) {
         if (result.state == IoState::done) return;
         if (result.state == IoState::failed || result.state == IoState::ended)
             throw_unreachable(target_, stream_.refused_peer() ? "its certificate is not the expected one"
-                                                              : "TLS handshake failed");
+                                                              : "TLS handshake failed" + told());
         if (!wait_for(socket_.get(), result.state, deadline))
             throw_unreachable(target_, "TLS handshake timed out");
     }
+}
+
+// What TLS says of a failure; a server refuses a client's certificate only after the handshake.
+std::string ClientChannel::told() const {
+    return stream_.failure().empty() ? "" : ": " + stream_.failure();
 }
 
 std::optional<std::size_t> ClientChannel::read(char* into, std::size_t size, Milliseconds timeout) {
@@ -170,7 +175,7 @@ std::optional<std::size_t> ClientChannel::read(char* into, std::size_t size, Mil
         if (result.state == IoState::done) return result.bytes;
         if (result.state == IoState::ended) return 0;
         if (result.state == IoState::failed)
-            throw Error(ErrorCode::unavailable, "connection to " + target_.describe() + " broke");
+            throw Error(ErrorCode::unavailable, "connection to " + target_.describe() + " broke" + told());
         if (!wait_for(socket_.get(), result.state, deadline)) return std::nullopt;
     }
 }
@@ -191,6 +196,10 @@ void ClientChannel::write(std::string_view data, Milliseconds timeout) {
         if (!wait_for(socket_.get(), result.state, Steady::now() + timeout))
             throw Error(ErrorCode::unavailable, target_.describe() + " takes no more data");
     }
+}
+
+void ClientChannel::interrupt() {
+    ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
 void ClientChannel::shut_down() {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "libsvc/net/client/target.h"
@@ -27,12 +28,14 @@ class ClientChannel {
     // `timeout` is for a pause without a byte moving. Throws unavailable.
     void write(std::string_view data, Milliseconds timeout);
     void shut_down();
+    void interrupt();  // from any thread: a read or write that waits fails, and every later one
     int descriptor() const { return socket_.get(); }
     const Target& target() const { return target_; }
     std::string host() const;  // of the Host header
 
   private:
     void greet(Milliseconds timeout);
+    std::string told() const;
 
     const Target target_;  // the stream keeps a reference
     FileDescriptor socket_;

@@ -33,6 +33,8 @@ void append_framing(std::string& out, const ClientRequest& request) {
         append_field(out, "Content-Length", std::to_string(request.body.size()));
 }
 
+}  // namespace
+
 std::string request_head(const ClientChannel& channel, const ClientRequest& request) {
     if (request.path.find_first_of(" \r\n\t") != std::string::npos || !request.path.starts_with('/'))
         throw Error(ErrorCode::invalid_argument, "request path " + quoted(request.path) + " is invalid");
@@ -49,6 +51,8 @@ std::string request_head(const ClientChannel& channel, const ClientRequest& requ
     append_framing(out, request);
     return out + "\r\n";
 }
+
+namespace {
 
 // One call, step by step.
 class DirectCall {

@@ -23,11 +23,12 @@ struct Target {
     std::string host;
     std::uint16_t port = 0;
     bool tls = true;
-    std::string server_name;          // the name that TLS and requests ask for; "": `host`
-    std::string server_fingerprint;   // "": the system's certificate authorities decide
-    std::optional<KeyPair> identity;  // our client certificate
-    bool unverified = false;          // without a fingerprint: any certificate is accepted
-    std::optional<Proxy> proxy;       // of TCP: CONNECT for TLS, else requests with the whole address
+    std::string server_name;            // the name that TLS and requests ask for; "": `host`
+    std::string server_fingerprint;     // "": the system's certificate authorities decide
+    std::filesystem::path authorities;  // PEM; trusted instead of the system's authorities. "": those
+    std::optional<KeyPair> identity;    // our client certificate
+    bool unverified = false;            // without a fingerprint: any certificate is accepted
+    std::optional<Proxy> proxy;         // of TCP: CONNECT for TLS, else requests with the whole address
     // "https://host:8444", "http://host:1", "unix:///run/svc/unix.socket"; throws invalid_argument.
     static Target parse(std::string_view url);
     std::string describe() const;

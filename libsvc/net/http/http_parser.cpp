@@ -277,8 +277,9 @@ bool ReplyParser::complete() const {
 
 void ReplyParser::end_of_stream() {
     ErrorCodeOfBoost error;
-    state_->parser->put_eof(error);
-    if (error) throw Error(ErrorCode::unavailable, "connection closed before the response was complete");
+    if (state_->parser->got_some()) state_->parser->put_eof(error);
+    if (error || !state_->parser->is_done())
+        throw Error(ErrorCode::unavailable, "connection closed before the response was complete");
 }
 
 }  // namespace svc::net

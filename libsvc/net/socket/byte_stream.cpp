@@ -41,6 +41,14 @@ void expect_host(SSL* ssl, const std::string& host) {
     SSL_set_tlsext_host_name(ssl, host.c_str());
 }
 
+void trust_authorities(SSL_CTX* context, const std::filesystem::path& file) {
+    if (file.empty())
+        SSL_CTX_set_default_verify_paths(context);
+    else if (SSL_CTX_load_verify_locations(context, file.c_str(), nullptr) != 1)
+        throw openssl_error(ErrorCode::invalid_argument,
+                            "cannot read the trusted authorities in '" + file.filename().string() + "'");
+}
+
 // Each connection has a context of its own: clients make few connections, and each may have another identity.
 SslPtr make_client_ssl(const Target& target) {
     const auto context = make_context(TLS_client_method());
@@ -48,7 +56,7 @@ SslPtr make_client_ssl(const Target& target) {
     const bool anybody = target.unverified && target.server_fingerprint.empty();
     SSL_CTX_set_verify(context.get(), anybody ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
     if (target.server_fingerprint.empty())
-        SSL_CTX_set_default_verify_paths(context.get());
+        trust_authorities(context.get(), target.authorities);
     else
         SSL_CTX_set_cert_verify_callback(context.get(), verify_pinned,
                                          const_cast<std::string*>(&target.server_fingerprint));
@@ -93,12 +101,14 @@ ByteStream::ByteStream(int socket, const Target& client_side) : socket_(socket) 
 
 ByteStream::~ByteStream() = default;
 
-IoResult ByteStream::ssl_result(int result) const {
+IoResult ByteStream::ssl_result(int result) {
     if (result > 0) return {IoState::done, static_cast<std::size_t>(result)};
     const int error = SSL_get_error(ssl_.get(), result);
     if (error == SSL_ERROR_WANT_READ) return {IoState::want_read, 0};
     if (error == SSL_ERROR_WANT_WRITE) return {IoState::want_write, 0};
-    return {error == SSL_ERROR_ZERO_RETURN ? IoState::ended : IoState::failed, 0};
+    if (error == SSL_ERROR_ZERO_RETURN) return {IoState::ended, 0};
+    if (const char* reason = ERR_reason_error_string(ERR_peek_last_error())) failure_ = reason;
+    return {IoState::failed, 0};
 }
 
 IoResult ByteStream::handshake() {

@@ -3,6 +3,7 @@
 // clients alike.
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "libsvc/base/file.h"
 #include "libsvc/net/client/target.h"
@@ -38,9 +39,11 @@ class ByteStream {
     bool is_tls() const { return static_cast<bool>(ssl_); }
     std::optional<ClientCertificate> peer_certificate() const;
     bool refused_peer() const;  // after a failed handshake: because of the peer's certificate
+    // What TLS said of the last failure: "tlsv13 alert certificate required". "": nothing.
+    const std::string& failure() const { return failure_; }
 
   private:
-    IoResult ssl_result(int result) const;
+    IoResult ssl_result(int result);
 
     struct SslFree {
         void operator()(ssl_st* ssl) const;
@@ -48,6 +51,7 @@ class ByteStream {
     int socket_;
     std::shared_ptr<const TlsContext::State> server_side_;  // kept until the handshake is done
     std::unique_ptr<ssl_st, SslFree> ssl_;
+    std::string failure_;
 };
 
 }  // namespace svc::net
