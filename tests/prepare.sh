@@ -29,12 +29,14 @@ install_packages() {
     trap - EXIT
     # Nor at the next boot. Without systemd there is nothing to switch off.
     for name in "${missing[@]}"; do
-        [[ $name != prometheus && $name != coturn ]] || systemctl --quiet disable --now "$name.service" 2>/dev/null || true
+        case $name in
+            prometheus | coturn | etcd-server) systemctl --quiet disable --now "${name%-server}.service" 2>/dev/null || true ;;
+        esac
     done
     return "$status"
 }
 
-# The packages' own services are not wanted: no bridge of theirs, no firewall, no Prometheus, no relay.
+# The packages' own services are not wanted: no bridge of theirs, no firewall, no Prometheus, no relay, no etcd.
 service_policy=/usr/sbin/policy-rc.d
 forbid_services() {
     [[ ! -e $service_policy ]] || return 0

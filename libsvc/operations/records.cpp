@@ -15,7 +15,7 @@ constexpr int max_refusals = 5;
 constexpr Duration first_pause = std::chrono::milliseconds(50);
 // However many have finished: who follows an event must still find the record.
 constexpr Duration always_kept = std::chrono::seconds(5);
-constexpr std::size_t removals_per_commit = 200;
+constexpr std::size_t removals_per_commit = 100;  // etcd takes 128 changes at once
 
 }  // namespace
 

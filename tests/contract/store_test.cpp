@@ -1,4 +1,4 @@
-// What every Store keeps to. A new implementation is one more row of `stores`.
+// What every Store keeps to. A new implementation is one more row of `stores` (stores.h).
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/store/sqlite/sqlite_store.h"
+#include "tests/contract/stores.h"
 #include "tests/support/error_code.h"
 #include "tests/support/eventually.h"
 
@@ -16,17 +16,8 @@ namespace svc {
 namespace {
 
 using test::code_of;
-
-struct StoreKind {
-    std::string name;
-    std::function<std::unique_ptr<Store>(const std::filesystem::path& directory)> open;
-};
-
-std::vector<StoreKind> stores() {
-    return {{"sqlite in memory", [](const auto&) { return std::make_unique<SqliteStore>(":memory:"); }},
-            {"sqlite in a file",
-             [](const auto& directory) { return std::make_unique<SqliteStore>(directory / "state.db"); }}};
-}
+using test::StoreKind;
+using test::stores;
 
 // An empty store of the kind that is the turn's.
 struct Fixture {

@@ -1,0 +1,51 @@
+#pragma once
+// Commits batches to etcd, each exactly once, however often it has to be sent: docs/store-etcd.md, "A batch".
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "libsvc/store/etcd/keys.h"
+#include "libsvc/store/etcd/ownership.h"
+
+namespace svc::etcd {
+
+struct Outcome {
+    bool committed = false;  // else an expectation does not hold
+    Revision revision = 0;   // of the batch; without one, of the newest
+};
+
+// Thread-safe.
+class Committer {
+  public:
+    // `ownership`: null where several managers may write.
+    Committer(Cluster& cluster, const Keys& keys, const std::string& manager, Ownership* ownership);
+    // Throws unavailable when it is not known whether the batch was or will be committed, and for good when
+    // another manager has become the owner; unsupported when it is too large; exhausted.
+    Outcome commit(const Batch& batch);
+
+  private:
+    struct Lane {
+        std::string key;
+        Revision last = 0;  // of the key, as far as this process knows
+        bool free = true;
+    };
+    class LaneUse;
+    Outcome check(const Batch& batch);
+    Outcome send(const Batch& batch, Lane& lane);
+    Transaction begin(const Batch& batch) const;
+    TransactionReply ask(const Batch& batch, const Transaction& transaction);
+    Lane& take_lane();
+    void give_back(Lane& lane);
+
+    static constexpr std::size_t lane_count = 8;
+    Cluster& cluster_;
+    const Keys keys_;
+    Ownership* const ownership_;
+    std::mutex mutex_;
+    std::condition_variable lane_free_;
+    std::array<Lane, lane_count> lanes_;
+};
+
+}  // namespace svc::etcd
