@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <csignal>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
 #include "libsvc/blobs/dir_blob_store.h"
 #include "libsvc/management/management_service.h"
-#include "libsvc/store/sqlite/sqlite_store.h"
 #include "server/http/listener_limits.h"
 #include "server/http/middleware.h"
 #include "server/metrics/cluster_metrics.h"
@@ -22,6 +23,7 @@
 #include "server/runtime_choice.h"
 #include "server/service_options.h"
 #include "server/state_directory.h"
+#include "server/store_choice.h"
 
 namespace svc::server {
 
@@ -80,6 +82,7 @@ class Daemon::Parts {
     void serve();
 
     const Options options;
+    std::atomic<bool> lost{false};
     SystemClock clock;
     SystemIdSource ids{clock};
     StateDirectory state;
@@ -105,6 +108,7 @@ class Daemon::Parts {
     bool stopped = false;
 
   private:
+    void end_process();
     Services routed_services();
     void make_tls();
     void listen_api();
@@ -118,7 +122,7 @@ Daemon::Parts::Parts(Options given)
     : options(std::move(given)),
       state(options.state_dir),
       events(clock, {state.events()}),
-      store(std::make_unique<SqliteStore>(state.database())),
+      store(open_store(options, state, clock, [this] { end_process(); })),
       blobs(std::make_unique<DirBlobStore>(
           DirBlobStoreOptions{state.blobs(), options.disk_reserve, options.max_upload})),
       runtime(build_runtime(options, state, clock, reports, *store)),
@@ -139,6 +143,13 @@ Daemon::Parts::Parts(Options given)
           api_routes(services), metrics_routes(services)),
       server(middleware, workers, server_limits(options), options.io_threads) {
     management.certificates().on_removed([this] { disconnect_distrusted(); });
+}
+
+// The next one, if it is started, is refused or continues, as etcd says.
+void Daemon::Parts::end_process() {
+    lost = true;
+    log::error("another svcd has taken over the records in etcd: this one ends");
+    ::kill(::getpid(), SIGTERM);
 }
 
 Services Daemon::Parts::routed_services() {
@@ -271,6 +282,10 @@ std::vector<std::string> Daemon::routes() const {
 
 std::string Daemon::tls_fingerprint() const {
     return parts_->tls ? parts_->tls->fingerprint() : "";
+}
+
+bool Daemon::lost() const {
+    return parts_->lost;
 }
 
 void Daemon::reload(log::Level level) {

@@ -22,7 +22,9 @@ class Daemon {
         const;                                // "unix:/run/svc/unix.socket", "https://[::]:8444", ...
     std::vector<std::string> routes() const;  // "GET /1.0/images/{id}": what the API's document has to tell
     std::string tls_fingerprint() const;      // "" without TLS
-    void reload(log::Level level);            // and the server's certificate
+    // Another manager has taken over the records; the process was told to end (SIGTERM).
+    bool lost() const;
+    void reload(log::Level level);  // and the server's certificate
     // Stops the service as ManagementService::stop() does, with options.shutdown_grace, then serves no more
     // requests. Instances keep running. False when work was still going on: the process should exit without
     // destroying this.

@@ -33,9 +33,10 @@ int run(const Options& options, int argc, const char* const* argv) {
     Daemon daemon = started(options);
     signals.serve(program, daemon.addresses(),
                   [&] { daemon.reload(read_options(argc, argv).options.log_level); });
+    const int status = daemon.lost() ? process::failed : EXIT_SUCCESS;
     // Work that outlives its grace is recovered at the next start; tearing down would wait for it.
-    if (!daemon.stop()) std::_Exit(EXIT_SUCCESS);
-    return EXIT_SUCCESS;
+    if (!daemon.stop()) std::_Exit(status);
+    return status;
 }
 
 }  // namespace

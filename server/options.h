@@ -40,6 +40,13 @@ struct LxcSettings {
     std::filesystem::path helper;      // "": beside the program
 };
 
+// Values of the store `etcd` alone.
+struct EtcdSettings {
+    std::vector<std::string> endpoints{"http://127.0.0.1:2379"};
+    std::filesystem::path authorities;       // "": the system's
+    std::filesystem::path certificate, key;  // "": none
+};
+
 // Values of the `simulated` runtime alone.
 struct SimulatedSettings {
     Duration start_delay{0};
@@ -62,6 +69,7 @@ struct Options {
     std::string hypervisor_listen = "127.0.0.1:8443";  // "": off
     std::string runtime = "lxc";
     std::string store = "sqlite";
+    EtcdSettings etcd;
     log::Level log_level = log::Level::info;
     LxcSettings lxc;
     SimulatedSettings simulated;

@@ -3,6 +3,9 @@
 #include <array>
 #include <limits>
 
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/net/client/target.h"
 #include "server/network_values.h"
 #include "server/process/setting_values.h"
 
@@ -43,6 +46,26 @@ void apply_buffered(Options& options, Key key, const Json& value) {
     options.limits.untrusted_bytes_each = bytes / 32;
 }
 
+// A list, or text with commas between.
+std::vector<std::string> read_endpoints(Key key, const Json& value) {
+    std::vector<std::string> endpoints;
+    if (value.is_array())
+        for (const Json& item : value.as_array()) endpoints.push_back(read_text(key, item));
+    else
+        endpoints = split(read_text(key, value), ',');
+    for (const std::string& endpoint : endpoints) {
+        if (!endpoint.starts_with("http://") && !endpoint.starts_with("https://"))
+            throw_invalid(key, quoted(endpoint) + " does not begin with http:// or https://");
+        try {
+            Target::parse(endpoint);
+        } catch (const Error& e) {
+            throw_invalid(key, e.what());
+        }
+    }
+    if (endpoints.empty()) throw_invalid(key, "must name an address");
+    return endpoints;
+}
+
 double read_swap_rate(Key key, const Json& value) {
     if (!value.is_number() || !(value.as_double() >= 0 && value.as_double() <= 16))
         throw_invalid(key, "must be a number from 0 to 16");
@@ -68,8 +91,18 @@ constexpr std::array flag_settings{
             [](Options& o, Key k, const Json& v) {
                 o.runtime = read_one_of(k, v, {"lxc", "simulated"});
             }},
-    Setting{"store", "NAME", "sqlite: embedded",
-            [](Options& o, Key k, const Json& v) { o.store = read_one_of(k, v, {"sqlite"}); }},
+    Setting{"store", "NAME", "sqlite: embedded; etcd: a cluster",
+            [](Options& o, Key k, const Json& v) {
+                o.store = read_one_of(k, v, {"sqlite", "etcd"});
+            }},
+    Setting{"etcd_endpoints", "URL[,URL...]", "members of the cluster: http://HOST:PORT or https://HOST:PORT",
+            [](Options& o, Key k, const Json& v) { o.etcd.endpoints = read_endpoints(k, v); }},
+    Setting{"etcd_ca", "FILE", "PEM: who signs the certificates of etcd; default: the system's authorities",
+            [](Options& o, Key k, const Json& v) { o.etcd.authorities = read_path(k, v); }},
+    Setting{"etcd_cert", "FILE", "PEM: client certificate for etcd",
+            [](Options& o, Key k, const Json& v) { o.etcd.certificate = read_path(k, v); }},
+    Setting{"etcd_key", "FILE", "PEM: its key",
+            [](Options& o, Key k, const Json& v) { o.etcd.key = read_path(k, v); }},
     Setting{"bridge", "NAME", "bridge of the instances' network, one per daemon",
             [](Options& o, Key k, const Json& v) { o.lxc.bridge = read_bridge(k, v); }},
     Setting{"subnet", "CIDR", "the bridge's address and the instances' network",

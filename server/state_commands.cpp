@@ -17,6 +17,7 @@
 #include "server/state/export.h"
 #include "server/state/import.h"
 #include "server/state/recover.h"
+#include "server/store_choice.h"
 
 namespace svc::server::state {
 
@@ -125,8 +126,10 @@ std::optional<int> run_tool(int argc, const char* const* argv) {
         });
         if (wrong != EXIT_SUCCESS || ended) return ended.value_or(wrong);
         log::set_level(log::Level::warning);
-        const int status =
-            process::exit_status_of("svcd", process::failed, [&] { return tool.run(arguments); });
+        const int status = process::exit_status_of("svcd", process::failed, [&] {
+            refuse_records_in_etcd(arguments.options);
+            return tool.run(arguments);
+        });
         return std::min(status, process::failed);  // the command line was right
     }
     return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
 // The layout of the state directory, and the lock that keeps it to one daemon:
-//   lock  svc.db  blobs/  lxc/ or simulated/  logs/  server/server.{crt,key}  tokens.key
+//   lock  svc.db or manager.id  blobs/  lxc/ or simulated/  logs/  server/server.{crt,key}  tokens.key
 //   registry/client.{crt,key}  events/  agent/server.unix  agent-<random>/server.unix
 #include <filesystem>
 

@@ -22,6 +22,8 @@ class StatePaths {
     // The instances' socket. Everybody who can name it may use it (mode 0666).
     std::filesystem::path agent_socket() const { return root_ / "agent" / "server.unix"; }
     std::filesystem::path events() const { return root_ / "events"; }
+    // Of the store in etcd: the random name of this state directory there.
+    std::filesystem::path manager_id() const { return root_ / "manager.id"; }
     std::filesystem::path token_secret() const { return root_ / "tokens.key"; }
     std::filesystem::path registry() const { return root_ / "registry"; }
     KeyPair server_keys() const { return {root_ / "server" / "server.crt", root_ / "server" / "server.key"}; }

@@ -49,6 +49,15 @@ TEST_CASE_METHOD(Setup, "none switches a listener off") {
           }) == ErrorCode::invalid_argument);
 }
 
+TEST_CASE_METHOD(Setup, "members of etcd are a list, or text with commas between") {
+    const std::vector<std::string> members{"http://a:2379", "https://[::1]:2379"};
+    CHECK(read({"--etcd-endpoints", "http://a:2379,https://[::1]:2379"}).etcd.endpoints == members);
+    write("store: etcd\netcd_endpoints: ['http://a:2379', 'https://[::1]:2379']\netcd_ca: /ca\n");
+    CHECK(read().etcd.endpoints == members);
+    CHECK(read().store == "etcd");
+    CHECK(read().etcd.authorities == "/ca");
+}
+
 TEST_CASE_METHOD(Setup, "a fault in the file names file line and key") {
     CHECK(refusal("state_dir: /a\nspeed: 3\n") == file.string() + ":2: unknown key 'speed'");
     CHECK(refusal("# comment\n\nworkers: many\n") ==
@@ -72,6 +81,12 @@ TEST_CASE_METHOD(Setup, "values out of range are refused") {
                              "simulated_fail_share: 1.5",
                              "max_body: -1",
                              "node_name: -a",
+                             "store: postgres",
+                             "etcd_endpoints: 'a:2379'",
+                             "etcd_endpoints: ''",
+                             "etcd_endpoints: 'unix:///socket'",
+                             "etcd_endpoints: 'http://a:0'",
+                             "etcd_ca: ''",
                              "log_level: 3",
                              "header_timeout: 0",
                              "state_dir: ''",

@@ -3,9 +3,10 @@
 // one fences off whoever has lost it.
 #include <atomic>
 #include <cstdint>
-#include <thread>
+#include <string>
 
 #include "libsvc/store/etcd/keys.h"
+#include "libsvc/store/etcd/lease.h"
 
 namespace svc::etcd {
 
@@ -13,10 +14,8 @@ namespace svc::etcd {
 class Ownership {
   public:
     // Takes it, also from an earlier process of the same manager. Throws busy while another manager has it.
+    // When it is destroyed, it gives it back.
     Ownership(Cluster& cluster, const EtcdOptions& options, Clock& clock);
-    ~Ownership();  // gives it back, if etcd can be reached
-    Ownership(const Ownership&) = delete;
-    Ownership& operator=(const Ownership&) = delete;
 
     // The revision of the owner's key for as long as this manager may change anything.
     Revision fence() const { return fence_; }
@@ -25,20 +24,15 @@ class Ownership {
   private:
     void take();
     bool take_from(const Page& holder);
-    std::uint64_t grant();
-    void run(const std::stop_token& stop);
-    void renew();
-    void take_again();
+    bool take_again(std::uint64_t lease);
     std::string described() const;
 
     Cluster& cluster_;
     const EtcdOptions options_;
     const Keys keys_;
-    Clock& clock_;
-    std::uint64_t lease_ = 0;  // the constructor's, then the thread's
     Revision fence_ = 0;
     std::atomic<bool> lost_{false};
-    std::jthread thread_;
+    Lease lease_;  // last: its thread uses all else
 };
 
 }  // namespace svc::etcd
