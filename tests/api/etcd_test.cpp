@@ -84,6 +84,20 @@ TEST_CASE_METHOD(EtcdSetup, "a launch that was accepted before a kill goes on af
     CHECK(api.get("/1.0/containers?recursion=1").metadata().as_array()[0].at("status") == Json("running"));
 }
 
+TEST_CASE_METHOD(EtcdSetup, "without etcd what is known is served, and work goes on when it is back") {
+    EtcdCluster etcd;
+    const DaemonProcess daemon(path, settings(etcd));
+    ApiCaller api(daemon.target());
+    api.add_image("base", image_package());
+    api.launch("base");
+    api.settle();
+    const std::string before = listed(api);
+    etcd.kill(0);
+    CHECK(listed(api) == before);
+    etcd.start(0);
+    CHECK_FALSE(api.launch("base").empty());
+}
+
 TEST_CASE_METHOD(EtcdSetup, "a second svcd is refused while the first one serves") {
     const EtcdCluster etcd;
     DaemonProcess first(path, settings(etcd));

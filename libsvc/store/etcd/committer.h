@@ -39,7 +39,7 @@ class Committer {
     Lane& take_lane();
     void give_back(Lane& lane);
 
-    static constexpr std::size_t lane_count = 8;
+    static constexpr std::size_t lane_count = 16;
     Cluster& cluster_;
     const Keys keys_;
     Ownership* const ownership_;

@@ -86,7 +86,7 @@ void Follower::follow(const std::stop_token& stop) {
     const std::stop_callback interrupt(stop, [&] { watch.interrupt(); });
     std::string text;
     for (;;) {
-        const auto piece = watch.read(options_.silence);
+        const auto piece = watch.read(missed_ == 0 ? options_.silence : options_.silence / 4);
         if (!piece) {
             look_behind_silence();
             continue;
