@@ -137,6 +137,30 @@ TEST_CASE_METHOD(EtcdSetup, "what is wrong with etcd is told at the start") {
     CHECK(absent.status != 0);
 }
 
+TEST_CASE_METHOD(EtcdSetup, "svcd speaks to etcd by TLS with the certificates that its flags name") {
+    const MadeCertificate authority = make_certificate({.name = "authority", .authority = true});
+    const auto keys = [&](const std::string& name) {
+        return make_certificate({.name = name,
+                                 .extended_usage = "serverAuth,clientAuth",
+                                 .alternative_names = "IP:127.0.0.1",
+                                 .issuer = &authority})
+            .write_to(path, name);
+    };
+    const auto ca = authority.write_to(path, "authority").certificate;
+    const KeyPair client = keys("client");
+    const EtcdCluster etcd(1, EtcdTls{keys("server"), ca});
+    const DaemonRun distrustful = run({"--etcd-endpoints", etcd.endpoints()[0]});
+    CHECK(distrustful.status == 1);
+    CHECK(has(distrustful.output, "its certificate is not the expected one"));
+    const DaemonRun anonymous = run({"--etcd-endpoints", etcd.endpoints()[0], "--etcd-ca", ca});
+    CHECK(anonymous.status == 1);
+    CHECK(has(anonymous.output, "(it wants a client certificate)"));
+    const DaemonProcess daemon(
+        path, settings(etcd, {"etcd_ca: " + ca.string(), "etcd_cert: " + client.certificate.string(),
+                              "etcd_key: " + client.key.string()}));
+    CHECK(ApiCaller(daemon.target()).get("/1.0").status == 200);
+}
+
 TEST_CASE_METHOD(EtcdSetup, "tools for a database say that the records are in etcd") {
     const EtcdCluster etcd;
     { const DaemonProcess daemon(path, settings(etcd)); }
