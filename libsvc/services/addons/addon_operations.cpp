@@ -94,7 +94,12 @@ OperationResult AddonOperations::erase(const AddonTarget& target) {
     return result;
 }
 
+// Checked again, too: the other version, which the request counted on, may have gone with a cancelled update.
+// Updates that the request saw have ended by now, since they claimed the addon before it.
 OperationResult AddonOperations::erase_version(const AddonTarget& target) {
+    const auto addon = addons_.find(target.addon);
+    if (addon && addon->versions.size() == 1 && addon->version(target.version) != nullptr)
+        throw Error(ErrorCode::invalid_argument, "deleting the last version of an addon not allowed");
     if (use_.is_in_use(target.addon, target.version)) throw Error(ErrorCode::busy, "addon is in use");
     return undo_update(target);
 }

@@ -40,13 +40,13 @@ struct AddonFixture : PackageFixture {
     }
     // A life of the daemon that ended right after it took the request; returns the operation that the next
     // one goes on with.
-    std::string begin_deletion() {
+    std::string begin_deletion(const std::function<void(Addon&)>& mark, const char* kind = "addon.delete") {
         Operation operation;
         operation.id = OperationId(ids.uuid());
-        operation.kind = "addon.delete";
+        operation.kind = kind;
         operation.claims = {"addons/ssh"};
         operation.arguments = Json::object({{"addon", "ssh"}, {"version", 0}});
-        life->addons.update("ssh", [](Addon& addon) { addon.deleting = true; });
+        life->addons.update("ssh", mark);
         end_life();
         sqlite.commit(Batch().put("operations/" + operation.id.str(), operation_to_store(operation).dump()));
         restart();
@@ -257,10 +257,21 @@ TEST_CASE_METHOD(AddonFixture, "an addon that came into use while it was being d
     add();
     update("# 1");
     add_user("ssh", 1);
-    const std::string id = begin_deletion();
+    const std::string id = begin_deletion([](Addon& addon) { addon.deleting = true; });
     CHECK(engine().wait(id, std::nullopt)->err == "addon is in use");
     CHECK_FALSE(addons().get("ssh")->deleting);
     CHECK(blobs.list().size() == 2);
+}
+
+TEST_CASE_METHOD(AddonFixture,
+                 "a version stays when the update that it was not the last beside was cancelled") {
+    add();
+    const std::string id =
+        begin_deletion([](Addon& addon) { addon.versions[0].deleting = true; }, "addon.delete_version");
+    CHECK(engine().wait(id, std::nullopt)->err == "deleting the last version of an addon not allowed");
+    REQUIRE(addons().get("ssh")->versions.size() == 1);
+    CHECK_FALSE(addons().get("ssh")->versions[0].deleting);
+    CHECK(blobs.list().size() == 1);
 }
 
 TEST_CASE_METHOD(AddonFixture, "an addon whose record cannot be stored leaves nothing") {
@@ -301,7 +312,7 @@ TEST_CASE_METHOD(AddonFixture, "a daemon killed between package and record leave
 
 TEST_CASE_METHOD(AddonFixture, "an interrupted deletion is finished by the next life of the daemon") {
     add();
-    const std::string id = begin_deletion();
+    const std::string id = begin_deletion([](Addon& addon) { addon.deleting = true; });
     CHECK(engine().wait(id, std::nullopt)->status == OperationStatus::success);
     CHECK(addons().list().empty());
     CHECK(blobs.list().empty());
