@@ -94,7 +94,7 @@ TEST_CASE_METHOD(TwoWriters, "a conflict is thrown after the watch has told of t
 TEST_CASE_METHOD(TwoWriters, "a batch whose answer is lost is committed once") {
     const Watched watched(first);
     first.commit(Batch().put("other", "1"));
-    relay.lose_answer_to("POST /v3/kv/txn");
+    relay.lose_answers_to("POST /v3/kv/txn", 2);
     const Revision revision = first.commit(Batch().expect("a", 0).put("a", "1"));
     CHECK(relay.lost() == 1);
     CHECK(first.get("a")->revision == revision);
@@ -103,7 +103,7 @@ TEST_CASE_METHOD(TwoWriters, "a batch whose answer is lost is committed once") {
 
 TEST_CASE_METHOD(TwoWriters, "a refused batch whose answer is lost is a conflict") {
     first.commit(Batch().put("a", "1"));
-    relay.lose_answer_to("POST /v3/kv/txn");
+    relay.lose_answers_to("POST /v3/kv/txn", 2);
     CHECK(code_of([&] { first.commit(Batch().expect("a", 0).put("a", "2")); }) == ErrorCode::conflict);
     CHECK(relay.lost() == 1);
     CHECK(first.get("a")->value == "1");

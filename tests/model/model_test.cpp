@@ -10,8 +10,11 @@
 #include <cstdlib>
 #include <iostream>
 #include <random>
+#include <thread>
 
 #include "tests/model/model_world.h"
+#include "tests/support/etcd_process.h"
+#include "tests/support/tcp_relay.h"
 
 namespace svc::test {
 
@@ -25,9 +28,10 @@ std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
     return text == nullptr ? otherwise : std::stoull(text);
 }
 
-void run(std::uint64_t seed) {
+void run(std::uint64_t seed, std::vector<std::string> etcd = {}) {
     ModelRun run;
     run.seed = seed;
+    run.etcd = std::move(etcd);
     run.clients = static_cast<int>(number_of("SVC_MODEL_CLIENTS", 8));
     run.calls = static_cast<int>(number_of("SVC_MODEL_CALLS", 150));
     std::cout << "SVC_MODEL_SEED=" << seed << std::endl;
@@ -38,7 +42,46 @@ void run(std::uint64_t seed) {
     CHECK(findings.empty());
 }
 
+// An etcd whose answers to commits are lost, and whose connections break, again and again.
+class BadNetwork {
+  public:
+    explicit BadNetwork(const EtcdCluster& etcd) : relay_(Target::parse(etcd.endpoints()[0])) {
+        relay_.lose_answers_to("POST /v3/kv/txn", 4);
+    }
+    std::string endpoint() const { return relay_.endpoint(); }
+
+  private:
+    void disturb(const std::stop_token& stop) {
+        while (clock_.wait(stop, std::chrono::seconds(1))) {
+            relay_.cut();
+            relay_.mend();
+        }
+    }
+
+    SystemClock clock_;
+    TcpRelay relay_;
+    std::jthread thread_{[this](const std::stop_token& stop) { disturb(stop); }};
+};
+
+std::uint64_t chosen_seed() {
+    std::random_device random;
+    return number_of("SVC_MODEL_SEED", random() % 1'000'000);
+}
+
 }  // namespace
+
+TEST_CASE("what random clients are told is the same with the records in etcd") {
+    skip_unless_etcd();
+    const EtcdCluster etcd;
+    run(chosen_seed(), etcd.endpoints());
+}
+
+TEST_CASE("what random clients are told is the same when the network to etcd loses answers") {
+    skip_unless_etcd();
+    const EtcdCluster etcd;
+    const BadNetwork network(etcd);
+    run(chosen_seed(), {network.endpoint()});
+}
 
 TEST_CASE("what random clients are told at the same time is what the specification allows") {
     if (std::getenv("SVC_MODEL_SEED") != nullptr) return run(number_of("SVC_MODEL_SEED", 0));

@@ -125,7 +125,12 @@ class World {
     }
 
     const ModelRun run_;
-    TestDaemon daemon_{make_small};
+    TestDaemon daemon_{[this](server::Options& options) {
+        make_small(options);
+        if (run_.etcd.empty()) return;
+        options.store = "etcd";
+        options.etcd.endpoints = run_.etcd;
+    }};
     const ModelMaterial material_ = make_material(daemon_.path());
     History history_;
     Findings findings_;

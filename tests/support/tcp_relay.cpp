@@ -87,9 +87,11 @@ void TcpRelay::mend() {
     cut_ = false;
 }
 
-void TcpRelay::lose_answer_to(const std::string& text) {
+void TcpRelay::lose_answers_to(const std::string& text, std::size_t every) {
     std::lock_guard lock(mutex_);
     text_ = text;
+    every_ = every;
+    asked_ = 0;
 }
 
 void TcpRelay::accept_one() {
@@ -112,10 +114,8 @@ void TcpRelay::pass(Pair& pair, bool from_client) {
         return;
     }
     const std::string_view data(buffer.data(), static_cast<std::size_t>(count));
-    if (from_client && !text_.empty() && data.find(text_) != std::string_view::npos) {
-        pair.losing = true;
-        text_.clear();
-    }
+    if (from_client && !text_.empty() && data.find(text_) != std::string_view::npos)
+        pair.losing = asked_++ % every_ == 0;
     if (!from_client && pair.losing) {
         ++lost_;
         pair.ended = true;

@@ -23,8 +23,9 @@ class TcpRelay {
     // Ends what is connected now, and each new connection, until mend().
     void cut();
     void mend();
-    // Ends a connection when the answer to its next request that contains this text comes. Once.
-    void lose_answer_to(const std::string& text);
+    // Ends a connection when the answer to a request that contains this text comes: to the next one, and then
+    // to each `every`th.
+    void lose_answers_to(const std::string& text, std::size_t every);
     std::size_t lost() const { return lost_; }  // answers
 
   private:
@@ -43,6 +44,7 @@ class TcpRelay {
     std::mutex mutex_;  // of all below, but while waiting
     std::list<Pair> pairs_;
     std::string text_;
+    std::size_t every_ = 0, asked_ = 0;
     bool cut_ = false, stopping_ = false;
     std::atomic<std::size_t> lost_{0};
     std::thread thread_;
