@@ -38,8 +38,9 @@ std::vector<WatchEvent> take_revision(std::vector<WatchEvent>& events) {
 
 Follower::Follower(Cluster& cluster, const EtcdOptions& options, Clock& clock)
     : cluster_(cluster), options_(options), keys_(options.root), clock_(clock), member_(cluster.preferred()) {
-    told_ = read_all(cluster_, below(keys_.records()), true,
-                     [&](const Entry& entry) { known_.emplace_hint(known_.end(), entry.key, entry.revision); });
+    told_ = read_all(cluster_, below(keys_.records()), true, [&](const Entry& entry) {
+        known_.emplace_hint(known_.end(), entry.key, entry.revision);
+    });
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
