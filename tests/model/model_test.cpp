@@ -3,7 +3,7 @@
 //
 // SVC_MODEL_SEED=<n>      the calls of that seed again
 // SVC_MODEL_SECONDS=<n>   further seeds until so much time is over
-// SVC_MODEL_CLIENTS (8), SVC_MODEL_CALLS (150 of each)
+// SVC_MODEL_CLIENTS (8), SVC_MODEL_CALLS (150 of each; with etcd 60)
 // SVC_MODEL_SUMMARY=1     prints how the calls were answered
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -33,7 +33,7 @@ void run(std::uint64_t seed, std::vector<std::string> etcd = {}) {
     run.seed = seed;
     run.etcd = std::move(etcd);
     run.clients = static_cast<int>(number_of("SVC_MODEL_CLIENTS", 8));
-    run.calls = static_cast<int>(number_of("SVC_MODEL_CALLS", 150));
+    run.calls = static_cast<int>(number_of("SVC_MODEL_CALLS", run.etcd.empty() ? 150 : 60));
     std::cout << "SVC_MODEL_SEED=" << seed << std::endl;
     const auto findings = run_model(run);
     for (std::size_t i = 0; i < std::min(findings.size(), most_shown); ++i)
