@@ -75,9 +75,19 @@ int run(const agent::Options& options) {
     return run_beside_guest(options);
 }
 
+// The first program of a container in which nothing but a command of the service runs: reaps, until it is
+// told to end.
+int run_pause() {
+    const sigset_t signals = block_signals();
+    ::signal(SIGCHLD, SIG_IGN);
+    wait_for_signal(signals);
+    return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc == 2 && std::string_view(argv[1]) == "pause") return run_pause();
     if (argc > 1 && std::string_view(argv[1]) == "ctl") return agent::run_ctl({argv + 2, argv + argc});
     if (argc > 1 && std::string_view(argv[1]) == "keep-running")
         return agent::run_keep_running({argv + 2, argv + argc});

@@ -17,6 +17,7 @@ constexpr const char* usage =
     "                 [--api-socket PATH] [--guest-socket PATH] [--vhal-config FILE] [--automotive WHETHER]\n"
     "       svc-agent ctl COMMAND (see svc-agent ctl --help)\n"
     "       svc-agent keep-running --log FILE -- PROGRAM [ARGUMENT...]\n"
+    "       svc-agent pause (wait, as the first program of a container, until a signal ends it)\n"
     "  --session FILE      what the service put into the instance (default\n"
     "                      /var/lib/svc-agent/session.json); absent: nothing is reported\n"
     "  --log-level LEVEL   trace, debug, info, warning, error or fatal (default: as it was set last, else\n"

@@ -1,6 +1,5 @@
 #pragma once
-// The seam to what runs containers, with the implementations lxc (this machine) and simulated; a cluster will
-// be the third. docs/runtime.md; tests/contract/runtime_contract.h is what every implementation must do.
+// The seam to what runs containers, with the implementations lxc (this machine), lxd (an LXD) and simulated. docs/runtime.md; tests/contract/runtime_contract.h is what every implementation must do.
 #include <cstdint>
 #include <filesystem>
 #include <functional>

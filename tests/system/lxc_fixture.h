@@ -74,6 +74,23 @@ inline std::string free_nets() {
     return net();
 }
 
+// An image package of busybox below `folder`, with this as /sbin/init; empty: none.
+inline std::filesystem::path busybox_package(const std::filesystem::path& folder, const std::string& init) {
+    const std::filesystem::path rootfs = folder / "package" / "rootfs";
+    run_shell("mkdir -p " + rootfs.native() + "/bin " + rootfs.native() + "/sbin " + rootfs.native() +
+              "/dev " + rootfs.native() + "/proc " + rootfs.native() + "/sys " + rootfs.native() + "/root " +
+              rootfs.native() + "/tmp; cd " + rootfs.native() +
+              "; cp $(command -v busybox) bin/busybox; for a in $(bin/busybox --list); do "
+              "[ $a = busybox ] || ln -sf busybox bin/$a; done; rm -f sbin/init; echo from the image > motd");
+    if (!init.empty()) {
+        std::ofstream(rootfs / "sbin/init") << init;
+        ::chmod((rootfs / "sbin/init").c_str(), 0755);
+    }
+    const std::string package = (folder / "package.tar.gz").native();
+    run_shell("tar -C " + rootfs.parent_path().native() + " --owner=0 --group=0 -czf " + package + " rootfs");
+    return package;
+}
+
 class LxcFixture {
   public:
     LxcFixture() : directory_("/var/tmp", "svc-lxc-test-") {
@@ -115,21 +132,7 @@ class LxcFixture {
         runtime_->layers().add(name, make_package(init), {});
     }
     std::filesystem::path make_package(const std::string& init) {
-        const std::filesystem::path rootfs = directory_.path() / "package" / "rootfs";
-        run_shell(
-            "mkdir -p " + rootfs.native() + "/bin " + rootfs.native() + "/sbin " + rootfs.native() + "/dev " +
-            rootfs.native() + "/proc " + rootfs.native() + "/sys " + rootfs.native() + "/root " +
-            rootfs.native() + "/tmp; cd " + rootfs.native() +
-            "; cp $(command -v busybox) bin/busybox; for a in $(bin/busybox --list); do "
-            "[ $a = busybox ] || ln -sf busybox bin/$a; done; rm -f sbin/init; echo from the image > motd");
-        if (!init.empty()) {
-            std::ofstream(rootfs / "sbin/init") << init;
-            ::chmod((rootfs / "sbin/init").c_str(), 0755);
-        }
-        const std::string package = (directory_.path() / "package.tar.gz").native();
-        run_shell("tar -C " + rootfs.parent_path().native() + " --owner=0 --group=0 -czf " + package +
-                  " rootfs");
-        return package;
+        return busybox_package(directory_.path(), init);
     }
 
     static ContainerSpec spec_in(const LxcOptions& options, const std::string& id, unsigned host_number = 2,

@@ -1,0 +1,239 @@
+#include "libsvc/runtime/lxd/exec.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <thread>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/net/websocket/websocket_client.h"
+#include "libsvc/runtime/lxd/instance.h"
+
+namespace svc::lxd {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int not_executable = 126, command_unknown = 127, container_stopped = 129;
+constexpr std::size_t block_bytes = 64U << 10;
+constexpr Duration end_patience = 30s;
+
+struct Ends {
+    FileDescriptor ours, theirs;  // theirs: the caller's, which does not block
+};
+
+Ends make_ends() {
+    std::array<int, 2> pair{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
+        throw system_error("cannot make a stream", errno);
+    ::fcntl(pair[1], F_SETFL, O_NONBLOCK);
+    return {FileDescriptor(pair[0]), FileDescriptor(pair[1])};
+}
+
+// False when the reader has gone.
+bool give(int fd, std::string_view data) {
+    while (!data.empty()) {
+        const ssize_t count = ::send(fd, data.data(), data.size(), MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return false;
+        data.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
+// An empty text ends a stream of LXD, in both directions. What a caller does not take is dropped, so that the
+// command can end.
+void pump_out(WebSocketClient& socket, int fd) {
+    bool read = true;
+    for (;;) {
+        const auto message = socket.receive();
+        if (!message || message->kind != WebSocketMessage::Kind::binary) break;
+        read = read && give(fd, message->data);
+    }
+    socket.close();
+}
+
+void pump_in(int fd, WebSocketClient& socket) {
+    std::string block(block_bytes, '\0');
+    try {
+        for (;;) {
+            const ssize_t count = ::recv(fd, block.data(), block.size(), 0);
+            if (count < 0 && errno == EINTR) continue;
+            if (count <= 0) break;
+            socket.send_binary(std::string_view(block).substr(0, static_cast<std::size_t>(count)));
+        }
+        socket.send_text("");
+    } catch (const Error&) {
+        return;  // the command has ended
+    }
+}
+
+class LxdExec final : public ExecProcess {
+  public:
+    LxdExec(Connection& lxd, std::string_view id, const ExecSpec& spec, std::function<bool()> stopped)
+        : lxd_(lxd),
+          stopped_(std::move(stopped)),
+          terminal_(spec.terminal),
+          ended_(::eventfd(0, EFD_CLOEXEC)) {
+        if (!ended_) throw system_error("cannot follow a command", errno);
+        const Json operation =
+            lxd_.begin(Method::post, instance_path(id) + "/exec", exec_request(spec, true));
+        operation_ = text_of(operation, "id");
+        // All at once, control first: a socket that comes after the end of a short command kills LXD 5.0.2.
+        const Json& secrets = operation.at("metadata").at("fds");
+        control_ = connect(secrets, "control");
+        input_socket_ = connect(secrets, "0");
+        if (!terminal_) output_socket_ = connect(secrets, "1");
+        if (!terminal_) error_socket_ = connect(secrets, "2");
+        input_ = make_ends();
+        if (!terminal_) output_ = make_ends();
+        if (!terminal_) errors_ = make_ends();
+        reader_ = std::jthread([this] { pump_in(input_.ours.get(), *input_socket_); });
+        if (!terminal_) error_reader_ = std::jthread([this] { pump_errors(); });
+        writer_ = std::jthread([this] { follow(); });
+    }
+
+    ~LxdExec() override {
+        if (!done_) LxdExec::kill(SIGKILL);
+        for (const Ends* ends : {&input_, &output_, &errors_})
+            if (ends->ours) ::shutdown(ends->ours.get(), SHUT_RDWR);
+        writer_.join();
+        reader_.join();
+    }
+
+    int input() const override { return input_.theirs.get(); }
+    int output() const override { return terminal_ ? input_.theirs.get() : output_.theirs.get(); }
+    int errors() const override { return terminal_ ? -1 : errors_.theirs.get(); }
+    void close_input() override {
+        if (!terminal_) ::shutdown(input_.theirs.get(), SHUT_WR);
+    }
+    int ended() const override { return ended_.get(); }
+    int exit_code() override {
+        writer_done_.wait(false);
+        return exit_code_;
+    }
+    bool exec_failed() const override { return exec_failed_; }
+
+    void kill(int signal) override { tell(Json::object({{"command", "signal"}, {"signal", signal}})); }
+    void resize(unsigned width, unsigned height) override {
+        if (!terminal_ || width == 0 || height == 0) return;
+        tell(Json::object({{"command", "window-resize"},
+                           {"args", Json::object({{"width", std::to_string(width)},
+                                                  {"height", std::to_string(height)}})}}));
+    }
+
+  private:
+    std::unique_ptr<WebSocketClient> connect(const Json& secrets, const char* name) {
+        return std::make_unique<WebSocketClient>(
+            lxd_.target(),
+            fmt::format("/1.0/operations/{}/websocket?secret={}", operation_, text_of(secrets, name)));
+    }
+
+    void tell(const Json& command) {
+        try {
+            control_->send_text(command.dump());
+        } catch (const Error&) {
+            return;  // it has ended
+        }
+    }
+
+    void pump_errors() {
+        try {
+            pump_out(*error_socket_, errors_.ours.get());
+        } catch (const Error&) {
+            lost_ = true;
+        }
+        ::shutdown(errors_.ours.get(), SHUT_WR);
+    }
+
+    // The thread that ends last: output, then errors, then the result.
+    void follow() {
+        const int out = terminal_ ? input_.ours.get() : output_.ours.get();
+        try {
+            pump_out(terminal_ ? *input_socket_ : *output_socket_, out);
+        } catch (const Error&) {
+            lost_ = true;
+        }
+        ::shutdown(out, SHUT_WR);
+        if (error_reader_.joinable()) error_reader_.join();
+        exit_code_ = result();
+        done_ = true;
+        ::shutdown(input_.ours.get(), SHUT_RD);
+        writer_done_ = true;
+        writer_done_.notify_all();
+        ::eventfd_write(ended_.get(), 1);
+    }
+
+    // LXD that died, or a container that stopped: nobody knows how the command ended.
+    int result() {
+        try {
+            std::optional<Json> operation;
+            while (!operation) operation = lxd_.wait(operation_, end_patience);
+            const int code = svc::lxd::exit_code_of(*operation);
+            exec_failed_ = operation->at("status_code").as_int() >= 400 &&
+                           (code == not_executable || code == command_unknown);
+            const bool killed = code == 128 + SIGKILL || code < 0;
+            return killed && stopped_() ? container_stopped : code < 0 ? 128 + SIGKILL : code;
+        } catch (const Error&) {
+            return container_stopped;
+        }
+    }
+
+    Connection& lxd_;
+    const std::function<bool()> stopped_;
+    const bool terminal_;
+    std::string operation_;
+    std::unique_ptr<WebSocketClient> control_, input_socket_, output_socket_, error_socket_;
+    Ends input_, output_, errors_;
+    FileDescriptor ended_;
+    int exit_code_ = 0;
+    std::atomic<bool> exec_failed_{false}, done_{false}, lost_{false}, writer_done_{false};
+    std::jthread reader_, error_reader_, writer_;
+};
+
+}  // namespace
+
+Json exec_request(const ExecSpec& spec, bool streams) {
+    if (spec.command.empty() || spec.command.front().empty())
+        throw Error(ErrorCode::invalid_argument, "command is empty");
+    Json command = Json::array();
+    for (const std::string& word : spec.command) command.push_back(word);
+    Json environment = Json::object({{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+                                     {"LANG", "C.UTF-8"},
+                                     {"HOME", "/root"},
+                                     {"USER", "root"}});
+    if (spec.terminal) environment.set("TERM", "xterm");
+    for (const auto& [key, value] : spec.environment) environment.set(key, value);
+    Json request = Json::object({{"command", std::move(command)},
+                                 {"environment", std::move(environment)},
+                                 {"wait-for-websocket", streams},
+                                 {"interactive", spec.terminal},
+                                 {"record-output", false}});
+    if (spec.terminal) request.set("width", spec.width == 0 ? 80 : spec.width);
+    if (spec.terminal) request.set("height", spec.height == 0 ? 24 : spec.height);
+    return request;
+}
+
+// Negative: LXD does not know.
+int exit_code_of(const Json& operation) {
+    const Json* metadata = operation.find("metadata");
+    const Json* code = metadata == nullptr ? nullptr : metadata->find("return");
+    return code != nullptr && code->is_integer() ? static_cast<int>(code->as_int()) : -1;
+}
+
+std::unique_ptr<ExecProcess> run_exec(Connection& lxd, std::string_view id, const ExecSpec& spec,
+                                      std::function<bool()> stopped) {
+    return std::make_unique<LxdExec>(lxd, id, spec, std::move(stopped));
+}
+
+}  // namespace svc::lxd

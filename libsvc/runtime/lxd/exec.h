@@ -1,0 +1,19 @@
+#pragma once
+// A command in an instance, over LXD's websockets.
+#include <memory>
+
+#include "libsvc/runtime/lxd/connection.h"
+#include "libsvc/runtime/runtime.h"
+
+namespace svc::lxd {
+
+// The body of a request for a command; with `streams` LXD waits for its websockets.
+Json exec_request(const ExecSpec& spec, bool streams);
+// `stopped` tells whether the instance has stopped or is being stopped. It is called on a thread of the
+// command.
+std::unique_ptr<ExecProcess> run_exec(Connection& lxd, std::string_view id, const ExecSpec& spec,
+                                      std::function<bool()> stopped);
+// The exit code of an ended command, by the record of its operation.
+int exit_code_of(const Json& operation);
+
+}  // namespace svc::lxd
