@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "libsvc/runtime/lxd/instance.h"
@@ -150,8 +151,8 @@ class LxdExec final : public ExecProcess {
     void pump_errors() {
         try {
             pump_out(*error_socket_, errors_.ours.get());
-        } catch (const Error&) {
-            lost_ = true;
+        } catch (const Error& e) {
+            log::debug("a command's errors are lost", {{"error", e.what()}});
         }
         ::shutdown(errors_.ours.get(), SHUT_WR);
     }
@@ -161,8 +162,8 @@ class LxdExec final : public ExecProcess {
         const int out = terminal_ ? input_.ours.get() : output_.ours.get();
         try {
             pump_out(terminal_ ? *input_socket_ : *output_socket_, out);
-        } catch (const Error&) {
-            lost_ = true;
+        } catch (const Error& e) {
+            log::debug("a command's output is lost", {{"error", e.what()}});
         }
         ::shutdown(out, SHUT_WR);
         if (error_reader_.joinable()) error_reader_.join();
@@ -197,7 +198,7 @@ class LxdExec final : public ExecProcess {
     Ends input_, output_, errors_;
     FileDescriptor ended_;
     int exit_code_ = 0;
-    std::atomic<bool> exec_failed_{false}, done_{false}, lost_{false}, writer_done_{false};
+    std::atomic<bool> exec_failed_{false}, done_{false}, writer_done_{false};
     std::jthread reader_, error_reader_, writer_;
 };
 
