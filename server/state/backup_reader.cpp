@@ -24,7 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t largest_head = 65536;
 constexpr std::size_t largest_manifest = std::size_t{1} << 30U;
-constexpr std::int64_t largest_id = 65534;
 // The disks of a backup may be zeros for the most part.
 constexpr ExpansionLimit no_limit{std::numeric_limits<std::uint64_t>::max(),
                                   std::numeric_limits<std::uint64_t>::max()};
@@ -55,8 +54,8 @@ bool has_mark(const ArchiveEntry& entry) {
 
 }  // namespace
 
-BackupReader::BackupReader(const fs::path& archive, const fs::path& target, std::uint32_t id_base)
-    : reader_(archive, ArchiveFormat::tar, no_limit), target_(target), id_base_(id_base) {}
+BackupReader::BackupReader(const fs::path& archive, const fs::path& target, lxc::GuestIds ids)
+    : reader_(archive, ArchiveFormat::tar, no_limit), target_(target), ids_(ids) {}
 
 Json BackupReader::unpack() {
     ArchiveEntry entry;
@@ -121,19 +120,19 @@ void BackupReader::take_plain(const ArchiveEntry& entry) {
 }
 
 FileAttributes BackupReader::attributes_of(const ArchiveEntry& entry) const {
-    if (entry.uid < 0 || entry.gid < 0 || entry.uid > largest_id || entry.gid > largest_id)
+    if (entry.uid < 0 || entry.gid < 0 || entry.uid >= ids_.count || entry.gid >= ids_.count)
         refuse(entry.path, "has an owner outside of any container");
     FileAttributes attributes;
     attributes.mode = entry.mode;
-    attributes.uid = id_base_ + static_cast<uid_t>(entry.uid);
-    attributes.gid = id_base_ + static_cast<gid_t>(entry.gid);
+    attributes.uid = ids_.base + static_cast<uid_t>(entry.uid);
+    attributes.gid = ids_.base + static_cast<gid_t>(entry.gid);
     attributes.modified = entry.modified;
     for (const auto& [name, value] : entry.attributes) {
         const bool wanted = name.starts_with("user.") || name == "trusted.overlay.opaque" ||
                             name == "trusted.overlay.redirect";
         if (wanted) attributes.extended.emplace_back(name, value);
         if (name != "security.capability") continue;
-        if (auto shifted = shift_capability(value, id_base_))
+        if (auto shifted = shift_capability(value, ids_.base))
             attributes.extended.emplace_back(name, *shifted);
     }
     return attributes;
@@ -143,7 +142,7 @@ void BackupReader::open_tree(const std::string& root) {
     const fs::path folder = target_ / root;
     make_directories(folder);
     tree_ = root;
-    writer_.emplace(folder, true, id_base_);
+    writer_.emplace(folder, true, ids_.base);
 }
 
 void BackupReader::take_in_tree(const ArchiveEntry& entry, const std::string& root) {

@@ -10,15 +10,16 @@
 #include "libsvc/base/json.h"
 #include "libsvc/formats/archive_reader.h"
 #include "libsvc/formats/tree_writer.h"
+#include "libsvc/runtime/lxc/disk/file_entry.h"
 
 namespace svc::server::state {
 
-// One thread. Below `target`: the paths of the archive, but with `id_base` added to the owners of layers and
-// disks. Throws invalid_argument for an archive that is damaged, incomplete or of another kind.
+// One thread. Below `target`: the paths of the archive, but with the owners of layers and disks shifted into
+// `ids`. Throws invalid_argument for an archive that is damaged, incomplete or of another kind.
 class BackupReader {
   public:
     BackupReader(const std::filesystem::path& archive, const std::filesystem::path& target,
-                 std::uint32_t id_base);
+                 lxc::GuestIds ids);
     Json unpack();  // the manifest; everything was verified and synced
 
   private:
@@ -35,7 +36,7 @@ class BackupReader {
 
     ArchiveReader reader_;
     const std::filesystem::path target_;
-    const std::uint32_t id_base_;
+    const lxc::GuestIds ids_;
     std::map<std::string, std::string> digests_;
     std::string tree_;  // "layers/<name>/rootfs", "disks/<id>"; "": none
     std::optional<TreeWriter> writer_;

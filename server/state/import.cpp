@@ -13,6 +13,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/presence.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/operations/records.h"
 #include "libsvc/runtime/lxc/layout.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
@@ -51,8 +52,8 @@ class Import {
         state_ = scratch_.path() / "state";
         make_directories(state_);
         const std::uint32_t base = id_base();
-        const Json manifest = BackupReader(file_, state_, base).unpack();
-        for (const Json& id : manifest.at("disks").as_array()) disks_.insert(id.as_string());
+        const Json manifest = BackupReader(file_, state_, {base, options_.id_count}).unpack();
+        for (const Json& id : manifest.at("disks").as_array()) take_disk(id.as_string());
         arrange_packages();
         if (manifest.at("runtime") == Json("lxc")) arrange_runtime(base);
         change_records();
@@ -64,6 +65,7 @@ class Import {
   private:
     fs::path parent() const;
     std::uint32_t id_base() const;
+    void take_disk(const std::string& id);
     void arrange_packages();
     void arrange_runtime(std::uint32_t base);
     void change_records();
@@ -95,6 +97,15 @@ std::uint32_t Import::id_base() const {
                : lxc::choose_id_base(text_of("/etc/subuid"), text_of("/etc/subgid"), options_.id_count);
 }
 
+// An id becomes the name of a folder: it must lead nowhere else.
+void Import::take_disk(const std::string& id) {
+    constexpr std::string_view clean = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const bool usable = !id.empty() && id.size() <= 64 && id.find_first_not_of(clean) == std::string::npos;
+    if (!usable || !fs::is_directory(fs::symlink_status(state_ / "disks" / id)))
+        throw Error(ErrorCode::invalid_argument, "backup: " + quoted(id) + " is no disk of it");
+    disks_.insert(id);
+}
+
 void Import::arrange_packages() {
     make_directories(state_ / "blobs");
     std::vector<fs::path> packages;
@@ -118,9 +129,9 @@ void Import::arrange_runtime(std::uint32_t base) {
         for (const auto& entry : fs::directory_iterator(layout.layers()))
             fs::permissions(entry.path(), static_cast<fs::perms>(0711));
     for (const std::string& id : disks_) {
-        make_directories(layout.container(id), 0711);
+        make_directories(layout.container(id), 0700);
         make_directories(layout.rootfs(id), 0711);
-        fs::permissions(layout.container(id), static_cast<fs::perms>(0711));
+        fs::permissions(layout.container(id), static_cast<fs::perms>(0700));
         fs::permissions(layout.rootfs(id), static_cast<fs::perms>(0711));
         fs::rename(state_ / "disks" / id, layout.upper(id));
     }

@@ -17,6 +17,7 @@
 #include "server/state/check.h"
 #include "server/state/export.h"
 #include "server/state/import.h"
+#include "server/state/salvage.h"
 #include "tests/support/application_package.h"
 #include "tests/support/daemon_process.h"
 #include "tests/support/error_code.h"
@@ -248,7 +249,7 @@ TEST_CASE("a tree comes back from a backup as the guest sees it, with the owners
     }
     const fs::path target = folder.path() / "target";
     make_directories(target);
-    BackupReader(folder.path() / "backup", target, 700000).unpack();
+    BackupReader(folder.path() / "backup", target, {700000, 65536}).unpack();
     const fs::path back = target / "layers/one/rootfs";
     struct stat info {};
     REQUIRE(::lstat((back / "setuid").c_str(), &info) == 0);
@@ -264,6 +265,52 @@ TEST_CASE("a tree comes back from a backup as the guest sees it, with the owners
     CHECK(read_file(back / "second") == "root");
     char opaque = 0;
     CHECK(::getxattr((back / "etc/deep").c_str(), "trusted.overlay.opaque", &opaque, 1) == 1);
+}
+
+TEST_CASE("a backup comes back with every owner that a container can have, and with no other") {
+    if (::geteuid() != 0) skip("needs root");
+    const TemporaryDirectory folder(fs::temp_directory_path(), "svc-tree-");
+    const std::uint32_t count = GENERATE(65536U, 131072U);
+    make_directories(folder.path() / "tree");
+    write_file_atomically(folder.path() / "tree/last", "");
+    REQUIRE(::chown((folder.path() / "tree/last").c_str(), 200000 + count - 1, 200000 + count - 1) == 0);
+    {
+        BackupWriter writer(folder.path() / "backup");
+        writer.add_text(backup_head, R"({"format":1,"runtime":"lxc"})");
+        writer.add_tree("disks/one", folder.path() / "tree", {200000, count});
+        writer.finish(Json::object({{"disks", Json::array({"one"})}}));
+    }
+    const auto unpack = [&](std::uint32_t known) {
+        const fs::path target = folder.path() / std::to_string(known);
+        make_directories(target);
+        BackupReader(folder.path() / "backup", target, {700000, known}).unpack();
+        return target / "disks/one/last";
+    };
+    struct stat info {};
+    REQUIRE(::lstat(unpack(count).c_str(), &info) == 0);
+    CHECK(info.st_uid == 700000 + count - 1);
+    CHECK(code_of([&] { unpack(count - 1); }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE_METHOD(BackupSetup, "a disk of a backup is closed to others, and leads nowhere else") {
+    const std::string id = GENERATE("one", "..", "../../precious", "/tmp", "absent", "");
+    write_database(outside.path() / "svc.db", {});
+    make_directories(outside.path() / "tree");
+    {
+        BackupWriter writer(file);
+        writer.add_text(backup_head, R"({"format":1,"runtime":"lxc"})");
+        writer.add_file("svc.db", outside.path() / "svc.db");
+        writer.add_tree("disks/one", outside.path() / "tree", {0, 65536});
+        writer.finish(Json::object({{"disks", Json::array({id})}}));
+    }
+    if (id != "one") {
+        CHECK(code_of([&] { restore(); }) == ErrorCode::invalid_argument);
+        return;
+    }
+    restore();
+    struct stat info {};
+    REQUIRE(::stat((copy / "lxc/containers/one").c_str(), &info) == 0);
+    CHECK((info.st_mode & 07777) == 0700);
 }
 
 }  // namespace svc::test
