@@ -88,13 +88,15 @@ Duration Middleware::delay_of(const Request& request) {
 Handler Middleware::delayed(const RequestPlan& plan, Duration delay) {
     ThreadPool& pool = plan.pool ? *plan.pool : parts_.workers;
     return [this, &pool, handler = plan.handler, delay](Request& request) {
+        const auto room = delay_budget_.take(request);
+        if (!room) throw Error(ErrorCode::exhausted, "server is too busy");
         std::string body = std::exchange(request.body, std::string());
         const auto kept = std::make_shared<Request>(request);
         kept->body = std::move(body);
         Response response;
-        response.later = [this, &pool, handler, delay, kept](const Responder& respond) {
-            timer_.after(delay, [handler, &pool, respond, kept] {
-                const auto run = [handler, respond, kept] {
+        response.later = [this, &pool, handler, delay, kept, room](const Responder& respond) {
+            timer_.after(delay, [handler, &pool, respond, kept, room] {
+                const auto run = [handler, respond, kept, room] {
                     Response answer = handler(*kept);
                     answer.later ? answer.later(respond) : respond(std::move(answer));
                 };

@@ -7,6 +7,7 @@
 #include "libsvc/base/timer.h"
 #include "libsvc/net/server/routed_service.h"
 #include "server/http/authenticate.h"
+#include "server/http/delay_budget.h"
 #include "server/http/http_metrics.h"
 #include "server/http/pacer.h"
 
@@ -50,6 +51,7 @@ class Middleware final : public RoutedService {
     MiddlewareParts parts_;
     HttpMetrics http_metrics_;
     Pacer pacer_;
+    DelayBudget delay_budget_;
     Timer timer_;
 };
 

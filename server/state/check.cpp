@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
 #include "libsvc/base/presence.h"
 #include "libsvc/base/strings.h"
 

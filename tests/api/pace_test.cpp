@@ -1,9 +1,12 @@
 // The pace of requests: who is delayed, for whose sake, and for how long.
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <future>
 #include <thread>
+#include <vector>
 
+#include "libsvc/base/error.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "server/http/event_stream.h"
 #include "server/http/middleware.h"
@@ -217,6 +220,44 @@ TEST_CASE("refusals and websockets are delayed too") {
         CHECK(paced.finish(std::move(opened)));
     }
     CHECK(paced.clock.steady_now() - begin >= 250ms);
+}
+
+TEST_CASE("requests that wait for their delay together take a bounded amount of memory") {
+    PacedServer paced;
+    const auto peer = std::make_shared<Peer>();
+    peer->transport = Transport::https;
+    peer->listener = std::string(tls_listener);
+    peer->address = "192.0.2.1";
+    std::vector<Response> waiting;
+    std::atomic<int> answered{0};
+    const auto send = [&] {
+        Request request;
+        request.peer = peer;
+        request.method = Method::get;
+        request.target = request.path = "/1.0";
+        request.body = std::string(64U << 10, 'x');
+        const RequestPlan plan = paced.middleware.plan(request);
+        waiting.push_back(plan.handler(request));
+        if (waiting.back().later) waiting.back().later([&](Response) { ++answered; });
+    };
+    const auto send_until_refused = [&] {
+        for (std::size_t i = 0; i < 2 * DelayBudget::most_bytes / (64U << 10); ++i) send();
+    };
+    CHECK_THROWS_WITH(send_until_refused(), "server is too busy");
+    CHECK(waiting.size() > DelayBudget::most_bytes / (64U << 10) / 2);
+    const int delayed = static_cast<int>(waiting.size() - rate);
+    waiting.clear();
+    paced.clock.advance(2s);
+    test::eventually("the delayed requests are answered", [&] { return answered == delayed; });
+    paced.clock.advance(2s);
+    test::eventually("their memory is free", [&] {
+        try {
+            send();
+        } catch (const Error&) {
+            return false;
+        }
+        return true;
+    });
 }
 
 TEST_CASE("a daemon delays guests and instances and answers them like others") {
