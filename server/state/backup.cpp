@@ -29,6 +29,13 @@ bool is_backed_up(std::string_view attribute) {
            attribute == "trusted.overlay.opaque" || attribute == "trusted.overlay.redirect";
 }
 
+// The manifest is JSON, which is UTF-8; names of files are bytes.
+std::string as_manifest_path(std::string_view path) {
+    std::string text;
+    for (const std::string& part : split(path, '/')) text += "/" + percent_encode(part);
+    return text.substr(1);
+}
+
 }  // namespace
 
 struct BackupWriter::Tree {
@@ -129,7 +136,8 @@ void BackupWriter::add_tree(const std::string& path, const std::filesystem::path
 
 void BackupWriter::add_below(Tree& tree, int folder, const std::string& path, unsigned depth) {
     if (depth > lxc::max_tree_depth || path.size() > lxc::max_tree_path)
-        throw Error(ErrorCode::internal, "folders are nested too deeply in " + quoted(path.substr(0, 200)));
+        throw Error(ErrorCode::unsupported,
+                    "folders are nested too deeply in " + quoted(path.substr(0, 200)));
     for (const std::string& name : lxc::sorted_names(folder))
         add_entry(tree, folder, name, path + "/" + name, depth);
 }
@@ -168,10 +176,14 @@ void BackupWriter::add_entry(Tree& tree, int folder, const std::string& name, co
 }
 
 void BackupWriter::finish(Json manifest) {
-    Json files = Json::object();
-    for (const auto& [path, digest] : digests_) files.set(path, digest);
-    manifest.set("files", std::move(files));
-    add_text(backup_manifest, manifest.dump());
+    JsonMembers files;
+    files.reserve(digests_.size());
+    for (const auto& [path, digest] : digests_) files.emplace_back(as_manifest_path(path), digest);
+    manifest.set("files", Json::object(std::move(files)));
+    const std::string text = manifest.dump();
+    if (text.size() > largest_manifest)
+        throw Error(ErrorCode::exhausted, "too many files for a backup; export without disks");
+    add_text(backup_manifest, text);
     archive_.finish();
     flush(1);
     if (::fsync(file_.get()) != 0 || std::rename(temporary_.c_str(), target_.c_str()) != 0)

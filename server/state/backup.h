@@ -17,6 +17,7 @@ namespace svc::server::state {
 inline constexpr int backup_format = 1;
 inline constexpr const char* backup_head = "backup.json";        // first: what the archive is
 inline constexpr const char* backup_manifest = "manifest.json";  // last: the digest of every file
+inline constexpr std::size_t largest_manifest = std::size_t{1} << 30U;  // bytes
 // The name of an extended attribute that marks what stands for a whiteout of an overlay. A guest cannot set
 // it.
 inline constexpr const char* whiteout_mark = "trusted.svc.whiteout";
@@ -34,7 +35,7 @@ class BackupWriter {
     // archive, to which more can be added.
     void add_file(const std::string& path, const std::filesystem::path& source);
     // Everything below `root`, with the owners of the guest: of a layer or a disk. Left out: devices,
-    // sockets.
+    // sockets. Throws unsupported for folders that are nested too deeply.
     void add_tree(const std::string& path, const std::filesystem::path& root, lxc::GuestIds ids);
     void finish(Json manifest);  // to which the digests are added
 

@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t largest_head = 65536;
-constexpr std::size_t largest_manifest = std::size_t{1} << 30U;
 // The disks of a backup may be zeros for the most part.
 constexpr ExpansionLimit no_limit{std::numeric_limits<std::uint64_t>::max(),
                                   std::numeric_limits<std::uint64_t>::max()};
@@ -200,7 +199,8 @@ void BackupReader::verify(const Json& manifest) const {
     if (files.size() != digests_.size())
         throw Error(ErrorCode::invalid_argument,
                     "the backup does not have the files that its manifest names");
-    for (const auto& [path, digest] : files) {
+    for (const auto& [encoded, digest] : files) {
+        const std::string path = percent_decode(encoded);
         const auto found = digests_.find(path);
         if (found == digests_.end()) refuse(path, "is missing");
         std::string now = found->second;

@@ -66,7 +66,7 @@ class Export {
     void add_packages(const Records& records);
     void add_layers(const Records& records);
     void add_logs();
-    bool add_disk(const std::string& id, std::uint64_t revision);
+    std::string add_disk(const std::string& id, std::uint64_t revision);
     std::uint64_t revision_now(const std::string& id) const;
     Json add_disks(const Records& records, const StoredValues& values);
     lxc::GuestIds ids() const { return {read_id_base(paths_).value_or(0), options_.id_count}; }
@@ -96,7 +96,15 @@ void Export::add_head() {
 
 void Export::add_database(const StoredValues& values) {
     const fs::path copy = scratch_.path() / "svc.db";
-    write_database(copy, values);
+    StoredValues sound = values;
+    std::erase_if(sound, [&](const auto& each) {
+        const bool oversized = each.second.value.size() > Batch::max_value_bytes;
+        if (oversized)
+            findings_.error("record " + each.first, "larger than any record; it is not in the backup",
+                            "run svcd recover");
+        return oversized;
+    });
+    write_database(copy, sound);
     backup_.add_file("svc.db", copy);
 }
 
@@ -167,16 +175,19 @@ std::uint64_t Export::revision_now(const std::string& id) const {
     return found == now.end() ? 0 : found->second.revision;
 }
 
-// False: it is not whole, because the instance, or a file of it, changed meanwhile.
-bool Export::add_disk(const std::string& id, std::uint64_t revision) {
+// Why it is not whole: the instance, or a file of it, changed meanwhile, or its guest has left what no
+// backup holds. "": it is whole.
+std::string Export::add_disk(const std::string& id, std::uint64_t revision) {
     const lxc::Layout layout{paths_.runtime("lxc")};
     try {
         backup_.add_tree("disks/" + id, layout.upper(id), ids());
+        if (revision_now(id) == revision) return "";
     } catch (const Error& e) {
-        if (e.code() == ErrorCode::conflict || revision_now(id) != revision) return false;
-        throw Error(e.code(), "disk of instance " + id + ": " + e.what());
+        if (e.code() == ErrorCode::unsupported) return e.what();
+        if (e.code() != ErrorCode::conflict && revision_now(id) == revision)
+            throw Error(e.code(), "disk of instance " + id + ": " + e.what());
     }
-    return revision_now(id) == revision;
+    return "it changed meanwhile";
 }
 
 // A disk is in the backup only if nothing has changed the instance while it was copied.
@@ -190,10 +201,11 @@ Json Export::add_disks(const Records& records, const StoredValues& values) {
             continue;
         }
         if (!is_there(layout.upper(id))) continue;
-        if (add_disk(id, values.find(key)->second.revision))
+        const std::string reason = add_disk(id, values.find(key)->second.revision);
+        if (reason.empty())
             whole.push_back(id);
         else
-            findings_.warning("instance " + id, "it changed meanwhile: its disk is not in the backup", "");
+            findings_.warning("instance " + id, reason + ": its disk is not in the backup", "");
     }
     return whole;
 }

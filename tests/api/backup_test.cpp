@@ -11,7 +11,9 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
+#include "libsvc/runtime/lxc/disk/folder.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
+#include "libsvc/store/sqlite/statement.h"
 #include "server/state/backup.h"
 #include "server/state/backup_reader.h"
 #include "server/state/check.h"
@@ -66,6 +68,15 @@ struct BackupSetup {
                api->get("/1.0/config").metadata().dump();
     }
 };
+
+// A path of so many folders is longer than what the kernel takes at once.
+void nest_folders(const fs::path& root, std::size_t count) {
+    FileDescriptor folder = open_file(root, O_RDONLY | O_DIRECTORY);
+    for (std::size_t i = 0; i < count; ++i) {
+        REQUIRE(::mkdirat(folder.get(), "d", 0755) == 0);
+        folder = FileDescriptor(::openat(folder.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    }
+}
 
 void corrupt(const fs::path& file, std::uintmax_t at) {
     const FileDescriptor opened = open_file(file, O_RDWR);
@@ -209,6 +220,29 @@ TEST_CASE_METHOD(BackupSetup, "a disk or a log that changes under a backup fails
     CHECK_NOTHROW(restore());
 }
 
+TEST_CASE_METHOD(BackupSetup,
+                 "a disk that cannot be copied, or a record that is too large, fails nothing else") {
+    std::vector<std::string> ids;
+    for (int i = 0; i < 2; ++i) {
+        ids.push_back(api->launch("base", "instances"));
+        api->succeed(
+            api->patch("/1.0/instances/" + ids.back(), Json::object({{"desired_status", "stopped"}})));
+        make_directories(paths.root() / "lxc" / "containers" / ids.back() / "upper");
+    }
+    nest_folders(paths.root() / "lxc" / "containers" / ids.front() / "upper", lxc::max_tree_depth + 2);
+    daemon.stop();
+    SqliteConnection(paths.database())
+        .execute("UPDATE entries SET value = zeroblob(2000000) WHERE key LIKE 'addons/%'");
+    const Findings found = export_state(paths, file, {"lxc", true});
+    INFO(found.to_lines());
+    CHECK_FALSE(found.clean());
+    CHECK(found.to_lines().find("folders are nested too deeply") != std::string::npos);
+    CHECK(found.to_lines().find("larger than any record") != std::string::npos);
+    restore();
+    CHECK_FALSE(fs::exists(copy / "lxc/containers" / ids.front()));
+    CHECK(fs::exists(copy / "lxc/containers" / ids.back()));
+}
+
 TEST_CASE_METHOD(BackupSetup, "the disk of an instance that ran when it became unreadable is not copied") {
     const std::string id = api->launch("base", "instances");
     daemon.stop();
@@ -234,8 +268,12 @@ TEST_CASE("a tree comes back from a backup as the guest sees it, with the owners
     write_file_atomically(tree / "etc/passwd", "root", 0644);
     write_file_atomically(tree / "setuid", "program", 0755);
     fs::create_symlink("/etc/passwd", tree / "link");
+    const std::string latin = "50%25 caf\xe9";  // no UTF-8
+    write_file_atomically(tree / latin, "coffee", 0644);
+    fs::create_symlink(latin, tree / "link to a name");
     fs::create_hard_link(tree / "etc/passwd", tree / "second");
-    for (const char* path : {"", "etc", "etc/deep", "etc/passwd", "setuid"})
+    for (const std::string& path : {std::string(), std::string("etc"), std::string("etc/deep"),
+                                    std::string("etc/passwd"), std::string("setuid"), latin})
         REQUIRE(::chown((tree / path).c_str(), 100000 + 7, 100000 + 8) == 0);
     REQUIRE(::chmod((tree / "setuid").c_str(), 04755) == 0);
     REQUIRE(::mknod((tree / "gone").c_str(), S_IFCHR, 0) == 0);
@@ -261,6 +299,8 @@ TEST_CASE("a tree comes back from a backup as the guest sees it, with the owners
     CHECK(info.st_rdev == 0);
     CHECK_FALSE(fs::exists(back / "null"));
     CHECK(fs::read_symlink(back / "link") == "/etc/passwd");
+    CHECK(fs::read_symlink(back / "link to a name") == latin);
+    CHECK(read_file(back / latin) == "coffee");
     CHECK(fs::equivalent(back / "etc/passwd", back / "second"));
     CHECK(read_file(back / "second") == "root");
     char opaque = 0;
