@@ -6,39 +6,11 @@ import unittest
 
 import lives
 import workload
-from disk import Disk
 from service import harness
 
 MEGABYTES = 400  # enough for svc.db.reserve
 CAUSE = "space"
 VICTIM = {"image_id": "a", "instance_type": "a2.3"}
-
-
-class OnDisk(lives.Simulated):
-    """Its state directory is on a disk of its own, the rest is elsewhere."""
-    keeps_events = False  # those of a full disk are in memory only
-
-    def __init__(self):
-        super().__init__()
-        self.disk = Disk(MEGABYTES, self.dir / "disk")
-        self.disk.mount("errors=remount-ro")
-
-    @property
-    def state(self):
-        return self.disk.mounted / "state"
-
-    def close(self):
-        self.kill()
-        self.disk.close()
-        super().close()
-
-
-def refusal(client, step):
-    """What the client is told when the step fails; None: it is done."""
-    try:
-        client.take(step)
-    except AssertionError as e:
-        return str(e)
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root: mounts")
@@ -50,7 +22,7 @@ class FullDisk(lives.SimulatedTest):
         self.go_through(lambda service: (service.kill(), service.start()))
 
     def go_through(self, between):
-        with OnDisk() as service:
+        with lives.OnDisk(MEGABYTES) as service:
             client = workload.Client(service, tolerant=True)
             service.start()
             for step in self.steps:
@@ -62,7 +34,7 @@ class FullDisk(lives.SimulatedTest):
         service = client.service
         victim = self.victim(client)
         service.disk.fill()
-        told = refusal(client, step)
+        told = workload.refusal(client, step)
         between(service)
         for url in victim:
             service.succeed(service.api("DELETE", url, {"force": True}))
@@ -71,7 +43,7 @@ class FullDisk(lives.SimulatedTest):
             return self.assertTrue(client.reached(step))
         self.assertIn(CAUSE, told)
         self.take_back(client)
-        self.assertIsNone(refusal(client, step))
+        self.assertIsNone(workload.refusal(client, step))
 
     def victim(self, client):
         """What is deleted while the disk is full."""

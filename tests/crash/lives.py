@@ -12,6 +12,7 @@ import unittest
 
 import check
 import workload
+from disk import Disk
 from service import Died, Service
 
 SETTINGS = {"simulated_start_delay": "10ms"}
@@ -33,6 +34,25 @@ class Simulated(Service):
 
     def __exit__(self, *_):
         self.close()
+
+
+class OnDisk(Simulated):
+    """Its state directory is on a disk of its own, the rest is elsewhere."""
+    keeps_events = False  # what the disk does not take is in memory only
+
+    def __init__(self, megabytes):
+        super().__init__()
+        self.disk = Disk(megabytes, self.dir / "disk")
+        self.disk.mount("errors=remount-ro")
+
+    @property
+    def state(self):
+        return self.disk.mounted / "state"
+
+    def close(self):
+        self.kill()
+        self.disk.close()
+        super().close()
 
 
 def steps():

@@ -191,3 +191,11 @@ def steps(certificate):
         Step("delete the addon", lambda c: c.service.api("DELETE", "/1.0/addons/one"), {"addon one": None}, False),
         Step("delete the image", lambda c: c.service.api("DELETE", "/1.0/images/a"), {"image a": None}, False),
     ]
+
+
+def refusal(client, step):
+    """What the client is told when the step fails; None: it is done."""
+    try:
+        client.take(step)
+    except AssertionError as e:
+        return str(e)

@@ -10,15 +10,22 @@ namespace svc {
 
 namespace {
 
+// SQLite keeps the cause of failed reads, not of failed commits.
+int cause_of_io_error(sqlite3* database) {
+    const int kept = database != nullptr ? sqlite3_system_errno(database) : 0;
+    return kept != 0 ? kept : errno;
+}
+
 Error sqlite_error(sqlite3* database, int result) {
     const int primary = result & 0xff;
-    const int cause = database != nullptr && primary == SQLITE_IOERR ? sqlite3_system_errno(database) : 0;
+    const int cause = primary == SQLITE_IOERR ? cause_of_io_error(database) : 0;
     if (primary == SQLITE_FULL || cause == ENOSPC || cause == EDQUOT)
         return {ErrorCode::exhausted, "the state database cannot grow: no space left on device"};
     if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
         return {ErrorCode::busy, "the state database is in use by another process"};
     const char* const file = database != nullptr ? sqlite3_db_filename(database, "main") : nullptr;
     const std::string name = file != nullptr ? std::filesystem::path(file).filename().string() : "";
+    if (cause != 0) return system_error("state database " + name, cause);
     const std::string reason = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(result);
     const bool damaged = primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
     return {ErrorCode::internal, "state database " + name + (damaged ? " is damaged: " : ": ") + reason};
@@ -97,6 +104,7 @@ SqliteStatement& SqliteStatement::bind(int index, std::uint64_t value) {
 }
 
 bool SqliteStatement::step() {
+    errno = 0;
     const int result = sqlite3_step(statement_.get());
     if (result == SQLITE_ROW) return true;
     if (result == SQLITE_DONE) return false;
