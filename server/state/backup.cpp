@@ -26,7 +26,7 @@ bool is_whiteout(const struct stat& info) {
 // What the overlay and the guest need.
 bool is_backed_up(std::string_view attribute) {
     return attribute.starts_with("user.") || attribute == "security.capability" ||
-           attribute == "trusted.overlay.opaque" || attribute == "trusted.overlay.redirect";
+           attribute == "trusted.overlay.opaque";
 }
 
 // The manifest is JSON, which is UTF-8; names of files are bytes.

@@ -127,9 +127,8 @@ FileAttributes BackupReader::attributes_of(const ArchiveEntry& entry) const {
     attributes.gid = ids_.base + static_cast<gid_t>(entry.gid);
     attributes.modified = entry.modified;
     for (const auto& [name, value] : entry.attributes) {
-        const bool wanted = name.starts_with("user.") || name == "trusted.overlay.opaque" ||
-                            name == "trusted.overlay.redirect";
-        if (wanted) attributes.extended.emplace_back(name, value);
+        if (name.starts_with("user.") || name == "trusted.overlay.opaque")
+            attributes.extended.emplace_back(name, value);
         if (name != "security.capability") continue;
         if (auto shifted = shift_capability(value, ids_.base))
             attributes.extended.emplace_back(name, *shifted);

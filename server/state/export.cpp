@@ -1,14 +1,17 @@
 #include "server/state/export.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 #include <vector>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
 #include "libsvc/base/presence.h"
 #include "libsvc/runtime/lxc/layout.h"
 #include "server/state/backup.h"
@@ -33,11 +36,30 @@ bool does_not_run(const Instance& instance) {
     return status == InstanceStatus::stopped || status == InstanceStatus::error;
 }
 
+constexpr std::string_view scratch_prefix = ".export-";
+
+// What an export that was killed has left holds packages on the disk. No other export runs while the result
+// is kept.
+FileDescriptor begin_alone(const fs::path& state) {
+    FileDescriptor lock = open_file(state, O_RDONLY | O_DIRECTORY);
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+        throw Error(ErrorCode::conflict, "another export of " + state.string() + " is at work");
+    std::vector<fs::path> leftovers;
+    for (const auto& entry : fs::directory_iterator(state))
+        if (entry.path().filename().native().starts_with(scratch_prefix)) leftovers.push_back(entry.path());
+    for (const fs::path& each : leftovers) remove_tree(each);
+    return lock;
+}
+
 // One thread.
 class Export {
   public:
     Export(const StatePaths& paths, const fs::path& file, const ExportOptions& options)
-        : paths_(paths), options_(options), scratch_(paths.root(), ".export-"), backup_(file) {}
+        : paths_(paths),
+          options_(options),
+          lock_(begin_alone(paths.root())),
+          scratch_(paths.root(), std::string(scratch_prefix)),
+          backup_(file) {}
 
     Findings run() {
         // Second names of all packages, before and after the records are read: none that a record of that
@@ -73,6 +95,7 @@ class Export {
 
     const StatePaths& paths_;
     const ExportOptions& options_;
+    FileDescriptor lock_;
     TemporaryDirectory scratch_;
     BackupWriter backup_;
     Findings findings_;

@@ -1,5 +1,6 @@
 // svcd export and svcd import: a backup under load, and the service that is made of it.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -179,6 +180,19 @@ TEST_CASE_METHOD(BackupSetup, "nothing is written over, neither by an export nor
     CHECK(fs::exists(copy / "svc.db"));
 }
 
+TEST_CASE_METHOD(BackupSetup, "what a killed export has left goes with the next one, and two do not meet") {
+    make_directories(paths.root() / ".export-killed");
+    write_file_atomically(paths.root() / ".export-killed/package", "data");
+    {
+        const FileDescriptor other = open_file(paths.root(), O_RDONLY | O_DIRECTORY);
+        REQUIRE(::flock(other.get(), LOCK_EX) == 0);
+        CHECK(code_of([&] { write(); }) == ErrorCode::conflict);
+        CHECK(fs::exists(paths.root() / ".export-killed/package"));
+    }
+    CHECK(write().clean());
+    CHECK_FALSE(fs::exists(paths.root() / ".export-killed"));
+}
+
 TEST_CASE_METHOD(BackupSetup, "export and import are programs") {
     const std::vector<std::string> from{"--state-dir", paths.root(), "--runtime", "simulated"};
     std::vector<std::string> arguments{"export", file};
@@ -279,6 +293,7 @@ TEST_CASE("a tree comes back from a backup as the guest sees it, with the owners
     REQUIRE(::mknod((tree / "gone").c_str(), S_IFCHR, 0) == 0);
     REQUIRE(::mknod((tree / "null").c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0);
     REQUIRE(::setxattr((tree / "etc/deep").c_str(), "trusted.overlay.opaque", "y", 1, 0) == 0);
+    REQUIRE(::setxattr((tree / "etc/deep").c_str(), "trusted.overlay.redirect", "/etc", 4, 0) == 0);
     {
         BackupWriter writer(folder.path() / "backup");
         writer.add_text(backup_head, R"({"format":1,"runtime":"lxc"})");
@@ -305,6 +320,7 @@ TEST_CASE("a tree comes back from a backup as the guest sees it, with the owners
     CHECK(read_file(back / "second") == "root");
     char opaque = 0;
     CHECK(::getxattr((back / "etc/deep").c_str(), "trusted.overlay.opaque", &opaque, 1) == 1);
+    CHECK(::getxattr((back / "etc/deep").c_str(), "trusted.overlay.redirect", nullptr, 0) < 0);
 }
 
 TEST_CASE("a backup comes back with every owner that a container can have, and with no other") {
