@@ -39,7 +39,6 @@ class Service(harness.Daemon):
 
     def command(self):
         command = super().command()
-        command[0] = self.program
         command[command.index("--listen") + 1] = "none"
         return command
 

@@ -65,13 +65,14 @@ class Reply:
 
 class Daemon:
     """One svcd with everything of its own. start() and kill() may alternate; close() checks that nothing is left."""
+    program = SVCD
 
     def __init__(self, runtime="lxc", parent=None, **settings):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="svc-test-", dir=parent or "/var/tmp"))
         os.chmod(self.dir, 0o711)
         self.bridge = f"svct{os.getpid() % 100000}x{random.randrange(1000)}"[:15]
         self.subnet = f"{free_net()}.1/24"
-        self.program, self.runtime, self.settings = SVCD, runtime, settings
+        self.runtime, self.settings = runtime, settings
         self.socket = self.dir / "unix.socket"
         self.process, self.addresses, self.before = None, [], mounts()
         self.files = None  # (soft, hard) limit of open files; None: ours
