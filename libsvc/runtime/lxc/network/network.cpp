@@ -130,7 +130,8 @@ void Network::change(Tables& tables, const std::string& commands) {
 // Our own replace() removes rules as well: the kernel's numbers tell whether these are still what it made.
 void Network::restore() {
     tables_.with([&](Tables& tables) {
-        if (tables.listing.empty() || tables.listing == listing()) return;
+        // An empty one was read after somebody had removed the rules again.
+        if (!tables.listing || (!tables.listing->empty() && tables.listing == listing())) return;
         log::warning("network rules were removed by another program and are made again",
                      {{"table", rules_.table}});
         replace(tables);
@@ -154,7 +155,7 @@ void Network::rebuild(std::map<std::string, ConnectedContainer> containers) {
 
 void Network::tear_down() {
     tables_.with([&](Tables& tables) {
-        tables.listing.clear();
+        tables.listing.reset();
         run(remove_table_text(rules_));
         tables.containers.clear();
     });

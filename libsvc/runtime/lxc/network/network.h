@@ -2,6 +2,7 @@
 // The containers' network on this machine: one bridge, and rules by libnftables.
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,7 +48,7 @@ class Network {
   private:
     struct Tables {  // locked while libnftables runs, which is not thread-safe
         std::map<std::string, ConnectedContainer> containers;
-        std::string listing;  // what the kernel tells of the tables, "" while there are none
+        std::optional<std::string> listing;  // what the kernel tells of the tables; absent: none are wanted
     };
     void run(const std::string& commands);
     std::string listing() const;
