@@ -43,7 +43,9 @@ constexpr std::string_view scratch_prefix = ".export-";
 FileDescriptor begin_alone(const fs::path& state) {
     FileDescriptor lock = open_file(state, O_RDONLY | O_DIRECTORY);
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
-        throw Error(ErrorCode::conflict, "another export of " + state.string() + " is at work");
+        throw errno != EWOULDBLOCK
+            ? system_error("cannot lock " + state.string(), errno)
+            : Error(ErrorCode::conflict, "another export of " + state.string() + " is at work");
     std::vector<fs::path> leftovers;
     for (const auto& entry : fs::directory_iterator(state))
         if (entry.path().filename().native().starts_with(scratch_prefix)) leftovers.push_back(entry.path());

@@ -7,6 +7,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/net/http/response.h"
 
 namespace svc::lxd {
 
@@ -36,21 +37,9 @@ constexpr std::array<Meaning, 8> meanings{{{"is busy running", ErrorCode::busy},
 ErrorCode code_of_refusal(int status, std::string_view text) {
     for (const Meaning& meaning : meanings)
         if (text.find(meaning.part) != std::string_view::npos) return meaning.code;
-    switch (status) {
-        case 401:
-        case 403:
-            return ErrorCode::forbidden;
-        case 404:
-            return ErrorCode::not_found;
-        case 409:
-            return ErrorCode::conflict;
-        case 412:
-            return ErrorCode::precondition_failed;
-        case 503:
-            return ErrorCode::unavailable;
-        default:
-            return ErrorCode::internal;
-    }
+    // What is asked of LXD is not the client's: a refusal of it is no fault of the client.
+    const ErrorCode code = error_code_of_status(status);
+    return code == ErrorCode::invalid_argument ? ErrorCode::internal : code;
 }
 
 // Clients may see the message.

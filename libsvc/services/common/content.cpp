@@ -33,6 +33,10 @@ void Content::keep(UploadedPackage package, const std::function<void()>& store) 
     try {
         store();
         failpoint("content.stored");
+    } catch (const Error& e) {
+        // Its record may still appear; else it goes with the garbage.
+        if (e.code() != ErrorCode::unavailable) remove_unused(references(), {package.info.digest}, {});
+        throw;
     } catch (...) {
         remove_unused(references(), {package.info.digest}, {});
         throw;

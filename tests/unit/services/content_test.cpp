@@ -54,6 +54,16 @@ TEST_CASE_METHOD(ContentFixture, "a package whose record is refused goes, unless
     CHECK(blobs.contains(digest));
 }
 
+TEST_CASE_METHOD(ContentFixture, "a package stays while it is not known whether its record was stored") {
+    auto uploaded = package();
+    const std::string digest = uploaded.info.digest;
+    const auto lose = [] { throw Error(ErrorCode::unavailable, "no answer"); };
+    CHECK(code_of([&] { content().keep(std::move(uploaded), lose); }) == ErrorCode::unavailable);
+    CHECK(blobs.contains(digest));
+    content().collect_garbage();
+    CHECK_FALSE(blobs.contains(digest));
+}
+
 TEST_CASE_METHOD(ContentFixture, "what is dropped goes when nobody refers to it any more") {
     const std::string digest = kept();
     wanted.layers.insert(layer("l"));
