@@ -9,14 +9,20 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
-#include "libsvc/blobs/dir_blob_store.h"
 #include "libsvc/management/management_service.h"
+#include "libsvc/services/nodes/local_node.h"
+#include "server/blob_choice.h"
+#include "server/cluster/api_addresses.h"
+#include "server/cluster_role.h"
 #include "server/http/listener_limits.h"
 #include "server/http/middleware.h"
 #include "server/metrics/cluster_metrics.h"
+#include "server/metrics/etcd_metrics.h"
 #include "server/metrics/hypervisor_metrics.h"
+#include "server/metrics/manager_metrics.h"
 #include "server/process/file_limit.h"
 #include "server/process/local_socket.h"
+#include "server/process/restart.h"
 #include "server/routes/api.h"
 #include "server/routes/routes.h"
 #include "server/routes/services.h"
@@ -46,9 +52,9 @@ ServerLimits server_limits(const Options& options) {
     return limits;
 }
 
-// Only the `lxc` runtime has a bridge.
-InstanceNetwork network_of_instances(const Options& options) {
-    if (options.runtime == "lxc") return {options.lxc.subnet, options.lxc.bridge};
+// The runtimes `lxc` and `lxd` have a bridge.
+InstanceNetwork network_of_instances(const Options& options, FromElsewhere elsewhere) {
+    if (options.runtime != "simulated") return {options.lxc.subnet, options.lxc.bridge, std::move(elsewhere)};
     return options.simulated.subnet.empty() ? InstanceNetwork()
                                             : InstanceNetwork(options.simulated.subnet, "");
 }
@@ -73,15 +79,16 @@ bool shares_ids(Runtime& runtime) {
 // In the order of construction; destruction goes backwards.
 class Daemon::Parts {
   public:
-    explicit Parts(Options given);
+    Parts(Options given, ClusterSeams given_cluster);
     ~Parts();
     Parts(const Parts&) = delete;
     Parts& operator=(const Parts&) = delete;
 
     void listen();
     void serve();
+    bool stop();
 
-    const Options options;
+    Options options;  // as given, but for this machine's part of the instances' network
     std::atomic<bool> lost{false};
     SystemClock clock;
     SystemIdSource ids{clock};
@@ -89,67 +96,123 @@ class Daemon::Parts {
     MetricsRegistry metrics;
     EventBus events;
     GuestReports reports;
-    std::unique_ptr<Store> store;
-    std::unique_ptr<BlobStore> blobs;
-    BuiltRuntime runtime;
+    std::unique_ptr<EtcdMetrics> etcd_metrics;  // null: the store is another one
+    ClusterSeams cluster;
+    std::unique_ptr<DirBlobStore> packages;  // of this machine
+    BuiltRuntime runtime;                    // of this machine; made with the role, which ends before it
+    std::unique_ptr<ClusterRole> role;       // null: this is the only manager
     ManagementService management;
     Authenticator authenticator;
     InstanceNetwork instance_network;
     HypervisorMetrics hypervisor_metrics;
     Services services;
     ClusterMetrics cluster_metrics;
+    ManagerMetrics manager_metrics;
     std::shared_ptr<TlsContext> tls;
+    Pacer pacer;
     ThreadPool workers;
     ThreadPool untrusted_workers;  // run the requests of clients that are not trusted
     Middleware middleware;
     HttpServer server;
     std::vector<std::string> addresses;
+    std::string manager_address;             // where other managers reach this one
     std::vector<std::string> api_addresses;  // those of TLS
     bool stopped = false;
 
   private:
     void end_process();
+    StoreListener store_listener();
+    ManagerMetricsParts metrics_of_manager();
+    ManagementOptions managed();
+    ServiceReach reach() const;
     Services routed_services();
     void make_tls();
     void listen_api();
     void listen_metrics();
+    void listen_managers();
+    void serve_alone();
+    void serve_among_others();
+    ManagementSeams seams();
+    std::unique_ptr<ClusterRole> make_role();
+    std::vector<Route> managers_routes();
+    void begin_anew();
+    GuestIsUp guest_is_up(ClusterRole* among_others);
+    InstanceQuestion instance_exists();
+    BlobStore& blobs();
+    std::function<void(const Request&, RequestPlan&)> detour();
     void disconnect_distrusted();
     ServerIdentity identity() const;
     ConnectionShares shares() const;
 };
 
-Daemon::Parts::Parts(Options given)
+Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
     : options(std::move(given)),
       state(options.state_dir),
       events(clock, {state.events()}),
-      store(open_store(options, state, clock, [this] { end_process(); })),
-      blobs(std::make_unique<DirBlobStore>(
-          DirBlobStoreOptions{state.blobs(), options.disk_reserve, options.max_upload})),
-      runtime(build_runtime(options, state, clock, reports, *store)),
-      management({*store, *blobs, *runtime.runtime, *runtime.layers, events, clock, ids, &reports},
-                 management_options(options, state)),
-      authenticator([this](const ClientCertificate& certificate) {
-          return management.certificates().trusts(certificate.der);
-      }),
-      instance_network(network_of_instances(options)),
+      etcd_metrics(options.store == "etcd" ? std::make_unique<EtcdMetrics>(metrics) : nullptr),
+      cluster(given_cluster.store ? std::move(given_cluster)
+                                  : open_store(options, state, clock, store_listener())),
+      packages(open_blobs(options, state)),
+      role(make_role()),
+      management(seams(), managed()),
+      authenticator(
+          [this](const ClientCertificate& certificate) {
+              return management.certificates().trusts(certificate.der);
+          },
+          [this] { return tls ? tls->fingerprint() : std::string(); }),
+      instance_network(network_of_instances(
+          options, [this](const Peer& peer) { return role && role->is_elsewhere(peer); })),
       hypervisor_metrics(*runtime.runtime, management.instances(), management.applications()),
       services(routed_services()),
       cluster_metrics(metrics, management.nodes(), management.instances(), management.applications(), events),
+      manager_metrics(metrics_of_manager()),
+      pacer(clock, options.max_requests_per_second, cluster.candidacy != nullptr),
       workers("request", options.workers, options.request_queue),
       untrusted_workers("untrusted", std::max<std::size_t>(options.workers / 2, 1), options.request_queue),
-      middleware(
-          {authenticator, management.tokens(), metrics, ids, clock, workers, host_name(), options.max_upload,
-           options.max_requests_per_second, known_to(management.instances()), &untrusted_workers},
-          api_routes(services), metrics_routes(services)),
-      server(middleware, workers, server_limits(options), options.io_threads) {
+      middleware({authenticator, management.tokens(), metrics, ids, clock, workers, pacer, host_name(),
+                  options.max_upload, instance_exists(), detour(), &untrusted_workers},
+                 api_routes(services), metrics_routes(services), managers_routes()),
+      server(role ? role->before(middleware) : middleware, workers, server_limits(options),
+             options.io_threads) {
+    if (cluster.counts) etcd_metrics->follow(cluster.counts);
     management.certificates().on_removed([this] { disconnect_distrusted(); });
 }
 
-// The next one, if it is started, is refused or continues, as etcd says.
+// The next one, if it is started, is refused or continues, as etcd says. One of several begins anew as a
+// follower: what it had in memory as the leader is worth nothing any more, and containers do not notice.
 void Daemon::Parts::end_process() {
+    if (!options.manager_listen.empty()) {
+        log::warning("another manager leads: this one begins anew");
+        process::restart_self();
+    }
     lost = true;
     log::error("another svcd has taken over the records in etcd: this one ends");
     ::kill(::getpid(), SIGTERM);
+}
+
+StoreListener Daemon::Parts::store_listener() {
+    return {[this] { end_process(); }, [this](Duration took) { etcd_metrics->answered(took); }};
+}
+
+ManagerMetricsParts Daemon::Parts::metrics_of_manager() {
+    ManagerMetricsParts parts{metrics, management.nodes(),
+                              options.node_name.empty() ? host_node_name() : options.node_name};
+    if (role) role->describe(parts);
+    return parts;
+}
+
+ManagementOptions Daemon::Parts::managed() {
+    ManagementOptions made = management_options(options, state);
+    made.service_reach = [this] { return reach(); };
+    return made;
+}
+
+// Instances have the socket of their machine; the other managers count when that does not answer.
+ServiceReach Daemon::Parts::reach() const {
+    ServiceReach reach;
+    if (tls) reach.fingerprint = tls->fingerprint();
+    if (role) reach.urls = role->api_of_managers();
+    return reach;
 }
 
 Services Daemon::Parts::routed_services() {
@@ -158,7 +221,7 @@ Services Daemon::Parts::routed_services() {
             hypervisor_metrics,
             events,
             management.engine(),
-            *blobs,
+            blobs(),
             management.config(),
             management.certificates(),
             management.addons(),
@@ -174,6 +237,67 @@ Services Daemon::Parts::routed_services() {
             management,
             [this] { return identity(); },
             instance_network};
+}
+
+ManagementSeams Daemon::Parts::seams() {
+    ManagementSeams all{*cluster.store,
+                        blobs(),
+                        role ? role->runtime() : *runtime.runtime,
+                        role ? role->layers() : *runtime.layers,
+                        events,
+                        clock,
+                        ids,
+                        &reports};
+    if (role) all.machine_cluster = role->machine_cluster();
+    return all;
+}
+
+// The LXD of this machine has left its cluster: what runs on the others is not this runtime's any more.
+void Daemon::Parts::begin_anew() {
+    if (role && role->machine_cluster() != nullptr) process::restart_self();
+}
+
+// The role settles what the runtime has to know of other machines.
+std::unique_ptr<ClusterRole> Daemon::Parts::make_role() {
+    if (!cluster.candidacy && joins_lxd(options))
+        throw Error(ErrorCode::invalid_argument,
+                    "lxd_cluster: join is for several managers: it needs store: etcd and manager_listen");
+    std::unique_ptr<ClusterRole> made;
+    if (cluster.candidacy)
+        made = std::make_unique<ClusterRole>(ClusterRoleParts{options, state, clock, *cluster.candidacy,
+                                                              *packages, reports, metrics,
+                                                              [this] { end_process(); }});
+    runtime = build_runtime(options, state, clock, guest_is_up(made.get()), *cluster.store,
+                            [this] { begin_anew(); });
+    if (made) made->run(runtime);
+    return made;
+}
+
+std::vector<Route> Daemon::Parts::managers_routes() {
+    if (!role) return {};
+    return role->serve(management, events, authenticator, pacer);
+}
+
+GuestIsUp Daemon::Parts::guest_is_up(ClusterRole* among_others) {
+    if (GuestIsUp elsewhere = among_others != nullptr ? among_others->guest_is_up() : GuestIsUp())
+        return elsewhere;
+    return [this](std::string_view id) { reports.running(id); };
+}
+
+// A follower may not know a new instance yet, whose agent reports already: the leader decides.
+InstanceQuestion Daemon::Parts::instance_exists() {
+    return [this, known = known_to(management.instances())](std::string_view id) {
+        return (role && !role->leads()) || known(id);
+    };
+}
+
+BlobStore& Daemon::Parts::blobs() {
+    return role ? role->packages() : *packages;
+}
+
+std::function<void(const Request&, RequestPlan&)> Daemon::Parts::detour() {
+    if (!role) return {};
+    return [this](const Request& request, RequestPlan& plan) { role->adapt(request, plan); };
 }
 
 // Connections whose certificate has lost its trust.
@@ -201,7 +325,7 @@ Daemon::Parts::~Parts() {
 }
 
 void Daemon::Parts::make_tls() {
-    if (options.listen.empty() && options.hypervisor_listen.empty()) return;
+    if (options.listen.empty() && options.hypervisor_listen.empty() && options.manager_listen.empty()) return;
     const Capacity capacity = runtime.runtime->capacity();
     std::vector<std::string> names{"127.0.0.1", "::1"};
     if (!capacity.address.empty()) names.push_back(capacity.address);
@@ -238,9 +362,21 @@ void Daemon::Parts::listen_metrics() {
         }));
 }
 
+void Daemon::Parts::listen_managers() {
+    const std::string address = with_context("manager_listen", [&] {
+        return server.listen_tcp(
+            std::string(managers_listener), options.manager_listen, tls,
+            manager_limits(shares(), [this](const Peer& peer) { return authenticator.is_manager(peer); }));
+    });
+    manager_address = options.manager_address.empty()
+                          ? address_for_others(address, runtime.runtime->capacity().address)
+                          : options.manager_address;
+    addresses.push_back("managers:" + address);
+}
+
 void Daemon::Parts::listen() {
-    make_tls();
     listen_api();
+    if (role) listen_managers();
     listen_metrics();
 }
 
@@ -248,6 +384,12 @@ void Daemon::Parts::serve() {
     log::set_listener([this](log::Level level, std::string_view message, const log::Fields& fields) {
         publish_log(events, level, message, fields);
     });
+    role ? serve_among_others() : serve_alone();
+}
+
+// Operations that are recovered may tell instances of the certificate.
+void Daemon::Parts::serve_alone() {
+    make_tls();
     management.recover();
     failpoint("server.recovered");
     listen();
@@ -256,7 +398,30 @@ void Daemon::Parts::serve() {
     management.start();
 }
 
-Daemon::Daemon(Options options) : parts_(std::make_unique<Parts>(std::move(options))) {
+void Daemon::Parts::serve_among_others() {
+    make_tls();
+    listen();
+    server.start();
+    role->start(
+        {manager_address, api_for_others(api_addresses, host_in(manager_address))},
+        [this] { management.recover(); }, [this] { management.start(); });
+}
+
+// The API stays up while operations end, so that clients see how they ended.
+bool Daemon::Parts::stop() {
+    if (stopped) return true;
+    stopped = true;
+    if (role) role->resign();
+    const bool idle = management.stop(options.shutdown_grace);
+    if (role) role->stop_machine();
+    server.stop(last_responses);
+    if (role) role->stop_front();
+    log::set_listener({});
+    return idle;
+}
+
+Daemon::Daemon(Options options, ClusterSeams cluster)
+    : parts_(std::make_unique<Parts>(std::move(options), std::move(cluster))) {
     try {
         parts_->serve();
     } catch (...) {
@@ -293,14 +458,8 @@ void Daemon::reload(log::Level level) {
     if (parts_->tls) parts_->tls->reload();
 }
 
-// The API stays up while operations end, so that clients see how they ended.
 bool Daemon::stop() {
-    if (parts_->stopped) return true;
-    parts_->stopped = true;
-    const bool idle = parts_->management.stop(parts_->options.shutdown_grace);
-    parts_->server.stop(last_responses);
-    log::set_listener({});
-    return idle;
+    return parts_->stop();
 }
 
 }  // namespace svc::server

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/cluster/candidacy.h"
 #include "server/options.h"
 
 namespace svc::server {
@@ -13,7 +14,8 @@ namespace svc::server {
 class Daemon {
   public:
     // Opens the state, recovers what an earlier process left, and serves.
-    explicit Daemon(Options options);
+    // `cluster`: given by tests; else the options say whether there is one.
+    explicit Daemon(Options options, ClusterSeams cluster = {});
     ~Daemon();  // stop()
     Daemon(const Daemon&) = delete;
     Daemon& operator=(const Daemon&) = delete;

@@ -7,6 +7,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/network/addresses.h"
 #include "server/process/setting_values.h"
 
 namespace svc::server {
@@ -67,6 +68,17 @@ std::uint64_t read_bandwidth(std::string_view key, const Json& value) {
         if (number && *number * unit.bits >= least_bandwidth) return *number * unit.bits;
     }
     throw_invalid(key, quoted(text) + " is neither none nor a rate like 100Mbit, from 64Kbit to 400Gbit");
+}
+
+std::string read_network(std::string_view key, const Json& value) {
+    std::string text = process::read_text(key, value);
+    const std::size_t slash = text.find('/');
+    const std::string_view bits = slash == std::string::npos ? "" : std::string_view(text).substr(slash + 1);
+    const auto prefix = static_cast<unsigned>(whole_number(bits, 30).value_or(0));
+    const std::uint32_t address = lxc::parse_ipv4(text.substr(0, slash)).value_or(~std::uint32_t{0});
+    if (prefix < 8 || (address & ~lxc::Subnet{0, prefix}.mask()) != 0)
+        throw_invalid(key, quoted(text) + " is not a network like 10.64.0.0/12");
+    return text;
 }
 
 bool read_yes_no(std::string_view key, const Json& value) {

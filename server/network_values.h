@@ -2,6 +2,7 @@
 // Values of the configuration about the network of instances. All throw invalid_argument as those in
 // process/setting_values.h do.
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace svc::server {
 std::vector<GuestPorts> read_guest_ports(std::string_view key, const Json& value);
 // Bits a second: "800Kbit", "100Mbit", "1Gbit" (powers of 1000); "none" gives 0.
 std::uint64_t read_bandwidth(std::string_view key, const Json& value);
-bool read_yes_no(std::string_view key, const Json& value);  // "yes", "no", true or false
+std::string read_network(std::string_view key, const Json& value);  // "10.64.0.0/12", a prefix from 8 to 30
+bool read_yes_no(std::string_view key, const Json& value);          // "yes", "no", true or false
 
 }  // namespace svc::server

@@ -4,6 +4,10 @@
 
 namespace svc::server {
 
+PeerOptions peer_options(const Options& options) {
+    return {options.lxc.peers, options.lxc.cluster_routes, options.first_port, options.last_port};
+}
+
 Invocation read_options(int argc, const char* const* argv, const std::filesystem::path& default_config) {
     Invocation invocation;
     Options& options = invocation.options;

@@ -13,6 +13,7 @@
 #include "libsvc/net/server/server.h"
 #include "libsvc/runtime/lxc/host/limits.h"
 #include "libsvc/runtime/lxc/options.h"
+#include "server/cluster/etcd_settings.h"
 #include "server/process/configuration.h"
 
 namespace svc::server {
@@ -21,6 +22,11 @@ namespace svc::server {
 struct LxcSettings {
     std::string bridge = "svcbr0";
     std::string subnet = "192.168.100.1/20";
+    bool subnet_given = false;
+    std::string cluster_subnet = "10.64.0.0/12";  // of all machines of a cluster; where no subnet was given
+    unsigned node_prefix = 22;                    // of the part of each
+    bool cluster_routes = true;
+    std::vector<PeerNetwork> peers = {};  // other machines, as known at the start. No flag
     std::uint32_t bridge_mtu = 1500;
     std::string address;         // "": of the default route's interface
     std::string public_address;  // "": same as `address`
@@ -40,11 +46,14 @@ struct LxcSettings {
     std::filesystem::path helper;      // "": beside the program
 };
 
-// Values of the store `etcd` alone.
-struct EtcdSettings {
-    std::vector<std::string> endpoints{"http://127.0.0.1:2379"};
-    std::filesystem::path authorities;       // "": the system's
-    std::filesystem::path certificate, key;  // "": none
+// Values of the `lxd` runtime alone; the network's and the agent are those of `lxc`.
+struct LxdSettings {
+    std::string url = "unix:///var/lib/lxd/unix.socket";
+    std::filesystem::path certificate, key, server_certificate;  // of https://
+    std::string pool;                                            // "": that of the profile `default`
+    bool join = false;  // the LXD of this machine becomes a member of that of the other managers
+    std::string pool_driver = "dir", pool_size, pool_source;  // of a pool that is made; "": as LXD chooses
+    bool joined = false;                                      // that was done. No setting
 };
 
 // Values of the `simulated` runtime alone.
@@ -54,7 +63,9 @@ struct SimulatedSettings {
     double fail_share = 0;
     std::uint32_t cpus = 64;
     std::uint64_t memory = std::uint64_t{1} << 40U;  // bytes
-    std::string subnet;  // as that of `lxc`: whose clients count as instances; "": nobody. No flag
+    std::uint32_t nodes = 0;  // machines "sim1", "sim2" ...; 0: one, with the name of this one
+    std::string part;         // of the network of a cluster; "": all of it. No flag
+    std::string subnet;       // as that of `lxc`: whose clients count as instances; "": nobody. No flag
 };
 
 struct Options {
@@ -70,11 +81,16 @@ struct Options {
     std::string runtime = "lxc";
     std::string store = "sqlite";
     EtcdSettings etcd;
+    std::filesystem::path blob_dir;  // packages of all managers; "": each has its own in its state directory
     log::Level log_level = log::Level::info;
     LxcSettings lxc;
+    LxdSettings lxd;
     SimulatedSettings simulated;
 
-    std::string node_name;  // "": the host name
+    std::string node_name;       // "": the host name. Also the name of this manager among several
+    std::string manager_listen;  // "": the only manager
+    Duration leader_patience = std::chrono::seconds(15);  // of requests while no manager leads. No flag
+    std::string manager_address;                          // where the others reach it; "": manager_listen
     std::uint16_t first_port = 10000, last_port = 11000;
     double cpu_allocation_rate = 4, memory_allocation_rate = 2;  // of this machine's node at its first start
     Duration boot_timeout = std::chrono::minutes(15);
@@ -102,6 +118,9 @@ struct Options {
     std::size_t event_queue_bytes = std::size_t{4} << 20U;
     std::size_t event_queue_messages = 10'000;
 };
+
+// What guests may reach of the other machines of a cluster.
+PeerOptions peer_options(const Options& options);
 
 using Invocation = process::Invocation<Options>;
 

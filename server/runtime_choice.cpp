@@ -2,7 +2,10 @@
 
 #include "libsvc/runtime/lxc/lxc_runtime.h"
 #include "libsvc/runtime/simulated/simulated_runtime.h"
+#include "libsvc/services/nodes/local_node.h"
 #include "server/holds_data.h"
+#include "server/lxd_choice.h"
+#include "server/process/patience.h"
 #include "server/programs.h"
 
 namespace svc::server {
@@ -12,23 +15,37 @@ namespace {
 constexpr std::uint64_t files_left_free =
     1024;  // more than the store and its neighbours need to delete things
 
+// With a network that knows other machines.
 template <class Concrete>
 BuiltRuntime built(std::unique_ptr<Concrete> runtime) {
     LayerStore& layers = runtime->layers();
-    return {std::move(runtime), &layers};
+    const auto set_peers = [network = &runtime->network()](const auto& peers) { network->set_peers(peers); };
+    return {std::move(runtime), &layers, set_peers};
+}
+
+// Managers of a cluster have machines of their own each.
+std::string name_of_simulated(const Options& options, std::uint32_t number) {
+    const std::string name = "sim" + std::to_string(number);
+    if (options.manager_listen.empty()) return name;
+    return (options.node_name.empty() ? host_node_name() : options.node_name) + "-" + name;
 }
 
 BuiltRuntime build_simulated(const Options& options, const StateDirectory& state, Clock& clock,
-                             GuestReports& reports) {
+                             GuestIsUp guest_is_up) {
     SimulatedOptions simulated;
     simulated.start_delay = options.simulated.start_delay;
     simulated.stop_delay = options.simulated.stop_delay;
     simulated.fail_start_share = options.simulated.fail_share;
     simulated.cpus = options.simulated.cpus;
     simulated.memory_bytes = options.simulated.memory;
+    for (std::uint32_t i = 1; i <= options.simulated.nodes; ++i)
+        simulated.nodes.push_back(name_of_simulated(options, i));
+    if (!options.simulated.part.empty()) simulated.subnet = options.simulated.part;
     simulated.state_dir = state.runtime("simulated");
-    simulated.report_running = [&reports](std::string_view id) { reports.running(id); };
-    return built(std::make_unique<SimulatedRuntime>(clock, std::move(simulated)));
+    simulated.report_running = std::move(guest_is_up);
+    auto runtime = std::make_unique<SimulatedRuntime>(clock, std::move(simulated));
+    LayerStore& layers = runtime->layers();
+    return {std::move(runtime), &layers};
 }
 
 std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirectory& state, const Clock& clock,
@@ -39,6 +56,7 @@ std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirecto
     lxc.bridge = options.lxc.bridge;
     lxc.subnet = options.lxc.subnet;
     lxc.bridge_mtu = options.lxc.bridge_mtu;
+    lxc.cluster = peer_options(options);
     lxc.agent = find_program("svc-agent", options.lxc.agent, "instance-agent", "agent");
     lxc.helper = find_program("svc-lxc", options.lxc.helper, "libsvc/runtime/lxc/helper", "lxc_helper");
     lxc.agent_socket_dir = state.agent_sockets();
@@ -60,22 +78,34 @@ std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirecto
     return std::make_unique<LxcRuntime>(std::move(lxc), clock);
 }
 
+template <class Concrete>
+void remove_all(Concrete& runtime) {
+    for (const ContainerInfo& container : runtime.list()) runtime.remove(container.id);
+    runtime.tear_down();
+}
+
 }  // namespace
 
 BuiltRuntime build_runtime(const Options& options, const StateDirectory& state, Clock& clock,
-                           GuestReports& reports, Store& store) {
-    if (options.runtime == "simulated") return build_simulated(options, state, clock, reports);
+                           GuestIsUp guest_is_up, Store& store, std::function<void()> on_left) {
+    if (options.runtime == "simulated") return build_simulated(options, state, clock, std::move(guest_is_up));
+    if (options.runtime == "lxd")
+        return built(process::when_it_answers("LXD", clock,
+                                              [&] { return build_lxd(options, state, clock, on_left); }));
     return built(
         build_lxc(options, state, clock, [&store](const std::string& id) { return holds_data(store, id); }));
 }
 
 void tear_down(const Options& options) {
     const StateDirectory state(options.state_dir);
-    if (options.runtime != "lxc") return;
     SystemClock clock;
-    const auto runtime = build_lxc(options, state, clock, nullptr);
-    for (const ContainerInfo& container : runtime->list()) runtime->remove(container.id);
-    runtime->tear_down();
+    if (options.runtime == "lxc") remove_all(*build_lxc(options, state, clock, nullptr));
+    if (options.runtime == "lxd") {
+        Options last = options;
+        // No disk is made any more, and an LXD that has left its cluster has no pool.
+        if (last.lxd.pool.empty()) last.lxd.pool = "none";
+        remove_all(*build_lxd(last, state, clock));
+    }
 }
 
 }  // namespace svc::server

@@ -24,14 +24,8 @@ std::size_t bulk_deletions_at_once(const Options& options) {
 }
 
 NodeServiceOptions node_options(const Options& options) {
-    NodeServiceOptions nodes{options.node_name,
-                             options.first_port,
-                             options.last_port,
-                             options.cpu_allocation_rate,
-                             options.memory_allocation_rate,
-                             {}};
-    if (options.runtime == "lxc") nodes.sysfs = "/sys";
-    return nodes;
+    return {options.node_name, options.first_port, options.last_port, options.cpu_allocation_rate,
+            options.memory_allocation_rate};
 }
 
 InstanceServiceOptions instance_options(const Options& options, const StateDirectory& state) {

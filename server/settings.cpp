@@ -46,24 +46,17 @@ void apply_buffered(Options& options, Key key, const Json& value) {
     options.limits.untrusted_bytes_each = bytes / 32;
 }
 
-// A list, or text with commas between.
-std::vector<std::string> read_endpoints(Key key, const Json& value) {
-    std::vector<std::string> endpoints;
-    if (value.is_array())
-        for (const Json& item : value.as_array()) endpoints.push_back(read_text(key, item));
-    else
-        endpoints = split(read_text(key, value), ',');
-    for (const std::string& endpoint : endpoints) {
-        if (!endpoint.starts_with("http://") && !endpoint.starts_with("https://"))
-            throw_invalid(key, quoted(endpoint) + " does not begin with http:// or https://");
-        try {
-            Target::parse(endpoint);
-        } catch (const Error& e) {
-            throw_invalid(key, e.what());
-        }
+// "unix:/path", "unix:///path" or "https://HOST:PORT", as Target::parse() takes it.
+std::string read_lxd(Key key, const Json& value) {
+    std::string url = read_text(key, value);
+    if (url.starts_with("unix:/") && !url.starts_with("unix://")) url.replace(0, 5, "unix://");
+    if (url.starts_with("http://")) throw_invalid(key, "must begin with unix: or https://");
+    try {
+        Target::parse(url);
+    } catch (const Error& e) {
+        throw_invalid(key, e.what());
     }
-    if (endpoints.empty()) throw_invalid(key, "must name an address");
-    return endpoints;
+    return url;
 }
 
 double read_swap_rate(Key key, const Json& value) {
@@ -87,26 +80,51 @@ constexpr std::array flag_settings{
             [](Options& o, Key k, const Json& v) { o.metrics_listen = read_address(k, v); }},
     Setting{"hypervisor_listen", "HOST:PORT", "TLS, /1.0/metrics: what instances use; none switches it off",
             [](Options& o, Key k, const Json& v) { o.hypervisor_listen = read_address(k, v); }},
-    Setting{"runtime", "NAME", "lxc: containers on this machine; simulated: none, for trials and scale tests",
+    Setting{"runtime", "NAME",
+            "lxc: containers on this machine; lxd: those of an LXD on it; simulated: none, for trials",
             [](Options& o, Key k, const Json& v) {
-                o.runtime = read_one_of(k, v, {"lxc", "simulated"});
+                o.runtime = read_one_of(k, v, {"lxc", "lxd", "simulated"});
             }},
+    Setting{"lxd", "URL", "with runtime lxd: unix:/PATH or https://HOST:8443, of the LXD on this machine",
+            [](Options& o, Key k, const Json& v) { o.lxd.url = read_lxd(k, v); }},
+    Setting{"lxd_cert", "FILE", "PEM: client certificate that LXD trusts, for https://",
+            [](Options& o, Key k, const Json& v) { o.lxd.certificate = read_path(k, v); }},
+    Setting{"lxd_key", "FILE", "PEM: its key",
+            [](Options& o, Key k, const Json& v) { o.lxd.key = read_path(k, v); }},
+    Setting{"lxd_server_cert", "FILE", "PEM: the certificate of LXD, server.crt or cluster.crt",
+            [](Options& o, Key k, const Json& v) { o.lxd.server_certificate = read_path(k, v); }},
     Setting{"store", "NAME", "sqlite: embedded; etcd: a cluster",
             [](Options& o, Key k, const Json& v) {
                 o.store = read_one_of(k, v, {"sqlite", "etcd"});
             }},
     Setting{"etcd_endpoints", "URL[,URL...]", "members of the cluster: http://HOST:PORT or https://HOST:PORT",
-            [](Options& o, Key k, const Json& v) { o.etcd.endpoints = read_endpoints(k, v); }},
+            [](Options& o, Key k, const Json& v) { o.etcd.endpoints = read_etcd_endpoints(k, v); }},
     Setting{"etcd_ca", "FILE", "PEM: who signs the certificates of etcd; default: the system's authorities",
             [](Options& o, Key k, const Json& v) { o.etcd.authorities = read_path(k, v); }},
     Setting{"etcd_cert", "FILE", "PEM: client certificate for etcd",
             [](Options& o, Key k, const Json& v) { o.etcd.certificate = read_path(k, v); }},
     Setting{"etcd_key", "FILE", "PEM: its key",
             [](Options& o, Key k, const Json& v) { o.etcd.key = read_path(k, v); }},
+    Setting{"manager_name", "NAME", "of this manager among several, and of its node; default: the host name",
+            [](Options& o, Key k, const Json& v) { o.node_name = read_node_name(k, v); }},
+    Setting{"manager_listen", "HOST:PORT",
+            "with etcd: several managers; TLS, where the others reach this one",
+            [](Options& o, Key k, const Json& v) { o.manager_listen = read_address(k, v); }},
+    Setting{"new_cluster", "yes|no",
+            "yes: use an etcd that is empty or of another cluster; what its records do not name is removed",
+            [](Options& o, Key k, const Json& v) { o.etcd.new_cluster = read_yes_no(k, v); }},
     Setting{"bridge", "NAME", "bridge of the instances' network, one per daemon",
             [](Options& o, Key k, const Json& v) { o.lxc.bridge = read_bridge(k, v); }},
     Setting{"subnet", "CIDR", "the bridge's address and the instances' network",
-            [](Options& o, Key k, const Json& v) { o.lxc.subnet = read_subnet(k, v); }},
+            [](Options& o, Key k, const Json& v) {
+                o.lxc.subnet = read_subnet(k, v);
+                o.lxc.subnet_given = true;
+            }},
+    Setting{"cluster_subnet", "CIDR",
+            "of the instances of all machines of a cluster; each takes a part, unless subnet is given",
+            [](Options& o, Key k, const Json& v) { o.lxc.cluster_subnet = read_network(k, v); }},
+    Setting{"cluster_routes", "yes|no", "no: routes to the instances of other machines are the operator's",
+            [](Options& o, Key k, const Json& v) { o.lxc.cluster_routes = read_yes_no(k, v); }},
     Setting{"guest_ports", "PORTS/PROTOCOL",
             "of this machine that every instance reaches, such as 3478/udp or 5000-5010/tcp; repeatable; "
             "none: no ports",
@@ -122,6 +140,10 @@ constexpr std::array flag_settings{
 };
 
 constexpr std::array lxc_settings{
+    Setting{"node_prefix", "", "size of the part of cluster_subnet that each machine takes",
+            [](Options& o, Key k, const Json& v) {
+                o.lxc.node_prefix = static_cast<unsigned>(read_count(k, v, 8, 30));
+            }},
     Setting{"lxc_helper", "", "the svc-lxc program that starts containers",
             [](Options& o, Key k, const Json& v) { o.lxc.helper = read_path(k, v); }},
     Setting{"bridge_mtu", "", "MTU of the bridge",
@@ -171,6 +193,23 @@ constexpr std::array lxc_settings{
         [](Options& o, Key k, const Json& v) { o.lxc.io.write_operations = read_count(k, v, 0, max_32); }},
 };
 
+constexpr std::array lxd_settings{
+    Setting{"lxd_pool", "", "LXD's storage pool for the disks; default: that of its profile `default`",
+            [](Options& o, Key k, const Json& v) { o.lxd.pool = read_text(k, v); }},
+    Setting{"lxd_cluster", "", "join: the LXD of this machine joins those of the other managers; none",
+            [](Options& o, Key k, const Json& v) {
+                o.lxd.join = read_one_of(k, v, {"join", "none"}) == "join";
+            }},
+    Setting{"lxd_pool_driver", "", "dir, btrfs or zfs: of the pool that is made where there is none",
+            [](Options& o, Key k, const Json& v) {
+                o.lxd.pool_driver = read_one_of(k, v, {"dir", "btrfs", "zfs"});
+            }},
+    Setting{"lxd_pool_size", "", "of this machine's part of that pool in a file, such as 30GiB",
+            [](Options& o, Key k, const Json& v) { o.lxd.pool_size = read_text(k, v); }},
+    Setting{"lxd_pool_source", "", "device or folder of this machine's part of that pool",
+            [](Options& o, Key k, const Json& v) { o.lxd.pool_source = read_text(k, v); }},
+};
+
 constexpr std::array simulated_settings{
     Setting{"simulated_start_delay", "", "how long a start takes",
             [](Options& o, Key k, const Json& v) { o.simulated.start_delay = read_duration(k, v); }},
@@ -178,15 +217,21 @@ constexpr std::array simulated_settings{
             [](Options& o, Key k, const Json& v) { o.simulated.stop_delay = read_duration(k, v); }},
     Setting{"simulated_fail_share", "", "share of starts that fail, 0 to 1",
             [](Options& o, Key k, const Json& v) { o.simulated.fail_share = read_share(k, v); }},
-    Setting{"simulated_cpus", "", "CPUs of the simulated machine",
+    Setting{"simulated_cpus", "", "CPUs of each simulated machine",
             [](Options& o, Key k, const Json& v) {
                 o.simulated.cpus = static_cast<std::uint32_t>(read_count(k, v, 1, 1'000'000));
             }},
-    Setting{"simulated_memory", "", "memory of the simulated machine",
+    Setting{"simulated_nodes", "", "how many simulated machines, sim1, sim2 ...; 0: one, named like this one",
+            [](Options& o, Key k, const Json& v) {
+                o.simulated.nodes = static_cast<std::uint32_t>(read_count(k, v, 0, 10'000));
+            }},
+    Setting{"simulated_memory", "", "memory of each simulated machine",
             [](Options& o, Key k, const Json& v) { o.simulated.memory = read_size(k, v); }},
 };
 
 constexpr std::array instance_settings{
+    Setting{"manager_address", "", "HOST:PORT that other managers connect to; default: manager_listen",
+            [](Options& o, Key k, const Json& v) { o.manager_address = read_address(k, v); }},
     Setting{"node_name", "", "name of this machine's node; default: the host name",
             [](Options& o, Key k, const Json& v) { o.node_name = read_node_name(k, v); }},
     Setting{"port_range", "", "node ports that services of instances get", apply_ports},
@@ -241,6 +286,8 @@ constexpr std::array server_settings{
             [](Options& o, Key k, const Json& v) { o.max_body = read_size(k, v); }},
     Setting{"max_upload", "", "bytes of an uploaded package",
             [](Options& o, Key k, const Json& v) { o.max_upload = read_size(k, v); }},
+    Setting{"blob_dir", "", "folder of packages that all managers share; default: a copy at two managers",
+            [](Options& o, Key k, const Json& v) { o.blob_dir = read_path(k, v); }},
     Setting{"disk_reserve", "", "bytes that uploads, unpacking and copies leave free",
             [](Options& o, Key k, const Json& v) { o.disk_reserve = read_size(k, v); }},
     Setting{"max_unpacked", "", "bytes that an image may unpack to",
@@ -297,8 +344,8 @@ constexpr auto joined(const std::array<Setting, Sizes>&... tables) {
     return all;
 }
 
-constexpr auto all_settings = joined(flag_settings, lxc_settings, simulated_settings, instance_settings,
-                                     work_settings, server_settings);
+constexpr auto all_settings = joined(flag_settings, lxc_settings, lxd_settings, simulated_settings,
+                                     instance_settings, work_settings, server_settings);
 
 }  // namespace
 

@@ -14,6 +14,8 @@
 #include "server/process/signals.h"
 #include "server/settings.h"
 #include "server/state/check.h"
+#include "server/state/etcd_import.h"
+#include "server/state/etcd_records.h"
 #include "server/state/export.h"
 #include "server/state/import.h"
 #include "server/state/recover.h"
@@ -36,7 +38,9 @@ struct Arguments {
 std::vector<process::Key> tool_keys(Options& options) {
     std::vector<process::Key> keys = process::bind(settings(), options);
     for (process::Key& key : keys)
-        if (key.name != "state_dir" && key.name != "runtime") key.value_name = "";
+        if (!key.name.starts_with("etcd_") && key.name != "store" && key.name != "state_dir" &&
+            key.name != "runtime")
+            key.value_name = "";
     return keys;
 }
 
@@ -48,9 +52,20 @@ void print(const Findings& findings, const std::string& format) {
     std::cout << std::flush;
 }
 
+bool are_in_etcd(const Options& options) {
+    return options.store == "etcd";
+}
+
+// Null: they are in svc.db.
+std::function<StoredValues()> records_of(const Options& options) {
+    if (!are_in_etcd(options)) return nullptr;
+    return [etcd = etcd_connection(options.etcd)] { return read_etcd(etcd); };
+}
+
 int check(const Arguments& arguments) {
+    const Options& options = arguments.options;
     const Findings findings =
-        check_state(StatePaths(arguments.options.state_dir), {arguments.options.runtime, !arguments.quick});
+        check_state(StatePaths(options.state_dir), {options.runtime, !arguments.quick, records_of(options)});
     print(findings, arguments.format);
     return findings.clean() ? EXIT_SUCCESS : process::failed;
 }
@@ -63,8 +78,9 @@ int recover(const Arguments& arguments) {
 
 int export_to_file(const Arguments& arguments) {
     const Options& options = arguments.options;
-    const Findings findings = export_state(StatePaths(options.state_dir), arguments.file,
-                                           {options.runtime, arguments.disks, options.lxc.id_count});
+    const Findings findings =
+        export_state(StatePaths(options.state_dir), arguments.file,
+                     {options.runtime, arguments.disks, options.lxc.id_count, records_of(options)});
     print(findings, arguments.format);
     return EXIT_SUCCESS;
 }
@@ -73,7 +89,10 @@ int import_from_file(const Arguments& arguments) {
     const Options& options = arguments.options;
     std::string node = !arguments.node_name.empty() ? arguments.node_name : options.node_name;
     if (node.empty()) node = host_node_name();
-    print(import_state(arguments.file, options.state_dir, {node, options.lxc.id_base, options.lxc.id_count}),
+    const ImportOptions import{node, options.lxc.id_base, options.lxc.id_count};
+    print(are_in_etcd(options)
+              ? import_to_cluster(arguments.file, options.state_dir, import, etcd_connection(options.etcd))
+              : import_state(arguments.file, options.state_dir, import),
           arguments.format);
     return EXIT_SUCCESS;
 }
@@ -127,7 +146,8 @@ std::optional<int> run_tool(int argc, const char* const* argv) {
         if (wrong != EXIT_SUCCESS || ended) return ended.value_or(wrong);
         log::set_level(log::Level::warning);
         const int status = process::exit_status_of("svcd", process::failed, [&] {
-            refuse_records_in_etcd(arguments.options);
+            if (tool.run == recover || !are_in_etcd(arguments.options))
+                refuse_records_in_etcd(arguments.options);
             return tool.run(arguments);
         });
         return std::min(status, process::failed);  // the command line was right

@@ -25,6 +25,13 @@ std::filesystem::path find_agent_sockets(const std::filesystem::path& root) {
     return {};
 }
 
+// A process that was killed while it made the socket has left it under another name.
+void remove_unpublished(const std::filesystem::path& socket) {
+    const std::string prefix = socket.filename().native() + ".";
+    for (const auto& entry : std::filesystem::directory_iterator(socket.parent_path()))
+        if (entry.path().filename().native().starts_with(prefix)) std::filesystem::remove(entry.path());
+}
+
 }  // namespace
 
 StateDirectory::StateDirectory(const std::filesystem::path& given) : StatePaths(given) {
@@ -51,6 +58,7 @@ void StateDirectory::settle_agent_sockets() {
     }
     process::make_folder(agent_sockets_, 0711);
     process::make_folder(known, 0700);
+    remove_unpublished(agent_socket());
 }
 
 void StateDirectory::publish_agent_socket() const {

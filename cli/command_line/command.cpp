@@ -43,12 +43,21 @@ std::vector<std::string> Arguments::comma_list(std::string_view name) const {
 }
 
 std::optional<std::int64_t> Arguments::integer(std::string_view name) const {
+    return parsed<std::int64_t>(name, "a whole number");
+}
+
+std::optional<double> Arguments::number(std::string_view name) const {
+    return parsed<double>(name, "a number");
+}
+
+template <class Number>
+std::optional<Number> Arguments::parsed(std::string_view name, std::string_view kind) const {
     const std::string value = text(name);
     if (value.empty() && !given(name)) return std::nullopt;
-    std::int64_t number = 0;
+    Number number{};
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size())
-        throw UsageError("--" + std::string(name) + ": " + quoted(value) + " is not a whole number");
+        throw UsageError("--" + std::string(name) + ": " + quoted(value) + " is not " + std::string(kind));
     return number;
 }
 

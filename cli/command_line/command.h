@@ -53,6 +53,7 @@ class Arguments {
         std::string_view name) const;  // "a,b" and repeated flags, empty parts dropped
     std::optional<std::int64_t> integer(
         std::string_view name) const;  // nothing: not given, and without an initial value
+    std::optional<double> number(std::string_view name) const;  // the same
 
   private:
     struct Value {
@@ -60,6 +61,8 @@ class Arguments {
         std::vector<std::string> given;
     };
     const Value& find(std::string_view name) const;
+    template <class Number>
+    std::optional<Number> parsed(std::string_view name, std::string_view kind) const;
     std::map<std::string, Value, std::less<>> values_;
 };
 

@@ -60,6 +60,7 @@ std::vector<Command> listed_commands() {
         node_add_command(),
         node_set_command(),
         node_remove_command(),
+        node_evacuate_command(),
         operation_list_command(),
         operation_show_command(),
         operation_cancel_command(),

@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/output/values.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/model/values/numbers.h"
 
 namespace svc::cli {
 namespace {
@@ -58,11 +59,11 @@ const ApplicationField& find_field(const std::string& name) {
 }
 
 Json application_number(const ApplicationField& field, const std::string& text) {
-    std::int64_t number = 0;
+    double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
-        throw UsageError(std::string(field.name) + ": expected a whole number");
-    return number;
+        throw UsageError(std::string(field.name) + ": expected a number");
+    return number_json(number);
 }
 
 Json application_value(const ApplicationField& field, const std::string& text) {

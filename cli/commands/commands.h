@@ -69,6 +69,7 @@ Command node_show_command();
 Command node_add_command();
 Command node_set_command();
 Command node_remove_command();
+Command node_evacuate_command();
 // operation.cpp
 Command operation_list_command();
 Command operation_show_command();

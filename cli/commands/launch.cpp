@@ -4,6 +4,7 @@
 #include "cli/commands/commands.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/model/values/numbers.h"
 #include "libsvc/model/values/size.h"
 
 namespace svc::cli {
@@ -76,7 +77,7 @@ Json config_of(const Arguments& arguments) {
 }
 
 void set_resources(Json& payload, const Arguments& arguments) {
-    if (const auto cpus = arguments.integer("cpus")) payload.set("cpu", *cpus);
+    if (const auto cpus = arguments.number("cpus")) payload.set("cpu", number_json(*cpus));
     if (arguments.given("memory")) payload.set("memory", size_of(arguments, "memory"));
     if (arguments.given("disk-size")) payload.set("disk_size", size_of(arguments, "disk-size"));
     if (const auto slots = arguments.integer("gpu-slots"); *slots != -1) payload.set("gpu_slots", *slots);

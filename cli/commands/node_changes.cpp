@@ -1,4 +1,4 @@
-// node add, set, remove.
+// node add, set, remove, evacuate.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -112,6 +112,16 @@ int remove_node(Context& context, const Arguments& arguments) {
     return 0;
 }
 
+int evacuate_node(Context& context, const Arguments& arguments) {
+    const std::string name = node_named(context.client(), arguments.text("name"));
+    const std::string mode = arguments.given("mode") ? arguments.text("mode") : "stop";
+    if (mode != "stop" && !arguments.is_set("yes"))
+        confirm_removal(context.console(), {"the instances on node " + quoted(name)});
+    Waiting waiting(context, arguments, false);
+    waiting.finish(context.client().evacuate_node(name, mode));
+    return 0;
+}
+
 }  // namespace
 
 Command node_add_command() {
@@ -152,6 +162,19 @@ Command node_remove_command() {
              {"yes", 'y', "", "do not ask"},
              timeout_flag()},
             remove_node};
+}
+
+Command node_evacuate_command() {
+    return {{"node", "evacuate"},
+            {},
+            "close a node for new instances, and empty it",
+            {{"name", "name of the node"}},
+            {{"mode", 0, "MODE",
+              "stop what runs; delete all; relaunch: launch all anew on other nodes, then delete", "stop"},
+             {"yes", 'y', "", "do not ask"},
+             timeout_flag()},
+            evacuate_node,
+            "'node set NAME unschedulable false' opens the node again."};
 }
 
 }  // namespace svc::cli

@@ -13,6 +13,7 @@
 #include "instance-agent/agent/lifecycle.h"
 #include "instance-agent/agent/logging/log_file.h"
 #include "instance-agent/agent/options.h"
+#include "instance-agent/agent/processes/command_relay.h"
 #include "instance-agent/agent/processes/keep_running.h"
 #include "libsvc/base/error.h"
 #include "libsvc/net/client/direct_call.h"
@@ -86,19 +87,18 @@ int run_pause() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    if (argc == 2 && std::string_view(argv[1]) == "pause") return run_pause();
-    if (argc > 1 && std::string_view(argv[1]) == "ctl") return agent::run_ctl({argv + 2, argv + argc});
-    if (argc > 1 && std::string_view(argv[1]) == "keep-running")
-        return agent::run_keep_running({argv + 2, argv + argc});
-    try {
-        const auto options = agent::parse_options(argc, argv);
-        return options ? run(*options) : 0;
-    } catch (const Error& e) {
-        std::fprintf(stderr, "svc-agent: %s\n", e.what());
-        return e.code() == ErrorCode::invalid_argument ? 2 : 1;
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "svc-agent: %s\n", e.what());
-        return 1;
-    }
+int main(int argc, char** argv) try {
+    const std::string_view command = argc > 1 ? argv[1] : "";
+    if (argc == 2 && command == "pause") return run_pause();
+    if (command == "ctl") return agent::run_ctl({argv + 2, argv + argc});
+    if (command == "keep-running") return agent::run_keep_running({argv + 2, argv + argc});
+    if (command == "relay") return agent::run_command_relay({argv + 2, argv + argc});
+    const auto options = agent::parse_options(argc, argv);
+    return options ? run(*options) : 0;
+} catch (const Error& e) {
+    std::fprintf(stderr, "svc-agent: %s\n", e.what());
+    return e.code() == ErrorCode::invalid_argument ? 2 : 1;
+} catch (const std::exception& e) {
+    std::fprintf(stderr, "svc-agent: %s\n", e.what());
+    return 1;
 }

@@ -35,7 +35,11 @@ GatewayAddress gateway_of(const JsonFields& streaming) {
     const auto name = streaming.string("server_name");
     const std::string fingerprint =
         name ? streaming.require_string("server_fingerprint") : streaming.string("fingerprint").value_or("");
-    return GatewayAddress::parse(streaming.require_string("control_url"), fingerprint, name.value_or(""));
+    auto gateway =
+        GatewayAddress::parse(streaming.require_string("control_url"), fingerprint, name.value_or(""));
+    for (const std::string& other : streaming.strings("other_gateways").value_or(std::vector<std::string>()))
+        gateway.add_other(other);
+    return gateway;
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #pragma once
-// The seam to storage of bytes under the SHA-256 of their content: uploaded packages. A blob is visible only
+// The seam to storage of bytes under the SHA-256 of their content: uploaded packages, logs of failed
+// instances. A blob is visible only
 // when it is complete, checked and synced.
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +28,13 @@ class BlobWriter {
     // digest and read the file at path().
     virtual BlobInfo finish() = 0;
     virtual const std::filesystem::path& path() const = 0;
+    // After finish(), where a store keeps several copies: sends the others. commit() then only looks whether
+    // they are there, so that a caller need not hold a lock for as long as a transfer takes.
+    virtual void send_copies() {}
     virtual void commit() = 0;  // after finish(): visible from here on; a blob that exists already is kept
+    // As commit(), for what is not worth an error or a pause: where a store keeps several copies, and cannot
+    // make another one at once, there is one until keep_copies() makes up for it.
+    virtual void commit_even_alone() { commit(); }
 };
 
 // Thread-safe.
@@ -40,6 +48,8 @@ class BlobStore {
     virtual bool contains(std::string_view digest) = 0;
     virtual void remove(std::string_view digest) = 0;  // absent is fine
     virtual std::vector<BlobInfo> list() = 0;
+    // Makes up for copies of these that were lost, where a store keeps several of each. Called now and then.
+    virtual void keep_copies(const std::set<std::string, std::less<>>& wanted) { static_cast<void>(wanted); }
 };
 
 }  // namespace svc

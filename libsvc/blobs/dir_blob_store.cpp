@@ -47,7 +47,7 @@ class DirBlobWriter final : public BlobWriter {
   public:
     explicit DirBlobWriter(DirBlobStoreOptions options)
         : options_(std::move(options)),
-          path_(options_.root / "incoming" / to_hex(random_bytes(16))),
+          path_(options_.root / options_.incoming / to_hex(random_bytes(16))),
           file_(open_file(path_, O_WRONLY | O_CREAT | O_EXCL)) {
         failpoint("blob.begun");
     }
@@ -126,7 +126,7 @@ void DirBlobWriter::commit() {
 }  // namespace
 
 DirBlobStore::DirBlobStore(DirBlobStoreOptions options) : options_(std::move(options)) {
-    const fs::path incoming = options_.root / "incoming";
+    const fs::path incoming = options_.root / options_.incoming;
     remove_tree(incoming);
     make_directories(incoming);
     sync_directory(options_.root);

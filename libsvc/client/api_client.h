@@ -107,6 +107,7 @@ class ApiClient {
     Json node(std::string_view name);
     Json create_node(const Json& request);  // specification: Worker nodes
     Json patch_node(std::string_view name, const Json& fields);
+    Json evacuate_node(std::string_view name, std::string_view mode);  // "stop", "delete", "relaunch"
     Json delete_node(std::string_view name, bool force, bool keep_in_cluster);
     JsonArray tasks();
 

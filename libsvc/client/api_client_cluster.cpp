@@ -69,6 +69,11 @@ Json ApiClient::patch_node(std::string_view name, const Json& fields) {
     return call(Method::patch, item("nodes", name), &fields);
 }
 
+Json ApiClient::evacuate_node(std::string_view name, std::string_view mode) {
+    const Json body = Json::object({{"mode", mode}});
+    return call(Method::post, item("nodes", name) + "/evacuate", &body);
+}
+
 Json ApiClient::delete_node(std::string_view name, bool force, bool keep_in_cluster) {
     const Json body = Json::object({{"force", force}, {"keep_in_cluster", keep_in_cluster}});
     return call(Method::delete_, item("nodes", name), &body);

@@ -1,14 +1,18 @@
 #include "libsvc/client/envelope.h"
 
 #include "libsvc/base/error.h"
+#include "libsvc/client/not_serving.h"
 #include "libsvc/net/http/response.h"
 
 namespace svc::client {
 
 namespace {
 
+constexpr int not_serving = 503;
+
 [[noreturn]] void throw_refusal(int status, std::string_view text) {
     const ErrorCode code = error_code_of_status(status);
+    if (status == not_serving) throw NotServing(std::string(text));
     // `unavailable` is kept for services that did not answer at all.
     throw Error(code == ErrorCode::unavailable ? ErrorCode::internal : code, std::string(text));
 }

@@ -30,7 +30,8 @@ void EventBus::State::deliver(const Event& event) {
     const std::size_t count = subscribers.size();
     for (std::size_t i = 0; i < count; ++i) {
         Subscriber& subscriber = *subscribers[i];
-        if (!subscriber.active || !subscriber.wants(event.type)) continue;
+        if (!subscriber.active || !subscriber.wants(event.type) || event.sequence <= subscriber.after)
+            continue;
         bool keep = false;
         try {
             keep = subscriber.receiver(event);
@@ -49,6 +50,11 @@ void EventBus::State::deliver_pending() {
         window.add(event);
         deliver(event);
     }
+}
+
+bool EventBus::State::is_ahead(std::uint64_t number) const {
+    const bool same_term = number >> EventBus::term_shift == window.last() >> EventBus::term_shift;
+    return following && same_term && number > window.last();
 }
 
 void EventBus::State::add(const std::shared_ptr<Subscriber>& subscriber) {

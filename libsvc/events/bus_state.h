@@ -25,6 +25,7 @@ struct EventBus::Subscriber {
     unsigned types = 0;
     EventReceiver receiver;
     bool active = true;
+    std::uint64_t after = 0;  // has these already
 };
 
 // All but the atomics is guarded by the order lock, which is held while receivers run. A receiver may call
@@ -69,6 +70,8 @@ struct EventBus::State {
     std::shared_ptr<const std::string> render_gap(std::uint64_t since, std::uint64_t first) const;
     void deliver(const Event& event);
     void deliver_pending();
+    // A client has that number from a manager that hears events sooner than this one.
+    bool is_ahead(std::uint64_t number) const;
     void add(const std::shared_ptr<Subscriber>& subscriber);
     void end(Subscriber& subscriber);
     Subscribers take_ended();
@@ -81,6 +84,7 @@ struct EventBus::State {
     bool any_ended = false;
     std::deque<Pending> pending;
     std::atomic<std::size_t> active{0};
+    std::atomic<bool> following{false};
 };
 
 }  // namespace svc

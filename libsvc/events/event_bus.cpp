@@ -20,6 +20,7 @@ EventBus::EventBus(const Clock& clock, EventWindowOptions window)
 EventBus::~EventBus() = default;
 
 void EventBus::publish(EventType type, const Json& metadata) {
+    if (state_->following) return;
     try {
         std::string text = metadata.dump();  // outside the lock
         std::string fault;
@@ -37,6 +38,30 @@ void EventBus::publish(EventType type, const Json& metadata) {
         // Out of memory, or metadata that is no JSON: this event is lost; its cause must not fail for that.
         return;
     }
+}
+
+void EventBus::follow() {
+    state_->following = true;
+}
+
+// A receiver publishes nothing while this manager follows, so none is under way on this thread.
+void EventBus::take(Event event) {
+    std::string fault;
+    {
+        const State::Turn turn(*state_);
+        if (!state_->following || event.sequence <= state_->window.newest()) return;
+        state_->window.add(event);
+        state_->deliver(event);
+        fault = state_->window.take_fault();
+    }
+    if (!fault.empty())
+        log::error("events are not kept for the next start while the disk takes no more", {{"error", fault}});
+}
+
+void EventBus::lead(std::uint64_t term) {
+    const State::Turn turn(*state_);
+    state_->window.raise(term << term_shift);
+    state_->following = false;
 }
 
 std::unique_ptr<EventBus::Handle> EventBus::subscribe(const std::set<EventType>& types,
@@ -57,6 +82,11 @@ std::unique_ptr<EventBus::Replay> EventBus::replay(const std::set<EventType>& ty
 std::uint64_t EventBus::last_sequence() const {
     const State::Turn turn(*state_);
     return state_->window.last();
+}
+
+std::uint64_t EventBus::newest_sequence() const {
+    const State::Turn turn(*state_);
+    return state_->window.newest();
 }
 
 std::size_t EventBus::subscribers() const {

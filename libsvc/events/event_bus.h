@@ -42,6 +42,15 @@ class EventBus {
     // Numbers, renders, keeps and delivers. Never throws. When the disk is full or fails, one log line says
     // so, and events are kept in memory alone until it can be written again.
     void publish(EventType type, const Json& metadata);
+    // For one of several managers, of which one numbers the events of all (docs/managers.md). From now on
+    // what is published here goes nowhere, and take() takes over the events of the manager that leads.
+    void follow();
+    // An event of the leader, with its number. Nothing happens when it is not newer than what is here, or
+    // this manager leads.
+    void take(Event event);
+    // This manager leads: numbers go on above those of all earlier terms.
+    void lead(std::uint64_t term);
+    static constexpr unsigned term_shift = 32;  // the first number of a term is (term << 32) + 1
     // Ends its subscription when destroyed.
     class Handle {
       public:
@@ -81,8 +90,9 @@ class EventBus {
     // After the event numbered `since`; 0: all there is.
     [[nodiscard]] std::unique_ptr<Replay> replay(const std::set<EventType>& types, EventReceiver receiver,
                                                  std::uint64_t since);
-    std::uint64_t last_sequence() const;  // 0: nothing has been published ever
-    std::size_t subscribers() const;      // number of live subscriptions
+    std::uint64_t last_sequence() const;    // 0: nothing has been published ever
+    std::uint64_t newest_sequence() const;  // of the events that are kept; 0: there are none
+    std::size_t subscribers() const;        // number of live subscriptions
 
   private:
     std::shared_ptr<State> state_;  // shared with handles, which may outlive the bus

@@ -5,6 +5,25 @@
 
 namespace svc {
 
+namespace {
+
+using Events = std::deque<Event>;
+
+// The leader that gave a number may have known less than its successor: what is in between was never an
+// event.
+bool begins_a_term(std::uint64_t number) {
+    return number >> EventBus::term_shift > 0 &&
+           (number & ((std::uint64_t{1} << EventBus::term_shift) - 1)) == 1;
+}
+
+// Nothing is missing between `position` and the event at `at`, all before which are older than `position`.
+bool continues(std::uint64_t position, const Events& events, Events::const_iterator at, std::uint64_t next) {
+    if (position + 1 == next) return true;
+    return begins_a_term(next) && at != events.begin();
+}
+
+}  // namespace
+
 EventBus::Replay::Replay(std::shared_ptr<State> state, std::shared_ptr<Subscriber> subscriber,
                          std::uint64_t since)
     : state_(std::move(state)), subscriber_(std::move(subscriber)), position_(since) {}
@@ -25,6 +44,7 @@ EventPage EventBus::Replay::next(std::size_t bytes) {
 }
 
 void EventBus::Replay::read(EventPage& page, std::size_t bytes) {
+    if (state_->is_ahead(position_)) return;
     const auto& events = state_->window.events();
     auto at =
         std::upper_bound(events.begin(), events.end(), position_,
@@ -32,8 +52,9 @@ void EventBus::Replay::read(EventPage& page, std::size_t bytes) {
     // A number that was never given: the client has it from a service whose state was lost.
     if (position_ > state_->window.last()) at = events.begin();
     const std::uint64_t next = at == events.end() ? state_->window.last() + 1 : at->sequence;
-    if (position_ + 1 != next) skip_to(page, next);
-    for (std::size_t size = 0; at != events.end() && at->sequence == position_ + 1; ++at) {
+    if (!continues(position_, events, at, next)) skip_to(page, next);
+    position_ = std::max(position_, next - 1);
+    for (std::size_t size = 0; at != events.end() && continues(position_, events, at, at->sequence); ++at) {
         const bool wanted = subscriber_->wants(at->type);
         if (wanted && !page.texts.empty() && size + at->text->size() > bytes) return;
         position_ = at->sequence;
@@ -50,6 +71,7 @@ void EventBus::Replay::skip_to(EventPage& page, std::uint64_t next) {
 
 void EventBus::Replay::go_live(EventPage& page) {
     page.live = true;
+    subscriber_->after = position_;
     handle_ = std::make_unique<Handle>(state_, subscriber_);
     state_->add(std::exchange(subscriber_, nullptr));
 }

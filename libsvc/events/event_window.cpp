@@ -1,5 +1,6 @@
 #include "libsvc/events/event_window.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "libsvc/events/event_log.h"
@@ -13,6 +14,10 @@ EventWindow::EventWindow(EventWindowOptions options) : options_(std::move(option
 }
 
 EventWindow::~EventWindow() = default;
+
+void EventWindow::raise(std::uint64_t last) {
+    last_ = std::max(last_, last);
+}
 
 void EventWindow::add(Event event) {
     last_ = event.sequence;

@@ -26,8 +26,10 @@ class EventWindow {
     explicit EventWindow(EventWindowOptions options);  // reads the directory; throws Error
     ~EventWindow();                                    // all is on disk then
     std::uint64_t last() const { return last_; }       // the newest number in use
+    std::uint64_t newest() const { return events_.empty() ? 0 : events_.back().sequence; }
+    void raise(std::uint64_t last);  // the next number is higher than `last`
     const std::deque<Event>& events() const { return events_; }
-    void add(Event event);     // the event's number is higher than last()
+    void add(Event event);     // the event's number is higher than newest()
     std::string take_fault();  // why the files cannot be written, once; else ""
 
   private:

@@ -2,6 +2,7 @@
 // All collections of records that the services keep in the store.
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/common/snapshot_records.h"
+#include "libsvc/services/trust/certificate_changes.h"
 
 namespace svc {
 
@@ -9,14 +10,18 @@ namespace svc {
 // writes each collection; everybody else reads it (libsvc/services/common/records.h).
 struct ClusterRecords {
     explicit ClusterRecords(Store& keeps) : store(keeps) {}
+    ClusterRecords(const ClusterRecords&) = delete;
+    ClusterRecords& operator=(const ClusterRecords&) = delete;
 
     Store& store;
     Images images{store};
     Instances instances{store};
     Nodes nodes{store};
+    RemovedNodes removed_nodes{store};
     Addons addons{store};
     Applications applications{store};
-    Certificates certificates{store};
+    CertificateChanges certificate_changes;
+    Certificates certificates{store, certificate_changes.observer()};
     JoinTokens join_tokens{store};
     ConfigRecords config{store};
     Snapshots snapshots{store};

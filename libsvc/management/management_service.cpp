@@ -28,28 +28,31 @@ std::string architecture_of(Runtime& runtime) {
 ManagementService::ManagementService(ManagementSeams seams, ManagementOptions options)
     : seams_(std::move(seams)),
       records_(seams_.store),
+      containers_(seams_.runtime, records_.instances, records_.nodes),
       content_(seams_.blobs, seams_.layers),
       engine_(seams_.store, seams_.events, seams_.clock, seams_.ids, options.engine),
       tokens_(options.token_secret, seams_.clock),
       config_(records_.config, records_.addons, engine_),
-      certificates_(records_.certificates, records_.join_tokens, config_, engine_, seams_.clock, seams_.ids),
-      nodes_({records_.nodes, seams_.runtime, config_, engine_, std::move(options.nodes)}),
+      certificates_(records_.certificates, records_.certificate_changes, records_.join_tokens, config_,
+                    engine_, seams_.clock, seams_.ids),
+      nodes_({seams_.store, records_.nodes, records_.removed_nodes, containers_, config_, engine_,
+              seams_.clock, std::move(options.nodes), seams_.machine_cluster}),
       addons_({records_.addons, records_.applications, records_.instances, records_.config, content_, engine_,
                seams_.clock}),
       images_({seams_.store, records_.images, records_.applications, content_, engine_, seams_.clock,
                seams_.ids, architecture_of(seams_.runtime)}),
       image_sync_({images_, config_, seams_.blobs, engine_, architecture_of(seams_.runtime),
                    seams_.open_image_server}),
-      instances_({records_.instances, records_.images, records_.applications, records_.addons,
-                  records_.snapshots, config_, content_, nodes_, seams_.runtime, engine_, seams_.events,
-                  tokens_, seams_.clock, seams_.ids, std::move(options.session_template),
-                  std::move(options.instances)}),
+      instances_({records_.instances, records_.nodes, records_.images, records_.applications, records_.addons,
+                  records_.snapshots, config_, content_, nodes_, containers_, engine_, seams_.events, tokens_,
+                  seams_.clock, seams_.ids, std::move(options.session_template),
+                  std::move(options.service_reach), std::move(options.instances)}),
       applications_({records_.applications, addons_, images_, instances_, config_, content_, engine_,
                      seams_.clock, seams_.ids, architecture_of(seams_.runtime), options.bootstrap_limit,
                      options.bootstraps_at_once}),
       registry_({applications_, certificates_, config_, seams_.blobs, engine_,
                  std::move(options.registry_keys), architecture_of(seams_.runtime), seams_.open_catalogue}),
-      exec_(records_.instances, seams_.runtime, engine_, seams_.clock, seams_.ids),
+      exec_(records_.instances, containers_, engine_, seams_.clock, seams_.ids),
       snapshots_({records_.snapshots, records_.instances, content_, engine_, seams_.events, seams_.clock,
                   seams_.ids}),
       bulk_(engine_, bulk_kinds(applications_, instances_), options.bulk_deletions_at_once),
@@ -69,13 +72,15 @@ ManagementService::ManagementService(ManagementSeams seams, ManagementOptions op
 ManagementService::~ManagementService() {
     stop(Duration(0));
     stop_followers(std::chrono::hours(1));
-    seams_.runtime.on_event({});
+    if (recovered_) seams_.runtime.on_event({});
     engine_.join();
 }
 
 void ManagementService::recover() {
-    instances_.publish_unpublished_events();
+    nodes_.recover();
+    instances_.recover();
     engine_.recover();
+    nodes_.listen();
     recovered_ = true;
     if (seams_.guest_reports != nullptr) seams_.guest_reports->open(instances_.reports());
 }
@@ -106,6 +111,7 @@ bool ManagementService::stop(Duration grace) {
     engine_.stop(grace);
     const bool idle = is_idle();
     periodic_.reset();
+    nodes_.stop();
     const bool followed = stop_followers(last_run);
     first_reconciliation_ = {};
     if (seams_.guest_reports != nullptr) seams_.guest_reports->close();

@@ -27,6 +27,7 @@
 #include "libsvc/services/images/image_sync.h"
 #include "libsvc/services/instances/instance_service.h"
 #include "libsvc/services/nodes/node_service.h"
+#include "libsvc/services/nodes/placed_containers.h"
 #include "libsvc/services/registry/registry_service.h"
 #include "libsvc/services/snapshots/snapshot_service.h"
 #include "libsvc/services/trust/agent_tokens.h"
@@ -49,6 +50,7 @@ struct ManagementSeams {
     GuestReports* guest_reports = nullptr;
     ImageServerFactory open_image_server = svc::open_image_server;  // by images.url of the configuration
     CatalogueFactory open_catalogue = svc::open_catalogue;          // by registry.url of the configuration
+    MachineCluster* machine_cluster = nullptr;  // what joins the machines below the runtime; null: nothing
 };
 
 struct ManagementOptions {
@@ -57,7 +59,10 @@ struct ManagementOptions {
     EngineOptions engine;
     NodeServiceOptions nodes;
     InstanceServiceOptions instances;
-    AgentSession session_template;  // how instances reach the service
+    AgentSession session_template;  // how instances reach the service by its socket
+    // How else they reach it, asked at each launch; empty: by load_balancer.url alone, whose certificate is
+    // checked against authorities.
+    std::function<ServiceReach()> service_reach = {};
     Duration bootstrap_limit = std::chrono::minutes(15);
     std::size_t bootstraps_at_once = 4;
     // Fewer than engine.workers, so that workers are left for other work.
@@ -71,8 +76,9 @@ struct ManagementOptions {
 // cannot be read.
 class ManagementService {
   public:
-    // Reads the records, builds and connects the services. Nothing runs by itself yet, but operations can be
-    // started.
+    // Reads the records, builds and connects the services. Writes nothing and asks the runtime for its
+    // architecture alone: until recover() the services answer questions from records, which follow the store,
+    // whoever changes it. Nothing may be changed through them before.
     ManagementService(ManagementSeams seams, ManagementOptions options);
     // stop(0), then waits until the followers' last runs and the work that goes on have ended. Whoever serves
     // requests from other threads ends those threads before.
@@ -80,8 +86,10 @@ class ManagementService {
     ManagementService(const ManagementService&) = delete;
     ManagementService& operator=(const ManagementService&) = delete;
 
-    // Continues or ends the operations that an earlier process left unfinished, then takes the guests'
-    // reports. Once, before requests are served.
+    // Becomes the leader: brings the nodes' records up to date, derives from the records what is reserved and
+    // held, continues or ends the operations that an earlier leader left unfinished, then takes the guests'
+    // reports. Once, when the records in memory are those of the store, and before requests that change
+    // anything are served.
     void recover();
     // recover() unless that was called; then starts what runs by itself: the first reconciliation, the
     // periodic jobs, the followers. Once.
@@ -127,6 +135,7 @@ class ManagementService {
     const ManagementSeams seams_;
     ReportsEnd reports_end_{seams_.guest_reports};
     ClusterRecords records_;
+    PlacedContainers containers_;
     Content content_;
     Engine engine_;
     AgentTokens tokens_;

@@ -19,6 +19,7 @@ UnreadableRecords::UnreadableRecords(ClusterRecords& records, Engine& engine, In
     add(records.images);
     add(records.instances);
     add(records.nodes);
+    add(records.removed_nodes);
     add(records.addons);
     add(records.applications);
     add(records.certificates);

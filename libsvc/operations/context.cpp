@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libsvc/operations/job.h"
+#include "libsvc/operations/records.h"
 
 namespace svc {
 
@@ -11,10 +12,10 @@ namespace {
 
 constexpr Duration progress_interval = std::chrono::seconds(1);  // between two events of one operation
 
-Json merged(Json metadata, const Json& more) {
-    if (!metadata.is_object() || !more.is_object()) return more;
-    for (const auto& [key, value] : more.as_object()) metadata.set(key, value);
-    return metadata;
+Json merged(Json before, const Json& more) {
+    if (!before.is_object() || !more.is_object()) return more;
+    for (const auto& [key, value] : more.as_object()) before.set(key, value);
+    return before;
 }
 
 }  // namespace
@@ -33,8 +34,9 @@ void OperationCompletion::fail(const Error& error) {
     job_->work.complete([error]() -> OperationResult { throw Error(error); });
 }
 
-OperationContext::OperationContext(EventBus& events, Clock& clock, std::shared_ptr<Job> job)
-    : events_(events), clock_(clock), job_(std::move(job)), record_(job_->record()) {}
+OperationContext::OperationContext(OperationRecords& records, EventBus& events, Clock& clock,
+                                   std::shared_ptr<Job> job)
+    : records_(records), events_(events), clock_(clock), job_(std::move(job)), record_(job_->record()) {}
 
 std::stop_token OperationContext::stop() const {
     return job_->work.stop_token();
@@ -59,6 +61,14 @@ void OperationContext::progress(const Json& metadata) {
     if (job_->last_progress_event && now - *job_->last_progress_event < progress_interval) return;
     job_->last_progress_event = now;
     events_.publish(EventType::operation, to_json(record));
+}
+
+void OperationContext::keep(const Json& arguments) {
+    std::lock_guard order(job_->order);
+    Operation record = *job_->record();
+    record.arguments = merged(std::move(record.arguments), arguments);
+    records_.save(record);
+    job_->set_record(std::make_shared<const Operation>(std::move(record)));
 }
 
 std::shared_ptr<OperationCompletion> OperationContext::detach(std::function<void()> on_stop) {

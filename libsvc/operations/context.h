@@ -11,6 +11,7 @@
 namespace svc {
 
 class Job;
+class OperationRecords;
 
 // Ends an operation whose run() returned after detach(). Thread-safe; the first call counts, later calls do
 // nothing. Both calls return at once: the final commit or the undo runs on a worker of the engine. The
@@ -32,7 +33,7 @@ class OperationCompletion {
 // What the work of one operation sees. For one thread: the one that called run().
 class OperationContext {
   public:
-    OperationContext(EventBus& events, Clock& clock, std::shared_ptr<Job> job);
+    OperationContext(OperationRecords& records, EventBus& events, Clock& clock, std::shared_ptr<Job> job);
 
     const Operation& operation() const { return *record_; }  // id, arguments, requestor as stored
     std::stop_token stop() const;   // requested by a cancel, or when the daemon stops
@@ -40,12 +41,16 @@ class OperationContext {
     bool resumed() const;           // an earlier process has begun this work
     // Merges into the metadata; publishes at most one event a second. Stored with the final record only.
     void progress(const Json& metadata);
+    // Merges into the stored arguments: what a later process has to know to go on with this work. Throws what
+    // the store throws.
+    void keep(const Json& arguments);
     // Lets run() return without ending the operation, so that waiting (for a guest to boot) holds no worker:
     // the return value of run() is ignored then. `on_stop` is called once, on any thread, when the operation
     // is cancelled or the daemon stops; the holder then usually calls fail() with `cancelled`.
     std::shared_ptr<OperationCompletion> detach(std::function<void()> on_stop);
 
   private:
+    OperationRecords& records_;
     EventBus& events_;
     Clock& clock_;
     std::shared_ptr<Job> job_;

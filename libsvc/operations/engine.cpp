@@ -155,6 +155,7 @@ OperationPtr Engine::wait(std::string_view id, std::optional<Duration> timeout) 
 
 void Engine::sweep() {
     store_unstored();
+    take_up_late();
     records_.remove_finished(options_.keep_finished, options_.keep_for);
 }
 
@@ -169,16 +170,33 @@ void Engine::store_unstored() {
     }
 }
 
+// A job is in the table before its record is stored, and until its end is: who is missing has none.
+void Engine::take_up_late() {
+    if (shutdown_.begun()) return;
+    std::vector<JobPtr> late;
+    for (const OperationPtr& record : records_.unfinished()) {
+        if (jobs_.find(record->id.str())) continue;
+        const OperationPtr now = records_.stored().find(record->id.str());
+        if (!now || is_final(now->status)) continue;  // it has ended since the list was made
+        if (JobPtr job = recover_one(*now, "it was accepted late: nobody was told of it"))
+            late.push_back(job);
+    }
+    for (const JobPtr& job : late)
+        if (claims_.ready(job->id)) runner_.dispatch(job);
+}
+
 void Engine::recover() {
     std::vector<JobPtr> recovered;
-    for (const OperationPtr& record : records_.unfinished()) recovered.push_back(recover_one(*record));
+    for (const OperationPtr& record : records_.unfinished())
+        if (JobPtr job = recover_one(*record, "service restarted")) recovered.push_back(std::move(job));
     // Only now, when all hold or await their claims again: what the work of one starts must not get ahead of
     // another.
     for (const JobPtr& job : recovered)
         if (claims_.ready(job->id)) runner_.dispatch(job);
 }
 
-JobPtr Engine::recover_one(const Operation& record) {
+// Null: somebody works on it.
+JobPtr Engine::recover_one(const Operation& record, const char* reason) {
     JobPtr job = jobs_.make(record);
     {
         std::lock_guard order(job->order);
@@ -187,11 +205,11 @@ JobPtr Engine::recover_one(const Operation& record) {
         if (record.status == OperationStatus::cancelling)
             job->cancel_requested = true;
         else if (!job->resumable())
-            job->interrupted.emplace(ErrorCode::internal, "service restarted");
+            job->interrupted.emplace(ErrorCode::internal, reason);
     }
     job->visible = true;
+    if (!jobs_.add(job)) return nullptr;
     queue_.enter_anyway();
-    jobs_.add(job);
     failpoint("engine.recovered_one");
     log::info("operation recovered", {{"operation", job->id}, {"kind", record.kind}});
     const auto ahead = claims_.enter(job->id, record.description, record.claims, Claims::IfHeld::queue);

@@ -63,7 +63,8 @@ void OperationRecords::finish(const Operation& record, const OperationResult& re
         } catch (const Error& e) {
             const bool moved = e.code() == ErrorCode::conflict && result.stage && ++conflicts < max_conflicts;
             const bool away = e.code() == ErrorCode::unavailable && ++refusals < max_refusals;
-            if (e.code() == ErrorCode::unavailable && has_ended(record)) return;  // only the answer was lost
+            const bool open = e.code() == ErrorCode::unavailable || e.code() == ErrorCode::conflict;
+            if (open && has_ended(record)) return;  // only the answer was lost, or it was stored late
             if (!moved && !away) throw;
             if (away) clock_.wait(give_up_, std::exchange(pause, pause * 4));
         }

@@ -85,7 +85,7 @@ void Runner::run(const JobPtr& job) {
     if (const auto step = job->work.take_last_step()) return finish(job, *step);  // of detached work
     if (!begin(job)) return;
     failpoint("engine.begun");
-    OperationContext context(parts_.events, parts_.clock, job);
+    OperationContext context(parts_.records, parts_.events, parts_.clock, job);
     bool failed = false;
     LastStep own = run_work(job, context, failed);
     if (const auto step = job->work.leave_run(std::move(own), failed)) finish(job, *step);

@@ -1,5 +1,6 @@
 #pragma once
-// The seam to what runs containers, with the implementations lxc (this machine), lxd (an LXD) and simulated. docs/runtime.md; tests/contract/runtime_contract.h is what every implementation must do.
+// The seam to what runs containers, with the implementations lxc (this machine), lxd (an LXD) and simulated.
+// docs/runtime.md; tests/contract/runtime_contract.h is what every implementation must do.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/runtime/machine_gpus.h"
 #include "libsvc/runtime/usage.h"
 
 namespace svc {
@@ -47,6 +49,7 @@ struct AllowedEndpoint {
 
 struct ContainerSpec {
     std::string id;                   // object id of the instance
+    std::string node;                 // where it runs; "": on the runtime's only node
     std::string name;                 // "svc-<id>", also the host name inside
     std::vector<std::string> layers;  // read-only layers by name, lowest first
     double cpus = 0;                  // 0: no limit
@@ -71,6 +74,7 @@ enum class ContainerState { created, running, stopped, unreadable };
 
 struct ContainerInfo {
     std::string id;
+    std::string node;  // "": the runtime has one
     ContainerState state = ContainerState::created;
     std::optional<Time> started_at;
     pid_t init_pid = 0;               // on this machine; 0 when not running
@@ -93,7 +97,19 @@ struct Capacity {
     std::uint32_t bridge_mtu = 1500;
     std::string storage_pool;
     bool disk_limit_enforced = false;
+    std::vector<MachineGpu> gpus;
     Json details;  // for the node's record: cgroup layout, kernel, missing features
+};
+
+// A machine on which a runtime runs containers.
+struct RuntimeNode {
+    std::string name;  // "": the runtime has one, whose name is not the runtime's business
+    Capacity capacity;
+    bool online = true;
+    std::string fault;       // why it is not online
+    bool failing = false;    // not online, though its manager answers: what runs its containers does not
+    bool evacuated = false;  // what runs its containers takes no new ones, until somebody restores it
+    bool managed = true;     // false: an operator has joined it to the others, not its manager
 };
 
 struct ExecSpec {
@@ -171,7 +187,12 @@ class Runtime {
     usage() = 0;  // of the running containers, ordered by id; waits for no other call
     virtual std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) = 0;
     virtual std::vector<LogFile> logs(std::string_view id) = 0;  // those that exist and are not empty
-    virtual Capacity capacity() = 0;
+    virtual Capacity capacity() = 0;                             // of this machine
+    // All machines. Where there are several, a specification names its node, a container stays on it, and one
+    // of a node that is not online is unreadable.
+    virtual std::vector<RuntimeNode> nodes() { return {{"", capacity(), true, ""}}; }
+    // Sets the one listener. It is called when a node came, went, or has changed, on a thread of the runtime.
+    virtual void on_nodes_changed(std::function<void()>) {}
     // Sets the one listener. It is called when a container ends that nobody has stopped or removed, on a
     // thread of the runtime.
     virtual void on_event(std::function<void(const RuntimeEvent&)> listener) = 0;
@@ -223,6 +244,14 @@ class LayerStore {
     // the owners of the guest, the same bytes each time. Constant memory, no temporary files. The layers
     // cannot be removed while the stream exists.
     virtual std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) = 0;
+    // A layer on its way to another machine, which makes the identical one of it. The bytes are for unpack()
+    // of the same kind of store only. The layer cannot be removed while the stream exists. Throws not_found,
+    // unsupported.
+    virtual std::unique_ptr<ArchiveStream> pack(std::string_view name);
+    // Does nothing, and reads nothing, where the layer exists. It appears when it is complete and synced.
+    // Throws invalid_argument for broken bytes, exhausted, cancelled, unsupported, and what the stream
+    // throws.
+    virtual void unpack(std::string_view name, ArchiveStream& packed, std::stop_token stop);
     virtual bool contains(std::string_view name) = 0;
     virtual std::uint64_t size(std::string_view name) = 0;  // bytes of its files
     virtual std::vector<std::string> list() = 0;

@@ -29,7 +29,7 @@ std::string rounded_up_count(double count) {
 }
 
 std::string refusal(const PlacementRequest& request, const NodeCapacity& node) {
-    if (!node.online) return "offline";
+    if (!node.online) return "not online";
     if (!node.schedulable) return "unschedulable";
     if (!request.architecture.empty() && request.architecture != node.architecture)
         return fmt::format("architecture is {}, not {}", node.architecture, request.architecture);

@@ -119,15 +119,15 @@ class Collection {
     [[noreturn]] void throw_absent(std::string_view id_or_name) const;
     void load(const Entry& entry);
     void set_aside(const Entry& entry, const char* reason);
-    void find_names_of_unreadable();
+    void learn_names() const;
     std::optional<Slot> slot(std::string_view id) const;
     Slot require_slot(std::string_view id) const;  // throws not_found
     bool name_is_taken(std::string_view id, const std::string& name) const;
     typename Slots::const_iterator named(std::string_view name) const;
     void drop_name(const T& record, const std::string& kept);
     Ptr committed(std::string_view id, T&& record) const;
-    void replace(std::string_view id, Ptr& record,
-                 Revision revision);  // `record` is what was there, afterwards
+    // `record` is what was there, afterwards. False: what is in memory is newer.
+    bool replace(std::string_view id, Ptr& record, Revision revision);
     void apply(const std::vector<WatchEvent>& events);
 
     Store& store_;
@@ -135,7 +135,9 @@ class Collection {
     mutable std::shared_mutex mutex_;
     Slots records_;
     std::map<std::string, std::string, std::less<>> ids_by_name_;
-    std::map<std::string, UnreadableRecord, std::less<>> unreadable_;  // by id
+    // By id. Their names are read from the store when they are asked for.
+    mutable std::map<std::string, UnreadableRecord, std::less<>> unreadable_;
+    mutable std::atomic<bool> names_to_learn_{false};
     std::atomic<std::uint64_t> changes_{0};
     std::unique_ptr<Subscription> watch_;  // last: ends before the maps go
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "libsvc/base/log.h"
+#include "libsvc/model/values/schema.h"
 #include "libsvc/store/collection.h"
 
 namespace svc {
@@ -15,12 +16,20 @@ namespace detail {
 constexpr int max_update_attempts =
     100;  // each needs another writer to have won; beyond that something is broken
 
+inline void check_schema(const Json& stored) {
+    const Json* const schema = stored.find("schema");
+    if (schema != nullptr && schema->is_integer() && schema->as_int() > records_schema)
+        throw Error(ErrorCode::unsupported, "it was written by a newer version of the service");
+}
+
 template <class T>
 std::shared_ptr<const T> decode_record(std::string_view key, std::string_view value) {
     return with_context("stored record '" + std::string(key) + "'", [&] {
         if (value.size() > Batch::max_value_bytes)
             throw Error(ErrorCode::internal, "it is larger than 1 MiB");
-        auto record = std::make_shared<const T>(RecordTraits<T>::from_store(Json::parse(value)));
+        const Json stored = Json::parse(value);
+        check_schema(stored);
+        auto record = std::make_shared<const T>(RecordTraits<T>::from_store(stored));
         if (RecordTraits<T>::id(*record) != key.substr(RecordTraits<T>::prefix.size()))
             throw Error(ErrorCode::internal, "it is of another object");
         return record;
@@ -41,7 +50,6 @@ Collection<T>::Collection(Store& store, Observer observer) : store_(store), obse
     std::unique_lock lock(mutex_);
     watch_ = store_.watch(std::string(Traits::prefix), [this](const auto& events) { apply(events); });
     store_.scan(Traits::prefix, [this](const Entry& entry) { load(entry); });
-    if (!unreadable_.empty()) find_names_of_unreadable();
 }
 
 template <class T>
@@ -64,15 +72,24 @@ void Collection<T>::set_aside(const Entry& entry, const char* reason) {
     log::error("stored record cannot be read and is left as it is", {{"key", entry.key}, {"error", reason}});
     std::string id = entry.key.substr(Traits::prefix.size());
     unreadable_.insert_or_assign(id, UnreadableRecord{entry.key, id, {}, reason, entry.revision});
+    names_to_learn_ = true;
 }
 
+// Not while changes are applied: a watch must not read the store.
 template <class T>
-void Collection<T>::find_names_of_unreadable() {
-    const std::string names = name_key("");
-    store_.scan(names, [&](const Entry& entry) {
-        const auto broken = unreadable_.find(entry.value);
-        if (broken != unreadable_.end()) broken->second.names.push_back(entry.key.substr(names.size()));
-    });
+void Collection<T>::learn_names() const {
+    if (!names_to_learn_.exchange(false)) return;
+    std::map<std::string, std::vector<std::string>> by_id;
+    try {
+        const std::string names = name_key("");
+        store_.scan(
+            names, [&](const Entry& entry) { by_id[entry.value].push_back(entry.key.substr(names.size())); });
+    } catch (...) {
+        names_to_learn_ = true;
+        throw;
+    }
+    std::unique_lock lock(mutex_);
+    for (auto& [id, broken] : unreadable_) broken.names = by_id[id];
 }
 
 template <class T>
@@ -119,6 +136,7 @@ void Collection<T>::throw_absent(std::string_view id_or_name) const {
 
 template <class T>
 std::vector<UnreadableRecord> Collection<T>::unreadable() const {
+    learn_names();
     std::vector<UnreadableRecord> all;
     std::shared_lock lock(mutex_);
     for (const auto& [id, broken] : unreadable_) all.push_back(broken);
@@ -127,6 +145,7 @@ std::vector<UnreadableRecord> Collection<T>::unreadable() const {
 
 template <class T>
 std::optional<UnreadableRecord> Collection<T>::find_unreadable(std::string_view id_or_name) const {
+    learn_names();
     std::shared_lock lock(mutex_);
     if (const auto found = unreadable_.find(id_or_name); found != unreadable_.end()) return found->second;
     for (const auto& [id, broken] : unreadable_)
@@ -358,45 +377,52 @@ typename Collection<T>::Ptr Collection<T>::committed(std::string_view id, T&& re
 
 template <class T>
 void Collection<T>::apply(const std::vector<WatchEvent>& events) {
-    std::vector<std::pair<const WatchEvent*, Ptr>> decoded;
-    for (const WatchEvent& event : events) {
-        try {
-            decoded.emplace_back(&event,
-                                 event.value ? detail::decode_record<T>(event.key, *event.value) : nullptr);
+    struct Change {
+        const WatchEvent* event;
+        Ptr record;
+        std::string fault;  // why it cannot be read
+    };
+    std::vector<Change> changes;
+    for (const WatchEvent& event : events) try {
+            changes.push_back(
+                {&event, event.value ? detail::decode_record<T>(event.key, *event.value) : nullptr, ""});
         } catch (const std::exception& e) {
-            // Another, newer writer's record: what is in memory stays, and a change of it ends in a conflict.
-            log::debug("changed record cannot be read", {{"key", event.key}, {"error", e.what()}});
+            changes.push_back({&event, nullptr, e.what()});
         }
-    }
     std::unique_lock lock(mutex_);
-    for (auto& [event, record] : decoded)  // leaves the previous one in `record`, to be freed after the lock
-        replace(std::string_view(event->key).substr(Traits::prefix.size()), record, event->revision);
+    for (auto& [event, record, fault] :
+         changes) {  // leaves the previous one in `record`, to be freed after the lock
+        const bool newest =
+            replace(std::string_view(event->key).substr(Traits::prefix.size()), record, event->revision);
+        if (newest && !fault.empty()) set_aside({event->key, "", event->revision}, fault.c_str());
+    }
     ++changes_;
     lock.unlock();
 }
 
 template <class T>
-void Collection<T>::replace(std::string_view id, Ptr& record, Revision revision) {
+bool Collection<T>::replace(std::string_view id, Ptr& record, Revision revision) {
     const auto found = records_.find(id);
-    if (found != records_.end() && found->revision > revision) return;  // loaded newer already
-    if (const auto broken = unreadable_.find(id);
-        broken != unreadable_.end() && broken->second.revision < revision)
-        unreadable_.erase(broken);
+    const auto broken = unreadable_.find(id);
+    if (found != records_.end() && found->revision > revision) return false;  // loaded newer already
+    if (broken != unreadable_.end() && broken->second.revision >= revision) return false;
+    if (broken != unreadable_.end()) unreadable_.erase(broken);
     if (observer_) observer_(found == records_.end() ? nullptr : found->record.get(), record.get());
     const std::string name = record ? Traits::name(*record) : std::string();
     if (found != records_.end()) drop_name(*found->record, name);
     if (!name.empty()) ids_by_name_.insert_or_assign(name, std::string(id));
     if (found == records_.end()) {
         if (record) records_.insert(Slot{std::move(record), revision});
-        return;
+        return true;
     }
     if (!record) {
         record = found->record;
         records_.erase(found);
-        return;
+        return true;
     }
     std::swap(found->record, record);
     found->revision = revision;
+    return true;
 }
 
 // Unless another record has taken it since.

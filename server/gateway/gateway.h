@@ -1,9 +1,9 @@
 #pragma once
-// svc-gateway: the stream gateway of libsvc/streaming behind HTTP and TLS. The one place of the gateway that
-// names a concrete store.
+// svc-gateway: the stream gateway of libsvc/streaming behind HTTP and TLS.
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -13,15 +13,16 @@
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/net/server/server.h"
 #include "libsvc/net/tls/tls.h"
-#include "libsvc/store/sqlite/sqlite_store.h"
 #include "libsvc/streaming/stream_gateway.h"
 #include "server/gateway/authenticate.h"
 #include "server/gateway/cors.h"
+#include "server/gateway/front.h"
 #include "server/gateway/http_metrics.h"
 #include "server/gateway/middleware.h"
 #include "server/gateway/options.h"
 #include "server/gateway/routes/routes.h"
 #include "server/gateway/state_directory.h"
+#include "server/gateway/store_choice.h"
 
 namespace svc::gateway {
 
@@ -48,10 +49,20 @@ class Gateway {
     void reload(log::Level level);                                   // and the certificate
     // No new work; what is under way is continued by the next start. Instances and their media go on.
     void stop();
+    bool leads() const { return !front_ || front_->leads(); }  // works for the sessions; thread-safe
 
   private:
     void serve();
     void listen();
+    void listen_api();
+    void listen_metrics();
+    void listen_gateways();
+    std::unique_ptr<Front> make_front();
+    std::function<void(const Request&, RequestPlan&)> detour();
+    PeerIdentity peer_identity() const;
+    std::vector<std::string> other_gateways() const;  // for instances
+    void lead();
+    void begin_anew();
     SessionServiceConfig session_config() const;
     bool instances_use_tls() const { return context_.instance_url.starts_with("https://"); }
 
@@ -61,7 +72,7 @@ class Gateway {
     SystemIdSource ids_{clock_};
     StateDirectory state_;
     MetricsRegistry metrics_;
-    SqliteStore store_;
+    server::ClusterSeams cluster_;  // without a candidacy: the only gateway
     std::shared_ptr<TlsContext> tls_;
     StreamGateway services_;
     ThreadPool workers_;
@@ -69,11 +80,14 @@ class Gateway {
     BasicCredentials credentials_;
     Cors cors_;
     HttpMetrics http_metrics_;
+    std::unique_ptr<Front> front_;  // of one gateway among several
     std::atomic<Phase> phase_ = Phase::starting;
     RouteContext context_{authenticator_, services_.accounts(), services_.regions(), options_.public_url};
     Middleware middleware_;
     HttpServer server_;
     std::vector<std::string> addresses_;
+    std::string gateway_address_;  // where the other gateways reach this one
+    std::stop_source stopping_;
 };
 
 }  // namespace svc::gateway

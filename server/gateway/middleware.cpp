@@ -2,6 +2,7 @@
 
 #include "libsvc/base/error.h"
 #include "server/gateway/response.h"
+#include "server/http/authenticate.h"
 
 namespace svc::gateway {
 
@@ -17,7 +18,9 @@ struct NotServing : Error {
 }  // namespace
 
 Middleware::Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> metrics)
-    : RoutedService({{"", std::move(api)}, {std::string(metrics_listener), std::move(metrics)}}),
+    : RoutedService({{"", std::move(api)},
+                     {std::string(metrics_listener), std::move(metrics)},
+                     {std::string(server::managers_listener), {}}}),
       parts_(parts),
       preflight_{Method::options,        "",          Access::everyone,
                  Dispatch::on_io_thread, "preflight", [](Request&) { return Cors::preflight(); }} {
@@ -38,6 +41,12 @@ void Middleware::check(const Request& request) {
     const Phase phase = parts_.phase;
     if (phase != Phase::serving && request.peer->listener != metrics_listener) throw NotServing(phase);
     parts_.authenticator.check(request.route->access, request);
+}
+
+void Middleware::adapt(const Request& request, RequestPlan& plan) {
+    const std::string& listener = request.peer->listener;
+    const bool is_api = listener == api_listener || listener == local_listener;
+    if (parts_.detour && is_api && !plan.refusal) parts_.detour(request, plan);
 }
 
 Response Middleware::reply_to(const std::exception& error) {

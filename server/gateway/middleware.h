@@ -1,6 +1,8 @@
 #pragma once
-// svc-gateway's HTTP service: the API and the page, and on a listener of their own the metrics.
+// svc-gateway's HTTP service: the API and the page, on a listener of their own the metrics, and one for other
+// gateways, which has only what they pass on (server/cluster/forwarded_requests.h).
 #include <atomic>
+#include <functional>
 
 #include "libsvc/base/id.h"
 #include "libsvc/net/server/routed_service.h"
@@ -18,6 +20,9 @@ struct MiddlewareParts {
     HttpMetrics& metrics;
     IdSource& ids;
     const std::atomic<Phase>& phase;
+    // Changes the plan of a request that another gateway has to serve; must read memory only. Empty: there is
+    // none.
+    std::function<void(const Request&, RequestPlan&)> detour = {};
 };
 
 // Thread-safe. What `parts` refers to outlives it.
@@ -30,6 +35,7 @@ class Middleware final : public RoutedService {
     const Route* unlisted_route(const Request& request, bool path_known) override;
     void begin(const Request& request) override;
     void check(const Request& request) override;
+    void adapt(const Request& request, RequestPlan& plan) override;
     Response reply_to(const std::exception& error) override;
     void decorate(const Request& request, Response& response) override;
     void end(const Request& request, const ServedRequest& served) override;

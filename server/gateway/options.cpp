@@ -16,6 +16,8 @@ Invocation read_options(int argc, const char* const* argv, const std::filesystem
     if (const auto status = process::read_configuration(line, argc, argv)) return {{}, true, *status};
     if (options.tls_certificate.empty() != options.tls_key.empty())
         throw Error(ErrorCode::invalid_argument, "tls_certificate and tls_key go together");
+    if ((options.store == "etcd") == options.gateway_listen.empty())
+        throw Error(ErrorCode::invalid_argument, "store: etcd and gateway_listen go together");
     return invocation;
 }
 

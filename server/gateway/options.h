@@ -7,6 +7,7 @@
 
 #include "libsvc/base/log.h"
 #include "libsvc/streaming/sessions/session_service.h"
+#include "server/cluster/etcd_settings.h"
 #include "server/process/configuration.h"
 
 namespace svc::gateway {
@@ -15,8 +16,14 @@ struct Options {
     std::filesystem::path state_dir = "/var/lib/svc-gateway";
     std::filesystem::path socket = "/run/svc-gateway/unix.socket";  // 0600: everything, accounts included
     std::string listen = "[::]:4000";                               // TLS 1.3
-    std::string metrics_listen = "127.0.0.1:9105";                  // TLS; "none": off
-    std::string metrics_user, metrics_password;                     // both needed for metrics to be served
+    std::string store = "sqlite";                                   // or "etcd"
+    server::EtcdSettings etcd;
+    // Of one gateway among several, on etcd: where it listens for the others, TLS; where they reach it ("":
+    // as it listens); its name ("": the host name).
+    std::string gateway_listen, gateway_address, gateway_name;
+    Duration leader_patience = std::chrono::seconds(15);  // of requests while no gateway leads. No flag
+    std::string metrics_listen = "127.0.0.1:9105";        // TLS; "none": off
+    std::string metrics_user, metrics_password;           // both needed for metrics to be served
     std::string public_url;    // "https://gw.example:4000", of clients; "": as the request's Host says
     std::string instance_url;  // of instances; "": https://<first address of this machine>:<port of listen>
     std::string location = "stream-gateway";

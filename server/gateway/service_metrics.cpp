@@ -33,11 +33,11 @@ void write_agents(std::string& out, const RegionCounts& counts) {
 }  // namespace
 
 void add_service_metrics(MetricsRegistry& registry, const SessionService& sessions,
-                         const AccountService& accounts, const Regions& regions) {
-    registry.add_collector([&](std::string& out) {
+                         const AccountService& accounts, std::function<RegionCounts()> regions) {
+    registry.add_collector([&, regions = std::move(regions)](std::string& out) {
         write_sessions(out, sessions.counts());
         gauge(out, "stream_gateway_accounts_total", "accounts").add("", std::uint64_t{accounts.size()});
-        write_agents(out, regions.counts());
+        write_agents(out, regions());
     });
 }
 

@@ -58,6 +58,14 @@ std::string read_url(Key key, const Json& value, bool remote_only) {
     return url;
 }
 
+// One, or a list: a service with several managers.
+std::vector<std::string> read_urls(Key key, const Json& value) {
+    std::vector<std::string> urls;
+    for (const std::string& text : read_texts(key, value))
+        if (std::string url = read_url(key, text, false); !url.empty()) urls.push_back(std::move(url));
+    return urls;
+}
+
 std::string read_file_name(Key key, const Json& value) {
     std::string path = read_path(key, value);
     std::error_code error;
@@ -89,11 +97,12 @@ bool read_bool(Key key, const Json& value) {
 
 void check_region(const std::string& path, const RegionConfig& region) {
     if (region.name.empty()) throw Fault{path, path + ".name is required"};
-    if (region.url.empty()) throw Fault{path, path + ".url is required"};
-    const Target target = Target::parse(region.url);
+    if (region.urls.empty()) throw Fault{path, path + ".url is required"};
+    const bool is_remote = std::ranges::any_of(
+        region.urls, [](const std::string& url) { return Target::parse(url).unix_path.empty(); });
     if (region.certificate.empty() != region.key.empty())
         throw Fault{path, path + ": certificate and key go together"};
-    if (target.unix_path.empty() && region.certificate.empty())
+    if (is_remote && region.certificate.empty())
         throw Fault{path, path + ".certificate is required: the service knows its clients by certificates"};
 }
 
@@ -101,7 +110,7 @@ RegionConfig read_region(const std::string& path, const Json& value) {
     RegionConfig region;
     read_members(path, value,
                  {{"name", [&](Key k, const Json& v) { region.name = read_region_name(k, v); }},
-                  {"url", [&](Key k, const Json& v) { region.url = read_url(k, v, false); }},
+                  {"url", [&](Key k, const Json& v) { region.urls = read_urls(k, v); }},
                   {"certificate", [&](Key k, const Json& v) { region.certificate = read_file_name(k, v); }},
                   {"key", [&](Key k, const Json& v) { region.key = read_file_name(k, v); }},
                   {"server_fingerprint",
@@ -225,6 +234,29 @@ constexpr std::array all_settings{
             [](Options& o, Key k, const Json& v) {
                 o.listen = read_address(k, v);
                 if (o.listen.empty()) throw_invalid(k, "must be HOST:PORT");
+            }},
+    Setting{"store", "NAME", "sqlite: of this gateway alone, the default; etcd: of several",
+            [](Options& o, Key k, const Json& v) {
+                o.store = read_one_of(k, v, {"sqlite", "etcd"});
+            }},
+    Setting{"etcd_endpoints", "URL[,URL...]", "members of etcd: http://HOST:PORT or https://HOST:PORT",
+            [](Options& o, Key k, const Json& v) { o.etcd.endpoints = server::read_etcd_endpoints(k, v); }},
+    Setting{"etcd_ca", "FILE", "PEM: who signs the certificates of etcd; default: the system's authorities",
+            [](Options& o, Key k, const Json& v) { o.etcd.authorities = read_path(k, v); }},
+    Setting{"etcd_cert", "FILE", "PEM: client certificate for etcd",
+            [](Options& o, Key k, const Json& v) { o.etcd.certificate = read_path(k, v); }},
+    Setting{"etcd_key", "FILE", "PEM: its key",
+            [](Options& o, Key k, const Json& v) { o.etcd.key = read_path(k, v); }},
+    Setting{"gateway_name", "NAME", "of this gateway among several; default: the host name",
+            [](Options& o, Key k, const Json& v) { o.gateway_name = read_node_name(k, v); }},
+    Setting{"gateway_listen", "HOST:PORT", "with etcd: TLS, where the other gateways reach this one",
+            [](Options& o, Key k, const Json& v) { o.gateway_listen = read_address(k, v); }},
+    Setting{"gateway_address", "HOST:PORT", "what the others connect to; default: gateway_listen",
+            [](Options& o, Key k, const Json& v) { o.gateway_address = read_address(k, v); }},
+    Setting{"new_cluster", "yes|no",
+            "yes: use an etcd that is empty or of other gateways than this state directory",
+            [](Options& o, Key k, const Json& v) {
+                o.etcd.new_cluster = v.is_bool() ? v.as_bool() : read_one_of(k, v, {"yes", "no"}) == "yes";
             }},
     Setting{"metrics_listen", "HOST:PORT",
             "TLS, /internal/1.0/metrics; none switches it off; default 127.0.0.1:9105",

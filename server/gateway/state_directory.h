@@ -1,6 +1,7 @@
 #pragma once
 // The layout of the state directory, and the lock that keeps it to one gateway:
 //   lock  gateway.db  tokens.key  tls/server.{crt,key}  tls/instances.{crt,key}
+// With the store etcd there is no gateway.db, but gateway.id, cluster.id.
 #include <filesystem>
 
 #include "libsvc/base/file.h"
@@ -14,6 +15,8 @@ class StateDirectory {
     explicit StateDirectory(const std::filesystem::path& root);
 
     std::filesystem::path database() const { return root_ / "gateway.db"; }
+    std::filesystem::path gateway_id() const { return root_ / "gateway.id"; }
+    std::filesystem::path cluster_id() const { return root_ / "cluster.id"; }
     std::filesystem::path token_secret() const { return root_ / "tokens.key"; }
     KeyPair server_keys() const { return {root_ / "tls" / "server.crt", root_ / "tls" / "server.key"}; }
     KeyPair instance_keys() const {

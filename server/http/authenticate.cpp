@@ -18,7 +18,14 @@ std::string_view to_text(Trust trust) {
     return "guest";
 }
 
-Authenticator::Authenticator(TrustQuestion trusts) : trusts_(std::move(trusts)) {}
+Authenticator::Authenticator(TrustQuestion trusts, std::function<std::string()> cluster)
+    : trusts_(std::move(trusts)), cluster_(std::move(cluster)) {}
+
+bool Authenticator::is_manager(const Peer& peer) const {
+    if (peer.listener != managers_listener || !peer.certificate || !cluster_) return false;
+    const std::string fingerprint = cluster_();
+    return !fingerprint.empty() && peer.certificate->fingerprint == fingerprint;
+}
 
 Trust Authenticator::trust(const Peer& peer) const {
     if (peer.transport == Transport::unix_socket)
@@ -39,6 +46,10 @@ void Authenticator::check(Access access, const Request& request) const {
     // On the socket of the instances there are only the routes that a token opens.
     if (request.peer->listener == agent_listener && access != Access::token)
         throw Error(ErrorCode::not_found, "not found");
+    if (request.peer->listener == managers_listener) {
+        if (!is_manager(*request.peer)) throw Error(ErrorCode::forbidden, "Not Authorized");
+        return;
+    }
     switch (access) {
         case Access::everyone:
         case Access::secret:  // the handler compares it

@@ -18,12 +18,13 @@ enum class Trust { guest, untrusted, trusted };
 std::string_view to_text(Trust trust);
 
 // Names of the listeners in Peer::listener: the management socket, the socket of the instances, the API over
-// TLS, metrics.
+// TLS, metrics, other managers.
 inline constexpr std::string_view local_listener = "local";
 inline constexpr std::string_view agent_listener = "agent";
 inline constexpr std::string_view tls_listener = "tls";
 inline constexpr std::string_view metrics_listener = "metrics";
 inline constexpr std::string_view hypervisor_listener = "hypervisor";
+inline constexpr std::string_view managers_listener = "managers";  // only for other managers of the cluster
 
 // Whether the service trusts a client certificate now; dates count. Called for each request, on I/O threads:
 // must read memory only.
@@ -35,8 +36,12 @@ InstanceQuestion known_to(const InstanceService& instances);
 // Thread-safe.
 class Authenticator {
   public:
-    explicit Authenticator(TrustQuestion trusts);  // empty: no certificate is trusted
+    // `trusts` empty: no certificate is trusted. `cluster`: the fingerprint of the certificate that all
+    // managers have; asked for each request of the managers' listener, must read memory only. Empty: nobody
+    // is a manager.
+    explicit Authenticator(TrustQuestion trusts, std::function<std::string()> cluster = {});
     Trust trust(const Peer& peer) const;
+    bool is_manager(const Peer& peer) const;  // of this cluster, on the listener for them
     // True for a peer that was trusted by its certificate and no longer is: its connections must end. A peer
     // that was never trusted keeps its connection.
     bool lost_trust(const Peer& peer) const;
@@ -46,6 +51,7 @@ class Authenticator {
 
   private:
     TrustQuestion trusts_;
+    std::function<std::string()> cluster_;
 };
 
 // The id of the instance that the request's bearer token was issued for. Throws unauthenticated "missing

@@ -19,7 +19,8 @@ std::optional<std::uint32_t> ipv4_number(const std::string& address) {
 
 }  // namespace
 
-InstanceNetwork::InstanceNetwork(const std::string& subnet, std::string bridge) : bridge_(std::move(bridge)) {
+InstanceNetwork::InstanceNetwork(const std::string& subnet, std::string bridge, FromElsewhere elsewhere)
+    : bridge_(std::move(bridge)), elsewhere_(std::move(elsewhere)) {
     const std::size_t slash = subnet.find('/');
     const auto address = ipv4_number(subnet.substr(0, slash));
     const int prefix = slash == std::string::npos ? -1 : std::atoi(subnet.c_str() + slash + 1);
@@ -33,6 +34,7 @@ InstanceNetwork::InstanceNetwork(const std::string& subnet, std::string bridge) 
 bool InstanceNetwork::contains(const Peer& peer) const {
     if (mask_ == 0 || peer.transport == Transport::unix_socket) return false;
     if (!bridge_.empty() && peer.address.ends_with("%" + bridge_)) return true;
+    if (elsewhere_ && elsewhere_(peer)) return true;
     const auto address = ipv4_number(peer.address);
     return address && *address != own_ && (*address & mask_) == network_;
 }

@@ -52,6 +52,13 @@ ListenerLimits metrics_limits(const ConnectionShares& shares) {
     return share_of(shares.max_connections / 16, shares.each_address, untrusted);
 }
 
+ListenerLimits manager_limits(const ConnectionShares& shares, std::function<bool(const Peer&)> is_manager) {
+    return share_of(shares.max_connections / 8, shares.each_address,
+                    [is_manager = std::move(is_manager)](const Peer& peer) {
+                        return is_manager(peer) ? Standing::reserved : Standing::untrusted;
+                    });
+}
+
 std::string instance_of(const Peer& peer) {
     const uid_t range = peer.uid / ids_of_a_range;
     return range == 0 ? "uid=" + std::to_string(peer.uid) : "ids=" + std::to_string(range);

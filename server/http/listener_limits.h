@@ -17,6 +17,8 @@ ListenerLimits local_limits();
 ListenerLimits agent_limits(const ConnectionShares& shares, bool shared_ids);
 ListenerLimits tls_limits(const ConnectionShares& shares, const Authenticator& authenticator);
 ListenerLimits metrics_limits(const ConnectionShares& shares);
+// Managers, as `is_manager` tells, have what is reserved: root waits for what they are asked.
+ListenerLimits manager_limits(const ConnectionShares& shares, std::function<bool(const Peer&)> is_manager);
 
 // Whom a connection over the socket of the instances counts for: the range of ids that the user is in,
 // because an instance has a range and can use every id of it; a user of the host below them.

@@ -21,16 +21,18 @@ std::vector<Route> scrape_routes(const MetricsRegistry& metrics) {
 
 }  // namespace
 
-Middleware::Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> hypervisor)
+Middleware::Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> hypervisor,
+                       std::vector<Route> managers)
     : RoutedService({{"", std::move(api)},
+                     {std::string(managers_listener), std::move(managers)},
                      {std::string(metrics_listener), scrape_routes(parts.metrics)},
                      {std::string(hypervisor_listener), std::move(hypervisor)}}),
       parts_(std::move(parts)),
       http_metrics_(parts_.metrics, parts_.host),
-      pacer_(parts_.clock, parts_.max_requests_per_second),
       timer_(parts_.clock, "pace") {
     announce({Transport::unix_socket, Transport::https}, routes(""));
     announce({Transport::https}, routes(hypervisor_listener));
+    announce({Transport::https}, routes(managers_listener));
     announce({Transport::http}, routes(metrics_listener));
 }
 
@@ -61,13 +63,18 @@ void Middleware::check_token(const Request& request) const {
 }
 
 // Only octet-streams are uploads. All other bodies are read into memory: JSON, whatever content type they
-// have.
+// have. What managers send each other is as their routes say.
 void Middleware::adapt(const Request& request, RequestPlan& plan) {
+    if (parts_.authenticator.is_manager(*request.peer)) return;
     if (!is_octet_stream(request)) plan.open_upload = {};
     if (plan.open_upload) plan.max_body = parts_.max_upload;
-    if (is_trusted(request)) return;
-    plan.max_body = std::min(plan.max_body, max_untrusted_body);
-    plan.pool = parts_.untrusted_workers;
+    const bool trusted = is_trusted(request);
+    if (!trusted) {
+        plan.max_body = std::min(plan.max_body, max_untrusted_body);
+        plan.pool = parts_.untrusted_workers;
+    }
+    if (parts_.detour && !plan.refusal) parts_.detour(request, plan);
+    if (trusted) return;
     const Duration delay = delay_of(request);
     if (delay > Duration::zero()) plan.handler = delayed(plan, delay);
 }
@@ -76,12 +83,13 @@ bool Middleware::is_trusted(const Request& request) const {
     return parts_.authenticator.trust(*request.peer) == Trust::trusted;
 }
 
-// Clients that are trusted with everything are not delayed: they need no flood to do harm.
+// Clients that are trusted with everything are not delayed: they need no flood to do harm. What another
+// manager has passed on was delayed there.
 Duration Middleware::delay_of(const Request& request) {
     const Peer& peer = *request.peer;
     const bool paced = peer.listener == tls_listener || peer.listener == agent_listener;
-    if (!paced) return Duration::zero();
-    return pacer_.delay(source_of(request, parts_.tokens));
+    if (!paced || !peer.forwarded_by.empty()) return Duration::zero();
+    return parts_.pacer.delay(source_of(request, parts_.tokens));
 }
 
 // No thread is held while the delay passes. The body is moved and not copied.

@@ -19,18 +19,23 @@ struct MiddlewareParts {
     MetricsRegistry& metrics;
     IdSource& ids;
     Clock& clock;
-    ThreadPool& workers;                         // run the requests that were delayed
-    std::string host;                            // label of the metrics
-    std::uint64_t max_upload = 0;                // bytes
-    std::size_t max_requests_per_second = 1000;  // of each source that is not trusted; more are delayed
-    InstanceQuestion instance_exists = {};       // empty: no token opens anything
+    ThreadPool& workers;                    // run the requests that were delayed
+    Pacer& pacer;                           // of sources that are not trusted
+    std::string host;                       // label of the metrics
+    std::uint64_t max_upload = 0;           // bytes
+    InstanceQuestion instance_exists = {};  // empty: no token opens anything
+    // Changes the plan of a request that another manager has to serve; must read memory only. Empty: there is
+    // none.
+    std::function<void(const Request&, RequestPlan&)> detour = {};
     ThreadPool* untrusted_workers = nullptr;  // run requests of clients that are not trusted; null: `workers`
 };
 
 // Thread-safe. What `parts` refers to outlives it.
 class Middleware final : public RoutedService {
   public:
-    Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> hypervisor);
+    // `managers`: what managers of one cluster ask of each other.
+    Middleware(MiddlewareParts parts, std::vector<Route> api, std::vector<Route> hypervisor,
+               std::vector<Route> managers = {});
 
   protected:
     std::string new_id() override { return parts_.ids.object_id(); }
@@ -50,7 +55,6 @@ class Middleware final : public RoutedService {
 
     MiddlewareParts parts_;
     HttpMetrics http_metrics_;
-    Pacer pacer_;
     DelayBudget delay_budget_;
     Timer timer_;
 };

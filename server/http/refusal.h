@@ -3,7 +3,15 @@
 #include <exception>
 #include <string>
 
+#include "libsvc/base/error.h"
+
 namespace svc::server {
+
+// Neither the request nor the service is at fault: 503. A manager of several has no leader to ask.
+class TryLater : public Error {
+  public:
+    explicit TryLater(const std::string& message) : Error(ErrorCode::unavailable, message) {}
+};
 
 struct Refusal {
     int status = 500;  // of HTTP

@@ -17,14 +17,6 @@ Response sync(const Json& metadata) {
     return line(200, sync_body(metadata));
 }
 
-Response sync_rendered(std::string metadata) {
-    return sync(Json(RawJson{std::move(metadata)}));
-}
-
-Response sync_page(std::string metadata, std::size_t total_size) {
-    return line(200, sync_page_body(Json(RawJson{std::move(metadata)}), total_size));
-}
-
 Response sync_tagged(const Json& metadata, std::string_view etag) {
     Response response = sync(metadata);
     response.headers.set("ETag", "\"" + std::string(etag) + "\"");

@@ -13,10 +13,6 @@
 namespace svc::server {
 
 Response sync(const Json& metadata);
-// `metadata` is JSON text already.
-Response sync_rendered(std::string metadata);
-// The same for a part of a list that has `total_size` items.
-Response sync_page(std::string metadata, std::size_t total_size);
 Response sync_tagged(const Json& metadata, std::string_view etag);
 // 202 with the Location of the operation. The record has its secrets, because this reply goes to the client
 // that has started it.

@@ -20,7 +20,7 @@ constexpr std::array all_statuses{InstanceStatus::error,    InstanceStatus::unkn
 // The resources that instances have reserved on a node: CPUs and memory from `prepared` until they stop or
 // fail.
 struct Used {
-    std::int64_t cpus = 0;
+    double cpus = 0;
     std::uint64_t memory = 0;
 };
 
@@ -40,6 +40,18 @@ std::string label(std::string_view name, std::string_view value) {
 // These metrics are gauges although the names, which are those of the specification, end in `_total`.
 MetricFamily gauge(std::string& out, std::string_view name, std::string_view help) {
     return {out, name, help, "gauge"};
+}
+
+constexpr std::array node_statuses{NodeStatus::error,        NodeStatus::unknown,     NodeStatus::created,
+                                   NodeStatus::initializing, NodeStatus::initialized, NodeStatus::online,
+                                   NodeStatus::offline,      NodeStatus::deleted,     NodeStatus::evacuated};
+
+void write_statuses(std::string& out, const NodeList& nodes) {
+    MetricFamily family(out, "svc_cluster_node_status", "1 for the status that the node has", "gauge");
+    for (const auto& node : nodes)
+        for (const NodeStatus status : node_statuses)
+            family.add(render_labels({{"node", node->name}, {"status", std::string(to_text(status))}}),
+                       std::uint64_t{node->status == status});
 }
 
 void write_counts(std::string& out, const NodeList& nodes, const InstanceList& instances) {
@@ -79,7 +91,7 @@ void write_resources(std::string& out, const NodeList& nodes,
                             node.cpu_allocation_rate);
           });
     write("svc_cluster_used_cpu_total", "CPUs reserved on the node",
-          [&](const Node& node) { return static_cast<std::uint64_t>(used[node.name].cpus); });
+          [&](const Node& node) { return used[node.name].cpus; });
     write("svc_cluster_available_memory_total", "bytes of the node times its allocation rate",
           [&](const Node& node) {
               return scaled(
@@ -119,6 +131,7 @@ void ClusterMetrics::collect(std::string& out) const {
     write_counts(out, nodes, instances);
     write_applications(out, applications_.list(), instances);
     write_resources(out, nodes, used);
+    write_statuses(out, nodes);
 }
 
 void ClusterMetrics::observe_boot(const std::string& event) const {

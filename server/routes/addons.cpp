@@ -9,7 +9,7 @@ namespace svc::server {
 
 namespace {
 
-AddonRequest request_header(const Request& request) {
+AddonRequest addon_request_header(const Request& request) {
     return AddonRequest::parse(request.headers.get("X-SVC-Request"));
 }
 
@@ -21,12 +21,12 @@ Response list_addons(const Services& services, const Request& request) {
 }
 
 std::shared_ptr<BodySink> open_create(const Services& services, const Request& request) {
-    services.addons.check_create(request_header(request));
+    services.addons.check_create(addon_request_header(request));
     return open_package_upload(services.blobs, request);
 }
 
 Response create_addon(const Services& services, const Request& request) {
-    return async(*services.addons.create(request_header(request), take_package(request),
+    return async(*services.addons.create(addon_request_header(request), take_package(request),
                                          fingerprint_header(request), requestor(request)));
 }
 

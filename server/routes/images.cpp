@@ -13,7 +13,7 @@ std::string url(const Image& image) {
     return "/1.0/images/" + image.id.str();
 }
 
-ImageRequest request_header(const Request& request) {
+ImageRequest image_request_header(const Request& request) {
     return ImageRequest::parse(request.headers.get("X-SVC-Request"));
 }
 
@@ -36,7 +36,7 @@ Response show_image(const Services& services, const Request& request) {
 }
 
 std::shared_ptr<BodySink> open_image_package(const Services& services, const Request& request) {
-    services.images.check_create(request_header(request));
+    services.images.check_create(image_request_header(request));
     return open_package_upload(services.blobs, request);
 }
 
@@ -53,7 +53,7 @@ Response import_image(const Services& services, const Request& request) {
 
 Response create_image(const Services& services, const Request& request) {
     if (!request.upload) return import_image(services, request);
-    return async(*services.images.create(request_header(request), take_package(request),
+    return async(*services.images.create(image_request_header(request), take_package(request),
                                          fingerprint_header(request), requestor(request)));
 }
 
@@ -61,7 +61,7 @@ Response create_image(const Services& services, const Request& request) {
 std::shared_ptr<BodySink> open_image_update(const Services& services, const Request& request) {
     check_if_match(request, services.images.etag(*services.images.get(request.params.at("id"))));
     services.images.check_update(request.params.at("id"));
-    request_header(request);
+    image_request_header(request);
     return open_package_upload(services.blobs, request);
 }
 
@@ -71,7 +71,7 @@ Response update_image(const Services& services, const Request& request) {
     if (!request.upload)
         return async(*services.images.patch(id, ImagePatch::from_json(json_body(request)), requestor(request),
                                             if_match(request)));
-    return async(*services.images.update(id, request_header(request), take_package(request),
+    return async(*services.images.update(id, image_request_header(request), take_package(request),
                                          fingerprint_header(request), requestor(request), if_match(request)));
 }
 

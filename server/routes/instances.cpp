@@ -91,7 +91,7 @@ Response list_logs(const Services& services, const Request& request, PathWord wo
     const std::string base = url(word, request.params.at("id")) + "/logs/";
     JsonArray urls;
     const auto instance = services.instances.records().get(request.params.at("id"));
-    for (const std::string& name : instance->stored_logs) urls.emplace_back(base + percent_encode(name));
+    for (const StoredLog& log : instance->stored_logs) urls.emplace_back(base + percent_encode(log.name));
     return sync(Json(std::move(urls)));
 }
 

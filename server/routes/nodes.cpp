@@ -36,6 +36,11 @@ Response delete_node(const Services& services, const Request& request) {
         request.params.at("name"), NodeRemoval::from_json(optional_json_body(request)), requestor(request)));
 }
 
+Response evacuate_node(const Services& services, const Request& request) {
+    return async(*services.instances.evacuate(request.params.at("name"), parse_evacuation(json_body(request)),
+                                              requestor(request)));
+}
+
 }  // namespace
 
 std::vector<Route> node_routes(const Services& services) {
@@ -48,6 +53,7 @@ std::vector<Route> node_routes(const Services& services) {
         {Method::get, "/1.0/nodes/{name}", trusted, on_pool, "node", call(show_node)},
         {Method::patch, "/1.0/nodes/{name}", trusted, on_pool, "node", call(update_node)},
         {Method::delete_, "/1.0/nodes/{name}", trusted, on_pool, "node", call(delete_node)},
+        {Method::post, "/1.0/nodes/{name}/evacuate", trusted, on_pool, "node_evacuate", call(evacuate_node)},
     };
 }
 

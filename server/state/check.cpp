@@ -103,7 +103,16 @@ void check_records(const Records& records, Findings& findings) {
             findings.note("operation " + id, operation.description + ": not ended, svcd goes on with it");
 }
 
+// Packages and layers that this machine lacks are another one's to have.
+static Findings check_cluster(const StatePaths& paths, const CheckOptions& options) {
+    Findings findings;
+    check_records(Records(options.records()), findings);
+    if (options.read_packages && is_there(paths.blobs())) check_blob_content(paths, findings);
+    return findings;
+}
+
 Findings check_state(const StatePaths& paths, const CheckOptions& options) {
+    if (options.records) return check_cluster(paths, options);
     if (!is_there(paths.root())) throw Error(ErrorCode::not_found, paths.root().string() + " does not exist");
     if (!is_there(paths.database()) && !is_there(paths.blobs()))
         throw Error(ErrorCode::not_found, paths.root().string() + " is no state directory of svcd");

@@ -1,5 +1,6 @@
 #pragma once
 // Looks at a state directory and tells what is wrong with it (docs/state-directory.md). Changes nothing.
+#include <functional>
 #include <string>
 
 #include "server/state/finding.h"
@@ -10,7 +11,8 @@ namespace svc::server::state {
 
 struct CheckOptions {
     std::string runtime = "lxc";
-    bool read_packages = true;  // false: their content is not compared with their names
+    bool read_packages = true;                        // false: their content is not compared with their names
+    std::function<StoredValues()> records = nullptr;  // null: those of svc.db
 };
 
 // Throws where nothing can be told: not_found for a folder that is no state directory, unsupported for one of

@@ -25,7 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-StoredValues values_now(const StatePaths& paths) {
+StoredValues values_now(const StatePaths& paths, const ExportOptions& options) {
+    if (options.records) return options.records();
     SqliteConnection connection = SqliteConnection::read_only(paths.database());
     return read_values(connection);
 }
@@ -67,7 +68,7 @@ class Export {
         // Second names of all packages, before and after the records are read: none that a record of that
         // moment needs can go until it is copied.
         hold_packages();
-        const StoredValues values = values_now(paths_);
+        const StoredValues values = values_now(paths_, options_);
         hold_packages();
         const Records records(values);
         add_head();
@@ -92,6 +93,8 @@ class Export {
     void add_logs();
     std::string add_disk(const std::string& id, std::uint64_t revision);
     std::uint64_t revision_now(const std::string& id) const;
+    // Of a cluster, each machine has a part.
+    std::string advice() const { return options_.records ? "another manager may have it: export there" : ""; }
     Json add_disks(const Records& records, const StoredValues& values);
     lxc::GuestIds ids() const { return {read_id_base(paths_).value_or(0), options_.id_count}; }
 
@@ -174,7 +177,7 @@ void Export::add_packages(const Records& records) {
         if (is_there(held))
             backup_.add_file("blobs/" + digest, held);
         else
-            findings_.error("package " + digest, "is missing; it is needed by " + needed_by, "");
+            findings_.error("package " + digest, "is missing; it is needed by " + needed_by, advice());
     }
     for (const std::string& digest : records.expected_blobs)
         if (!records.blobs.contains(digest) && is_there(scratch_.path() / digest))
@@ -185,7 +188,7 @@ void Export::add_layers(const Records& records) {
     const lxc::Layout layout{paths_.runtime("lxc")};
     for (const auto& [name, needed_by] : records.layers) {
         if (!is_there(layout.layer(name) / "layer.json")) {
-            findings_.error("layer " + name, "is missing; it is needed by " + needed_by, "");
+            findings_.error("layer " + name, "is missing; it is needed by " + needed_by, advice());
             continue;
         }
         backup_.add_file("layers/" + name + "/layer.json", layout.layer(name) / "layer.json");
@@ -195,7 +198,7 @@ void Export::add_layers(const Records& records) {
 
 // 0: there is none.
 std::uint64_t Export::revision_now(const std::string& id) const {
-    const StoredValues now = values_now(paths_);
+    const StoredValues now = values_now(paths_, options_);
     const auto found = now.find("instances/" + id);
     return found == now.end() ? 0 : found->second.revision;
 }
@@ -238,7 +241,7 @@ Json Export::add_disks(const Records& records, const StoredValues& values) {
 }  // namespace
 
 Findings export_state(const StatePaths& paths, const fs::path& file, const ExportOptions& options) {
-    if (!is_there(paths.database()))
+    if (!options.records && !is_there(paths.database()))
         throw Error(ErrorCode::not_found, paths.root().string() + " is no state directory of svcd");
     if (is_there(paths.recovering()))
         throw Error(ErrorCode::conflict, "svcd recover was interrupted: run svcd recover again");

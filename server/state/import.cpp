@@ -149,6 +149,7 @@ void Import::change_records() {
     for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(state_ / (std::string("svc.db") + suffix));
     fs::rename(state_ / "changed" / "svc.db", state_ / "svc.db");
     remove_tree(state_ / "changed");
+    fs::rename(state_ / "svc.db", state_ / options_.database);
 }
 
 // The settings of the one node are those of this machine now.

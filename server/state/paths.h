@@ -24,6 +24,13 @@ class StatePaths {
     std::filesystem::path events() const { return root_ / "events"; }
     // Of the store in etcd: the random name of this state directory there.
     std::filesystem::path manager_id() const { return root_ / "manager.id"; }
+    // Of the store in etcd: the cluster that the records belong to. There is no svc.db beside it.
+    std::filesystem::path cluster_id() const { return root_ / "cluster.id"; }
+    // Of the runtime lxd: as what its LXD was made a member of a cluster, or is about to be.
+    std::filesystem::path lxd_member() const { return root_ / "lxd-member"; }
+    // Of a manager among several: the newest leader that this machine has worked for; packages on their way.
+    std::filesystem::path term() const { return root_ / "term"; }
+    std::filesystem::path node_packages() const { return root_ / "node-packages"; }
     std::filesystem::path token_secret() const { return root_ / "tokens.key"; }
     std::filesystem::path registry() const { return root_ / "registry"; }
     KeyPair server_keys() const { return {root_ / "server" / "server.crt", root_ / "server" / "server.key"}; }

@@ -122,7 +122,9 @@ void Records::collect_content() {
             if (instance.status != InstanceStatus::deleted) layers.emplace(layer, "instance " + id);
             expected_layers.insert(layer);
         }
+        for (const StoredLog& log : instance.stored_logs) expected_blobs.insert(log.digest);
     }
+    expected_blobs.erase("");
     for (auto* content : {&blobs, &layers}) content->erase("");
 }
 

@@ -158,6 +158,19 @@ TEST_CASE_METHOD(ApplicationSetup, "manifests are yaml with their digest") {
     CHECK(api.get("/1.0/applications/nothing/manifest").status == 404);
 }
 
+TEST_CASE_METHOD(ApplicationSetup, "the manifest has what was patched, and that of a version is its own") {
+    api.add_application(application_package("candy", "instance-type: a2.3\ntags: [sweet]\n"));
+    api.succeed(api.call(Method::patch, "/1.0/applications/candy",
+                         R"({"instance-type":"a4.3","tags":["sour"],"resources":{"memory":"1GB"}})"));
+    const auto has = [&](const std::string& path, const std::string& text) {
+        return api.get("/1.0/applications/candy" + path).text.find(text) != std::string::npos;
+    };
+    for (const char* now : {"instance-type: a4.3\n", "- sour\n", "memory: 1GB\n"})
+        CHECK(has("/manifest", now));
+    CHECK(has("/0/manifest", "instance-type: a2.3\n"));
+    CHECK(has("/0/manifest", "- sweet\n"));
+}
+
 TEST_CASE_METHOD(ApplicationSetup, "an exported version can be added as an image") {
     api.add_application(application_package("candy"));
     const ApiReply archive = api.get("/1.0/applications/candy/0");

@@ -107,6 +107,21 @@ TEST_CASE("an instance is known by its address or by the bridge") {
     CHECK_FALSE(contains("192.168.96.1", Transport::unix_socket));
 }
 
+TEST_CASE("instances of other machines are known by their network or by their machine") {
+    const server::InstanceNetwork network("10.64.4.1/22", "svcbr0", [](const Peer& peer) {
+        return peer.address == "10.77.0.12" || server::InstanceNetwork("10.64.8.1/22", "").contains(peer);
+    });
+    const auto contains = [&](const std::string& address) {
+        Peer peer;
+        peer.transport = Transport::https;
+        peer.address = address;
+        return network.contains(peer);
+    };
+    for (const char* address : {"10.64.4.2", "10.64.8.2", "10.64.11.255", "10.77.0.12"})
+        CHECK(contains(address));
+    for (const char* address : {"10.64.4.1", "10.64.12.1", "10.77.0.13"}) CHECK_FALSE(contains(address));
+}
+
 TEST_CASE_METHOD(CertificateSetup, "a removed certificate loses its connections") {
     daemon.trust(keys);
     CHECK(client.get("/1.0/images").status == 200);

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
 #include "libsvc/store/sqlite/sqlite_store.h"
 #include "tests/support/daemon_process.h"
 #include "tests/support/error_code.h"
@@ -42,6 +43,14 @@ struct StoppedDaemon {
 };
 
 }  // namespace
+
+TEST_CASE_METHOD(StoppedDaemon,
+                 "a socket that a killed start has left half made is removed by the next start") {
+    const fs::path left = state / "agent" / "server.unix.1234-2";
+    write_file_atomically(left, "");
+    check_serves();
+    CHECK(!fs::exists(left));
+}
 
 TEST_CASE_METHOD(StoppedDaemon, "files that can be made again keep no daemon from starting") {
     SECTION("events") {

@@ -135,7 +135,10 @@ const Provocations& bad_packages() {
         {"application-exists", [](World& w) { return w.add_application(w.application); }},
         {"addon-in-use", [](World& w) { return w.api.remove("/1.0/addons/ssh"); }},
         {"node-in-use", [](World& w) { return w.api.remove("/1.0/nodes/node0"); }},
-        {"own-node", [](World& w) { return w.api.remove("/1.0/nodes/node0", R"({"force":true})"); }},
+        {"evacuation-mode",
+         [](World& w) {
+             return w.api.post("/1.0/nodes/node0/evacuate", Json::object({{"mode", "sideways"}}));
+         }},
         {"stale-etag",
          [](World& w) {
              return w.api.upload(Method::patch, "/1.0/images/base", "", w.image,

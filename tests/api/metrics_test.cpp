@@ -5,6 +5,7 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "tests/api/metric_value.h"
 #include "tests/support/application_package.h"
 #include "tests/support/eventually.h"
 #include "tests/support/image_package.h"
@@ -13,13 +14,6 @@
 namespace svc::test {
 
 namespace {
-
-// The number of one series; throws when there is none.
-double value(const std::string& text, const std::string& series) {
-    const std::size_t at = text.find("\n" + series + " ");
-    if (at == std::string::npos) throw Error(ErrorCode::not_found, "no series " + series);
-    return std::stod(text.substr(at + series.size() + 2));
-}
 
 // The metrics that the specification names, and those that svcd adds (docs/monitoring).
 struct Row {

@@ -60,17 +60,60 @@ TEST_CASE("this runtime has one node") {
     CHECK(add(Json::object({{"name", "node1"}})) == 400);
 }
 
-TEST_CASE("the only node stays and takes launches") {
+TEST_CASE("a node is removed and added again") {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     api.add_image("base", image_package());
-    api.launch("base");
-    CHECK(api.remove("/1.0/nodes/node0").error() == "node node0 is in use");
-    const ApiReply refused = api.remove("/1.0/nodes/node0", R"({"force":true,"keep_in_cluster":true})");
-    CHECK(refused.status == 400);
-    CHECK_THAT(refused.error(), Catch::StartsWith("deleting node node0 not allowed: "));
-    CHECK(api.get("/1.0/nodes").metadata() == Json::array({"/1.0/nodes/node0"}));
-    CHECK_NOTHROW(api.launch("base"));
+    const std::string id = api.launch("base"), instance = "/1.0/containers/" + id;
+    CHECK(api.remove("/1.0/nodes/node0").error() == "node node0 is in use by instances " + id);
+    api.succeed(api.remove("/1.0/nodes/node0", R"({"force":true})"));
+    CHECK(api.get(instance).status == 404);
+    CHECK(api.get("/1.0/nodes").metadata() == Json::array());
+    daemon.restart([](server::Options&) {});
+    CHECK(daemon.api().get("/1.0/nodes").metadata() == Json::array());
+    daemon.api().succeed(daemon.api().post(
+        "/1.0/nodes",
+        Json::object({{"name", "node0"}, {"address", "127.0.0.1"}, {"cpu_allocation_rate", 2}})));
+    const Json node = daemon.api().get("/1.0/nodes/node0").metadata();
+    CHECK(node.at("status") == Json("online"));
+    CHECK(node.at("cpu_allocation_rate") == Json(2));
+    CHECK_NOTHROW(daemon.api().launch("base"));
+}
+
+TEST_CASE("a machine that has not come is waited for") {
+    TestDaemon daemon([](server::Options& options) { options.simulated.nodes = 2; });
+    ApiCaller& api = daemon.api();
+    CHECK(api.get("/1.0/nodes").metadata() == Json::array({"/1.0/nodes/sim1", "/1.0/nodes/sim2"}));
+    const ApiReply added =
+        api.post("/1.0/nodes", Json::object({{"name", "sim3"}, {"address", "10.200.0.1:8445"}}));
+    CHECK(added.status == 202);
+    const std::string status = api.get("/1.0/nodes/sim3").metadata().at("status").as_string();
+    CHECK((status == "created" || status == "initializing"));
+    api.succeed(api.remove("/1.0/nodes/sim3"));
+    CHECK(api.wait(added).at("status") == Json("Cancelled"));
+    CHECK(api.get("/1.0/nodes/sim3").status == 404);
+}
+
+TEST_CASE("a node is evacuated") {
+    TestDaemon daemon([](server::Options& options) { options.simulated.nodes = 2; });
+    ApiCaller& api = daemon.api();
+    api.add_image("base", image_package());
+    const std::string id = api.launch("base");
+    const std::string node = api.get("/1.0/containers/" + id).metadata().at("node").as_string();
+    const std::string path = "/1.0/nodes/" + node + "/evacuate";
+    CHECK(api.post(path, Json::object({{"mode", "sideways"}})).status == 400);
+    CHECK(api.post("/1.0/nodes/none/evacuate", Json::object({{"mode", "stop"}})).status == 404);
+    const Json done = api.wait(api.post(path, Json::object({{"mode", "relaunch"}})));
+    CHECK(done.at("err") == Json(""));
+    const std::string told = done.at("metadata").at("instances").at(id).as_string();
+    CHECK_THAT(told, Catch::StartsWith("launched anew as "));
+    CHECK(api.get("/1.0/nodes/" + node).metadata().at("unscheduable") == Json(true));
+    CHECK(api.get("/1.0/nodes/" + node).metadata().at("status") == Json("evacuated"));
+    api.succeed(api.patch("/1.0/nodes/" + node, Json::object({{"unscheduable", false}})));
+    CHECK(api.get("/1.0/nodes/" + node).metadata().at("status") == Json("online"));
+    CHECK(api.get("/1.0/containers/" + id).status == 404);
+    const std::string next = "/1.0/containers/" + told.substr(told.rfind(' ') + 1);
+    CHECK(api.get(next).metadata().at("node") != Json(node));
 }
 
 // A machine that got another name leaves its old node behind, with the instances on it.

@@ -58,6 +58,13 @@ TEST_CASE_METHOD(Setup, "members of etcd are a list, or text with commas between
     CHECK(read().etcd.authorities == "/ca");
 }
 
+TEST_CASE_METHOD(Setup, "an LXD is named by its socket or by its address") {
+    CHECK(read({"--runtime", "lxd", "--lxd", "unix:/run/lxd"}).lxd.url == "unix:///run/lxd");
+    CHECK(read({"--lxd", "https://[::1]:8443", "--lxd-cert", "/c"}).lxd.certificate == "/c");
+    for (const char* url : {"http://a:8443", "unix:relative", "a:8443", ""})
+        CHECK(test::code_of([&] { read({"--lxd", url}); }) == ErrorCode::invalid_argument);
+}
+
 TEST_CASE_METHOD(Setup, "a fault in the file names file line and key") {
     CHECK(refusal("state_dir: /a\nspeed: 3\n") == file.string() + ":2: unknown key 'speed'");
     CHECK(refusal("# comment\n\nworkers: many\n") ==
@@ -104,6 +111,11 @@ TEST_CASE_METHOD(Setup, "values out of range are refused") {
                              "guest_ports: [none, 80/tcp]",
                              "guest_ports: '-/tcp'",
                              "isolate_instances: maybe",
+                             "cluster_subnet: 10.64.0.1/12",
+                             "cluster_subnet: 10.64.0.0",
+                             "cluster_subnet: 10.64.0.0/31",
+                             "cluster_routes: perhaps",
+                             "node_prefix: 31",
                              "instance_bandwidth: 100",
                              "instance_bandwidth: 1Kbit",
                              "instance_bandwidth: 100mbit",
@@ -111,6 +123,18 @@ TEST_CASE_METHOD(Setup, "values out of range are refused") {
                              "instance_bandwidth: -1Mbit",
                              "instance_connections: -1"})
         CHECK_FALSE(refusal(std::string(line) + "\n").empty());
+}
+
+TEST_CASE_METHOD(Setup, "a part of the cluster's network is taken unless a subnet was given") {
+    CHECK_FALSE(read().lxc.subnet_given);
+    CHECK(read().lxc.cluster_subnet == "10.64.0.0/12");
+    CHECK(read().lxc.cluster_routes);
+    CHECK(read({"--subnet", "192.168.100.1/20"}).lxc.subnet_given);
+    write("cluster_subnet: 10.32.0.0/16\nnode_prefix: 24\ncluster_routes: no\n");
+    const Options options = read();
+    CHECK(options.lxc.cluster_subnet == "10.32.0.0/16");
+    CHECK(options.lxc.node_prefix == 24);
+    CHECK_FALSE(options.lxc.cluster_routes);
 }
 
 TEST_CASE_METHOD(Setup, "what instances may do on the network is told by flags or the file") {

@@ -90,7 +90,8 @@ struct PacedServer {
     AgentTokens tokens{directory.path() / "tokens.key", clock};
     EventBus bus{clock};
     ThreadPool workers{"request", 2, 100};
-    Middleware middleware{{authenticator, tokens, metrics, ids, clock, workers, "host", 0, rate},
+    Pacer pacer{clock, rate};
+    Middleware middleware{{authenticator, tokens, metrics, ids, clock, workers, pacer, "host"},
                           {{Method::get, "/1.0", Access::everyone, Dispatch::on_io_thread, "service",
                             [this](Request&) { return text_of(clock.steady_now() - begin); }},
                            {Method::get, "/1.0/secret", Access::trusted, Dispatch::on_pool, "service",
@@ -173,6 +174,30 @@ TEST_CASE("a rate of zero delays nobody and remembers nobody") {
     Pacer pacer(clock, 0);
     for (int i = 0; i < 10'000; ++i) CHECK(pacer.delay("a") == Duration::zero());
     CHECK(pacer.sources() == 0);
+}
+
+TEST_CASE_METHOD(PacerFixture, "what a source has sent elsewhere counts as if it had sent it here") {
+    pacer.add("a", rate);
+    CHECK(ask("a") == 250ms);
+    CHECK(ask("b") == Duration::zero());
+    pacer.add("b", 1'000'000);
+    CHECK(ask("b") == Pacer::longest_delay);
+    clock.advance(1s);
+    CHECK(ask("b") == 250ms);
+}
+
+TEST_CASE("requests are told once and only of sources that send many") {
+    const test::ManualClock clock;
+    Pacer pacer(clock, 200, true);
+    CHECK(pacer.take_counts().empty());
+    pacer.delay("few");
+    for (int i = 0; i < 3; ++i) pacer.delay("many");
+    pacer.add("elsewhere", 50);
+    CHECK(pacer.take_counts() == Pacer::Counts{{"many", 3}});
+    CHECK(pacer.take_counts().empty());
+    for (std::size_t i = 0; i < 2 * Pacer::most_sources; ++i)
+        for (int request = 0; request < 2; ++request) pacer.delay(std::to_string(i));
+    CHECK(pacer.take_counts().size() == Pacer::most_sources);
 }
 
 TEST_CASE("requests are counted to addresses networks and instances") {

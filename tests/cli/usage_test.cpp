@@ -38,7 +38,7 @@ TEST_CASE("wrong usage is status 2 and says what is wrong") {
         {{"list", "-o", "xml"}, "'xml' is none of table, json, yaml, csv"},
         {{"list", "-o", "json", "-o", "csv"}, "more than once"},
         {{"list", "-f", "colour=red"}, "'colour=red'"},
-        {{"launch", "i", "-c", "two"}, "'two' is not a whole number"},
+        {{"launch", "i", "-c", "two"}, "'two' is not a number"},
         {{"launch", "i", "-m", "3 apples"}, "memory"},
         {{"launch", "i", "-s", "smtp"}, "'smtp'"},
         {{"launch", "i", "-t", "soon"}, "'soon' is not a duration"},

@@ -8,7 +8,10 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/file.h"
 #include "libsvc/blobs/dir_blob_store.h"
+#include "libsvc/cluster/cluster_blobs.h"
 #include "tests/support/error_code.h"
+#include "tests/support/fake_membership.h"
+#include "tests/support/manager_machine.h"
 
 namespace svc {
 namespace {
@@ -21,11 +24,42 @@ struct BlobStoreKind {
         open;
 };
 
+std::unique_ptr<BlobStore> open_directory(const std::filesystem::path& directory, std::uint64_t max_bytes) {
+    return std::make_unique<DirBlobStore>(
+        DirBlobStoreOptions{.root = directory / "blobs", .reserve_bytes = 0, .max_blob_bytes = max_bytes});
+}
+
+// The leader of three managers.
+class BlobsOfCluster final : public BlobStore {
+  public:
+    BlobsOfCluster(const std::filesystem::path& directory, std::uint64_t max_bytes)
+        : identity_(test::make_peer_identity(directory)),
+          second_("m2", identity_),
+          third_("m3", identity_),
+          local_(open_directory(directory, max_bytes)),
+          all_(*local_, membership_, identity_) {
+        membership_.join(second_.self);
+        membership_.join(third_.self);
+        membership_.lead(Leader{"id-m1", 1});
+    }
+    std::unique_ptr<BlobWriter> create(std::uint64_t size) override { return all_.create(size); }
+    std::filesystem::path path(std::string_view digest) override { return all_.path(digest); }
+    bool contains(std::string_view digest) override { return all_.contains(digest); }
+    void remove(std::string_view digest) override { all_.remove(digest); }
+    std::vector<BlobInfo> list() override { return all_.list(); }
+
+  private:
+    PeerIdentity identity_;
+    test::FakeMembership membership_{Manager{"id-m1", "m1", "127.0.0.1:1", "1", 1}};
+    test::ManagerMachine second_, third_;
+    std::unique_ptr<BlobStore> local_;
+    ClusterBlobs all_;
+};
+
 std::vector<BlobStoreKind> blob_stores() {
-    return {{"directory", [](const auto& directory, std::uint64_t max_bytes) {
-                 return std::make_unique<DirBlobStore>(DirBlobStoreOptions{
-                     .root = directory / "blobs", .reserve_bytes = 0, .max_blob_bytes = max_bytes});
-             }}};
+    return {{"directory", open_directory}, {"cluster", [](const auto& directory, std::uint64_t max_bytes) {
+                                                return std::make_unique<BlobsOfCluster>(directory, max_bytes);
+                                            }}};
 }
 
 constexpr std::uint64_t limit = 1000;

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "libsvc/base/error.h"
+#include "libsvc/store/store_unavailable.h"
 #include "tests/contract/etcd_world.h"
 #include "tests/support/error_code.h"
 #include "tests/support/eventually.h"
@@ -101,8 +102,10 @@ TEST_CASE("without a majority of members the store is unavailable, and back with
     store.commit(Batch().put("a", "1"));
     etcd.kill(0);
     etcd.kill(1);
-    CHECK(code_of([&] { store.get("a"); }) == ErrorCode::unavailable);
-    CHECK(code_of([&] { store.commit(Batch().put("a", "2")); }) == ErrorCode::unavailable);
+    CHECK_THROWS_AS(store.get("a"), StoreUnavailable);
+    CHECK_THROWS_AS(store.list("a"), StoreUnavailable);
+    CHECK_THROWS_AS(store.catch_up(), StoreUnavailable);
+    CHECK_THROWS_AS(store.commit(Batch().put("a", "2")), StoreUnavailable);
     etcd.start(0);
     CHECK(eventually([&] { return !code_of([&] { store.commit(Batch().put("a", "3")); }); }));
     CHECK(store.get("a")->value == "3");

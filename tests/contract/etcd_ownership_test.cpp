@@ -18,10 +18,10 @@ EtcdOptions exclusive_options() {
     return options;
 }
 
-EtcdOptions another_manager(EtcdOptions options) {
-    options.manager += "b";
-    options.host += "b";
-    return options;
+std::unique_ptr<EtcdStore> leading(const EtcdOptions& options) {
+    auto store = std::make_unique<EtcdStore>(options, system_clock());
+    store->lead();
+    return store;
 }
 
 bool has_holder(const EtcdOptions& options) {
@@ -37,9 +37,9 @@ void end_all_leases() {
 
 TEST_CASE("a second manager is refused while the first one lives, and told where that is") {
     const EtcdOptions options = exclusive_options();
-    auto first = std::make_unique<EtcdStore>(options, system_clock());
+    auto first = leading(options);
     try {
-        const EtcdStore second(another_manager(options), system_clock());
+        leading(another_manager(options));
         FAIL("two managers work on the same records");
     } catch (const Error& e) {
         CHECK(e.code() == ErrorCode::busy);
@@ -48,43 +48,43 @@ TEST_CASE("a second manager is refused while the first one lives, and told where
     }
     first->commit(Batch().put("a", "1"));
     first.reset();
-    CHECK(EtcdStore(another_manager(options), system_clock()).get("a")->value == "1");
+    CHECK(leading(another_manager(options))->get("a")->value == "1");
 }
 
 TEST_CASE("the next process of the same manager goes on at once, and the earlier one is fenced off") {
     EtcdOptions options = exclusive_options();
     std::atomic<int> lost = 0;
     options.on_lost = [&] { ++lost; };
-    EtcdStore earlier(options, system_clock());
-    earlier.commit(Batch().put("a", "1"));
+    const auto earlier = leading(options);
+    earlier->commit(Batch().put("a", "1"));
     EtcdOptions next = options;
     next.on_lost = nullptr;
-    EtcdStore later(next, system_clock());
-    CHECK(later.commit(Batch().put("a", "2")) > 0);
+    const auto later = leading(next);
+    CHECK(later->commit(Batch().put("a", "2")) > 0);
     for (int i = 0; i < 2; ++i)
-        CHECK(code_of([&] { earlier.commit(Batch().put("a", "3")); }) == ErrorCode::unavailable);
-    CHECK(code_of([&] { earlier.commit(Batch().expect("a", 0)); }) == ErrorCode::unavailable);
+        CHECK(code_of([&] { earlier->commit(Batch().put("a", "3")); }) == ErrorCode::unavailable);
+    CHECK(code_of([&] { earlier->commit(Batch().expect("a", 0)); }) == ErrorCode::unavailable);
     CHECK(lost == 1);
-    CHECK(later.get("a")->value == "2");
+    CHECK(later->get("a")->value == "2");
 }
 
 TEST_CASE("a manager whose lease has ended takes it again while nobody else came") {
     EtcdOptions options = exclusive_options();
     options.lease = std::chrono::seconds(1);
-    EtcdStore store(options, system_clock());
+    const auto store = leading(options);
     end_all_leases();
     eventually("the lease is taken again", [&] { return has_holder(options); });
-    CHECK(store.commit(Batch().put("a", "1")) > 0);
+    CHECK(store->commit(Batch().put("a", "1")) > 0);
 }
 
 TEST_CASE("a manager whose lease has ended changes nothing once another one has come") {
     EtcdOptions options = exclusive_options();
     options.lease = std::chrono::hours(1);  // renewed too late to notice
-    EtcdStore earlier(options, system_clock());
+    const auto earlier = leading(options);
     end_all_leases();
-    EtcdStore later(another_manager(options), system_clock());
-    CHECK(code_of([&] { earlier.commit(Batch().put("a", "1")); }) == ErrorCode::unavailable);
-    CHECK(later.list("").empty());
+    const auto later = leading(another_manager(options));
+    CHECK(code_of([&] { earlier->commit(Batch().put("a", "1")); }) == ErrorCode::unavailable);
+    CHECK(later->list("").empty());
 }
 
 TEST_CASE("a manager finds out that another one has come when it renews its lease") {
@@ -92,9 +92,9 @@ TEST_CASE("a manager finds out that another one has come when it renews its leas
     std::atomic<bool> lost = false;
     options.on_lost = [&] { lost = true; };
     options.lease = std::chrono::seconds(1);
-    const EtcdStore earlier(options, system_clock());
+    const auto earlier = leading(options);
     options.on_lost = nullptr;
-    const EtcdStore later(options, system_clock());
+    const auto later = leading(options);
     end_all_leases();
     eventually("the earlier one ends", [&] { return lost.load(); });
     eventually("the later one has it again", [&] { return has_holder(options); });

@@ -9,6 +9,7 @@
 #include "tests/support/error_code.h"
 #include "tests/support/eventually.h"
 #include "tests/support/tcp_relay.h"
+#include "tests/unit/net/test_server.h"
 
 namespace svc::test {
 namespace {
@@ -103,7 +104,7 @@ TEST_CASE_METHOD(TwoWriters, "a batch whose answer is lost is committed once") {
 
 TEST_CASE_METHOD(TwoWriters, "a refused batch whose answer is lost is a conflict") {
     first.commit(Batch().put("a", "1"));
-    relay.lose_answers_to("POST /v3/kv/txn", 2);
+    relay.lose_answers_to("POST /v3/kv/txn", 3);
     CHECK(code_of([&] { first.commit(Batch().expect("a", 0).put("a", "2")); }) == ErrorCode::conflict);
     CHECK(relay.lost() == 1);
     CHECK(first.get("a")->value == "1");
@@ -147,12 +148,13 @@ TEST_CASE_METHOD(TwoWriters, "a watch that has fallen silent is noticed and begu
 }
 
 TEST_CASE_METHOD(TwoWriters, "a list of many pages has every key once, in order") {
-    constexpr int count = 300;
+    constexpr int count = 3000;
+    const std::string large(std::size_t{64} << 10, 'x');
     std::vector<std::string> expected;
     Batch batch;
     for (int i = 0; i < count; ++i) {
         expected.push_back("p/" + std::to_string(1000 + i));
-        batch.put(expected.back(), "");
+        batch.put(expected.back(), i / 100 == 5 && i % 10 == 0 ? large : "");
         if (batch.changes().size() == 100) first.commit(std::exchange(batch, {}));
     }
     first.commit(Batch().put("q", ""));
@@ -177,6 +179,38 @@ TEST_CASE_METHOD(TwoWriters, "a batch of more bytes than etcd takes is refused, 
     const Batch batch = Batch().put("a", large).put("b", large);
     CHECK(code_of([&] { first.commit(batch); }) == ErrorCode::unsupported);
     CHECK(first.list("").empty());
+}
+
+// Refuses every transaction as etcd does when its disk is full.
+struct FullMember : TestServer {
+    FullMember() {
+        service.add("/v3/kv/txn", [](Request&) {
+            return json_response(500, R"({"error":"etcdserver: mvcc: database space exceeded","code":8})");
+        });
+        with_tcp = true;
+        start();
+    }
+};
+
+TEST_CASE_METHOD(TwoWriters, "a refusal after a lost answer does not say that nothing was stored") {
+    const FullMember full;
+    EtcdOptions both = another_manager(relayed());
+    both.endpoints.push_back(full.tcp_target().describe());
+    EtcdStore store(both, system_clock());
+    relay.lose_answers_to("POST /v3/kv/txn", 2);
+    const Batch batch = Batch().put("a", "1");
+    std::optional<Error> error;
+    try {
+        store.commit(batch);
+    } catch (const Error& e) {
+        error = e;
+    }
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::unavailable);
+    CHECK(std::string(error->what()).ends_with("it is not known whether the change was stored"));
+    EtcdOptions there = both;
+    there.endpoints = etcd.endpoints();
+    CHECK(EtcdStore(there, system_clock()).get("a")->value == "1");
 }
 
 TEST_CASE("a store does not change itself from within its watch") {

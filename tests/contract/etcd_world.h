@@ -12,6 +12,9 @@ EtcdCluster& shared_etcd();
 // Of a manager of its own, below keys that no other call has got; not exclusive, quick to notice faults.
 EtcdOptions etcd_options(const std::vector<std::string>& endpoints);
 
+// On the same keys.
+EtcdOptions another_manager(EtcdOptions options, const std::string& mark = "b");
+
 Clock& system_clock();
 
 }  // namespace svc::test

@@ -4,6 +4,7 @@
 //   package(): path of an image package;  init(): what its containers run;  scratch(): a folder to write to;
 //   program("true"): path of `true` or `false` inside
 //   address(), other_address(): two of its subnet;  free_port(): of the node
+//   node(): where containers are to be; left out where there is one node
 //   end(id, clean): the guest's init ends by itself
 //   await_events(told, n): the events once there are n
 // and call check_runtime() from a test case. Each section leaves nothing behind.
@@ -40,6 +41,7 @@ ContainerSpec contract_spec(World& world) {
     spec.disk_bytes = std::uint64_t{64} << 20;
     spec.run_agent = false;
     spec.init = world.init();
+    if constexpr (requires { world.node(); }) spec.node = world.node();
     return spec;
 }
 

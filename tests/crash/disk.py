@@ -61,7 +61,7 @@ class Disk:
 
     def mend(self):
         self.unmount()
-        checked = subprocess.run(["fsck.ext4", "-p", self.image], capture_output=True, text=True)
+        checked = subprocess.run(["fsck.ext4", "-f", "-p", self.image], capture_output=True, text=True)
         assert checked.returncode in (0, 1), checked  # 1: it has mended something
         self.mount(self.options)
 

@@ -5,7 +5,9 @@
 
 namespace svc::fuzz {
 
-ApiWorld::ApiWorld() : router_(server::api_routes(services())) {}
+ApiWorld::ApiWorld() : router_(server::api_routes(services())) {
+    management_.recover();
+}
 
 ManagementSeams ApiWorld::seams() {
     ManagementSeams seams{store_, blobs_, runtime_, runtime_.layers(), events_, clock_, ids_};
@@ -24,7 +26,6 @@ ManagementOptions ApiWorld::options() const {
     options.registry_keys = directory_.path() / "registry";
     options.engine.workers = 2;
     options.nodes.local_name = "node0";
-    options.nodes.sysfs = directory_.path() / "sys";
     options.instances.log_dir = directory_.path() / "logs";
     return options;
 }

@@ -35,7 +35,8 @@ class ApiWorld {
     SystemIdSource ids_{clock_};
     SqliteStore store_{":memory:"};
     EventBus events_{clock_};
-    DirBlobStore blobs_{{directory_.path() / "blobs", 0, 1U << 20}};
+    DirBlobStore blobs_{
+        {.root = directory_.path() / "blobs", .reserve_bytes = 0, .max_blob_bytes = 1U << 20}};
     SimulatedRuntime runtime_{clock_, {}};
     ManagementService management_{seams(), options()};
     server::Authenticator authenticator_{[](const ClientCertificate&) { return true; }};

@@ -59,7 +59,7 @@ TEST_CASE_METHOD(Setup, "a whole file is read") {
     CHECK(options.regions[0].server_fingerprint == std::string(64, 'a'));
     CHECK(options.regions[0].certificate == pem);
     CHECK(options.regions[0].metrics_server == "influxdb:192.0.2.1:8095");
-    CHECK(options.regions[1].url == "unix:///run/svc/unix.socket");
+    CHECK(options.regions[1].urls == std::vector<std::string>{"unix:///run/svc/unix.socket"});
     CHECK(options.streamer_addons == std::vector<std::string>{"shower", "other"});
     CHECK(options.ice.stun_urls == std::vector<std::string>{"stun:a:1"});
     CHECK(options.ice.turn_urls == std::vector<std::string>{"turn:b:2"});
@@ -92,6 +92,33 @@ TEST_CASE_METHOD(Setup, "gateway flags win over the file") {
     CHECK(test::message_of([&] { read({"--listen", "4000"}); }).starts_with("--listen: argument listen"));
     CHECK_FALSE(test::message_of([&] { read({"--config", "/nonexistent.yaml"}); }).empty());
     CHECK_FALSE(test::message_of([&] { read({"--tls-key", pem}); }).empty());
+}
+
+TEST_CASE_METHOD(Setup, "several gateways share a store and have a listener for each other") {
+    const Options options =
+        read({"--store", "etcd", "--etcd-endpoints", "http://a:1,https://b:2", "--etcd-ca", pem,
+              "--gateway-listen", "127.0.0.1:0", "--gateway-name", "g1", "--new-cluster", "yes"});
+    CHECK(options.store == "etcd");
+    CHECK(options.etcd.endpoints == std::vector<std::string>{"http://a:1", "https://b:2"});
+    CHECK(options.etcd.authorities == pem);
+    CHECK(options.etcd.new_cluster);
+    CHECK(options.gateway_listen == "127.0.0.1:0");
+    CHECK(options.gateway_name == "g1");
+    const std::string together = "store: etcd and gateway_listen go together";
+    CHECK(test::message_of([&] { read({"--store", "etcd"}); }) == together);
+    CHECK(test::message_of([&] { read({"--gateway-listen", "127.0.0.1:0"}); }) == together);
+    CHECK(test::message_of([&] {
+              read({"--etcd-endpoints", "a:1"});
+          }).find("'a:1' does not begin with") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Setup, "a region may have several managers") {
+    write("regions:\n- name: a\n  url: [unix:///s, 'https://b:2']\n  certificate: " + pem +
+          "\n  key: " + pem + "\n");
+    CHECK(read().regions.at(0).urls == std::vector<std::string>{"unix:///s", "https://b:2"});
+    CHECK(refusal("regions:\n- name: a\n  url: [unix:///s, 'https://b:2']\n")
+              .starts_with(file.string() + ":2: regions[0].certificate is required"));
+    CHECK(refusal("regions:\n- name: a\n  url: []\n") == file.string() + ":2: regions[0].url is required");
 }
 
 TEST_CASE_METHOD(Setup, "a fault in the gateways file names file line and key") {

@@ -8,8 +8,8 @@ namespace svc::test {
 namespace {
 
 void with_two_regions(gateway::Options& options) {
-    options.regions = {{"east", "https://127.0.0.1:1", "", "", "", ""},
-                       {"west", "https://127.0.0.1:2", "", "", "", ""}};
+    options.regions = {{"east", {"https://127.0.0.1:1"}, "", "", "", ""},
+                       {"west", {"https://127.0.0.1:2"}, "", "", "", ""}};
 }
 
 // All regions but this one have answered again since.

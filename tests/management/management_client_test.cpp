@@ -13,6 +13,7 @@
 #include "tests/support/eventually.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
+#include "tests/support/test_managers.h"
 
 using namespace svc;
 using namespace svc::test;
@@ -31,6 +32,10 @@ class Follower {
     }
     bool await_end() {
         return until([&] { return ended_.has_value(); });
+    }
+    std::size_t told(const std::string& id) {
+        std::lock_guard lock(mutex_);
+        return told_.count(id);
     }
     std::optional<ErrorCode> ended() {
         std::lock_guard lock(mutex_);
@@ -73,7 +78,7 @@ struct World {
     RegionConfig region() const {
         RegionConfig region;
         region.name = "here";
-        region.url = "unix://" + daemon.local_target().unix_path.string();
+        region.urls = {"unix://" + daemon.local_target().unix_path.string()};
         region.metrics_server = "influxdb:127.0.0.1:8095,raw";
         return region;
     }
@@ -237,13 +242,83 @@ TEST_CASE("a service that is away is unavailable") {
           ErrorCode::unavailable);
 }
 
+namespace {
+
+// A region of two managers, of which the second one leads: the first one is asked.
+struct TwoManagers {
+    TestManagers managers{2};
+    std::unique_ptr<Management> management;
+
+    TwoManagers() {
+        managers.lead(1);
+        managers.api(1).add_image("base", image_package());
+        managers.api(1).add_application(application_package("candy"));
+        RegionConfig region;
+        region.name = "here";
+        for (const std::size_t manager : {0, 1})
+            region.urls.push_back("unix://" + managers.local_target(manager).unix_path.string());
+        management = make_management_client(region);
+    }
+    std::string launch(const std::string& session) {
+        return management->launch({session, "candy", {}, Json::object({})}).instance;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a region goes on at another manager when the one that is asked is gone") {
+    TwoManagers region;
+    CHECK(region.management->applications().size() == 1);
+    const std::string before = region.launch("s1");
+    region.managers.kill(0);
+    CHECK(region.management->applications().size() == 1);
+    CHECK(region.management->instances_of("s1").size() == 1);
+    CHECK_FALSE(region.launch("s2").empty());
+    region.management->remove(before, true, {});
+    CHECK_FALSE(region.management->instance(before));
+}
+
+TEST_CASE("a launch goes to the next manager where the first one cannot be reached") {
+    TwoManagers region;
+    region.managers.kill(0);
+    CHECK_FALSE(region.launch("s1").empty());
+    region.managers.kill(1);
+    CHECK(code_of([&] { region.launch("s2"); }) == ErrorCode::unavailable);
+}
+
+TEST_CASE("a region whose managers have no leader does not answer") {
+    TwoManagers region;
+    region.managers.kill(1);
+    region.managers.nobody_leads();
+    CHECK(code_of([&] { region.launch("s1"); }) == ErrorCode::unavailable);
+    CHECK(region.management->applications().size() == 1);
+}
+
+TEST_CASE("events go on at another manager, and none is missed") {
+    TwoManagers region;
+    const std::string id = region.launch("s1");
+    {
+        Follower follower(*region.management);
+        REQUIRE(follower.await(""));
+        region.launch("s2");
+        REQUIRE(follower.await(region.management->instances_of("s2").at(0).id));
+        region.managers.kill(0);
+        CHECK(follower.await_end());
+    }
+    region.managers.api(1).succeed(
+        region.managers.api(1).call(Method::delete_, "/1.0/instances/" + id, R"({"force":true})"));
+    Follower later(*region.management);
+    CHECK(later.await(id));
+    CHECK(later.told("") == 0);
+}
+
 TEST_CASE("over TLS a region is known by its fingerprint and knows the gateway by its certificate") {
     World world;
     const KeyPair identity = make_key_pair(world.daemon.path(), "gateway");
     const Target target = world.daemon.tls_target();
     RegionConfig region;
     region.name = "far";
-    region.url = "https://" + target.host + ":" + std::to_string(target.port);
+    region.urls = {"https://" + target.host + ":" + std::to_string(target.port)};
     region.certificate = identity.certificate;
     region.key = identity.key;
     region.server_fingerprint = target.server_fingerprint;
@@ -255,6 +330,6 @@ TEST_CASE("over TLS a region is known by its fingerprint and knows the gateway b
 }
 
 TEST_CASE("a region's address that cannot be read is refused with the region's name") {
-    CHECK_THROWS_WITH(make_management_client({"far", "ftp://x", "", "", "", ""}),
+    CHECK_THROWS_WITH(make_management_client({"far", {"ftp://x"}, "", "", "", ""}),
                       Catch::Contains("region 'far'"));
 }

@@ -56,14 +56,42 @@ DaemonRun run_svcd(const std::vector<std::string>& flags) {
     return run;
 }
 
+StartingDaemon::StartingDaemon(const std::vector<std::string>& flags, const std::string& systemd) {
+    Pipe pipe;
+    SpawnOptions options;
+    options.arguments = {SVC_DAEMON_PROGRAM};
+    options.arguments.insert(options.arguments.end(), flags.begin(), flags.end());
+    if (!systemd.empty()) options.environment = {"NOTIFY_SOCKET=" + systemd};
+    options.descriptors = {{pipe.write_end.get(), 1}, {pipe.write_end.get(), 2}};
+    child_.emplace(options);
+    output_ = std::move(pipe.read_end);
+}
+
+bool StartingDaemon::says(std::string_view text) {
+    while (said_.find(text) == std::string::npos) {
+        const std::string piece = read_some(output_.get());
+        if (piece.empty()) return false;
+        said_ += piece;
+    }
+    return true;
+}
+
+std::optional<ExitStatus> StartingDaemon::wait() {
+    return child_->wait_for(patience);
+}
+
 DaemonProcess::DaemonProcess(const std::filesystem::path& directory, const std::vector<std::string>& settings)
     : socket_(directory / "svc.socket") {
     const auto config = directory / "svcd.yaml";
     const std::string text =
         "state_dir: " + (directory / "state").string() + "\nsocket: " + socket_.string() +
-        "\nlisten: none\nhypervisor_listen: none\nruntime: simulated\nnode_name: node0\nlog_level: error\n";
-    const bool metrics = join(settings, "").find("metrics_listen") != std::string::npos;
-    const std::string rest = join(settings, "\n") + (metrics ? "\n" : "\nmetrics_listen: none\n");
+        "\nlisten: none\nhypervisor_listen: none\nruntime: simulated\nlog_level: error\n";
+    const auto has = [all = join(settings, "")](const char* key) {
+        return all.find(key) != std::string::npos;
+    };
+    const std::string rest = join(settings, "\n") +
+                             (has("metrics_listen") ? "\n" : "\nmetrics_listen: none\n") +
+                             (has("manager_name") ? "" : "node_name: node0\n");
     write_file_atomically(config, text + rest);
     Pipe pipe;
     SpawnOptions options;

@@ -19,6 +19,23 @@ struct DaemonRun {
 // `flags` after the program's name. Throws unavailable when it does not end within a minute.
 DaemonRun run_svcd(const std::vector<std::string>& flags);
 
+// svcd while it starts, which may take as long as the test wants. One thread. Killed with the object.
+class StartingDaemon {
+  public:
+    // What it tells systemd goes to the socket `systemd`.
+    explicit StartingDaemon(const std::vector<std::string>& flags, const std::string& systemd = "");
+    // Reads what it writes until the text comes. False: it ends without that. Throws unavailable when it says
+    // nothing for a minute.
+    bool says(std::string_view text);
+    void signal(int number) const { child_->kill(number); }
+    std::optional<ExitStatus> wait();  // nothing: still running after a minute
+
+  private:
+    FileDescriptor output_;
+    std::string said_;
+    std::optional<Child> child_;
+};
+
 // One thread. Killed with the object.
 class DaemonProcess {
   public:

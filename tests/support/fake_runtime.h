@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stop_token>
@@ -102,12 +103,23 @@ class FakeRuntime final : public Runtime {
     std::vector<ContainerUsage> usage() override { return inner_.usage(); }
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override {
         obey("exec");
-        return inner_.exec(id, spec);
+        auto process = inner_.exec(id, spec);
+        const auto wrap = wrap_.with([](const auto& wrap) { return wrap; });
+        return wrap ? wrap(std::move(process)) : std::move(process);
+    }
+    using Wrap = std::function<std::unique_ptr<ExecProcess>(std::unique_ptr<ExecProcess>)>;
+    // What exec() returns from now on, made of the simulation's.
+    void wrap_exec(Wrap wrap) {
+        wrap_.with([&](auto& now) { now = std::move(wrap); });
     }
     std::vector<LogFile> logs(std::string_view) override {
         return logs_.with([](const auto& logs) { return logs; });
     }
     Capacity capacity() override { return inner_.capacity(); }
+    std::vector<RuntimeNode> nodes() override { return inner_.nodes(); }
+    void on_nodes_changed(std::function<void()> listener) override {
+        inner_.on_nodes_changed(std::move(listener));
+    }
     void on_event(std::function<void(const RuntimeEvent&)> listener) override {
         inner_.on_event(std::move(listener));
     }
@@ -123,7 +135,7 @@ class FakeRuntime final : public Runtime {
         if (const auto fault = fault_of(id); !fault.empty()) throw Error(ErrorCode::unavailable, fault);
     }
     void set_aside(ContainerInfo& info) const {
-        info.fault = fault_of(info.id);
+        if (const auto fault = fault_of(info.id); !fault.empty()) info.fault = fault;
         if (!info.fault.empty()) info.state = ContainerState::unreadable;
         info.specification_lost = lost_.with([&](const auto& lost) { return lost.contains(info.id); });
     }
@@ -148,6 +160,7 @@ class FakeRuntime final : public Runtime {
     Guarded<std::set<std::string, std::less<>>> lost_;
     Guarded<std::vector<LogFile>> logs_;
     Guarded<ContainerSpec> last_spec_;
+    Guarded<Wrap> wrap_;
     Guarded<std::vector<std::vector<std::string>>> commands_;
 };
 

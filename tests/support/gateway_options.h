@@ -13,7 +13,7 @@ inline gateway::Options loopback_gateway_options(const std::filesystem::path& di
     options.socket = directory / "gateway.socket";
     options.listen = "127.0.0.1:0";
     options.log_level = log::Level::error;
-    options.regions = {{"home", "https://127.0.0.1:1", "", "", "", ""}};
+    options.regions = {{"home", {"https://127.0.0.1:1"}, "", "", "", ""}};
     return options;
 }
 

@@ -61,6 +61,12 @@ class ManualClock final : public Clock {
                                      " threads wait on the clock");
     }
 
+    // Threads inside wait().
+    std::size_t waiters() const {
+        std::lock_guard lock(mutex_);
+        return ends_.size();
+    }
+
   private:
     static constexpr SteadyTime begin{std::chrono::hours(1)};
 

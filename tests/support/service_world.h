@@ -45,6 +45,7 @@ struct Life {
     ManagementService management;
     Images& images = management.records().images;
     Nodes& nodes = management.records().nodes;
+    RemovedNodes& removed_nodes = management.records().removed_nodes;
     Instances& instances = management.records().instances;
     Addons& addons = management.records().addons;
     Applications& applications = management.records().applications;
@@ -74,6 +75,7 @@ struct WorldOptions {
     std::uint64_t disk_bytes = std::uint64_t{30} << 30;
     std::string subnet = "10.0.0.1/8";
     std::uint16_t last_port = 10019;
+    std::vector<std::string> nodes{};  // machines; empty: one, the node "node0"
 };
 
 struct ServiceWorld {
@@ -102,6 +104,7 @@ struct ServiceWorld {
 
     explicit ServiceWorld(WorldOptions given = {}) : options(std::move(given)) {
         freezing_store.on_frozen([this] { notify(); });
+        life->management.recover();
     }
     ~ServiceWorld() { end_life(); }
 
@@ -111,6 +114,9 @@ struct ServiceWorld {
         made.memory_bytes = options.memory_bytes;
         made.disk_bytes = options.disk_bytes;
         made.subnet = options.subnet;
+        made.nodes = options.nodes;
+        made.max_nodes = options.nodes.empty() ? 0 : options.nodes.size() + 5;
+        made.sysfs = directory.path() / "sys";
         made.run_once = [this](std::string_view id, const std::vector<std::string>&) {
             const auto after = after_guest.with([](const auto& current) { return current; });
             return after ? after(std::string(id)) : 0;
@@ -124,7 +130,6 @@ struct ServiceWorld {
         NodeServiceOptions made;
         made.local_name = "node0";
         made.last_port = options.last_port;
-        made.sysfs = directory.path() / "sys";
         return made;
     }
     ManagementOptions service_options() const {
@@ -135,7 +140,7 @@ struct ServiceWorld {
         made.nodes = node_options();
         made.instances.log_dir = directory.path() / "logs";
         made.instances.boot_id = boot_id;
-        made.session_template.service_urls = {"https://10.0.0.1:8443"};
+        made.service_reach = [] { return ServiceReach{{"https://10.0.0.1:8443"}, std::string(64, 'a')}; };
         made.bulk_deletions_at_once = 3;
         return made;
     }

@@ -4,9 +4,12 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "libsvc/base/error.h"
@@ -25,6 +28,27 @@ sockaddr_in loopback(std::uint16_t port) {
 
 FileDescriptor make_socket() {
     return FileDescriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+}
+
+bool connect_to_port(int socket, std::uint16_t port) {
+    const sockaddr_in address = loopback(port);
+    return connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+}
+
+bool connect_to_path(int socket, const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    return connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+}
+
+// Empty when nobody listens there.
+FileDescriptor connect_to(const Target& server) {
+    const bool local = !server.unix_path.empty();
+    FileDescriptor made(socket(local ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const bool reached = local ? connect_to_path(made.get(), server.unix_path.string())
+                               : connect_to_port(made.get(), server.port);
+    return reached ? std::move(made) : FileDescriptor();
 }
 
 bool send_all(int to, const char* data, std::size_t size) {
@@ -96,11 +120,9 @@ void TcpRelay::lose_answers_to(const std::string& text, std::size_t every) {
 
 void TcpRelay::accept_one() {
     FileDescriptor client(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    FileDescriptor server = make_socket();
-    const sockaddr_in address = loopback(server_.port);
-    if (cut_ || !client ||
-        connect(server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
-        return;
+    if (cut_ || !client) return;
+    FileDescriptor server = connect_to(server_);
+    if (!server) return;
     pairs_.push_back({std::move(client), std::move(server)});
 }
 

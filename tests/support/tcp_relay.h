@@ -15,7 +15,7 @@ namespace svc::test {
 // The functions are for one thread.
 class TcpRelay {
   public:
-    explicit TcpRelay(Target server);
+    explicit TcpRelay(Target server);  // a port of the loopback, or a Unix socket
     ~TcpRelay();
     std::string endpoint() const;  // "http://127.0.0.1:1234"
     // What is connected now stays connected, and nothing comes through any more. New connections work.

@@ -12,14 +12,22 @@ namespace {
 
 constexpr timeval tls_client_patience{60, 0};
 
-}  // namespace
-
-FileDescriptor connect_tcp(const Target& target) {
-    FileDescriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+sockaddr_in address_of(const std::string& host, std::uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_port = htons(target.port);
-    inet_pton(AF_INET, target.host.c_str(), &address.sin_addr);
+    address.sin_port = htons(port);
+    inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+    return address;
+}
+
+}  // namespace
+
+FileDescriptor connect_tcp(const Target& target, const std::string& from) {
+    FileDescriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const sockaddr_in address = address_of(target.host, static_cast<std::uint16_t>(target.port));
+    const sockaddr_in own = address_of(from, 0);
+    if (!from.empty() && bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(own)) != 0)
+        throw std::runtime_error("cannot connect from " + from);
     if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
         throw std::runtime_error("cannot connect");
     setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &tls_client_patience, sizeof(tls_client_patience));

@@ -9,8 +9,9 @@
 
 namespace svc::test {
 
-// Connected; waits a minute at most for what it reads. Throws when nobody answers.
-FileDescriptor connect_tcp(const Target& target);
+// Connected; waits a minute at most for what it reads. `from`: an IPv4 address of this machine; "": any.
+// Throws when nobody answers.
+FileDescriptor connect_tcp(const Target& target, const std::string& from = "");
 
 // Looks at no certificate. One thread.
 class TlsClient {

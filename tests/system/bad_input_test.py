@@ -11,13 +11,16 @@ class BadInput(HostileTest):
     def bodies(self):
         """Route, a valid body, and for each of its fields what it must not be."""
         text, count, flag, many = NOT_TEXT + ["\0"], NOT_A_COUNT, NOT_A_FLAG, NOT_A_LIST + [LONG_LIST]
+        # -1 is "not set", as the records print it.
+        count_or_unset = [-2 if value == -1 else value for value in count]
+        cores = [value for value in count_or_unset if value != 1.5]
         return [
             ("POST", "/1.0/containers", {"image_id": "busybox", "instance_type": "a2.3"}, {
                 "image_id": text + ["nothing"] + ODD_TEXT, "instance_type": text + ["", "a3.3"] + ODD_TEXT,
                 "user_data": NOT_TEXT + ["x" * 10241],
                 "node": text + ["nothing"], "disk_size": NOT_A_COUNT[2:] + [0, "x", "3 apples"],
                 "memory": NOT_A_COUNT[2:] + [0, "x"],
-                "cpu": count + [0], "gpu_slots": count, "image_version": count + [7],
+                "cpu": cores + [0, 0.0004, 1e300], "gpu_slots": count_or_unset, "image_version": count_or_unset + [7],
                 "tags": many + [["a,b"], [""], ["\0"]],
                 "addons": many + [["nothing"], [""]], "no_start": flag, "app_id": ["app"] + NOT_TEXT,
                 "services": NOT_AN_OBJECT[:3] + [{}, [{}], [1], [{"name": "a", "port": 0, "protocols": ["tcp"]}],
@@ -35,7 +38,7 @@ class BadInput(HostileTest):
                                            {"metrics_server": 1}, {"features": []}, {"devmode": "yes"},
                                            {"disable_watchdog": 1}]}),
             ("POST", "/1.0/containers", {"app_id": "app"}, {
-                "app_id": text + ["", "nothing"] + ODD_TEXT, "app_version": count + [7], "image_id": ["busybox"],
+                "app_id": text + ["", "nothing"] + ODD_TEXT, "app_version": count_or_unset + [7], "image_id": ["busybox"],
                 "instance_type": ["a2.3"]}),
             ("PATCH", "/1.0/config", {"name": "scheduler.strategy", "value": "spread"}, {
                 "name": text + ["", "nothing", "scheduler", "scheduler.strategy.x"] + ODD_TEXT,

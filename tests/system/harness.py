@@ -1,5 +1,6 @@
 """Drives real svcd processes for the system tests: own state, own bridge, own subnet, nothing left at the end."""
 import atexit
+import contextlib
 import fcntl
 import hashlib
 import http.client
@@ -25,13 +26,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import cases  # noqa: E402, F401, likewise
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", ROOT / "build")).resolve()  # /proc names programs by it
 SVCD = BUILD / "server/svcd"
 SVCCTL = BUILD / "cli/svcctl"
 AGENT = BUILD / "instance-agent/svc-agent"
 GUEST_CAT = BUILD / "instance-agent/samples/svc-guest-cat"
 AGENT_INSIDE = "/var/lib/svc-agent/bin/svc-agent"
 FINAL = 200
+RUNTIME = os.environ.get("SVC_TEST_RUNTIME", "lxc")  # lxd: with the LXD of support/lxd_machine
 PATIENCE = 120  # seconds, for what takes a moment on a machine that is not busy
 
 
@@ -67,12 +69,14 @@ class Daemon:
     """One svcd with everything of its own. start() and kill() may alternate; close() checks that nothing is left."""
     program = SVCD
 
-    def __init__(self, runtime="lxc", parent=None, **settings):
+    def __init__(self, runtime=RUNTIME, parent=None, **settings):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="svc-test-", dir=parent or "/var/tmp"))
         os.chmod(self.dir, 0o711)
         self.bridge = f"svct{os.getpid() % 100000}x{random.randrange(1000)}"[:15]
-        self.subnet = f"{free_net()}.1/24"
+        self.subnet = f"{free_net()}.1/24"  # None: as svcd chooses it
         self.runtime, self.settings = runtime, settings
+        if runtime == "lxd" and "lxd" not in settings:
+            self.settings["lxd"] = "unix:" + os.environ["SVC_LXD_SOCKET"]
         self.socket = self.dir / "unix.socket"
         self.process, self.addresses, self.before = None, [], mounts()
         self.files = None  # (soft, hard) limit of open files; None: ours
@@ -85,7 +89,8 @@ class Daemon:
         config = self.dir / "svcd.yaml"
         config.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in self.settings.items()) or "{}\n")
         return [self.program, "--config", config, "--state-dir", self.state, "--socket", self.socket, "--listen", "127.0.0.1:0",
-                *self.no_metrics(), "--runtime", self.runtime, "--bridge", self.bridge, "--subnet", self.subnet]
+                *self.no_metrics(), "--runtime", self.runtime, "--bridge", self.bridge,
+                *(["--subnet", self.subnet] if self.subnet else [])]
 
     def no_metrics(self):
         """Off, but for listeners that the settings ask for."""
@@ -108,34 +113,37 @@ class Daemon:
             raise AssertionError(f"svcd did not become ready: {self.log()}")
         return self
 
+    def whole_log(self):
+        return (self.dir / "svcd.log").read_text(errors="replace")
+
     def log(self):
-        return (self.dir / "svcd.log").read_text(errors="replace")[-4000:]
+        """Its end, which fits into a message."""
+        return self.whole_log()[-4000:]
 
     def kill(self, number=signal.SIGKILL):
         if self.process:
-            self.process.send_signal(number)
+            self.signal(number)
             status = self.process.wait(timeout=60)
             self.process.stderr.close()
             self.reader.wait(timeout=60)
             self.process = None
             return status
 
+    def signal(self, number):
+        self.process.send_signal(number)
+
     def restart(self):
         self.kill()
         return self.start()
 
-    def connection(self):
-        return UnixConnection(self.socket)
-
-    def api(self, method, path, body=None, headers=None):
-        connection = self.connection()
+    def api(self, method, path, body=None, headers=None, timeout=240):
+        connection = UnixConnection(self.socket, timeout)
         if isinstance(body, (dict, list)):
             body = json.dumps(body)
-        connection.request(method, path, body=body, headers=headers or {})
-        response = connection.getresponse()
-        reply = Reply(response.status, response.headers, response.read())
-        connection.close()
-        return reply
+        with contextlib.closing(connection):
+            connection.request(method, path, body=body, headers=headers or {})
+            response = connection.getresponse()
+            return Reply(response.status, response.headers, response.read())
 
     def wait(self, reply, timeout=180):
         """The final record of the operation that `reply` started."""
@@ -252,8 +260,8 @@ class Daemon:
             self.start()
         self.remove_instances()
         self.kill(signal.SIGTERM)
-        subprocess.run([SVCD, "--state-dir", self.state, "--bridge", self.bridge, "--subnet", self.subnet, "--runtime",
-                        self.runtime, "--tear-down"], check=True, timeout=60, capture_output=True)
+        subprocess.run([SVCD, "--config", self.dir / "svcd.yaml", "--state-dir", self.state, "--bridge", self.bridge, "--subnet",
+                        self.subnet, "--runtime", self.runtime, "--tear-down"], check=True, timeout=60, capture_output=True)
         left = self.leftovers()
         shutil.rmtree(self.dir, ignore_errors=True)
         return left
@@ -262,7 +270,7 @@ class Daemon:
         left = [f"mount {m}" for m in mounts() - self.before if str(self.dir) in m]
         left += [f"process {p}" for p in processes() if str(self.dir) in p]
         left += [f"device {d}" for d in os.listdir("/sys/class/net") if d == self.bridge]
-        if self.runtime == "lxc":
+        if self.runtime != "simulated":
             tables = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True).stdout
             left += [f"rules {t}" for t in tables.splitlines() if self.bridge in t]
         containers = self.state / "lxc/containers"
@@ -379,12 +387,12 @@ def changed_image(folder, change, metadata=None):
 
 class DaemonTest(unittest.TestCase):
     """One daemon a class; each test cleans its own instances, the class checks that nothing is left."""
-    runtime, settings = "lxc", {}
+    runtime, settings = RUNTIME, {}
     parent = None  # where the daemon's folder is made; None: beside those of other tests
 
     @classmethod
     def setUpClass(cls):
-        if cls.runtime == "lxc" and os.geteuid() != 0:
+        if cls.runtime != "simulated" and os.geteuid() != 0:
             raise unittest.SkipTest("needs root: containers, bridge and mounts")
         cls.daemon = Daemon(cls.runtime, parent=cls.parent, **cls.settings)
         try:

@@ -7,6 +7,7 @@
 #include "libsvc/runtime/lxd/lxd_runtime.h"
 #include "tests/contract/runtime_contract.h"
 #include "tests/support/eventually.h"
+#include "tests/support/tcp_relay.h"
 #include "tests/system/lxc_fixture.h"
 
 using namespace svc;
@@ -14,10 +15,16 @@ using namespace svc::test;
 
 namespace {
 
+Target lxd_target() {
+    Target target;
+    target.unix_path = ::getenv("SVC_LXD_SOCKET");
+    return target;
+}
+
 class LxdWorld {
   public:
-    LxdWorld() {
-        options_.target.unix_path = ::getenv("SVC_LXD_SOCKET");
+    explicit LxdWorld(const Target& lxd = lxd_target()) {
+        options_.target = lxd;
         options_.state_dir = directory_.path() / "lxd";
         options_.network.bridge = "svctest";
         options_.network.subnet = "10.201.7.1/24";
@@ -81,6 +88,27 @@ TEST_CASE("a guest of LXD has ids of its own, no LXD inside, and its limits") {
     CHECK(inside("cat /var/lib/placed/file; stat -c '%a %u' /var/lib/placed/file; hostname") ==
           "placed\n600 0\nsvc-" + std::string(contract_id) + "\n");
     CHECK(world.runtime().usage().at(0).process_limit == 77);
+}
+
+TEST_CASE("a container of LXD runs on while LXD does not answer") {
+    TcpRelay way(lxd_target());
+    LxdWorld world(Target::parse(way.endpoint()));
+    world.layers().add(contract_layer, world.package(), {});
+    world.runtime().create(contract_spec(world));
+    const auto state = [&] { return world.runtime().list().at(0).state; };
+    way.cut();
+    CHECK(world.runtime().list().at(0).fault == "LXD does not answer");
+    way.mend();
+    world.runtime().start(contract_id);
+    const pid_t init = world.runtime().inspect(contract_id)->init_pid;
+    way.cut();
+    CHECK(state() == ContainerState::running);
+    CHECK(world.runtime().inspect(contract_id)->init_pid == init);
+    ::kill(init, SIGKILL);
+    eventually("it has ended", [&] { return state() == ContainerState::unreadable; });
+    CHECK_THROWS_AS(world.runtime().inspect(contract_id), Error);
+    way.mend();
+    eventually("it is read again", [&] { return state() == ContainerState::stopped; });
 }
 
 TEST_CASE("a port of the node leads into a container of LXD") {

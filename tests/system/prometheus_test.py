@@ -8,11 +8,15 @@ import shutil
 import signal
 import ssl
 import subprocess
+import sys
 import time
 import unittest
 import urllib.parse
 
 import harness
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import cluster  # noqa: E402
 
 MONITORING = harness.ROOT / "docs/monitoring"
 SVC_METRICS = harness.BUILD / "server/metrics-agent/svc-metrics"
@@ -55,6 +59,7 @@ class Program:
 
 
 @unittest.skipUnless(shutil.which("prometheus") and shutil.which("promtool"), "needs the package prometheus")
+@unittest.skipUnless(cluster.available(), "needs the packages etcd-server and etcd-client")
 class Prometheus(harness.DaemonTest):
     settings = {"metrics_listen": "127.0.0.1:0", "hypervisor_listen": "127.0.0.1:0"}
 
@@ -62,6 +67,9 @@ class Prometheus(harness.DaemonTest):
     def prepare(cls):
         daemon = cls.daemon
         cls.programs = []
+        cls.managers = cluster.Cluster(2, metrics_listen="127.0.0.1:0")
+        cls.addClassCleanup(cls.managers.close)
+        cls.managers.__enter__()
         daemon.add_image()
         daemon.create_app({"manifest.yaml": "name: greeter\ninstance-type: a2.3\nimage: busybox\n"})
         cls.management = next(a for a in daemon.addresses if a.startswith("http://"))[len("http://"):]
@@ -140,12 +148,19 @@ class Prometheus(harness.DaemonTest):
                 return result
         self.fail(f"{expression}: {result} {(self.dir / 'prometheus.log').read_text()[-2000:]}")
 
+    def scrape_leader(self):
+        """Of a cluster, which has figures that a single service does not have."""
+        address = next(a for a in self.managers.leader().addresses if a.startswith("http://"))[len("http://"):]
+        scrape = fetch(address, "/internal/1.0/metrics")
+        return scrape if "svc_node_calls_total{" in scrape[1] else None
+
     def scrapes(self):
         context = ssl.create_default_context(cafile=self.dir / "server.crt")
         context.load_cert_chain(self.dir / "client.crt", self.dir / "client.key")
         scrapes = {"management": fetch(self.management, "/internal/1.0/metrics"),
                    "hypervisor": fetch(self.hypervisor, "/1.0/metrics", context),
-                   "streaming": fetch(self.streaming, "/metrics")}
+                   "streaming": fetch(self.streaming, "/metrics"),
+                   "managers": cluster.until("the leader has called the other node", self.scrape_leader)}
         for name, (status, _) in scrapes.items():
             self.assertEqual(status, 200, name)
         return {name: body for name, (_, body) in scrapes.items()}

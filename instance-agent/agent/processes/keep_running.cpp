@@ -139,15 +139,9 @@ void keep_running(const KeptProgram& program, const std::vector<std::string>& en
     }
 }
 
-int run_keep_running(const std::vector<std::string>& words) noexcept try {
+int run_keep_running(const std::vector<std::string>& words) {
     if (words == std::vector<std::string>{"--help"}) return std::fputs(keep_running_usage, stdout), 0;
     return start(parse(words));
-} catch (const Error& e) {
-    std::fprintf(stderr, "svc-agent: %s\n", e.what());
-    return e.code() == ErrorCode::invalid_argument ? 2 : 1;
-} catch (const std::exception& e) {
-    std::fprintf(stderr, "svc-agent: %s\n", e.what());
-    return 1;
 }
 
 }  // namespace svc::agent

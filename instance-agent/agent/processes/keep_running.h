@@ -22,7 +22,8 @@ void keep_running(const KeptProgram& program, const std::vector<std::string>& en
                   std::stop_token stop);
 
 // Takes the words behind "keep-running" and returns the exit status: 0, a background process keeps the
-// program running (or one did already); 1, that process could not be started; 2, wrong usage.
-int run_keep_running(const std::vector<std::string>& words) noexcept;
+// program running (or one did already). Throws Error where that process could not be started,
+// invalid_argument for wrong usage.
+int run_keep_running(const std::vector<std::string>& words);
 
 }  // namespace svc::agent

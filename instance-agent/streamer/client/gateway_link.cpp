@@ -24,24 +24,47 @@ Duration some_of(Duration pause) {
         std::uniform_int_distribution<std::int64_t>(pause.count() / 2, pause.count())(chance));
 }
 
+std::size_t path_in(const std::string& url) {
+    const std::size_t scheme = url.find("//");
+    return scheme == std::string::npos ? url.size() : std::min(url.find('/', scheme + 2), url.size());
+}
+
+// "wss://host:port" or "ws://host:port".
+Target target_in(const std::string& url, std::string_view member) {
+    const bool tls = url.starts_with("wss://");
+    if (!tls && !url.starts_with("ws://")) throw_invalid(member, "must begin with wss:// or ws://");
+    return Target::parse((tls ? "https" : "http") + url.substr(tls ? 3 : 2));
+}
+
+std::vector<Target> all_of(const GatewayAddress& address) {
+    std::vector<Target> all{address.target};
+    all.insert(all.end(), address.others.begin(), address.others.end());
+    return all;
+}
+
 }  // namespace
 
 GatewayAddress GatewayAddress::parse(const std::string& url, const std::string& fingerprint,
                                      const std::string& server_name) {
-    const bool tls = url.starts_with("wss://");
-    if (!tls && !url.starts_with("ws://")) throw_invalid("control_url", "must begin with wss:// or ws://");
-    const std::size_t host = url.find("//") + 2;
-    const std::size_t path = std::min(url.find('/', host), url.size());
+    const std::size_t path = path_in(url);
     GatewayAddress address;
-    address.target = Target::parse((tls ? "https://" : "http://") + url.substr(host, path - host));
+    address.target = target_in(url.substr(0, path), "control_url");
     address.target.server_fingerprint = fingerprint;
     address.target.server_name = server_name;
     address.path = path < url.size() ? url.substr(path) : "/";
     return address;
 }
 
+void GatewayAddress::add_other(const std::string& url) {
+    Target other = target_in(url.substr(0, path_in(url)), "other_gateways");
+    other.server_fingerprint = target.server_fingerprint;
+    other.server_name = target.server_name;
+    others.push_back(std::move(other));
+}
+
 GatewayLink::GatewayLink(GatewayAddress address, Clock& clock, GatewayListener listener)
-    : address_(std::move(address)),
+    : path_(address.path),
+      gateways_(all_of(address)),
       clock_(clock),
       listener_(std::move(listener)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -72,21 +95,30 @@ void GatewayLink::run(const std::stop_token& stop) {
     Duration pause = first_pause;
     while (!stop.stop_requested()) {
         const SteadyTime begin = clock_.steady_now();
-        if (serve_once() && clock_.steady_now() - begin >= settled) pause = first_pause;
+        if (serve(stop) && clock_.steady_now() - begin >= settled) pause = first_pause;
         if (!clock_.wait(stop, some_of(pause))) return;
         pause = std::min<Duration>(pause * 2, longest_pause);
     }
 }
 
-bool GatewayLink::serve_once() try {
-    const auto socket = std::make_shared<WebSocketClient>(address_.target, address_.path);
+// Those that were not reached were tried without a pause between.
+bool GatewayLink::serve(const std::stop_token& stop) {
+    for (std::size_t tried = 0; tried < gateways_.size() && !stop.stop_requested(); ++tried) {
+        if (serve_once(gateways_[present_])) return true;
+        present_ = (present_ + 1) % gateways_.size();
+    }
+    return false;
+}
+
+bool GatewayLink::serve_once(const Target& gateway) try {
+    const auto socket = std::make_shared<WebSocketClient>(gateway, path_, Headers(), patience);
     {
         std::lock_guard lock(mutex_);
         if (ending_) return true;
         socket_ = socket;
         waiting_.clear();
     }
-    log::info("connected to the gateway", {{"gateway", address_.target.describe()}});
+    log::info("connected to the gateway", {{"gateway", gateway.describe()}});
     listener_.opened();
     {
         const std::jthread sender([&](const std::stop_token& stop) { send_waiting(stop, *socket); });
@@ -99,7 +131,7 @@ bool GatewayLink::serve_once() try {
     listener_.lost();
     return true;
 } catch (const Error& e) {
-    log::warning("gateway cannot be reached", {{"gateway", address_.target.describe()}, {"error", e.what()}});
+    log::warning("gateway cannot be reached", {{"gateway", gateway.describe()}, {"error", e.what()}});
     return false;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The instance's WebSocket to the gateway. Reconnects with growing pauses.
+// The instance's WebSocket to the gateway, or to one of several that are equal. Reconnects with growing
+// pauses.
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "libsvc/base/clock.h"
 #include "libsvc/net/client/target.h"
@@ -21,11 +23,14 @@ namespace svc::streamer {
 // The address of the gateway and how to verify it, from `streaming` in the user data.
 struct GatewayAddress {
     Target target;
-    std::string path;  // includes the query; holds a token, so it is never logged
+    std::vector<Target> others = {};  // gateways that are as good
+    std::string path;                 // includes the query; holds a token, so it is never logged
     // "wss://host:port/path?query" or "ws://..."; throws invalid_argument. `server_name`: the name for TLS
     // (SNI); "": the host.
     static GatewayAddress parse(const std::string& url, const std::string& fingerprint,
                                 const std::string& server_name = "");
+    // "wss://host:port" of one that is known by the same certificate; throws invalid_argument.
+    void add_other(const std::string& url);
 };
 
 // Callbacks of the link, on its own thread.
@@ -41,6 +46,7 @@ class GatewayLink {
     static constexpr std::size_t max_waiting =
         1024;  // messages; with more the gateway is stuck, and the link reconnects
     static constexpr std::chrono::seconds first_pause{1}, longest_pause{30}, settled{10};
+    static constexpr std::chrono::seconds patience{10};  // of each step of connecting, until the next gateway
 
     GatewayLink(GatewayAddress address, Clock& clock, GatewayListener listener);
     ~GatewayLink();
@@ -50,12 +56,15 @@ class GatewayLink {
 
   private:
     void run(const std::stop_token& stop);
-    bool serve_once();  // false: could not connect
+    bool serve(const std::stop_token& stop);  // false: could not connect to any gateway
+    bool serve_once(const Target& gateway);   // false: could not connect
     void receive(WebSocketClient& socket);
     void send_waiting(const std::stop_token& stop, WebSocketClient& socket);
     void shut_down();  // under the lock
 
-    const GatewayAddress address_;
+    const std::string path_;
+    const std::vector<Target> gateways_;
+    std::size_t present_ = 0;  // of gateways_: the one that served last. The thread's
     Clock& clock_;
     GatewayListener listener_;
     std::mutex mutex_;

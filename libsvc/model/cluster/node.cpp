@@ -11,14 +11,15 @@ namespace {
 
 constexpr int node_schema = 1;
 
-constexpr std::array<EnumName<NodeStatus>, 8> status_names{{{NodeStatus::error, "error"},
+constexpr std::array<EnumName<NodeStatus>, 9> status_names{{{NodeStatus::error, "error"},
                                                             {NodeStatus::unknown, "unknown"},
                                                             {NodeStatus::created, "created"},
                                                             {NodeStatus::initializing, "initializing"},
                                                             {NodeStatus::initialized, "initialized"},
                                                             {NodeStatus::online, "online"},
                                                             {NodeStatus::offline, "offline"},
-                                                            {NodeStatus::deleted, "deleted"}}};
+                                                            {NodeStatus::deleted, "deleted"},
+                                                            {NodeStatus::evacuated, "evacuated"}}};
 
 void read_addresses(const JsonFields& fields, Node& node) {
     node.name = fields.require_string("name");
@@ -159,8 +160,10 @@ Json node_to_store(const Node& node) {
         {"gpus", gpus_to_store(node)},
         {"tags", JsonArray(node.tags.begin(), node.tags.end())},
         {"unschedulable", node.unschedulable},
+        {"evacuated", node.evacuated},
         {"architecture", node.architecture},
         {"storage_pool", node.storage_pool},
+        {"storage_device", node.storage_device},
         {"managed", node.managed},
         {"runtime", node.runtime},
         {"disk_limit_enforced", node.disk_limit_enforced},
@@ -181,8 +184,10 @@ Node node_from_store(const Json& stored) {
         node.gpus.push_back(gpu_from_store(gpu));
     node.gpu_slots_set = fields.boolean("gpu_slots_set").value_or(false);
     node.unschedulable = fields.boolean("unschedulable").value_or(false);
+    node.evacuated = fields.boolean("evacuated").value_or(false);
     node.architecture = fields.string("architecture").value_or("");
     node.storage_pool = fields.string("storage_pool").value_or(node.storage_pool);
+    node.storage_device = fields.string("storage_device").value_or("");
     node.managed = fields.boolean("managed").value_or(true);
     node.runtime = fields.string("runtime").value_or("");
     node.disk_limit_enforced = fields.boolean("disk_limit_enforced").value_or(false);

@@ -18,7 +18,8 @@ enum class NodeStatus {
     initialized = 3,
     online = 4,
     offline = 5,
-    deleted = 6
+    deleted = 6,
+    evacuated = 7  // extension: it answers, and takes nothing
 };
 std::string_view to_text(NodeStatus status);
 
@@ -52,8 +53,10 @@ struct Node {
     std::vector<Gpu> gpus;
     std::vector<std::string> tags;
     bool unschedulable = false;
+    bool evacuated = false;  // on request, until it is schedulable again
     std::string architecture;
     std::string storage_pool = "svc0";
+    std::string storage_device;  // of its part of the pool, as asked for; "": what its own manager says
     bool managed = true;
     std::string subnet;
     std::string runtime;               // extension: "lxc", "simulated"

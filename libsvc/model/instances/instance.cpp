@@ -6,6 +6,7 @@
 #include "libsvc/base/enum_table.h"
 #include "libsvc/base/error.h"
 #include "libsvc/model/values/names.h"
+#include "libsvc/model/values/numbers.h"
 #include "libsvc/model/values/size.h"
 
 namespace svc {
@@ -91,6 +92,12 @@ Json config_to_json(const InstanceConfig& config) {
     return result;
 }
 
+Json stored_logs_to_json(const std::vector<StoredLog>& logs) {
+    JsonArray names;
+    for (const StoredLog& log : logs) names.emplace_back(log.name);
+    return names.empty() ? Json() : Json(std::move(names));
+}
+
 Json services_to_json(const std::vector<ServiceEntry>& services) {
     JsonArray result;
     for (const ServiceEntry& service : services) result.push_back(service.to_json());
@@ -151,7 +158,7 @@ void check_services(const std::vector<ServiceEntry>& services) {
 
 Json InstanceResources::to_json() const {
     Json result = Json::object();
-    if (cpus > 0) result.set("cpus", cpus);
+    if (cpus > 0) result.set("cpus", number_json(cpus));
     if (memory > 0) result.set("memory", format_size(memory));
     if (disk > 0) result.set("disk-size", format_size(disk));
     if (gpu_slots > 0) result.set("gpu-slots", gpu_slots);
@@ -161,7 +168,8 @@ Json InstanceResources::to_json() const {
 std::optional<InstanceResources> instance_type_resources(std::string_view name) {
     for (const TypeRow& row : instance_types)
         if (row.name == name)
-            return InstanceResources{row.cpus, instance_type_bytes, instance_type_bytes, row.gpu_slots};
+            return InstanceResources{double(row.cpus), instance_type_bytes, instance_type_bytes,
+                                     row.gpu_slots};
     return std::nullopt;
 }
 
@@ -213,9 +221,7 @@ Json to_json(const Instance& instance) {
         {"address", instance.address},
         {"public_address", *instance.public_address},
         {"services", services_to_json(instance.services)},
-        {"stored_logs", instance.stored_logs.empty()
-                            ? Json()
-                            : Json(JsonArray(instance.stored_logs.begin(), instance.stored_logs.end()))},
+        {"stored_logs", stored_logs_to_json(instance.stored_logs)},
         {"error_message", *instance.error_message},
         {"config", config_to_json(instance.config)},
         {"resources", instance.resources.to_json()},

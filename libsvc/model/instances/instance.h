@@ -65,7 +65,7 @@ struct InstanceConfig {
 
 // What is reserved for an instance. 0: nothing.
 struct InstanceResources {
-    int cpus = 0;
+    double cpus = 0;
     std::uint64_t memory = 0;  // bytes
     std::uint64_t disk = 0;    // bytes
     int gpu_slots = 0;
@@ -123,6 +123,13 @@ struct GuestDescription : GuestImage {
     bool needs_gpu_encoder = false;  // video encoder `gpu`: placed only where an encoder slot is free
 };
 
+// A log of a failed instance. It is kept as a blob.
+struct StoredLog {
+    std::string name;    // "console.log"
+    std::string digest;  // "": an earlier version keeps it in a file of the manager that has collected it
+    bool operator==(const StoredLog&) const = default;
+};
+
 // There may be a hundred thousand in memory; fields that are equal in many records are interned.
 struct Instance : GuestDescription {
     InstanceId id;
@@ -134,7 +141,7 @@ struct Instance : GuestDescription {
     std::string address;
     Interned<std::string> public_address;
     std::vector<ServiceEntry> services;
-    std::vector<std::string> stored_logs;
+    std::vector<StoredLog> stored_logs;
     Interned<std::string> error_message;
     Interned<InstanceConfig> config;
     Interned<std::vector<std::string>> tags;
@@ -185,7 +192,7 @@ struct InstanceCreate {
     std::string node;
     std::vector<ServiceEntry> services;
     std::optional<std::uint64_t> disk_size, memory;  // bytes
-    std::optional<int> cpus;
+    std::optional<double> cpus;
     std::optional<int> gpu_slots;
     std::vector<std::string> addons, tags;
     bool no_start = false;

@@ -19,10 +19,11 @@ namespace {
 constexpr std::size_t max_user_data_bytes = 10240;
 constexpr std::array<std::string_view, 3> platforms{"null", "swrast", "webrtc"};
 
-std::optional<int> at_least(const JsonFields& fields, std::string_view key, int lowest) {
+// -1 is how records print what is not set.
+std::optional<int> count_in(const JsonFields& fields, std::string_view key) {
     const auto value = fields.integer(key);
-    if (!value) return std::nullopt;
-    if (*value < lowest) throw_invalid(fields.path_of(key), "must be at least " + std::to_string(lowest));
+    if (!value || *value == -1) return std::nullopt;
+    if (*value < 0) throw_invalid(fields.path_of(key), "must be at least 0");
     if (*value > std::numeric_limits<int>::max()) throw_invalid(fields.path_of(key), "is too large");
     return static_cast<int>(*value);
 }
@@ -91,20 +92,17 @@ auto agreed(std::initializer_list<Place> places, Read read) {
 void read_resources(const JsonFields& fields, InstanceCreate& request) {
     const Json none = Json::object();
     const JsonFields inner = fields.object("resources").value_or(JsonFields(none));
-    const auto count = [](int lowest) {
-        return [lowest](const JsonFields& from, std::string_view key) { return at_least(from, key, lowest); };
-    };
-    request.cpus = agreed({{fields, "cpu|cpus"}, {inner, "cpus|cpu"}}, count(1));
+    request.cpus = agreed({{fields, "cpu|cpus"}, {inner, "cpus|cpu"}}, cpus_in);
     request.memory = agreed({{fields, "memory"}, {inner, "memory"}}, amount_in);
     request.disk_size = agreed({{fields, "disk_size|disk-size"}, {inner, "disk_size|disk-size"}}, amount_in);
-    request.gpu_slots = agreed({{fields, "gpu_slots|gpu-slots"}, {inner, "gpu-slots|gpu_slots"}}, count(0));
+    request.gpu_slots = agreed({{fields, "gpu_slots|gpu-slots"}, {inner, "gpu-slots|gpu_slots"}}, count_in);
 }
 
 void read_source(const JsonFields& fields, InstanceCreate& request) {
     request.app_id = fields.string("app_id").value_or("");
-    request.app_version = at_least(fields, "app_version", 0);
+    request.app_version = count_in(fields, "app_version");
     request.image_id = fields.string("image_id").value_or("");
-    request.image_version = at_least(fields, "image_version", 0);
+    request.image_version = count_in(fields, "image_version");
     request.snapshot = fields.string("snapshot").value_or("");
     request.instance_type = fields.string("instance_type").value_or("");
     request.addons = fields.strings("addons").value_or(std::vector<std::string>());

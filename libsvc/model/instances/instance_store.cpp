@@ -3,13 +3,15 @@
 #include "libsvc/base/error.h"
 #include "libsvc/model/instances/guest_text.h"
 #include "libsvc/model/instances/instance.h"
+#include "libsvc/model/values/numbers.h"
 
 namespace svc {
 
 namespace {
 
-// Schema 1: one `layer`. Schema 2: `layers`, and the fields of application instances.
-constexpr int instance_schema = 2;
+// Schema 1: one `layer`. Schema 2: `layers`, and the fields of application instances. Schema 3: the digests
+// of stored logs.
+constexpr int instance_schema = 3;
 
 bool is_default(const Json& value) {
     if (value.is_bool()) return !value.as_bool();
@@ -55,7 +57,7 @@ Json config_to_store(const InstanceConfig& config) {
 }
 
 Json resources_to_store(const InstanceResources& resources) {
-    return without_defaults({{"cpus", resources.cpus},
+    return without_defaults({{"cpus", number_json(resources.cpus)},
                              {"memory", resources.memory},
                              {"disk", resources.disk},
                              {"gpu_slots", resources.gpu_slots}});
@@ -128,7 +130,7 @@ InstanceConfig config_from_store(const JsonFields& fields) {
 }
 
 InstanceResources resources_from_store(const JsonFields& fields) {
-    return {number(fields, "cpus"), bytes(fields, "memory"), bytes(fields, "disk"),
+    return {fields.number("cpus").value_or(0), bytes(fields, "memory"), bytes(fields, "disk"),
             number(fields, "gpu_slots")};
 }
 
@@ -143,6 +145,33 @@ std::vector<std::string> layers_from_store(const JsonFields& fields) {
     if (auto layers = fields.strings("layers")) return *layers;
     const std::string layer = text(fields, "layer");
     return layer.empty() ? std::vector<std::string>() : std::vector<std::string>{layer};
+}
+
+Json logs_to_store(const std::vector<StoredLog>& logs) {
+    Json stored = Json::array();
+    for (const StoredLog& log : logs) {
+        Json each = Json::object({{"name", log.name}});
+        if (!log.digest.empty()) each.set("digest", log.digest);
+        stored.push_back(std::move(each));
+    }
+    return stored;
+}
+
+// Earlier versions stored the names alone.
+std::vector<StoredLog> logs_from_store(const JsonFields& fields) {
+    std::vector<StoredLog> logs;
+    const Json* const items = fields.raw("stored_logs");
+    if (items == nullptr) return logs;
+    if (!items->is_array()) throw_invalid(fields.path_of("stored_logs"), "must be an array");
+    for (const Json& item : items->as_array()) {
+        if (item.is_string()) {
+            logs.push_back({item.as_string(), {}});
+            continue;
+        }
+        const JsonFields log(item);
+        logs.push_back({log.require_string("name"), text(log, "digest")});
+    }
+    return logs;
 }
 
 InstanceType type_from_store(const std::string& name) {
@@ -168,7 +197,7 @@ void read_state(const JsonFields& fields, Instance& instance) {
     instance.address = text(fields, "address");
     instance.public_address = text(fields, "public_address");
     instance.services = services_from_store(fields);
-    instance.stored_logs = stored_texts(fields, "stored_logs");
+    instance.stored_logs = logs_from_store(fields);
     instance.error_message = clipped(text(fields, "error_message"), max_error_bytes);
     if (const auto config = fields.object("config")) instance.config = config_from_store(*config);
     if (const auto resources = fields.object("resources"))
@@ -225,7 +254,7 @@ Json shown_members(const Instance& instance) {
         {"address", instance.address},
         {"public_address", *instance.public_address},
         {"services", services_to_store(instance.services)},
-        {"stored_logs", strings_to_json(instance.stored_logs)},
+        {"stored_logs", logs_to_store(instance.stored_logs)},
         {"error_message", *instance.error_message},
         {"config", config_to_store(instance.config)},
         {"resources", resources_to_store(instance.resources)},

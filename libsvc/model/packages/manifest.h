@@ -26,7 +26,7 @@ struct Watchdog {
 
 // `resources` of a manifest, a PATCH or a record. A field that is set overrides the instance type's.
 struct ResourceOverrides {
-    std::optional<int> cpus;
+    std::optional<double> cpus;
     std::optional<std::uint64_t> memory;  // bytes
     std::optional<std::uint64_t> disk;    // bytes
     std::optional<int> gpu_slots;         // nothing: not set

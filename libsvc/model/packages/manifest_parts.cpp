@@ -9,6 +9,7 @@
 #include "libsvc/model/packages/manifest.h"
 #include "libsvc/model/packages/manifest_rules.h"
 #include "libsvc/model/values/names.h"
+#include "libsvc/model/values/numbers.h"
 #include "libsvc/model/values/size.h"
 
 namespace svc {
@@ -71,7 +72,7 @@ Json Watchdog::to_json() const {
 ResourceOverrides ResourceOverrides::from_json(const Json& value) {
     const JsonFields fields(value, "resources");
     ResourceOverrides resources;
-    resources.cpus = read_count(fields, "cpus|cpu", 1);
+    resources.cpus = cpus_in(fields, "cpus|cpu");
     resources.memory = read_amount(fields, "memory");
     resources.disk = read_amount(fields, "disk-size|disk_size");
     resources.gpu_slots = read_count(fields, "gpu-slots|gpu_slots", -1);
@@ -85,7 +86,7 @@ ResourceOverrides ResourceOverrides::from_json(const Json& value) {
 
 Json ResourceOverrides::to_json() const {
     Json result = Json::object();
-    if (cpus) result.set("cpus", *cpus);
+    if (cpus) result.set("cpus", number_json(*cpus));
     if (memory) result.set("memory", exact_size(*memory));
     if (disk) result.set("disk-size", exact_size(*disk));
     result.set("gpu-slots", gpu_slots.value_or(-1));

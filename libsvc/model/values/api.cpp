@@ -82,7 +82,8 @@ const std::vector<std::string>& api_extensions() {
         // Names of this service. docs/api-changes.md explains all of them.
         "operation_history", "operation_requestor", "node_runtime", "desired_status", "list_filters",
         "list_paging", "event_since", "join_tokens", "image_import", "application_notes", "openapi",
-        "launch_resources", "instance_names", "instance_delete_protection", "instance_snapshots"};
+        "launch_resources", "instance_names", "instance_delete_protection", "instance_snapshots",
+        "node_evacuation"};
     return names;
 }
 

@@ -8,6 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/client/direct_call.h"
+#include "libsvc/net/client/not_reached.h"
 
 namespace svc {
 
@@ -152,6 +153,14 @@ std::string_view reason_of(httplib::Error error) {
     }
 }
 
+[[noreturn]] void throw_failed(const Target& target, httplib::Error error) {
+    using enum httplib::Error;
+    const std::string text = "cannot reach " + target.describe() + ": " + std::string(reason_of(error));
+    if (error == Connection || error == SSLConnection || error == SSLServerVerification)
+        throw NotReached(text);
+    throw Error(ErrorCode::unavailable, text);
+}
+
 // cpp-httplib does not read while it sends, and would lose the reason for which a server refuses an upload.
 ClientReply call_over_new_connection(const Target& target, const ClientRequest& request) {
     net::ClientChannel channel(target, std::min<std::chrono::milliseconds>(request.timeout, connect_limit));
@@ -203,9 +212,7 @@ ClientReply HttpClient::call(const ClientRequest& request) {
             return call.reply();
         }
         // The server may have closed the kept connection at the same moment.
-        if (!reused || !call.can_repeat())
-            throw Error(ErrorCode::unavailable,
-                        "cannot reach " + target_.describe() + ": " + std::string(reason_of(error)));
+        if (!reused || !call.can_repeat()) throw_failed(target_, error);
         client.reset();
     }
 }

@@ -63,6 +63,19 @@ FileDescriptor connect_unix(const Target& target, milliseconds timeout) {
     return connect_to(target, AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof(address), timeout);
 }
 
+// A machine that was cut off or has lost its power closes no connection. Whoever waits for its answer hears
+// of it nevertheless: the kernel asks the other side, and ends a connection that stays silent.
+void end_when_silent(int fd) {
+    constexpr int idle = 5, between = 3, limit = 15;  // seconds
+    constexpr int on = 1, times = (limit - idle) / between + 1;
+    constexpr unsigned unacknowledged = limit * 1000;  // milliseconds
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof(between));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof(times));
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged, sizeof(unacknowledged));
+}
+
 FileDescriptor connect_tcp(const Target& target, milliseconds timeout) {
     const std::string& host = target.proxy ? target.proxy->host : target.host;
     const auto port = target.proxy ? target.proxy->port : target.port;
@@ -77,6 +90,7 @@ FileDescriptor connect_tcp(const Target& target, milliseconds timeout) {
             FileDescriptor fd = connect_to(target, one->ai_family, one->ai_addr, one->ai_addrlen, timeout);
             const int on = 1;
             setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+            end_when_silent(fd.get());
             return fd;
         } catch (const Error&) {
             if (one->ai_next == nullptr) throw;

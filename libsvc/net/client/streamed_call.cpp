@@ -29,6 +29,7 @@ class StreamedCall::State {
     }
 
     int status() const { return parser_.reply().status; }
+    bool complete() const { return parser_.complete(); }
     void interrupt() { channel_.interrupt(); }
 
   private:
@@ -59,6 +60,9 @@ int StreamedCall::status() const {
 }
 std::optional<std::string> StreamedCall::read(std::chrono::milliseconds limit) {
     return state_->read(limit);
+}
+bool StreamedCall::complete() const {
+    return state_->complete();
 }
 void StreamedCall::interrupt() {
     state_->interrupt();

@@ -22,6 +22,8 @@ class StreamedCall {
     // The next bytes of the body; nothing when none came for so long. Throws unavailable at the end of the
     // stream and after interrupt().
     std::optional<std::string> read(std::chrono::milliseconds limit);
+    // After read() has thrown: the reply had an end and came whole.
+    bool complete() const;
     void interrupt();
 
   private:

@@ -59,6 +59,8 @@ struct Peer {
     std::string address;   // of a TCP peer, without port
     std::string listener;  // name given to HttpServer::listen_*(): which of the server's sockets it came by
     std::optional<ClientCertificate> certificate;
+    // Set: the request came to the manager of this name, which has passed it on (docs/managers.md).
+    std::string forwarded_by;
     Mark trusted;  // set by the service that has trusted the certificate once: it may lose that trust
 };
 

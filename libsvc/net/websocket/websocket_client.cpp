@@ -19,7 +19,6 @@ namespace {
 using Steady = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto connect_timeout = 30s;
 constexpr auto write_timeout = 60s;
 constexpr auto silence_limit = 30s;  // the server pings every 10 s
 constexpr std::size_t max_message = 64U << 20;
@@ -41,11 +40,12 @@ constexpr std::uint16_t websocket_client_broken_code = 1006;
 
 class WebSocketClient::Connection {
   public:
-    Connection(const Target& target, const std::string& path, const Headers& headers)
-        : channel_(target, connect_timeout),
-          reader_(true, max_message,
-                  [this](bool binary, std::string data) { keep(binary, std::move(data)); }) {
-        shake_hands(path, headers);
+    Connection(const Target& target, const std::string& path, const Headers& headers,
+               std::chrono::milliseconds patience)
+        : channel_(target, patience), reader_(true, max_message, [this](bool binary, std::string data) {
+              keep(binary, std::move(data));
+          }) {
+        shake_hands(path, headers, patience);
     }
     ~Connection() {
         try {
@@ -92,11 +92,11 @@ class WebSocketClient::Connection {
         messages_.push_back(std::move(message));
     }
 
-    void shake_hands(const std::string& path, const Headers& headers) {
+    void shake_hands(const std::string& path, const Headers& headers, std::chrono::milliseconds patience) {
         const std::string key = base64_encode(random_bytes(16));
         ClientRequest request;
         request.path = path;
-        request.timeout = connect_timeout;
+        request.timeout = patience;
         request.headers = headers;
         request.headers.set("Connection", "Upgrade");
         request.headers.set("Upgrade", "websocket");
@@ -188,8 +188,9 @@ class WebSocketClient::Connection {
     bool close_sent_ = false;
 };
 
-WebSocketClient::WebSocketClient(const Target& target, const std::string& path, const Headers& headers)
-    : connection_(std::make_unique<Connection>(target, path, headers)) {}
+WebSocketClient::WebSocketClient(const Target& target, const std::string& path, const Headers& headers,
+                                 std::chrono::milliseconds patience)
+    : connection_(std::make_unique<Connection>(target, path, headers, patience)) {}
 
 WebSocketClient::~WebSocketClient() = default;
 

@@ -22,7 +22,9 @@ class WebSocketClient {
   public:
     // Throws unavailable when the server cannot be reached and the mapped Error (with the body's `error`
     // text) when it answers anything but 101.
-    WebSocketClient(const Target& target, const std::string& path, const Headers& headers = {});
+    // `patience` is of each step of connecting.
+    WebSocketClient(const Target& target, const std::string& path, const Headers& headers = {},
+                    std::chrono::milliseconds patience = std::chrono::seconds(30));
     ~WebSocketClient();
     WebSocketClient(WebSocketClient&&) noexcept;
     void send_text(

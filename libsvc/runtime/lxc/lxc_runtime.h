@@ -35,7 +35,8 @@ class LxcRuntime final : public Runtime {
     LxcRuntime(const LxcRuntime&) = delete;
     LxcRuntime& operator=(const LxcRuntime&) = delete;
 
-    LayerStore& layers() { return host_.layers(); }  // owned by the runtime
+    LayerStore& layers() { return host_.layers(); }      // owned by the runtime
+    lxc::Network& network() { return host_.network(); }  // the same; for set_peers()
     // Removes the bridge, the rules and the empty control groups. Throws busy while a container exists.
     void tear_down();
 

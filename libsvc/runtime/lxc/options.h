@@ -17,6 +17,22 @@ struct GuestPorts {
     std::uint16_t first = 0, last = 0;
 };
 
+// Another machine of the cluster.
+struct PeerNetwork {
+    std::string subnet;                  // "10.64.4.1/22", of its instances: address and prefix of its bridge
+    std::string address;                 // of the machine, the next hop to that subnet
+    std::vector<std::string> addresses;  // all others that the machine has
+    bool operator==(const PeerNetwork&) const = default;
+};
+
+// What guests may reach of the other machines of a cluster, and how.
+struct PeerOptions {
+    std::vector<PeerNetwork> peers;  // as known at the start: rules hold from the first moment
+    bool make_routes = true;         // false: the operator's, or a tunnel
+    // Where other machines forward to their instances.
+    std::uint16_t first_node_port = 10000, last_node_port = 11000;
+};
+
 struct LxcOptions {
     std::filesystem::path state_dir;          // "<state>/lxc", absolute
     std::string bridge = "svcbr0";            // at most 15 characters; one per daemon
@@ -37,12 +53,14 @@ struct LxcOptions {
     lxc::LayerLimits layer_limits;         // of what is unpacked and copied
     std::uint32_t processes = 4096;        // limit of a container whose specification names none
     std::vector<GuestPorts> guest_ports;   // what guests reach of this machine beside its answers to pings
+    std::filesystem::path sysfs = "/sys";  // where the GPUs of the machine show
     bool isolate = true;                   // guests reach each other by node ports alone
     std::uint64_t bandwidth = 0;           // bits a second of each guest, in and out; 0: not limited
     std::uint32_t connections = 4096;      // of each guest, tracked at once; 0: not limited
     double swap_rate = 1;                  // of its memory, that a container may have swapped out besides
     std::uint64_t bytes_per_file = 16384;  // of its disk; a container may have as many files; 0: no limit
     lxc::IoLimits io = {};                 // of each container
+    PeerOptions cluster;                   // Network::set_peers() changes the peers
     // Whether a container without spec.json holds data: one that was made once, as far as records tell, and
     // is not being removed. Asked at the start, for folders that would be leftovers else. Empty: none does.
     std::function<bool(const std::string& id)> holds_data;

@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 constexpr int busy_attempts = 100;
 constexpr Duration busy_pause = 100ms;
 constexpr Duration wait_step = 30s;  // below the time that a call may be silent
+constexpr Duration quorum_pause = 5s;
+constexpr std::string_view no_quorum = "no available dqlite leader";
 constexpr std::int64_t succeeded = 200, running = 103, failed_from = 400;
 
 // What a text of LXD means, where its status says no more than that something is wrong.
@@ -25,14 +27,17 @@ struct Meaning {
     std::string_view part;
     ErrorCode code;
 };
-constexpr std::array<Meaning, 8> meanings{{{"is busy running", ErrorCode::busy},
-                                           {"already exists", ErrorCode::conflict},
-                                           {"already running", ErrorCode::conflict},
-                                           {"No space left", ErrorCode::exhausted},
-                                           {"no space left", ErrorCode::exhausted},
-                                           {"uota exceeded", ErrorCode::exhausted},
-                                           {"is not running", ErrorCode::conflict},
-                                           {"not found", ErrorCode::not_found}}};
+constexpr std::array<Meaning, 11> meanings{{{"dqlite", ErrorCode::unavailable},
+                                            {"is evacuated", ErrorCode::unavailable},
+                                            {"is busy running", ErrorCode::busy},
+                                            {"already exists", ErrorCode::conflict},
+                                            {"already running", ErrorCode::conflict},
+                                            {"already defined on another NIC", ErrorCode::conflict},
+                                            {"No space left", ErrorCode::exhausted},
+                                            {"no space left", ErrorCode::exhausted},
+                                            {"uota exceeded", ErrorCode::exhausted},
+                                            {"is not running", ErrorCode::conflict},
+                                            {"not found", ErrorCode::not_found}}};
 
 ErrorCode code_of_refusal(int status, std::string_view text) {
     for (const Meaning& meaning : meanings)
@@ -86,8 +91,17 @@ void check_operation(const Json& operation) {
         throw Error(ErrorCode::internal, fmt::format("an operation of LXD ended with {}", code));
 }
 
-ClientReply Connection::send(const ClientRequest& request) {
+ClientReply Connection::call(const ClientRequest& request) {
+    if (clock_.steady_now() < no_quorum_until_.with([](SteadyTime until) { return until; }))
+        throw Error(ErrorCode::unavailable, "LXD: too few members of its cluster can be reached");
     ClientReply reply = client_.call(request);
+    if (reply.status == 503 && reply.body.find(no_quorum) != std::string::npos)
+        no_quorum_until_.with([&](SteadyTime& until) { until = clock_.steady_now() + quorum_pause; });
+    return reply;
+}
+
+ClientReply Connection::send(const ClientRequest& request) {
+    ClientReply reply = call(request);
     if (reply.status >= 300) throw refusal(reply.status, text_of(parse_answer(reply), "error"));
     return reply;
 }
@@ -96,8 +110,15 @@ Json Connection::get(const std::string& path) {
     return parse_answer(send(request_of(Method::get, path, nullptr))).at("metadata");
 }
 
+Json Connection::get_own(const std::string& path) {
+    ClientRequest request = request_of(Method::get, path, nullptr);
+    // Over HTTPS LXD refuses this to all but members.
+    if (!target().unix_path.empty()) request.headers.set("User-Agent", "lxd-cluster-notifier");
+    return parse_answer(send(request)).at("metadata");
+}
+
 std::optional<Json> Connection::find(const std::string& path) {
-    const ClientReply reply = client_.call(request_of(Method::get, path, nullptr));
+    const ClientReply reply = call(request_of(Method::get, path, nullptr));
     if (reply.status == 404) return std::nullopt;
     if (reply.status >= 300) throw refusal(reply.status, text_of(parse_answer(reply), "error"));
     return parse_answer(reply).at("metadata");

@@ -6,18 +6,23 @@
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/guarded.h"
 #include "libsvc/base/json.h"
 #include "libsvc/net/client/client.h"
 
 namespace svc::lxd {
 
 // Thread-safe. Blocks. Throws unavailable where LXD does not answer; its refusals become Errors without the
-// paths they name.
+// paths they name. A member of a cluster without a quorum takes 10 s to say so: calls of the next seconds
+// throw unavailable at once.
 class Connection {
   public:
     Connection(const Target& target, Clock& clock) : client_(target), clock_(clock) {}
 
-    Json get(const std::string& path);                  // the answer's metadata
+    Json get(const std::string& path);  // the answer's metadata
+    // The same of what this member of a cluster has, as it would tell another member: over its Unix socket it
+    // does not ask the others, which takes 20 s where one has just died. Over HTTPS it tells of all.
+    Json get_own(const std::string& path);
     std::optional<Json> find(const std::string& path);  // nothing: 404
     // Makes a change and waits for its operation; the operation's own metadata, null without any. Repeated
     // while the instance is busy with what ends by itself.
@@ -33,9 +38,11 @@ class Connection {
 
   private:
     Json settle(const Json& answer);
+    ClientReply call(const ClientRequest& request);
 
     HttpClient client_;
     Clock& clock_;
+    Guarded<SteadyTime> no_quorum_until_{SteadyTime{}};
 };
 
 // Throws what the failed operation tells.

@@ -5,6 +5,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/rollback.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "libsvc/runtime/lxd/connection.h"
 
@@ -15,9 +16,10 @@ namespace {
 constexpr Duration reconnect_pause = std::chrono::seconds(1);
 constexpr std::string_view instances_prefix = "/1.0/instances/";
 
-// The instance that an event is about; "" for anything else.
-std::string subject_of(const std::string& text) {
+// The instance that an event is about; "" for anything else. Each member of a cluster tells of all.
+std::string subject_of(const std::string& text, const std::string& member) {
     const Json event = Json::parse(text);
+    if (!member.empty() && text_of(event, "location") != member) return "";
     const Json* metadata = event.find("metadata");
     std::string source = metadata == nullptr ? "" : text_of(*metadata, "source");
     source = source.substr(0, source.find('?'));
@@ -26,8 +28,10 @@ std::string subject_of(const std::string& text) {
 
 }  // namespace
 
-EventFeed::EventFeed(Target target, Clock& clock, std::function<void(const std::string&)> look)
+EventFeed::EventFeed(Target target, std::string member, Clock& clock,
+                     std::function<void(const std::string&)> look)
     : target_(std::move(target)),
+      member_(std::move(member)),
       clock_(clock),
       look_(std::move(look)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -54,13 +58,14 @@ void EventFeed::follow(const std::stop_token& stop) {
     WebSocketClient events(target_, "/1.0/events?type=lifecycle");
     const auto note = [&](int socket) { socket_.with([&](int& noted) { noted = socket; }); };
     note(events.descriptor());
+    Rollback end;
+    end.add("socket", [&] { note(-1); });
     if (!stop.stop_requested()) look_("");
     while (!stop.stop_requested()) {
         const auto message = events.receive();
         if (!message || message->kind == WebSocketMessage::Kind::closed) break;
-        if (const std::string name = subject_of(message->data); !name.empty()) look_(name);
+        if (const std::string name = subject_of(message->data, member_); !name.empty()) look_(name);
     }
-    note(-1);
 }
 
 }  // namespace svc::lxd

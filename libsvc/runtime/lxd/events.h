@@ -12,10 +12,13 @@
 namespace svc::lxd {
 
 // Calls `look` with the name of an instance that has changed, and with "" after each connect: whatever
-// happened before is unknown. On its own thread, which connects again when LXD goes.
+// happened before is unknown. On its own thread, which connects again when LXD goes, or `look` throws an
+// Error.
 class EventFeed {
   public:
-    EventFeed(Target target, Clock& clock, std::function<void(const std::string& name)> look);
+    // `member`: of a cluster, whose events alone count; "" without a cluster.
+    EventFeed(Target target, std::string member, Clock& clock,
+              std::function<void(const std::string& name)> look);
     ~EventFeed();
 
   private:
@@ -23,6 +26,7 @@ class EventFeed {
     void follow(const std::stop_token& stop);
 
     const Target target_;
+    const std::string member_;
     Clock& clock_;
     const std::function<void(const std::string&)> look_;
     Guarded<int> socket_{-1};  // to be shut down

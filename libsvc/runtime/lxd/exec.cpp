@@ -7,16 +7,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/frames.h"
+#include "libsvc/base/guarded.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/websocket/websocket_client.h"
+#include "libsvc/runtime/lxc/container/config.h"
 #include "libsvc/runtime/lxd/instance.h"
 
 namespace svc::lxd {
@@ -25,7 +33,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int not_executable = 126, command_unknown = 127, container_stopped = 129;
+constexpr int container_stopped = 129;
 constexpr std::size_t block_bytes = 64U << 10;
 constexpr Duration end_patience = 30s;
 
@@ -52,31 +60,38 @@ bool give(int fd, std::string_view data) {
     return true;
 }
 
-// An empty text ends a stream of LXD, in both directions. What a caller does not take is dropped, so that the
-// command can end.
-void pump_out(WebSocketClient& socket, int fd) {
-    bool read = true;
+// An empty text ends a stream of LXD.
+void pump_out(WebSocketClient& socket, const std::function<void(std::string_view)>& take) {
     for (;;) {
         const auto message = socket.receive();
         if (!message || message->kind != WebSocketMessage::Kind::binary) break;
-        read = read && give(fd, message->data);
+        take(message->data);
     }
     socket.close();
 }
 
-void pump_in(int fd, WebSocketClient& socket) {
-    std::string block(block_bytes, '\0');
-    try {
-        for (;;) {
-            const ssize_t count = ::recv(fd, block.data(), block.size(), 0);
-            if (count < 0 && errno == EINTR) continue;
-            if (count <= 0) break;
-            socket.send_binary(std::string_view(block).substr(0, static_cast<std::size_t>(count)));
-        }
-        socket.send_text("");
-    } catch (const Error&) {
-        return;  // the command has ended
+// What a caller does not take is dropped, so that the command can end.
+std::function<void(std::string_view)> giver(int fd) {
+    return [fd, read = true](std::string_view data) mutable { read = read && give(fd, data); };
+}
+
+// svc-agent runs the command: LXD's own terminals lose the last bytes, and LXD waits for every child that
+// keeps a pipe.
+ExecSpec relayed(const ExecSpec& spec) {
+    if (spec.command.empty() || spec.command.front().empty())
+        throw Error(ErrorCode::invalid_argument, "command is empty");
+    ExecSpec relay = spec;
+    relay.command = {"/" + std::string(lxc::agent_path), "relay"};
+    if (spec.terminal) {
+        relay.command.emplace_back("--terminal");
+        relay.command.push_back(
+            fmt::format("{}x{}", spec.width == 0 ? 80 : spec.width, spec.height == 0 ? 24 : spec.height));
+        relay.environment.emplace("TERM", "xterm");
+        relay.terminal = false;
     }
+    relay.command.emplace_back("--");
+    relay.command.insert(relay.command.end(), spec.command.begin(), spec.command.end());
+    return relay;
 }
 
 class LxdExec final : public ExecProcess {
@@ -85,22 +100,23 @@ class LxdExec final : public ExecProcess {
         : lxd_(lxd),
           stopped_(std::move(stopped)),
           terminal_(spec.terminal),
-          ended_(::eventfd(0, EFD_CLOEXEC)) {
-        if (!ended_) throw system_error("cannot follow a command", errno);
+          ended_(::eventfd(0, EFD_CLOEXEC)),
+          resized_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+        if (!ended_ || !resized_) throw system_error("cannot follow a command", errno);
         const Json operation =
-            lxd_.begin(Method::post, instance_path(id) + "/exec", exec_request(spec, true));
+            lxd_.begin(Method::post, instance_path(id) + "/exec", exec_request(relayed(spec), true));
         operation_ = text_of(operation, "id");
         // All at once, control first: a socket that comes after the end of a short command kills LXD 5.0.2.
         const Json& secrets = operation.at("metadata").at("fds");
         control_ = connect(secrets, "control");
         input_socket_ = connect(secrets, "0");
-        if (!terminal_) output_socket_ = connect(secrets, "1");
-        if (!terminal_) error_socket_ = connect(secrets, "2");
+        output_socket_ = connect(secrets, "1");
+        error_socket_ = connect(secrets, "2");
         input_ = make_ends();
         if (!terminal_) output_ = make_ends();
         if (!terminal_) errors_ = make_ends();
-        reader_ = std::jthread([this] { pump_in(input_.ours.get(), *input_socket_); });
-        if (!terminal_) error_reader_ = std::jthread([this] { pump_errors(); });
+        reader_ = std::jthread([this] { pump_in(); });
+        error_reader_ = std::jthread([this] { pump_errors(); });
         writer_ = std::jthread([this] { follow(); });
     }
 
@@ -128,9 +144,8 @@ class LxdExec final : public ExecProcess {
     void kill(int signal) override { tell(Json::object({{"command", "signal"}, {"signal", signal}})); }
     void resize(unsigned width, unsigned height) override {
         if (!terminal_ || width == 0 || height == 0) return;
-        tell(Json::object({{"command", "window-resize"},
-                           {"args", Json::object({{"width", std::to_string(width)},
-                                                  {"height", std::to_string(height)}})}}));
+        window_.with([&](std::string& size) { size = fmt::format("{}x{}", width, height); });
+        ::eventfd_write(resized_.get(), 1);
     }
 
   private:
@@ -148,28 +163,67 @@ class LxdExec final : public ExecProcess {
         }
     }
 
+    // The only thread that sends on this socket.
+    void pump_in() {
+        std::string block(block_bytes, '\0');
+        std::array<pollfd, 2> polled{{{input_.ours.get(), POLLIN, 0}, {resized_.get(), POLLIN, 0}}};
+        try {
+            while (polled[0].fd >= 0 || !done_) {
+                if (::poll(polled.data(), polled.size(), -1) < 0) continue;
+                if (polled[1].revents != 0) send_window();
+                if (polled[0].revents == 0) continue;
+                const ssize_t count = ::recv(input_.ours.get(), block.data(), block.size(), 0);
+                if (count < 0 && errno == EINTR) continue;
+                if (count <= 0) polled[0].fd = -1;
+                const auto size = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+                input_socket_->send_binary(frame_text(size == 0 ? Frame::Kind::end_input : Frame::Kind::data,
+                                                      std::string_view(block).substr(0, size)));
+            }
+        } catch (const Error&) {
+            return;  // the command has ended
+        }
+    }
+
+    void send_window() {
+        eventfd_t count = 0;
+        ::eventfd_read(resized_.get(), &count);
+        const std::string size = window_.with([](std::string& next) { return std::exchange(next, ""); });
+        if (!size.empty()) input_socket_->send_binary(frame_text(Frame::Kind::window, size));
+    }
+
     void pump_errors() {
         try {
-            pump_out(*error_socket_, errors_.ours.get());
+            pump_out(*error_socket_, terminal_ ? [](std::string_view) {} : giver(errors_.ours.get()));
         } catch (const Error& e) {
             log::debug("a command's errors are lost", {{"error", e.what()}});
         }
-        ::shutdown(errors_.ours.get(), SHUT_WR);
+        if (!terminal_) ::shutdown(errors_.ours.get(), SHUT_WR);
+    }
+
+    void take(const Frame& frame, const std::function<void(std::string_view)>& out) {
+        if (frame.kind == Frame::Kind::data) return out(frame.data);
+        told_code_ = static_cast<int>(std::strtol(frame.data.c_str(), nullptr, 10)) & 0xff;
+        exec_failed_ = frame.kind == Frame::Kind::not_started;
     }
 
     // The thread that ends last: output, then errors, then the result.
     void follow() {
         const int out = terminal_ ? input_.ours.get() : output_.ours.get();
         try {
-            pump_out(terminal_ ? *input_socket_ : *output_socket_, out);
+            const auto caller = giver(out);
+            pump_out(*output_socket_, [&](std::string_view data) {
+                frames_.feed(data);
+                while (const auto frame = frames_.next()) take(*frame, caller);
+            });
         } catch (const Error& e) {
             log::debug("a command's output is lost", {{"error", e.what()}});
         }
         ::shutdown(out, SHUT_WR);
-        if (error_reader_.joinable()) error_reader_.join();
+        error_reader_.join();
         exit_code_ = result();
         done_ = true;
         ::shutdown(input_.ours.get(), SHUT_RD);
+        ::eventfd_write(resized_.get(), 1);  // ends the thread of the input
         writer_done_ = true;
         writer_done_.notify_all();
         ::eventfd_write(ended_.get(), 1);
@@ -180,9 +234,8 @@ class LxdExec final : public ExecProcess {
         try {
             std::optional<Json> operation;
             while (!operation) operation = lxd_.wait(operation_, end_patience);
+            if (told_code_) return *told_code_;
             const int code = svc::lxd::exit_code_of(*operation);
-            exec_failed_ = operation->at("status_code").as_int() >= 400 &&
-                           (code == not_executable || code == command_unknown);
             const bool killed = code == 128 + SIGKILL || code < 0;
             return killed && stopped_() ? container_stopped : code < 0 ? 128 + SIGKILL : code;
         } catch (const Error&) {
@@ -196,7 +249,10 @@ class LxdExec final : public ExecProcess {
     std::string operation_;
     std::unique_ptr<WebSocketClient> control_, input_socket_, output_socket_, error_socket_;
     Ends input_, output_, errors_;
-    FileDescriptor ended_;
+    FileDescriptor ended_, resized_;
+    Guarded<std::string> window_;  // size that is to be sent
+    FrameReader frames_;
+    std::optional<int> told_code_;  // by svc-agent
     int exit_code_ = 0;
     std::atomic<bool> exec_failed_{false}, done_{false}, writer_done_{false};
     std::jthread reader_, error_reader_, writer_;
@@ -213,15 +269,12 @@ Json exec_request(const ExecSpec& spec, bool streams) {
                                      {"LANG", "C.UTF-8"},
                                      {"HOME", "/root"},
                                      {"USER", "root"}});
-    if (spec.terminal) environment.set("TERM", "xterm");
     for (const auto& [key, value] : spec.environment) environment.set(key, value);
     Json request = Json::object({{"command", std::move(command)},
                                  {"environment", std::move(environment)},
                                  {"wait-for-websocket", streams},
-                                 {"interactive", spec.terminal},
+                                 {"interactive", false},
                                  {"record-output", false}});
-    if (spec.terminal) request.set("width", spec.width == 0 ? 80 : spec.width);
-    if (spec.terminal) request.set("height", spec.height == 0 ? 24 : spec.height);
     return request;
 }
 

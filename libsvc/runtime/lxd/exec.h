@@ -7,7 +7,7 @@
 
 namespace svc::lxd {
 
-// The body of a request for a command; with `streams` LXD waits for its websockets.
+// The body of a request for a command without a terminal; with `streams` LXD waits for its websockets.
 Json exec_request(const ExecSpec& spec, bool streams);
 // `stopped` tells whether the instance has stopped or is being stopped. It is called on a thread of the
 // command.

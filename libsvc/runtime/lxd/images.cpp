@@ -25,14 +25,8 @@ namespace {
 constexpr std::size_t copy_bytes = 256U << 10;
 constexpr const char* aliases_path = "/1.0/images/aliases";
 
-// LXD refuses an image without the first two, and 5.0.2 dies of one without the last where properties are
-// sent.
-std::string image_metadata() {
-    utsname system{};
-    ::uname(&system);
-    return fmt::format("architecture: {}\ncreation_date: 1\nproperties: {{}}\n",
-                       static_cast<const char*>(system.machine));
-}
+constexpr const char* service_property = "svc.service";  // whose image it is
+constexpr const char* member_property = "svc.member";    // and which member of a cluster has made it
 
 Error layer_not_found(std::string_view name) {
     return {ErrorCode::not_found, fmt::format("layer '{}' not found", name)};
@@ -143,10 +137,34 @@ class Images::Repacked final : public ArchiveStream {
     bool finished_ = false;
 };
 
+// LXD refuses an image without the first two. Properties are never sent beside it: LXD 5.0.2 dies of that
+// where this file has none.
+std::string Images::metadata() const {
+    utsname system{};
+    ::uname(&system);
+    return fmt::format("architecture: {}\ncreation_date: 1\nproperties:\n  {}: '{}'\n  {}: '{}'\n",
+                       static_cast<const char*>(system.machine), service_property, options_.network.bridge,
+                       member_property, instances_.member());
+}
+
 Images::Images(Connection& lxd, Instances& instances, const LxdOptions& options)
     : lxd_(lxd), instances_(instances), options_(options) {
     remove_tree(options_.state_dir / "archives");
     make_directories(options_.state_dir / "archives");
+    remove_leftovers();
+}
+
+// Images of this daemon that a crash has left without an alias.
+void Images::remove_leftovers() {
+    const Json records = lxd_.get("/1.0/images?recursion=1");
+    for (const Json& record : records.as_array()) {
+        const Json& properties = record.at("properties");
+        if (!record.at("aliases").as_array().empty() || !properties.is_object() ||
+            text_of(properties, service_property) != options_.network.bridge ||
+            text_of(properties, member_property) != instances_.member())
+            continue;
+        lxd_.remove("/1.0/images/" + text_of(record, "fingerprint"));
+    }
 }
 
 // The bridge's name tells the services of one LXD apart.
@@ -237,14 +255,32 @@ void Images::keep(const std::string& name, const Source& source, const std::vect
             sent += part.size();
             return part;
         };
-        lxd_.upload(request);
+        upload_image(request, image);
     }
     Json names = Json::array();
     for (const std::string& layer : below) names.push_back(layer);
     const Json description = Json::object({{"below", std::move(names)}, {"bytes", packed.bytes()}});
-    lxd_.change(
-        Method::post, aliases_path,
-        Json::object({{"name", alias(name)}, {"target", image}, {"description", description.dump()}}));
+    name_image(name, image, description.dump());
+}
+
+// A cluster of which a member is gone has the image, and says that it failed.
+void Images::upload_image(const ClientRequest& request, const std::string& image) {
+    try {
+        lxd_.upload(request);
+    } catch (const Error& e) {
+        if (e.code() == ErrorCode::cancelled || !lxd_.find("/1.0/images/" + image)) throw;
+    }
+}
+
+// Another member of the cluster may have made the layer meanwhile: its image is as good.
+void Images::name_image(const std::string& name, const std::string& image, const std::string& description) {
+    try {
+        lxd_.change(Method::post, aliases_path,
+                    Json::object({{"name", alias(name)}, {"target", image}, {"description", description}}));
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::conflict || !contains(name)) throw;
+        drop_image(image);
+    }
 }
 
 void Images::add(std::string_view name, const std::filesystem::path& package, const Progress& progress) {
@@ -253,7 +289,7 @@ void Images::add(std::string_view name, const std::filesystem::path& package, co
     Source source;
     source.file = package;
     source.hostile = true;
-    source.metadata = image_metadata();
+    source.metadata = metadata();
     keep(std::string(name), source, {}, progress);
 }
 
@@ -261,7 +297,7 @@ void Images::remove(std::string_view text) {
     const std::string name(text);
     const std::lock_guard lock(mutex_);
     bool used = held_.contains(name);
-    for (const Instance& instance : instances_.all())
+    for (const Instance& instance : instances_.all_of_cluster())
         used = used ||
                std::count(instance.stored.spec.layers.begin(), instance.stored.spec.layers.end(), name) > 0;
     if (used) throw Error(ErrorCode::busy, fmt::format("layer '{}' is in use by a container", name));
@@ -291,13 +327,15 @@ void Images::publish(const std::string& name, const Instance& instance,
     const Json published =
         lxd_.change(Method::post, "/1.0/images",
                     Json::object({{"source", Json::object({{"type", "instance"}, {"name", instance.name}})},
+                                  {"properties", Json::object({{service_property, options_.network.bridge},
+                                                               {member_property, instances_.member()}})},
                                   {"compression_algorithm", "none"}}));
     const std::string image = text_of(published, "fingerprint");
     Rollback temporary;
     temporary.add("published image", [&] { lxd_.remove("/1.0/images/" + image); });
     Source source;
     source.file = folder.path() / "published";
-    source.metadata = image_metadata();
+    source.metadata = metadata();
     for (const std::string& path : leave_out) source.left_out.insert("rootfs" + path);
     for (const std::string& path : instance.stored.placed) source.left_out.insert("rootfs" + path);
     for (const std::string_view path : {lxc::agent_path, lxc::socket_dir_path})

@@ -48,6 +48,10 @@ class Images final : public LayerStore {
         std::string metadata;
     };
     class Repacked;
+    std::string metadata() const;
+    void remove_leftovers();
+    void upload_image(const ClientRequest& request, const std::string& image);
+    void name_image(const std::string& name, const std::string& image, const std::string& description);
     std::string alias(std::string_view name) const;
     Layer get(const std::string& name);
     void download(const std::string& image, const std::filesystem::path& file);

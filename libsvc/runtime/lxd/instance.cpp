@@ -61,12 +61,15 @@ std::optional<Instance> parse_instance(const Json& record, std::string_view serv
     if (text_of(config, service_key) != service) return std::nullopt;
     Instance instance;
     instance.name = text_of(record, "name");
+    instance.location = text_of(record, "location");
     instance.status = text_of(record, "status");
     instance.stored = lxc::stored_spec_from_json(Json::parse(text_of(config, spec_key)));
     instance.id_base = static_cast<std::uint32_t>(std::stoul("0" + text_of(config, id_base_key)));
     instance.ready = is_set(config, ready_key);
     instance.captured = is_set(config, captured_key);
     instance.once = is_set(config, once_key);
+    if (const Json* nic = record.at("devices").find("eth0"))
+        instance.hardware_address = text_of(*nic, "hwaddr");
     instance.started_before = !text_of(config, "volatile.last_state.power").empty();
     if (instance.running()) instance.started_at = from_rfc3339(text_of(record, "last_used_at"));
     return instance;
@@ -77,8 +80,8 @@ std::string raw_lines(const ContainerSpec& spec, const LxdOptions& options, bool
     const std::string init = first_program(spec, alone);
     check_is_line("init", init);
     return fmt::format(
-        "lxc.net.0.ipv4.address = {}/{}\nlxc.net.0.ipv4.gateway = {}\nlxc.init.cmd = {}\nlxc.pty.max = "
-        "1024\n",
+        "lxc.net.0.ipv4.address = {}/{}\nlxc.net.0.ipv4.gateway = {}\n"
+        "lxc.init.cmd = {}\nlxc.pty.max = 1024\n",
         spec.address, subnet.prefix, lxc::ipv4_text(subnet.address), init);
 }
 
@@ -105,12 +108,9 @@ Json devices_of(const lxc::StoredSpec& stored, const LxdOptions& options, const 
                                                         {"nictype", "bridged"},
                                                         {"parent", options.network.bridge},
                                                         {"name", "eth0"},
-                                                        {"mtu", std::to_string(options.network.mtu)},
                                                         {"hwaddr", lxc::hardware_address(spec.address)},
-                                                        {"host_name", device_of(spec.id, options)},
-                                                        {"ipv4.address", spec.address},
-                                                        {"security.mac_filtering", yes},
-                                                        {"security.ipv4_filtering", yes}})}});
+                                                        {"mtu", std::to_string(options.network.mtu)},
+                                                        {"host_name", device_of(spec.id, options)}})}});
     devices.set("agent", bound(options.agent, lxc::agent_path));
     if (!options.agent_socket_dir.empty())
         devices.set("reports", bound(options.agent_socket_dir, lxc::socket_dir_path));

@@ -22,8 +22,10 @@ constexpr const char* init_key = "raw.lxc";
 
 struct Instance {
     std::string name;
-    std::string status;  // "Running", "Stopped"
+    std::string location;  // the member of a cluster that has it; "none" without a cluster
+    std::string status;    // "Running", "Stopped"
     lxc::StoredSpec stored;
+    std::string hardware_address;  // of its network device; "": LXD chooses one
     std::uint32_t id_base = 0;
     bool ready = false, captured = false, once = false, started_before = false;
     std::optional<Time> started_at;

@@ -11,6 +11,7 @@
 #include "libsvc/base/presence.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/network/guest_rules.h"
 #include "libsvc/runtime/lxc/network/links.h"
 
 namespace svc::lxd {
@@ -18,6 +19,7 @@ namespace svc::lxd {
 namespace {
 
 constexpr const char* all_instances = "/1.0/instances?recursion=1";
+constexpr const char* all_instances_with_state = "/1.0/instances?recursion=2";
 constexpr const char* new_suffix = "-new";  // of an instance whose disk takes the place of another's
 
 std::string pool_of_default_profile(Connection& lxd) {
@@ -44,20 +46,31 @@ ClientRequest upload(std::string_view id, const std::string& path, const char* t
     return request;
 }
 
+std::set<std::uint32_t> bases_in(const Json& record) {
+    std::set<std::uint32_t> bases;
+    for (const char* key : {id_base_key, "volatile.idmap.base"})
+        if (const std::string text = text_of(record.at("config"), key); !text.empty())
+            bases.insert(static_cast<std::uint32_t>(std::stoul("0" + text)));
+    return bases;
+}
+
 std::string ids_of_root() {
     return is_there("/etc/subuid") ? read_file("/etc/subuid") : "";
 }
 
 }  // namespace
 
-Instances::Instances(Connection& lxd, const LxdOptions& options)
+Instances::Instances(Connection& lxd, const LxdOptions& options, std::string member)
     : lxd_(lxd),
       options_(options),
-      pool_(options.pool.empty() ? pool_of_default_profile(lxd) : options.pool) {}
+      member_(std::move(member)),
+      pool_(options.pool.empty() ? pool_of_default_profile(lxd) : options.pool),
+      bases_(id_bases(ids_of_root()), [this] { return bases_of_machine(); }) {}
 
 std::optional<Instance> Instances::find(std::string_view id) {
     const auto record = lxd_.find(instance_path(id));
-    return record ? parse_instance(*record, options_.network.bridge) : std::nullopt;
+    if (!record || !is_own(text_of(*record, "location"))) return std::nullopt;
+    return parse_instance(*record, options_.network.bridge);
 }
 
 Instance Instances::get(std::string_view id) {
@@ -74,46 +87,67 @@ Instance Instances::idle(std::string_view id) {
 }
 
 std::vector<Instance> Instances::all() {
+    std::vector<Instance> found = parse(lxd_.get_own(all_instances));
+    std::erase_if(found, [&](const Instance& instance) { return !is_own(instance.location); });
+    return found;
+}
+
+std::vector<Instance> Instances::all_of_cluster() {
+    return parse(lxd_.get(all_instances));
+}
+
+std::vector<Instance> Instances::parse(const Json& records) const {
     std::vector<Instance> found;
-    const Json records = lxd_.get(all_instances);
     for (const Json& record : records.as_array())
         if (auto instance = parse_instance(record, options_.network.bridge)) found.push_back(*instance);
     return found;
 }
 
-// Of all instances, those of others too: none may share a range.
-std::uint32_t Instances::take_id_base() {
-    return taken_.with([&](auto& taken) {
-        std::set<std::string> used;
-        for (const std::uint32_t base : taken) used.insert(std::to_string(base));
-        const Json records = lxd_.get(all_instances);
-        for (const Json& record : records.as_array())
-            for (const char* key : {id_base_key, "volatile.idmap.base"})
-                used.insert(text_of(record.at("config"), key));
-        for (const std::uint32_t base : id_bases(ids_of_root())) {
-            if (used.contains(std::to_string(base))) continue;
-            taken.push_back(base);
-            return base;
-        }
-        throw Error(ErrorCode::exhausted,
-                    "no range of user ids is free: give root a larger one in /etc/subuid");
-    });
+std::vector<Instances::Running> Instances::running() {
+    std::vector<Running> found;
+    const Json records = lxd_.get_own(all_instances_with_state);
+    for (const Json& record : records.as_array()) {
+        if (!is_own(text_of(record, "location"))) continue;
+        auto instance = parse_instance(record, options_.network.bridge);
+        const Json* const state = record.find("state");
+        if (instance && instance->running() && state != nullptr)
+            found.push_back({std::move(*instance), *state});
+    }
+    return found;
+}
+
+// Of all instances of this machine, those of others too: none may share a range. Each member of a cluster
+// has the ids of its machine.
+IdBases::Taken Instances::bases_of_machine() {
+    IdBases::Taken taken;
+    const Json records = lxd_.get_own(all_instances);
+    for (const Json& record : records.as_array())
+        if (is_own(text_of(record, "location"))) taken[text_of(record, "name")] = bases_in(record);
+    return taken;
+}
+
+void Instances::note_change(const std::string& name) {
+    if (name.empty()) return bases_.forget();
+    const auto record = lxd_.find("/1.0/instances/" + percent_encode(name));
+    const bool is_here = record && is_own(text_of(*record, "location"));
+    bases_.note(name, is_here ? bases_in(*record) : std::set<std::uint32_t>());
 }
 
 void Instances::make_from(const Json& creation) {
-    lxd_.change(Method::post, "/1.0/instances", creation);
+    const std::string target = member_.empty() ? "" : "?target=" + percent_encode(member_);
+    lxd_.change(Method::post, "/1.0/instances" + target, creation);
 }
 
 void Instances::make(const lxc::StoredSpec& stored, const std::vector<PlacedFile>& files,
                      const std::string& fingerprint) {
-    remove(stored.spec.id);
-    const std::uint32_t base = take_id_base();
-    Rollback reserved, undo;
-    reserved.add("range of ids", [&] { taken_.with([&](auto& taken) { std::erase(taken, base); }); });
+    const std::string name = instance_name(stored.spec.id);
+    const std::uint32_t base = bases_.take(name);
+    Rollback undo;
     undo.add("instance", [&] { remove(stored.spec.id); });
     make_from(creation_of(stored, options_, pool_, fingerprint, base));
     for (const PlacedFile& file : files) place(stored.spec.id, file);
     set(stored.spec.id, ready_key, "true");
+    bases_.made(name);
     undo.dismiss();
 }
 
@@ -148,8 +182,9 @@ void Instances::replace_disk(const Instance& old, const std::string& fingerprint
     creation.set("name", instance_name(fresh));
     make_from(creation);
     set(fresh, ready_key, "true");
-    remove(id);
+    lxd_.remove(instance_path(id));  // its range stays taken
     lxd_.change(Method::post, instance_path(fresh), Json::object({{"name", instance_name(id)}}));
+    bases_.free(instance_name(fresh));
 }
 
 std::vector<Instance> Instances::recover() {
@@ -173,9 +208,33 @@ void Instances::set(std::string_view id, const char* key, const std::string& val
     lxd_.change(Method::patch, instance_path(id), Json::object({{"config", Json::object({{key, value}})}}));
 }
 
-void Instances::start(std::string_view id) {
+void Instances::start(const Instance& instance) {
+    const std::string& id = instance.stored.spec.id;
     lxc::remove_link(device_of(id, options_));  // what a failed start may have left
-    lxd_.change(Method::put, instance_path(id) + "/state", state("start"));
+    if (instance.hardware_address != lxc::hardware_address(instance.stored.spec.address))
+        lxd_.change(Method::patch, instance_path(id),
+                    Json::object({{"devices", devices_of(instance.stored, options_, pool_)}}));
+    try {
+        lxd_.change(Method::put, instance_path(id) + "/state", state("start"));
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::conflict || !take_address(instance)) throw;
+        lxd_.change(Method::put, instance_path(id) + "/state", state("start"));
+    }
+}
+
+// LXD refuses the hardware address of an instance that has stopped, whose address was given to this one.
+bool Instances::take_address(const Instance& instance) {
+    const std::string address = lxc::hardware_address(instance.stored.spec.address);
+    bool taken = false;
+    for (const Instance& other : all()) {
+        if (other.name == instance.name || other.running() || other.hardware_address != address) continue;
+        Json nic = devices_of(other.stored, options_, pool_).at("eth0");
+        nic.erase("hwaddr");
+        lxd_.change(Method::patch, "/1.0/instances/" + percent_encode(other.name),
+                    Json::object({{"devices", Json::object({{"eth0", std::move(nic)}})}}));
+        taken = true;
+    }
+    return taken;
 }
 
 void Instances::stop(std::string_view id, Duration grace) {
@@ -197,6 +256,7 @@ void Instances::stop(std::string_view id, Duration grace) {
 
 void Instances::remove(std::string_view id) {
     lxd_.remove(instance_path(id));
+    bases_.free(instance_name(id));
 }
 
 }  // namespace svc::lxd

@@ -1,6 +1,7 @@
 #include "libsvc/runtime/lxd/lxd_runtime.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <set>
@@ -11,6 +12,7 @@
 #include "libsvc/base/rollback.h"
 #include "libsvc/runtime/lxc/container/config.h"
 #include "libsvc/runtime/lxc/usage/cgroup_usage.h"
+#include "libsvc/runtime/lxd/cluster.h"
 #include "libsvc/runtime/lxd/exec.h"
 #include "libsvc/runtime/lxd/exit_status.h"
 
@@ -29,12 +31,9 @@ LxdOptions checked(LxdOptions options) {
     return options;
 }
 
-void check_trusted(lxd::Connection& connection) {
-    const Json server = connection.get("/1.0");
-    if (lxd::text_of(server, "auth") != "trusted")
-        throw Error(ErrorCode::forbidden, "LXD does not trust the client certificate");
-    if (server.at("environment").at("server_clustered").as_bool())
-        throw Error(ErrorCode::unsupported, "LXD is a member of a cluster");
+bool runs(const FileDescriptor& pidfd) {
+    pollfd ended{pidfd.get(), POLLIN, 0};
+    return pidfd && ::poll(&ended, 1, 0) == 0;
 }
 
 std::uint64_t number(const Json& object, std::string_view key) {
@@ -56,11 +55,11 @@ LxdRuntime::LxdRuntime(LxdOptions options, Clock& clock)
       clock_(clock),
       cgroups_(lxc::detect_cgroup_layout()),
       lxd_(options_.target, clock),
-      network_((check_trusted(lxd_), options_.network)),
-      instances_(lxd_, options_),
+      instances_(lxd_, options_, lxd::trusted_member(lxd_)),
+      network_(options_.network),
       layers_(lxd_, instances_, options_) {
     adopt();
-    events_ = std::make_unique<lxd::EventFeed>(options_.target, clock_,
+    events_ = std::make_unique<lxd::EventFeed>(options_.target, instances_.member(), clock_,
                                                [this](const std::string& name) { look(name); });
 }
 
@@ -81,7 +80,8 @@ void LxdRuntime::adopt() {
     std::vector<std::string> ids;
     for (const Instance& instance : instances_.recover()) {
         const ContainerSpec& spec = instance.stored.spec;
-        if (instance.once) end_once(instance, *known(spec.id));
+        const KnownPtr known = this->known(spec.id);
+        if (instance.once) end_once(instance, *known);
         if (!instance.running() || instance.once) continue;
         running[spec.id] = connected(spec);
         ids.push_back(spec.id);
@@ -94,7 +94,8 @@ void LxdRuntime::adopt() {
 void LxdRuntime::note_run(const std::string& id, Known& known) {
     known.running = true;
     const Json state = lxd_.get(lxd::instance_path(id) + "/state");
-    known.init = open_pid(static_cast<pid_t>(state.at("pid").as_int()));
+    known.init_pid = static_cast<pid_t>(state.at("pid").as_int());
+    known.init = open_pid(known.init_pid);
 }
 
 void LxdRuntime::create(const ContainerSpec& spec) {
@@ -109,6 +110,7 @@ void LxdRuntime::create(const ContainerSpec& spec) {
     if (!old || !old->ready) {
         const auto held = layers_.hold(spec.layers);
         stored.placed = {placed.begin(), placed.end()};
+        if (old) instances_.remove(spec.id);  // unfinished
         return instances_.make(stored, files, layers_.image_of(spec.layers));
     }
     end_once(*old, *known);
@@ -134,17 +136,28 @@ void LxdRuntime::start(std::string_view text) {
     const std::lock_guard lock(known->mutex);
     const Instance instance = instances_.get(id);
     end_once(instance, *known);
-    if (instance.running() && !instance.once) return;
+    if (instance.running() && !instance.once) {  // by a daemon that may have died before it started the agent
+        if (instance.stored.spec.run_agent) start_agent(id);
+        return;
+    }
     if (instance.captured) renew(instance);
     Rollback undo;
     network_.add(id, connected(instance.stored.spec));
     undo.add("network", [&] { network_.remove(id); });
-    with_context(fmt::format("container '{}' cannot be started", id), [&] { instances_.start(id); });
+    with_context(fmt::format("container '{}' cannot be started", id), [&] { instances_.start(instance); });
     if (!instances_.get(id).running())
         throw Error(ErrorCode::internal, fmt::format("container '{}' ended at once", id));
     undo.dismiss();
     note_run(id, *known);
     if (instance.stored.spec.run_agent) start_agent(id);
+}
+
+// The keeper of the agent has ended with the former init.
+void LxdRuntime::note_restart(const Instance& instance, Known& known) {
+    const std::string& id = instance.stored.spec.id;
+    const pid_t before = known.init_pid;
+    note_run(id, known);
+    if (known.init_pid != before && instance.stored.spec.run_agent) start_agent(id);
 }
 
 // A keeper inside starts the agent, and again when it fails; where one runs already, this does nothing.
@@ -222,7 +235,7 @@ int LxdRuntime::run_once(std::string_view text, const std::vector<std::string>& 
     });
     instances_.set(id, lxd::init_key, lxd::raw_lines(spec, options_, true));
     network_.add(id, {lxd::device_of(id, options_), spec.address, {}, spec.allowed_endpoints});
-    instances_.start(id);
+    instances_.start(instance);
     known->once = std::stop_source();
     const std::stop_token taken = known->once.get_token();
     const Json operation = lxd_.begin(Method::post, lxd::instance_path(id) + "/exec",
@@ -263,16 +276,46 @@ ContainerInfo LxdRuntime::describe(const Instance& instance) {
     return info;
 }
 
-std::optional<ContainerInfo> LxdRuntime::inspect(std::string_view id) {
+std::optional<ContainerInfo> LxdRuntime::inspect(std::string_view id) try {
     const auto instance = instances_.find(id);
     if (!instance || !instance->ready) return std::nullopt;
     ContainerInfo info = describe(*instance);
     if (info.state == ContainerState::running)
         info.init_pid = static_cast<pid_t>(lxd_.get(lxd::instance_path(id) + "/state").at("pid").as_int());
     return info;
+} catch (const Error&) {
+    for (ContainerInfo& info : remembered())
+        if (info.id == id && info.state == ContainerState::running) return std::move(info);
+    throw;
 }
 
-std::vector<ContainerInfo> LxdRuntime::list() {
+std::vector<ContainerInfo> LxdRuntime::list() try { return listed(); } catch (const Error& e) {
+    log::debug("LXD does not list its instances", {{"error", e.what()}});
+    return remembered();
+}
+
+// What can be told while LXD does not answer: a container whose init lives runs on. A cluster of LXD is
+// silent for a minute when the machine of its database's leader dies.
+std::vector<ContainerInfo> LxdRuntime::remembered() const {
+    std::vector<ContainerInfo> infos;
+    known_.with([&](const auto& all) {
+        for (const auto& [id, entry] : all) {
+            ContainerInfo& info = infos.emplace_back();
+            info.id = id;
+            const std::unique_lock lock(entry->mutex, std::try_to_lock);
+            if (lock && entry->running && runs(entry->init)) {
+                info.state = ContainerState::running;
+                info.init_pid = entry->init_pid;
+            } else {
+                info.state = ContainerState::unreadable;
+                info.fault = "LXD does not answer";
+            }
+        }
+    });
+    return infos;
+}
+
+std::vector<ContainerInfo> LxdRuntime::listed() {
     std::vector<ContainerInfo> infos;
     for (const Instance& instance : instances_.all())
         if (instance.ready && instance.name == lxd::instance_name(instance.stored.spec.id))
@@ -287,16 +330,15 @@ std::optional<ContainerSpec> LxdRuntime::specification(std::string_view id) {
 
 std::vector<ContainerUsage> LxdRuntime::usage() {
     std::vector<ContainerUsage> usages;
-    for (const Instance& instance : instances_.all()) {
-        if (!instance.running() || instance.once) continue;
+    for (const auto& [instance, state] : instances_.running()) {
+        const Json* const network = state.find("network");
+        if (instance.once || network == nullptr || !network->is_object()) continue;
         const ContainerSpec& spec = instance.stored.spec;
-        const auto state = lxd_.find(lxd::instance_path(spec.id) + "/state");
-        if (!state || !state->at("network").is_object()) continue;
         ContainerUsage usage;
         usage.id = spec.id;
         if (spec.disk_bytes != 0) usage.disk_limit_bytes = spec.disk_bytes;
-        if (const Json* root = state->at("disk").find("root")) usage.disk_bytes = number(*root, "usage");
-        for (const auto& [name, device] : state->at("network").as_object())
+        if (const Json* root = state.at("disk").find("root")) usage.disk_bytes = number(*root, "usage");
+        for (const auto& [name, device] : network->as_object())
             if (name != "lo") usage.network.push_back(device_usage(name, device.at("counters")));
         lxc::read_group_usage(cgroups_, "lxc.payload." + instance.name, usage);
         usages.push_back(std::move(usage));
@@ -360,11 +402,30 @@ Capacity LxdRuntime::capacity() {
     capacity.bridge_mtu = options_.network.mtu;
     capacity.storage_pool = instances_.pool();
     capacity.disk_limit_enforced = driver != "dir";
+    capacity.gpus = find_gpus(options_.sysfs);
     capacity.details = Json::object({{"lxd", lxd::text_of(server.at("environment"), "server_version")},
                                      {"kernel", lxd::text_of(server.at("environment"), "kernel_version")},
                                      {"pool_driver", driver},
                                      {"cgroups", std::string(cgroups_.kind())}});
     return capacity;
+}
+
+std::vector<RuntimeNode> LxdRuntime::nodes() {
+    RuntimeNode self;
+    self.managed = options_.joined || instances_.member().empty();
+    try {
+        self.capacity = capacity();
+        self.evacuated = !instances_.member().empty() && lxd::is_evacuated(lxd_, instances_.member());
+        last_capacity_.with([&](Capacity& last) { last = self.capacity; });
+    } catch (const Error& e) {
+        log::debug("LXD does not tell what it has", {{"error", e.what()}});
+        self.capacity = last_capacity_.with([](const Capacity& last) { return last; });
+        self.online = false;
+        self.failing = true;
+        const std::string text = e.what();
+        self.fault = text.starts_with("LXD: ") ? text : "LXD does not answer";
+    }
+    return {std::move(self)};
 }
 
 void LxdRuntime::on_event(std::function<void(const RuntimeEvent&)> listener) {
@@ -374,12 +435,35 @@ void LxdRuntime::on_event(std::function<void(const RuntimeEvent&)> listener) {
     listener_.with([&](auto& present) { present = std::move(shared); });
 }
 
+// Called with each connection of LXD's events: what nodes() told before may have been that LXD is silent.
+void LxdRuntime::on_nodes_changed(std::function<void()> listener) {
+    auto shared = listener ? std::make_shared<const std::function<void()>>(std::move(listener)) : nullptr;
+    nodes_listener_.with([&](auto& present) { present = std::move(shared); });
+}
+
+void LxdRuntime::tell_nodes_changed() {
+    const auto listener = nodes_listener_.with([](const auto& present) { return present; });
+    if (listener) (*listener)();
+}
+
+// A member that was removed starts anew, alone and empty. Throws where LXD does not say: it is asked again
+// with the next connection of the events.
+void LxdRuntime::check_member() {
+    if (lxd::trusted_member(lxd_) == instances_.member()) return;
+    log::warning("LXD is not the member of a cluster any more that it was",
+                 {{"member", instances_.member()}});
+    if (options_.on_left) options_.on_left();
+}
+
 void LxdRuntime::look(const std::string& name) {
+    if (name.empty()) check_member();
     std::vector<std::string> ids;
     known_.with([&](const auto& all) {
         for (const auto& [id, entry] : all)
             if (name.empty() || name == lxd::instance_name(id)) ids.push_back(id);
     });
+    if (ids.empty() || name.empty()) note_change(name);
+    if (name.empty()) tell_nodes_changed();
     for (const std::string& id : ids) {
         try {
             look_at(id);
@@ -387,6 +471,14 @@ void LxdRuntime::look(const std::string& name) {
             log::debug("an instance cannot be looked at", {{"instance", id}, {"error", e.what()}});
         }
     }
+}
+
+// Of an instance that is not this service's, or was: its user ids are no container's.
+void LxdRuntime::note_change(const std::string& name) try {
+    instances_.note_change(name);
+} catch (const Error& e) {
+    log::debug("an instance cannot be looked at", {{"instance", name}, {"error", e.what()}});
+    if (!name.empty()) instances_.note_change("");
 }
 
 // Whether it has ended though nobody stopped it. A guest that restarts itself has another init.
@@ -397,7 +489,7 @@ void LxdRuntime::look_at(const std::string& id) {
         const std::unique_lock lock(known->mutex, std::try_to_lock);
         if (!lock || !known->running) return;  // a call that changes it looks by itself
         const auto instance = instances_.find(id);
-        if (instance && instance->running()) return note_run(id, *known);
+        if (instance && instance->running()) return note_restart(*instance, *known);
         const lxc::ExitCause cause = lxd::exit_cause(known->init.get());
         event = {RuntimeEvent::Kind::stopped, id, cause.clean, cause.reason};
         known->running = false;
@@ -409,7 +501,7 @@ void LxdRuntime::look_at(const std::string& id) {
 }
 
 void LxdRuntime::tear_down() {
-    if (!list().empty()) throw Error(ErrorCode::busy, "containers exist still");
+    if (!listed().empty()) throw Error(ErrorCode::busy, "containers exist still");
     events_.reset();
     network_.tear_down();
 }

@@ -26,8 +26,9 @@ class LxdRuntime final : public Runtime {
     LxdRuntime(const LxdRuntime&) = delete;
     LxdRuntime& operator=(const LxdRuntime&) = delete;
 
-    LayerStore& layers() { return layers_; }  // owned by the runtime
-    void tear_down();                         // throws busy while a container exists
+    LayerStore& layers() { return layers_; }      // owned by the runtime
+    lxc::Network& network() { return network_; }  // the same; for set_peers()
+    void tear_down();                             // throws busy while a container exists
 
     void create(const ContainerSpec& spec) override;
     void start(std::string_view id) override;
@@ -42,7 +43,9 @@ class LxdRuntime final : public Runtime {
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override;
     std::vector<LogFile> logs(std::string_view id) override;
     Capacity capacity() override;
+    std::vector<RuntimeNode> nodes() override;
     void on_event(std::function<void(const RuntimeEvent&)> listener) override;
+    void on_nodes_changed(std::function<void()> listener) override;
 
   private:
     // What this daemon knows of a container; `mutex` is held while it changes.
@@ -51,19 +54,26 @@ class LxdRuntime final : public Runtime {
         bool running = false;   // started, and nobody has stopped it
         bool stopping = false;  // by a call
         FileDescriptor init;    // pidfd
+        pid_t init_pid = 0;
         std::stop_source once;  // ends the command that runs alone
     };
     using KnownPtr = std::shared_ptr<Known>;
 
     KnownPtr known(std::string_view id);
+    std::vector<ContainerInfo> listed();  // throws what LXD says
+    std::vector<ContainerInfo> remembered() const;
     void adopt();
     void renew(const lxd::Instance& instance);
     void note_run(const std::string& id, Known& known);
+    void note_restart(const lxd::Instance& instance, Known& known);
     void start_agent(const std::string& id);
     void end_run(const std::string& id, Known& known, Duration grace);
     void end_once(const lxd::Instance& instance, Known& known);
     int await_command(const std::string& operation, Duration limit, const std::stop_token& stop);
     void look(const std::string& name);
+    void check_member();
+    void tell_nodes_changed();
+    void note_change(const std::string& name);
     void look_at(const std::string& id);
     ContainerInfo describe(const lxd::Instance& instance);
     lxc::ConnectedContainer connected(const ContainerSpec& spec) const;
@@ -72,11 +82,13 @@ class LxdRuntime final : public Runtime {
     Clock& clock_;
     const lxc::CgroupLayout cgroups_;
     lxd::Connection lxd_;
-    lxc::Network network_;
     lxd::Instances instances_;
+    lxc::Network network_;
     lxd::Images layers_;
-    Guarded<std::map<std::string, KnownPtr, std::less<>>> known_;
+    Guarded<std::map<std::string, KnownPtr, std::less<>>> known_;  // every container of this machine
+    Guarded<Capacity> last_capacity_;                              // for while LXD does not answer
     Guarded<std::shared_ptr<const std::function<void(const RuntimeEvent&)>>> listener_;
+    Guarded<std::shared_ptr<const std::function<void()>>> nodes_listener_;
     std::unique_ptr<lxd::EventFeed> events_;  // last: has a thread that uses all above
 };
 

@@ -2,6 +2,7 @@
 // Options of the lxd runtime, set at start-up. docs/runtime-lxd.md explains them.
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "libsvc/net/client/target.h"
@@ -19,6 +20,9 @@ struct LxdOptions {
     std::filesystem::path agent;      // the program svc-agent, which waits and makes terminals inside
     std::filesystem::path agent_socket_dir;  // empty: not bound
     lxc::LayerLimits layer_limits;
+    std::filesystem::path sysfs = "/sys";  // where the GPUs of the machine show
+    bool joined = false;                   // this manager has made the LXD a member of its cluster
+    std::function<void()> on_left = {};    // the LXD is not the member any more that it was; from any thread
 };
 
 }  // namespace svc

@@ -18,6 +18,7 @@ namespace svc {
 
 // Not thread-safe: the runtime's lock guards it.
 struct SimulatedContainer {
+    std::string node;  // "": the simulation has one
     ContainerState state = ContainerState::created;
     std::optional<Time> started_at;
     std::uint64_t generation = 0;  // of its starts: a late timer finds that its start is over

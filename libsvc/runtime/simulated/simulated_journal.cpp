@@ -3,8 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <limits>
 #include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
 
 namespace svc {
 
@@ -65,6 +69,11 @@ void SimulatedJournal::append(const std::string& line) {
     }
     keep_room(end + static_cast<off_t>(line.size()));
     ++lines_;
+}
+
+void SimulatedJournal::sync() {
+    if (!file_.empty() && ::fdatasync(open_.get()) != 0)
+        throw system_error("cannot sync " + quoted(file_.native()), errno);
 }
 
 // Blocks behind the end: containers can be stopped and removed on a full disk.

@@ -14,8 +14,8 @@
 
 namespace svc {
 
-// One thread at a time. Not synced: a crash of the machine ends the simulated containers anyway. Keys have no
-// space, values no line end. The last line of a key counts; a line without a value removes the key.
+// One thread at a time. Keys have no space, values no line end. The last line of a key counts; a line without
+// a value removes the key.
 class SimulatedJournal {
   public:
     explicit SimulatedJournal(std::filesystem::path file);  // "": all calls do nothing
@@ -24,6 +24,7 @@ class SimulatedJournal {
     void read(const Take& take);  // every line, in order
     void put(std::string_view key, std::string_view value);
     void remove(std::string_view key);
+    void sync();  // a power cut from now on loses nothing of what was put
 
     bool is_long(std::size_t keys) const;  // most lines are outdated: time for replace()
     class Copy {

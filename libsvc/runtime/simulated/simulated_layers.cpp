@@ -58,6 +58,40 @@ class SimulatedArchive final : public ArchiveStream {
     ArchiveWriter writer_;
 };
 
+constexpr std::string_view packed_head = "simulated layer of bytes: ";
+constexpr std::size_t most_packed = 100;
+
+class PackedSimulation final : public ArchiveStream {
+  public:
+    PackedSimulation(SimulatedLayers& layers, const std::string& name) : layers_(layers), held_{name} {
+        layers_.hold(held_);
+        rest_ = std::string(packed_head) + std::to_string(layers_.size(name)) + "\n";
+    }
+    ~PackedSimulation() override { layers_.drop(held_); }
+    PackedSimulation(const PackedSimulation&) = delete;
+    PackedSimulation& operator=(const PackedSimulation&) = delete;
+    std::string read(std::size_t at_most) override {
+        std::string piece = rest_.substr(0, at_most);
+        rest_.erase(0, piece.size());
+        return piece;
+    }
+
+  private:
+    SimulatedLayers& layers_;
+    std::vector<std::string> held_;
+    std::string rest_;
+};
+
+std::uint64_t packed_size(const std::string& text) {
+    std::uint64_t bytes = 0;
+    if (text.starts_with(packed_head) && text.ends_with('\n')) {
+        const char* const last = text.data() + text.size() - 1;
+        const auto [end, error] = std::from_chars(text.data() + packed_head.size(), last, bytes);
+        if (error == std::errc() && end == last) return bytes;
+    }
+    throw Error(ErrorCode::invalid_argument, "packed layer is malformed");
+}
+
 }  // namespace
 
 SimulatedLayers::SimulatedLayers(std::filesystem::path directory, std::uint64_t changed_bytes,
@@ -125,6 +159,21 @@ void SimulatedLayers::remove(std::string_view name) {
         throw Error(ErrorCode::busy, "layer " + quoted(name) + " is in use by a container");
     if (!directory_.empty()) std::filesystem::remove(directory_ / found->first);
     layers_.erase(found);
+}
+
+std::unique_ptr<ArchiveStream> SimulatedLayers::pack(std::string_view name) {
+    return std::make_unique<PackedSimulation>(*this, std::string(name));
+}
+
+void SimulatedLayers::unpack(std::string_view name, ArchiveStream& packed, std::stop_token stop) {
+    if (contains(name)) return;
+    std::string text;
+    for (std::string piece = packed.read(most_packed); !piece.empty(); piece = packed.read(most_packed)) {
+        text += piece;
+        if (text.size() > most_packed) break;
+        if (stop.stop_requested()) throw Error(ErrorCode::cancelled, "unpacking was cancelled");
+    }
+    keep(name, packed_size(text));
 }
 
 bool SimulatedLayers::contains(std::string_view name) {

@@ -27,6 +27,9 @@ class SimulatedLayers final : public LayerStore {
     void restore(std::string_view name, std::string_view container, std::stop_token stop) override;
     // The archive has the names of the layers in a file. Must not outlive this object.
     std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) override;
+    std::unique_ptr<ArchiveStream> pack(
+        std::string_view name) override;  // its size; must not outlive this object
+    void unpack(std::string_view name, ArchiveStream& packed, std::stop_token stop) override;
     bool contains(std::string_view name) override;
     std::uint64_t size(std::string_view name) override;
     std::vector<std::string> list() override;

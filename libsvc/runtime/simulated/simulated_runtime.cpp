@@ -31,6 +31,7 @@ std::filesystem::path journal_in(const std::filesystem::path& directory) {
 SimulatedRuntime::SimulatedRuntime(Clock& clock, SimulatedOptions options)
     : clock_(clock),
       options_(std::move(options)),
+      nodes_(capacity_of_each(), options_.nodes, options_.max_nodes),
       layers_(below(options_.state_dir, "layers"), options_.changed_bytes,
               [this](std::string_view id) { require_idle(id); }),
       journal_(journal_in(options_.state_dir)),
@@ -43,15 +44,25 @@ SimulatedRuntime::~SimulatedRuntime() {
 }
 
 void SimulatedRuntime::create(const ContainerSpec& spec) {
+    const std::string node = nodes_.place_of(spec.node);
     layers_.hold(spec.layers);
     std::unique_lock lock(mutex_);
-    SimulatedContainer& container = containers_[spec.id];
+    const auto [at, is_new] = containers_.try_emplace(spec.id);
+    SimulatedContainer& container = at->second;
+    if (is_new) container.node = node;
+    if (container.node != node) {
+        const std::string where = container.node;
+        lock.unlock();
+        layers_.drop(spec.layers);
+        throw Error(ErrorCode::conflict, "container " + quoted(spec.id) + " is on node " + where);
+    }
     const bool running = container.state == ContainerState::running;
     container.limits = {spec.cpus, spec.memory_bytes, spec.disk_bytes, spec.processes};
     const Interned<std::vector<std::string>> added = spec.layers;
     const Interned<std::vector<std::string>> dropped =
         running ? added : std::exchange(container.layers, added);
     save(spec.id, container);
+    if (is_new) journal_.sync();  // as the other engines: a container that was acknowledged is there
     lock.unlock();
     layers_.drop(dropped);
 }
@@ -94,6 +105,11 @@ int SimulatedRuntime::run_once(std::string_view id, const std::vector<std::strin
 }
 
 void SimulatedRuntime::remove(std::string_view id) {
+    {
+        std::lock_guard lock(mutex_);
+        if (!containers_.contains(id)) return;
+        require(id);
+    }
     end_container(id);
     std::unique_lock lock(mutex_);
     const auto found = containers_.find(id);
@@ -109,14 +125,21 @@ std::optional<ContainerInfo> SimulatedRuntime::inspect(std::string_view id) {
     std::lock_guard lock(mutex_);
     const auto found = containers_.find(id);
     if (found == containers_.end()) return std::nullopt;
-    return to_info(found->first, found->second);
+    return info_of(found->first, found->second);
+}
+
+ContainerInfo SimulatedRuntime::info_of(const std::string& id, const SimulatedContainer& container) const {
+    ContainerInfo info = to_info(id, container);
+    info.fault = nodes_.fault_of(container.node);
+    if (!info.fault.empty()) info.state = ContainerState::unreadable;
+    return info;
 }
 
 std::vector<ContainerInfo> SimulatedRuntime::list() {
     std::lock_guard lock(mutex_);
     std::vector<ContainerInfo> all;
     all.reserve(containers_.size());
-    for (const auto& [id, container] : containers_) all.push_back(to_info(id, container));
+    for (const auto& [id, container] : containers_) all.push_back(info_of(id, container));
     return all;
 }
 
@@ -126,7 +149,7 @@ std::vector<ContainerUsage> SimulatedRuntime::usage() {
     std::vector<ContainerUsage> all;
     all.reserve(containers_.size());
     for (const auto& [id, container] : containers_)
-        if (container.state == ContainerState::running)
+        if (container.state == ContainerState::running && nodes_.fault_of(container.node).empty())
             all.push_back(simulated_usage(id, container.limits, now - container.started_at.value_or(now)));
     return all;
 }
@@ -147,6 +170,18 @@ std::vector<LogFile> SimulatedRuntime::logs(std::string_view id) {
 }
 
 Capacity SimulatedRuntime::capacity() {
+    const auto all = nodes();
+    return all.empty() ? capacity_of_each() : all.front().capacity;
+}
+
+std::vector<RuntimeNode> SimulatedRuntime::nodes() {
+    std::vector<RuntimeNode> all = nodes_.list();
+    if (options_.sysfs.empty()) return all;
+    for (RuntimeNode& node : all) node.capacity.gpus = find_gpus(options_.sysfs / node.name);
+    return all;
+}
+
+Capacity SimulatedRuntime::capacity_of_each() const {
     Capacity capacity;
     capacity.runtime = "simulated";
     capacity.cpus = options_.cpus;
@@ -177,6 +212,7 @@ SimulatedContainer& SimulatedRuntime::require(std::string_view id) {
     const auto found = containers_.find(id);
     if (found == containers_.end())
         throw Error(ErrorCode::not_found, "container " + quoted(id) + " not found");
+    nodes_.require_online(found->second.node);
     return found->second;
 }
 

@@ -18,6 +18,7 @@
 #include "libsvc/runtime/simulated/simulated_container.h"
 #include "libsvc/runtime/simulated/simulated_journal.h"
 #include "libsvc/runtime/simulated/simulated_layers.h"
+#include "libsvc/runtime/simulated/simulated_nodes.h"
 
 namespace svc {
 
@@ -29,6 +30,10 @@ struct SimulatedOptions {
     std::uint64_t memory_bytes = std::uint64_t{1} << 40;
     std::uint64_t disk_bytes = std::uint64_t{1} << 50;
     std::string subnet = "10.0.0.1/8";
+    std::vector<std::string> nodes;  // names of machines, each with the above; empty: one without a name
+    std::size_t max_nodes = 0;  // for machines that come later: into how many parts the subnet is divided
+    std::filesystem::path
+        sysfs;  // where GPUs show, of a machine with a name in the folder of that name; "": none
     std::uint64_t changed_bytes = std::uint64_t{1} << 20;  // size of a captured layer
     std::filesystem::path
         state_dir;  // layers (names alone) and containers known after a restart; "": memory only
@@ -58,16 +63,22 @@ class SimulatedRuntime final : public Runtime {
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override;
     std::vector<LogFile> logs(std::string_view id) override;
     Capacity capacity() override;
+    std::vector<RuntimeNode> nodes() override;
+    void on_nodes_changed(std::function<void()> listener) override { nodes_.on_changed(std::move(listener)); }
     void on_event(std::function<void(const RuntimeEvent&)> listener) override;
 
     // The layers of images: packages are checked and measured, not unpacked.
     LayerStore& layers() { return layers_; }
     // For tests: ends the container as if its init had exited.
     void end(std::string_view id, bool clean, std::string reason);
+    // For tests: machines come, go and cannot be reached. The containers of one that cannot go on.
+    SimulatedNodes& machines() { return nodes_; }
 
   private:
+    Capacity capacity_of_each() const;
+    ContainerInfo info_of(const std::string& id, const SimulatedContainer& container) const;
     // The following with `mutex_` locked.
-    SimulatedContainer& require(std::string_view id);  // throws not_found
+    SimulatedContainer& require(std::string_view id);  // throws not_found, unavailable
     bool fails_to_start();
     void save(std::string_view id, const SimulatedContainer& container);
     void forget_files(const std::string& id);
@@ -82,6 +93,7 @@ class SimulatedRuntime final : public Runtime {
 
     Clock& clock_;
     const SimulatedOptions options_;
+    SimulatedNodes nodes_;
     SimulatedLayers layers_;
     SimulatedJournal journal_;
     std::mutex mutex_;  // guards journal_, containers_ and random_

@@ -27,6 +27,7 @@ void Content::add_referrer(std::function<void(ContentReferences&)> referrer) {
 }
 
 void Content::keep(UploadedPackage package, const std::function<void()>& store) {
+    package.blob->send_copies();
     std::lock_guard lock(mutex_);
     package.blob->commit();
     failpoint("content.blob_kept");
@@ -43,24 +44,42 @@ void Content::keep(UploadedPackage package, const std::function<void()>& store) 
     }
 }
 
-void Content::hold_layers(const std::vector<std::string>& layers) {
+void Content::hold(Counts Holders::*kind, const std::vector<std::string>& names) {
     holders_.with([&](auto& holders) {
-        for (const std::string& layer : layers) ++holders[layer];
+        for (const std::string& name : names) ++(holders.*kind)[name];
     });
 }
 
-void Content::drop_layers(const std::vector<std::string>& layers) {
-    const auto unheld = holders_.with([&](auto& holders) {
+// Those that nobody holds any more.
+std::vector<std::string> Content::let_go(Counts Holders::*kind, const std::vector<std::string>& names) {
+    return holders_.with([&](auto& holders) {
         std::vector<std::string> last;
-        for (const std::string& layer : layers) {
-            const auto found = holders.find(layer);
-            if (found == holders.end() || --found->second > 0) continue;
-            holders.erase(found);
-            last.push_back(layer);
+        for (const std::string& name : names) {
+            const auto found = (holders.*kind).find(name);
+            if (found == (holders.*kind).end() || --found->second > 0) continue;
+            (holders.*kind).erase(found);
+            last.push_back(name);
         }
         return last;
     });
+}
+
+void Content::hold_layers(const std::vector<std::string>& layers) {
+    hold(&Holders::layers, layers);
+}
+
+void Content::drop_layers(const std::vector<std::string>& layers) {
+    const auto unheld = let_go(&Holders::layers, layers);
     if (!unheld.empty()) drop({}, unheld);
+}
+
+void Content::hold_blobs(const std::vector<std::string>& blobs) {
+    hold(&Holders::blobs, blobs);
+}
+
+void Content::drop_blobs(const std::vector<std::string>& blobs) {
+    const auto unheld = let_go(&Holders::blobs, blobs);
+    if (!unheld.empty()) drop(unheld, {});
 }
 
 void Content::drop(const std::vector<std::string>& blobs, const std::vector<std::string>& layers) {
@@ -72,24 +91,36 @@ void Content::drop(const ContentReferences& content) {
     drop({content.blobs.begin(), content.blobs.end()}, {content.layers.begin(), content.layers.end()});
 }
 
+// What comes after the lists is not looked at; what has got a record since then is referred to.
 void Content::collect_garbage() {
-    std::lock_guard lock(mutex_);
     std::vector<std::string> blobs;
     for (BlobInfo& blob : blobs_.list()) blobs.push_back(std::move(blob.digest));
-    remove_unused(references(), blobs, layers_.list());
+    const std::vector<std::string> layers = layers_.list();
+    std::lock_guard lock(mutex_);
+    remove_unused(references(), blobs, layers);
 }
 
+// A package that is dropped meanwhile is copied in vain, and goes with the garbage.
+void Content::keep_copies() {
+    std::unique_lock lock(mutex_);
+    const ContentReferences used = references();
+    lock.unlock();
+    blobs_.keep_copies(used.blobs);
+}
+
+// Holders come first: who lets go because a record refers to the content by now is in one of both.
 ContentReferences Content::references() const {
     ContentReferences used;
-    for (const auto& referrer : referrers_) referrer(used);
     holders_.with([&](const auto& holders) {
-        for (const auto& [layer, count] : holders) used.layers.insert(layer);
+        for (const auto& [blob, count] : holders.blobs) used.blobs.insert(blob);
+        for (const auto& [layer, count] : holders.layers) used.layers.insert(layer);
     });
+    for (const auto& referrer : referrers_) referrer(used);
     return used;
 }
 
-bool Content::is_held(const std::string& layer) const {
-    return holders_.with([&](const auto& holders) { return holders.contains(layer); });
+bool Content::is_held(Counts Holders::*kind, const std::string& name) const {
+    return holders_.with([&](const auto& holders) { return (holders.*kind).contains(name); });
 }
 
 // A layer that a container is mounted on is kept, whatever the records say. It is removed with the container,
@@ -102,12 +133,14 @@ void Content::remove_unused(const ContentReferences& used, const std::vector<std
     }
     for (const std::string& blob : blobs) {
         if (blob.empty() || used.blobs.contains(blob) || !blobs_.contains(blob)) continue;
+        if (is_held(&Holders::blobs, blob)) continue;
         blobs_.remove(blob);
         failpoint("content.blob_dropped");
         log::info("package that nothing refers to removed", {{"fingerprint", blob}});
     }
     for (const std::string& layer : layers) {
-        if (layer.empty() || used.layers.contains(layer) || is_held(layer)) continue;
+        if (layer.empty() || used.layers.contains(layer)) continue;
+        if (is_held(&Holders::layers, layer)) continue;
         try {
             layers_.remove(layer);
             failpoint("content.layer_dropped");

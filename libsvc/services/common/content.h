@@ -44,10 +44,12 @@ class Content {
     // against drop() and collect_garbage(). When `store` throws, the package is removed unless something else
     // needs it.
     void keep(UploadedPackage package, const std::function<void()>& store);
-    // Holds layers for a user that is not in the records (a running export), or that are too many to search
-    // (instances). Counted: each hold needs its drop.
+    // Holds content for a user that is not in the records (a running export), or that are too many to search
+    // (instances). Counted: each hold needs its drop, which removes what is not needed any more.
     void hold_layers(const std::vector<std::string>& layers);
-    void drop_layers(const std::vector<std::string>& layers);  // removes those that are not needed any more
+    void drop_layers(const std::vector<std::string>& layers);
+    void hold_blobs(const std::vector<std::string>& blobs);
+    void drop_blobs(const std::vector<std::string>& blobs);
     // To be called when the record that referred to them is gone: removes them unless another record refers
     // to them. "" is ignored.
     void drop(const std::vector<std::string>& blobs, const std::vector<std::string>& layers);
@@ -55,13 +57,21 @@ class Content {
     // Removes every package and layer that is not needed. At start-up, once the instances have been adopted,
     // and periodically.
     void collect_garbage();
+    // Makes up for copies of needed packages that were lost. Periodically.
+    void keep_copies();
 
     BlobStore& blobs() { return blobs_; }
     LayerStore& layers() { return layers_; }
 
   private:
+    using Counts = std::map<std::string, std::uint64_t, std::less<>>;
+    struct Holders {
+        Counts blobs, layers;
+    };
     ContentReferences references() const;
-    bool is_held(const std::string& layer) const;
+    bool is_held(Counts Holders::*kind, const std::string& name) const;
+    void hold(Counts Holders::*kind, const std::vector<std::string>& names);
+    std::vector<std::string> let_go(Counts Holders::*kind, const std::vector<std::string>& names);
     void remove_unused(const ContentReferences& used, const std::vector<std::string>& blobs,
                        const std::vector<std::string>& layers);
 
@@ -72,7 +82,7 @@ class Content {
     std::mutex mutex_;
     std::vector<std::function<void(ContentReferences&)>> referrers_;
     std::function<bool()> incomplete_ = [] { return false; };
-    Guarded<std::map<std::string, std::uint64_t, std::less<>>> holders_;
+    Guarded<Holders> holders_;
 };
 
 }  // namespace svc

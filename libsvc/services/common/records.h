@@ -48,6 +48,28 @@ struct RecordTraits<Node> {
 };
 using Nodes = Collection<Node>;
 
+// A machine that is to be no node, although its manager lives: a user has removed the node.
+struct RemovedNode {
+    std::string name;
+    bool keeps_manager = false;  // the machine stays in the cluster; else this is forgotten when it has gone
+};
+
+template <>
+struct RecordTraits<RemovedNode> {
+    static constexpr std::string_view noun = "removed node";
+    static constexpr std::string_view prefix = "removed_nodes/";
+    static const std::string& id(const RemovedNode& n) { return n.name; }
+    static std::string name(const RemovedNode&) { return ""; }
+    static Json to_store(const RemovedNode& n) {
+        return Json::object({{"schema", 1}, {"name", n.name}, {"keeps_manager", n.keeps_manager}});
+    }
+    static RemovedNode from_store(const Json& j) {
+        const JsonFields fields(j);
+        return {fields.require_string("name"), fields.boolean("keeps_manager").value_or(false)};
+    }
+};
+using RemovedNodes = Collection<RemovedNode>;
+
 template <>
 struct RecordTraits<Addon> {
     static constexpr std::string_view noun = "addon";

@@ -34,19 +34,22 @@ void InstanceChanges::publish(std::string_view action, const std::string& id,
     events_.publish(EventType::lifecycle, event);
 }
 
-void InstanceChanges::will_announce(const std::string& id) {
-    unannounced_.with([&](auto& ids) { ids.insert(id); });
+void InstanceChanges::will_announce(const Instance& instance) {
+    unannounced_.with([&](auto& all) { all.emplace(instance.id.str(), instance.status); });
 }
 
 void InstanceChanges::announce(const std::string& id, const std::string& requestor) {
     // Under the lock, so that the second caller goes on only when the event is out.
-    unannounced_.with([&](auto& ids) {
-        if (ids.erase(id) > 0) publish("container-created", id, requestor);
+    unannounced_.with([&](auto& all) {
+        const auto found = all.extract(id);
+        if (found.empty()) return;
+        publish("container-created", id, requestor);
+        if (found.mapped() == InstanceStatus::prepared) publish("container-scheduled", id, requestor);
     });
 }
 
 void InstanceChanges::cancel_announcement(const std::string& id) {
-    unannounced_.with([&](auto& ids) { ids.erase(id); });
+    unannounced_.with([&](auto& all) { all.erase(id); });
 }
 
 void InstanceChanges::on_application_released(Released listener) {
@@ -57,6 +60,15 @@ void InstanceChanges::tell_released(const Instance& instance) const {
     if (instance.app_id.empty()) return;
     const auto listener = released_.with([](const auto& current) { return current; });
     if (listener) listener(instance.app_id, instance.app_version);
+}
+
+void set_reservation(Instance& instance, const Reservation& reservation) {
+    instance.node = reservation.node;
+    instance.address = reservation.address;
+    instance.public_address = reservation.public_address;
+    instance.services = reservation.services;
+    instance.gpu_encoder_slots = reservation.gpu_encoder_slots;
+    instance.gpus = reservation.gpus;
 }
 
 void clear_reservation(Instance& instance) {

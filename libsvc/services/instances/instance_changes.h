@@ -2,7 +2,7 @@
 // How the records of instances change at the end of operations, and what is told of it: lifecycle events, and
 // the listener that follows the use of applications.
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -10,6 +10,7 @@
 #include "libsvc/events/event_bus.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/services/common/records.h"
+#include "libsvc/services/nodes/node_reservations.h"
 
 namespace svc {
 
@@ -26,9 +27,10 @@ class InstanceChanges {
                                std::function<void()> then = {});
     void publish(std::string_view action, const std::string& id, const std::string& requestor) const;
 
-    // The event `container-created` comes once: from the request, after its commit, or from the operation
-    // that it started, whichever is first. will_announce() goes before the commit.
-    void will_announce(const std::string& id);
+    // The event `container-created`, and `container-scheduled` of one that is `prepared` at once, come once:
+    // from the request, after its commit, or from the operation that it started, whichever is first.
+    // will_announce() goes before the commit.
+    void will_announce(const Instance& instance);
     void announce(const std::string& id, const std::string& requestor);
     void cancel_announcement(const std::string& id);
 
@@ -40,10 +42,11 @@ class InstanceChanges {
   private:
     Instances& instances_;
     EventBus& events_;
-    Guarded<std::set<std::string>> unannounced_;
+    Guarded<std::map<std::string, InstanceStatus>> unannounced_;
     Guarded<Released> released_;
 };
 
+void set_reservation(Instance& instance, const Reservation& reservation);
 // Address, ports and GPUs may be another instance's from now on.
 void clear_reservation(Instance& instance);
 

@@ -20,15 +20,33 @@ namespace {
                 what + " a container that is " + std::string(to_text(status)) + " not allowed");
 }
 
+// The same guest, with a new disk and what is reserved for it anew. One that does not run is not started.
+Instance successor_of(const Instance& instance) {
+    Instance made;
+    static_cast<GuestDescription&>(made) = instance;
+    made.config = instance.config;
+    made.tags = instance.tags;
+    made.instance_type = instance.instance_type;
+    made.gpu_type = instance.gpu_type;
+    made.prefers_gpu_encoder = instance.prefers_gpu_encoder;
+    made.user_data = instance.user_data;
+    made.services = instance.services;
+    for (ServiceEntry& service : made.services) service.node_port = service.node_port_end = 0;
+    const InstanceStatus status = is_set_aside(instance) ? instance.status_when_readable : instance.status;
+    made.no_start = instance.no_start || !may_be_up(status);
+    return made;
+}
+
 }  // namespace
 
 InstanceService::InstanceService(InstanceServiceParts parts)
     : parts_(std::move(parts)),
       timer_(std::make_unique<Timer>(parts_.clock, "instances")),
-      logs_(parts_.options.log_dir, parts_.options.max_log_bytes),
+      logs_(parts_.content, parts_.options.log_dir, parts_.options.max_log_bytes),
       boot_clock_(parts_.clock, parts_.options.boot_id),
       limit_(parts_.options.boot_timeout, boot_clock_),
-      sessions_(parts_.session_template, parts_.config, parts_.tokens, parts_.nodes, limit_),
+      sessions_(parts_.session_template, parts_.service_reach, parts_.config, parts_.tokens, parts_.nodes,
+                limit_),
       changes_(parts_.instances, parts_.events),
       boots_(*timer_),
       hooks_(parts_.instances, parts_.runtime, limit_),
@@ -45,39 +63,59 @@ InstanceService::InstanceService(InstanceServiceParts parts)
       reports_(parts_.instances, parts_.engine, parts_.clock, boots_, hooks_, repair_),
       reconciler_(parts_.instances, parts_.runtime, parts_.engine, parts_.clock, boot_clock_,
                   parts_.options.linger, boots_, repair_, reports_, deletions_),
-      new_instances_(parts_.instances, parts_.engine, parts_.clock, boot_clock_, parts_.ids, changes_),
+      new_instances_(parts_.instances, parts_.nodes, parts_.engine, parts_.clock, boot_clock_, parts_.ids,
+                     changes_),
       base_(parts_.instances, parts_.content, parts_.config, parts_.engine, *timer_, new_instances_,
-            deletions_) {
-    const auto instances = parts_.instances.list();
-    parts_.nodes.adopt(instances);
-    for (const auto& instance : instances) parts_.content.hold_layers(instance->layers);
-    for (const auto& broken : parts_.instances.unreadable()) adopt_unreadable(broken.id);
+            deletions_),
+      evacuations_(parts_.instances, parts_.node_records, parts_.nodes, parts_.engine, *timer_,
+                   evacuation_calls()) {
     register_kinds();
     parts_.nodes.on_forced_removal([this](const std::string& node) { deletions_.remove_all_on(node); });
+}
+
+void InstanceService::recover() {
+    recovered_ = true;
+    const auto instances = parts_.instances.list();
+    parts_.nodes.adopt(instances);
+    for (const auto& instance : instances) {
+        parts_.content.hold_layers(instance->layers);
+        logs_.hold(instance->stored_logs);
+    }
+    for (const auto& broken : parts_.instances.unreadable()) adopt_unreadable(broken.id);
+    publish_unpublished_events(parts_.instances, parts_.events, parts_.engine, changes_);
     parts_.runtime.on_event([this](const RuntimeEvent& event) { reconciler_.on_runtime_event(event); });
+    parts_.nodes.on_changed(
+        {[this] { reconciler_.remove_unrecorded(); }, [this] { reconciler_.reconcile(); }});
 }
 
 // Its guest may run: nobody else may get its address and ports.
 void InstanceService::adopt_unreadable(const std::string& id) {
     const auto container = parts_.runtime.specification(id);
     if (!container) return;
-    const Instance instance = instance_like(*container, parts_.nodes.local_name());
+    const Instance instance = instance_like(*container, node_of(*container));
     parts_.nodes.adopt({std::make_shared<const Instance>(instance)});
 }
 
+std::string InstanceService::node_of(const ContainerSpec& container) const {
+    return container.node.empty() ? parts_.nodes.local_name() : container.node;
+}
+
 void InstanceService::clear_unreadable(const std::string& id) {
+    const auto container = parts_.runtime.specification(id);
     parts_.runtime.remove(id);
     Instance instance;
     instance.id = InstanceId(id);
-    instance.node = parts_.nodes.local_name();
+    instance.node = container ? node_of(*container) : parts_.nodes.local_name();
     parts_.nodes.release_all(instance);
-    logs_.remove(id);
+    logs_.drop_former(id);
 }
 
 // First whoever calls the parts from a thread of its own.
 InstanceService::~InstanceService() {
-    parts_.runtime.on_event(nullptr);
+    if (recovered_) parts_.runtime.on_event(nullptr);
+    parts_.nodes.on_changed({});
     parts_.nodes.on_forced_removal(nullptr);
+    evacuations_.stop();
     hooks_.stop();
     timer_.reset();
 }
@@ -136,6 +174,45 @@ Started InstanceService::launch_once(const InstanceCreate& request, bool no_wait
     return started;
 }
 
+EvacuationCalls InstanceService::evacuation_calls() {
+    constexpr PathWord word = PathWord::containers;
+    return {[this](const Instance& instance, const std::string& requestor) {
+                return set_desired_status(instance.id.str(), "stopped", false, word, requestor);
+            },
+            [this](const std::string& id, bool force, bool nameless, const std::string& requestor) {
+                std::function<void(Instance&)> change;
+                if (nameless) change = [](Instance& instance) { instance.own_name = {}; };
+                return deletions_.start({.instance = id, .force = force}, word, requestor, true, change);
+            },
+            [this] { return parts_.ids.object_id(); },
+            [this](const Instance& instance, const std::string& successor, const std::string& requestor) {
+                return retry_on_conflict([&] { return launch_elsewhere(instance, successor, requestor); });
+            },
+            [this](const std::string& successor, const std::string& name) {
+                parts_.instances.update(successor, [&](Instance& instance) { instance.own_name = name; });
+            }};
+}
+
+// The new one gets the name of the old one when that goes.
+Started InstanceService::launch_elsewhere(const Instance& instance, const std::string& successor,
+                                          const std::string& requestor) {
+    if (instance.config->delete_protected)
+        throw Error(ErrorCode::forbidden, "launching a protected container elsewhere not allowed");
+    Instance made = successor_of(instance);
+    made.id = InstanceId(successor);
+    parts_.content.hold_layers(made.layers);
+    Rollback undo;
+    undo.add("holding layers", [&] { parts_.content.drop_layers(made.layers); });
+    new_instances_.give_identity(made);
+    auto spec = instance_operation("instance.launch", "Creating container", {.instance = made.id.str()},
+                                   PathWord::containers, requestor);
+    Batch batch;
+    require_addons(batch, made);
+    Started started = new_instances_.launch(made, std::move(spec), std::move(batch));
+    undo.dismiss();
+    return started;
+}
+
 // Of two launches that ask for the same name at the same moment one meets a conflict, and then sees the
 // other.
 void InstanceService::check_name_is_free(const std::string& name) const {
@@ -158,7 +235,9 @@ void InstanceService::require_addons(Batch& batch, const Instance& instance) con
 
 Started InstanceService::remove(std::string_view id, bool force, PathWord word,
                                 const std::string& requestor) {
-    const InstanceWork work{.instance = parts_.instances.get(id)->id.str(), .force = force};
+    const auto instance = parts_.instances.get(id);
+    if (!force && is_set_aside(*instance)) deletions_.check_within_reach(*instance);
+    const InstanceWork work{.instance = instance->id.str(), .force = force};
     return deletions_.start(work, word, requestor);
 }
 
@@ -255,9 +334,10 @@ std::vector<PackageRef> InstanceService::artifacts(std::string_view id) const {
 
 std::filesystem::path InstanceService::log(std::string_view id, std::string_view name) const {
     const auto instance = parts_.instances.get(id);
-    const auto& names = instance->stored_logs;
-    if (std::ranges::find(names, name) == names.end()) throw Error(ErrorCode::not_found, "log not found");
-    return logs_.path(instance->id.str(), name);
+    const auto& logs = instance->stored_logs;
+    const auto found = std::ranges::find(logs, name, &StoredLog::name);
+    if (found == logs.end()) throw Error(ErrorCode::not_found, "log not found");
+    return logs_.path(instance->id.str(), *found);
 }
 
 void InstanceService::on_application_released(InstanceChanges::Released listener) {

@@ -14,6 +14,7 @@
 #include "libsvc/services/common/snapshot_records.h"
 #include "libsvc/services/configuration/config_service.h"
 #include "libsvc/services/instances/base_instances.h"
+#include "libsvc/services/instances/end/node_evacuations.h"
 #include "libsvc/services/instances/launch/instance_launcher.h"
 #include "libsvc/services/instances/repair/instance_reconciler.h"
 #include "libsvc/services/instances/repair/unpublished_events.h"
@@ -27,13 +28,14 @@ struct InstanceServiceOptions {
     Duration boot_timeout = std::chrono::minutes(15);  // launch to `running`
     Duration stop_grace = std::chrono::seconds(30);
     Duration linger = std::chrono::seconds(60);  // a self-stopped instance is removed after this
-    std::filesystem::path log_dir;               // <state>/logs: stored logs of failed instances, by id
+    std::filesystem::path log_dir;               // <state>/logs: where earlier versions kept logs, by id
     std::uint64_t max_log_bytes = std::uint64_t{16} << 20;  // tail kept
     std::string boot_id{};                                  // of the machine; "": the kernel is asked
 };
 
 struct InstanceServiceParts {
     Instances& instances;
+    Nodes& node_records;
     const Images& images;  // read only, like the next two: what a launch is made from
     const Applications& applications;
     const Addons& addons;
@@ -47,19 +49,25 @@ struct InstanceServiceParts {
     AgentTokens& tokens;
     Clock& clock;
     IdSource& ids;
-    AgentSession session_template;  // service_socket, service_urls, service_fingerprint
+    AgentSession session_template;  // as GuestSessions has it, like the next
+    std::function<ServiceReach()> service_reach;
     InstanceServiceOptions options;
 };
 
 // Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.protect",
-// "instance.delete", "instance.fail", "instance.recheck" with the engine, itself as the runtime's listener;
-// adopts at construction what the records hold of nodes and layers. Stop the engine before destroying this.
+// "instance.delete", "instance.fail", "instance.recheck" with the engine. Until recover() it only reads. Stop
+// the engine before destroying this.
 class InstanceService {
   public:
     explicit InstanceService(InstanceServiceParts parts);
     ~InstanceService();
     InstanceService(const InstanceService&) = delete;
     InstanceService& operator=(const InstanceService&) = delete;
+
+    // For the leader, once, before the engine recovers operations and after NodeService::recover(): adopts
+    // what the records hold of nodes and layers, tells events of an earlier process, and listens to the
+    // runtime from now on.
+    void recover();
 
     // `no_wait`: the operation ends when the instance is prepared and its start queued; else when it is
     // running. Throws not_found, conflict for a name that is taken, invalid_argument.
@@ -69,6 +77,10 @@ class InstanceService {
     // `status`: running or stopped. Throws invalid_argument where the instance's state does not allow it.
     Started set_desired_status(std::string_view id, std::string_view status, bool no_wait, PathWord word,
                                const std::string& requestor);
+    // See NodeEvacuations.
+    Started evacuate(std::string_view node, EvacuationMode mode, const std::string& requestor) {
+        return evacuations_.start(node, mode, requestor);
+    }
     // Removes what is left of an instance whose record cannot be read: its container, logs and reservations.
     void clear_unreadable(const std::string& id);
     // After the commit that removed its record: publishes that it is gone.
@@ -79,12 +91,9 @@ class InstanceService {
     Started protect(std::string_view id, bool wanted, PathWord word, const std::string& requestor);
     // The artifacts that the instance of a token may fetch: those of its packages.
     std::vector<PackageRef> artifacts(std::string_view id) const;
-    // The file of a stored log, one of Instance::stored_logs. Throws not_found "log not found".
+    // The file of a stored log, one of Instance::stored_logs. Throws not_found "log not found"; may fetch it
+    // from another manager.
     std::filesystem::path log(std::string_view id, std::string_view name) const;
-    // For the start, before the operations of an earlier process go on: see unpublished_events.h.
-    void publish_unpublished_events() {
-        svc::publish_unpublished_events(parts_.instances, parts_.events, changes_);
-    }
     // See InstanceChanges::on_application_released().
     void on_application_released(InstanceChanges::Released listener);
 
@@ -99,11 +108,15 @@ class InstanceService {
   private:
     void register_kinds();
     void adopt_unreadable(const std::string& id);
+    std::string node_of(const ContainerSpec& container) const;
     Started launch_once(const InstanceCreate& request, bool no_wait, PathWord word,
                         const std::string& requestor);
     void check_name_is_free(const std::string& name) const;
     void require_addons(Batch& batch, const Instance& instance) const;
     [[noreturn]] void throw_unreadable(const std::string& id);
+    Started launch_elsewhere(const Instance& instance, const std::string& successor,
+                             const std::string& requestor);
+    EvacuationCalls evacuation_calls();
     Started start(const Instance& instance, bool no_wait, PathWord word, const std::string& requestor);
     Started stop(const Instance& instance, PathWord word, const std::string& requestor);
 
@@ -127,6 +140,8 @@ class InstanceService {
     InstanceReconciler reconciler_;
     NewInstances new_instances_;
     BaseInstances base_;
+    NodeEvacuations evacuations_;
+    bool recovered_ = false;
 };
 
 }  // namespace svc

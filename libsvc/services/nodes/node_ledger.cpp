@@ -1,6 +1,7 @@
 #include "libsvc/services/nodes/node_ledger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "libsvc/base/error.h"
@@ -30,7 +31,7 @@ std::vector<Gpu> gpus_for(const Instance& instance, const Node& node) {
 }  // namespace
 
 NodeLedger::NodeLedger(std::string_view subnet, std::uint16_t first_port, std::uint16_t last_port)
-    : addresses_(subnet), ports_(first_port, last_port) {}
+    : subnet_(subnet), addresses_(subnet), ports_(first_port, last_port) {}
 
 NodeLedger::Taken NodeLedger::take(const Instance& instance, const Node& node, GpuMode mode) {
     release(instance.id.str(), true);
@@ -111,6 +112,12 @@ void NodeLedger::release(std::string_view instance, bool keep_disk) {
     found->second = std::move(disk);
 }
 
+std::vector<std::string> NodeLedger::held() const {
+    std::vector<std::string> ids;
+    for (const auto& [id, held] : held_) ids.push_back(id);
+    return ids;
+}
+
 void NodeLedger::give_back(const Held& held) {
     if (!held.address.empty()) addresses_.give_back(held.address);
     for (const Block& block : held.blocks) ports_.give_back(block.first, block.count);
@@ -119,7 +126,8 @@ void NodeLedger::give_back(const Held& held) {
 void NodeLedger::count(const Held& held, double sign) {
     used_.disk += sign * held.amounts.disk;
     if (held.disk_only) return;
-    used_.cpus += sign * held.amounts.cpus;
+    // In thousandths, so that what was taken and given back leaves nothing.
+    used_.cpus = std::round((used_.cpus + sign * held.amounts.cpus) * 1000) / 1000;
     used_.memory += sign * held.amounts.memory;
     used_.gpu_slots += sign * held.amounts.gpu_slots;
     used_.gpu_encoder_slots += sign * held.amounts.gpu_encoder_slots;

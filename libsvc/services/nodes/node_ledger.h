@@ -40,6 +40,8 @@ class NodeLedger {
     void release(std::string_view instance, bool keep_disk);
     bool holds(std::string_view instance) const { return held_.find(instance) != held_.end(); }
     bool empty() const { return held_.empty(); }
+    std::vector<std::string> held() const;  // by which instances
+    const std::string& subnet() const { return subnet_; }
 
     const Amounts& used() const { return used_; }
     std::uint64_t instances() const { return running_; }
@@ -63,6 +65,7 @@ class NodeLedger {
     void count(const Held& held, double sign);
     void put(const std::string& id, Held held);
 
+    const std::string subnet_;
     AddressPool addresses_;
     PortPool ports_;
     GpuLedger gpus_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
@@ -51,6 +52,8 @@ void apply_node_patch(const NodePatch& patch, const Node& seen, Node& node) {
     set_if(node.memory_allocation_rate, patch.memory_allocation_rate);
     set_if(node.tags, patch.tags);
     set_if(node.unschedulable, patch.unschedulable);
+    if (!node.unschedulable && std::exchange(node.evacuated, false) && node.status == NodeStatus::evacuated)
+        node.status = NodeStatus::online;
     set_slots(node, patch, seen);
 }
 

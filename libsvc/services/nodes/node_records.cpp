@@ -1,6 +1,6 @@
 #include "libsvc/services/nodes/node_records.h"
 
-#include "libsvc/services/nodes/gpu_probe.h"
+#include "libsvc/services/nodes/gpu_slots.h"
 
 namespace svc {
 

@@ -57,19 +57,30 @@ bool holds_nothing(const Instance& instance) {
 
 }  // namespace
 
-NodeReservations::NodeReservations(NodeReservationsParts parts) : parts_(parts) {
-    for (const auto& node : parts_.nodes.list()) {
+void NodeReservations::make_ledgers(const std::vector<std::shared_ptr<const Node>>& nodes) {
+    for (const auto& node : nodes) {
         try {
-            ledgers_.try_emplace(node->name, node->subnet, parts_.first_port, parts_.last_port);
+            if (!node->subnet.empty()) make_ledger(*node);
         } catch (const Error& e) {  // its record makes no sense: nothing is placed there
             log::error("node cannot be used", {{"node", node->name}, {"error", e.what()}});
         }
     }
 }
 
+// A node that got another part of the network has new addresses once the old ones are all given back.
+void NodeReservations::make_ledger(const Node& node) {
+    const auto known = ledgers_.find(node.name);
+    if (known != ledgers_.end()) {
+        if (known->second.subnet() == node.subnet || !known->second.empty()) return;
+        ledgers_.erase(known);
+    }
+    ledgers_.try_emplace(node.name, node.subnet, parts_.first_port, parts_.last_port);
+}
+
 void NodeReservations::adopt(const std::vector<std::shared_ptr<const Instance>>& instances) {
     const auto nodes = parts_.records.list();
     std::lock_guard lock(mutex_);
+    make_ledgers(nodes);
     std::map<std::string_view, const Node*> by_name;
     for (const auto& node : nodes) by_name.emplace(node->name, node.get());
     for (const auto& instance : instances) {
@@ -153,7 +164,9 @@ NodeTable& NodeReservations::table() {
         parts_.nodes.changes();  // read before the nodes, so that a change in between makes the table again
     const std::string gpu_type = parts_.config.text("gpu.type");
     std::vector<NodeCapacity> capacities;
-    for (const auto& node : parts_.records.list()) {
+    const auto nodes = parts_.records.list();
+    make_ledgers(nodes);
+    for (const auto& node : nodes) {
         const auto ledger = ledgers_.find(node->name);
         if (ledger == ledgers_.end()) continue;
         capacities.push_back(capacity_of(*node, ledger->second));
@@ -185,10 +198,16 @@ void NodeReservations::throw_shortage(const NoPlacement& refusal, PlacementReque
     throw Error(ErrorCode::exhausted, refusal.reason);
 }
 
-bool NodeReservations::is_in_use(std::string_view node) const {
+bool NodeReservations::holds(const Instance& instance) const {
+    std::lock_guard lock(mutex_);
+    const auto ledger = ledgers_.find(*instance.node);
+    return ledger != ledgers_.end() && ledger->second.holds(instance.id.str());
+}
+
+std::vector<std::string> NodeReservations::instances_on(std::string_view node) const {
     std::lock_guard lock(mutex_);
     const auto ledger = ledgers_.find(node);
-    return ledger != ledgers_.end() && !ledger->second.empty();
+    return ledger == ledgers_.end() ? std::vector<std::string>() : ledger->second.held();
 }
 
 void NodeReservations::forget(const std::string& node) {

@@ -18,7 +18,7 @@
 
 namespace svc {
 
-// The resources that are reserved for an instance at `prepared`.
+// The resources that are reserved for an instance that is `prepared`.
 struct Reservation {
     std::string node, address, public_address;
     std::vector<ServiceEntry> services;  // with node ports
@@ -37,7 +37,7 @@ struct NodeReservationsParts {
 // step, so that concurrent launches never oversubscribe a node.
 class NodeReservations {
   public:
-    explicit NodeReservations(NodeReservationsParts parts);
+    explicit NodeReservations(NodeReservationsParts parts) : parts_(parts) {}
 
     // At start: takes over the reservations that the records of these instances hold.
     void adopt(const std::vector<std::shared_ptr<const Instance>>& instances);
@@ -46,8 +46,10 @@ class NodeReservations {
     Reservation reserve(const Instance& instance);
     // `keep_disk`: the instance is stopped or failed, its files stay on the node. Repeatable.
     void release(const Instance& instance, bool keep_disk);
-    bool is_in_use(std::string_view node) const;
-    void forget(const std::string& node);  // the node is gone
+    // Whether the node that the instance's record names has reserved something for it.
+    bool holds(const Instance& instance) const;
+    std::vector<std::string> instances_on(std::string_view node) const;  // ids, sorted
+    void forget(const std::string& node);                                // the node is gone
     std::vector<GpuAllocation> gpu_allocations(std::string_view node) const;
 
   private:
@@ -60,6 +62,8 @@ class NodeReservations {
     std::string choose(const Instance& instance);
     NodeTable& table();
     bool table_is_current() const;
+    void make_ledgers(const std::vector<std::shared_ptr<const Node>>& nodes);
+    void make_ledger(const Node& node);
     void count(const std::string& node);
     PlacementRequest request_for(const Instance& instance) const;
     Strategy strategy() const;

@@ -4,6 +4,7 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
 #include "libsvc/services/common/retry.h"
 #include "libsvc/services/nodes/node_operation.h"
 #include "libsvc/services/nodes/node_patch.h"
@@ -12,30 +13,66 @@ namespace svc {
 
 namespace {
 
-// The reservations are made from the nodes: the local one has to be among them.
-NodeServiceParts with_local_node(NodeServiceParts parts) {
+NodeServiceParts with_local_name(NodeServiceParts parts) {
     if (parts.options.local_name.empty()) parts.options.local_name = host_node_name();
-    register_local_node(parts.nodes, parts.options, parts.runtime.capacity());
     return parts;
 }
 
 }  // namespace
 
 NodeService::NodeService(NodeServiceParts parts)
-    : parts_(with_local_node(std::move(parts))),
+    : parts_(with_local_name(std::move(parts))),
       records_(parts_.nodes, parts_.config),
       reservations_(
           {parts_.nodes, records_, parts_.config, parts_.options.first_port, parts_.options.last_port}),
-      removals_(parts_.nodes, reservations_, parts_.engine, parts_.options.local_name) {
+      registry_({parts_.store, parts_.nodes, parts_.removed, parts_.runtime, parts_.options}),
+      additions_({parts_.nodes, parts_.removed, registry_, parts_.machine_cluster}, parts_.engine,
+                 parts_.clock, parts_.options.join_limit, [this] { follow(); }),
+      removals_(parts_.nodes, parts_.removed, registry_, reservations_, parts_.engine,
+                parts_.machine_cluster) {
     parts_.engine.handle("node.update", {[](OperationContext&) { return OperationResult(); }, nullptr, true});
 }
 
-Started NodeService::create(const NodeCreate& request, const std::string&) {
-    for (const auto& node : parts_.nodes.list())
-        if (node->name == request.name || node->address == request.address)
-            throw Error(ErrorCode::conflict, "node already exists");
-    throw Error(ErrorCode::unsupported, "adding node " + request.name + ": runtime " +
-                                            parts_.runtime.capacity().runtime + " has one node");
+NodeService::~NodeService() {
+    stop();
+}
+
+void NodeService::recover() {
+    follow();
+}
+
+void NodeService::listen() {
+    follows_ = true;
+    parts_.runtime.on_nodes_changed([this] { follow_soon(); });
+    follow_soon();  // for what has changed meanwhile
+}
+
+void NodeService::follow() {
+    const std::lock_guard lock(following_);
+    const bool changed = registry_.follow(listener_.returning);
+    additions_.look();
+    if (changed && listener_.changed) listener_.changed();
+}
+
+// When one waits already it will see this change as well.
+void NodeService::follow_soon() {
+    (void)thread_.post([this] {
+        try {
+            follow();
+        } catch (const Error& e) {  // the periodic job tries again
+            log::error("records of nodes cannot be brought up to date", {{"error", e.what()}});
+        }
+    });
+}
+
+void NodeService::stop() {
+    if (std::exchange(follows_, false)) parts_.runtime.on_nodes_changed({});
+    thread_.stop();
+}
+
+void NodeService::on_changed(Listener listener) {
+    const std::lock_guard lock(following_);
+    listener_ = std::move(listener);
 }
 
 // The change commits with the operation's record, which has nothing left to do.
@@ -61,6 +98,15 @@ void NodeService::check_wanted(std::string_view node) const {
         throw Error(ErrorCode::invalid_argument,
                     "scheduling on node " + found->name + " not allowed: it is " +
                         (found->unschedulable ? "unschedulable" : std::string(to_text(found->status))));
+}
+
+bool NodeService::is_online(std::string_view name) const {
+    const auto node = parts_.nodes.find(name);
+    return node && node->status == NodeStatus::online;
+}
+
+bool NodeService::is_within_reach(std::string_view name) const {
+    return registry_.machines().is_online(name);
 }
 
 Json NodeService::describe(const Node& node) const {

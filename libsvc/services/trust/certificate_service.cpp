@@ -48,18 +48,27 @@ std::shared_ptr<const Certificate> create_new(Certificates& certificates, const 
 
 }  // namespace
 
-CertificateService::CertificateService(Certificates& certificates, JoinTokens& tokens,
-                                       const ConfigService& config, Engine& engine, Clock& clock,
-                                       IdSource& ids)
+CertificateService::CertificateService(Certificates& certificates, CertificateChanges& changes,
+                                       JoinTokens& tokens, const ConfigService& config, Engine& engine,
+                                       Clock& clock, IdSource& ids)
     : certificates_(certificates),
+      changes_(changes),
       engine_(engine),
       clock_(clock),
       tokens_(tokens, clock, ids),
       admission_(tokens_, config, clock),
+      known_authorities_(changes.authorities()),  // read before the authorities themselves
+      told_removals_(changes.removals()),
       authorities_(authorities_of(certificates)),
       last_look_(clock.now()) {
     engine.handle(std::string(delete_kind),
                   {[this](OperationContext& context) { return delete_work(context.operation()); }, {}, true});
+    // When a call waits already it will see this change as well.
+    changes_.on_change([this] { (void)follower_.post([this] { catch_up(); }); });
+}
+
+CertificateService::~CertificateService() {
+    changes_.on_change({});
 }
 
 // An authority that is no longer in the store is not trusted, even while the snapshot still has it.
@@ -94,7 +103,7 @@ std::shared_ptr<const Certificate> CertificateService::add(const CertificateRequ
         if (e.code() != ErrorCode::conflict || !with_token || certificates_.find(parsed.fingerprint)) throw;
         throw Error(ErrorCode::forbidden, "Not Authorized");
     }
-    if (added->is_authority) refresh();
+    catch_up();
     log::info("certificate added",
               {{"certificate", added->fingerprint}, {"name", added->common_name}, {"by", by}});
     return added;
@@ -133,8 +142,7 @@ OperationResult CertificateService::delete_work(const Operation& operation) {
     result.stage = [this, fingerprint](Batch& last) { certificates_.stage_remove(last, fingerprint); };
     result.after = [this, fingerprint] {
         log::info("certificate removed", {{"certificate", fingerprint}});
-        refresh();
-        tell_listeners();
+        catch_up();
     };
     return result;
 }
@@ -153,11 +161,17 @@ std::shared_ptr<const Certificate> CertificateService::get(std::string_view fing
     return found;
 }
 
-// Under a lock: of two refreshes, the later one must not put back what the earlier one has read.
-void CertificateService::refresh() {
-    const std::lock_guard lock(refreshing_);
-    auto fresh = authorities_of(certificates_);
-    authorities_.with([&](auto& present) { std::swap(present, fresh); });
+// Under a lock: of two calls, the later one must not put back what the earlier one has read; and what a call
+// finds done has been told when it returns.
+void CertificateService::catch_up() {
+    const std::lock_guard lock(catching_up_);
+    const std::uint64_t removals = changes_.removals();
+    const std::uint64_t authorities = changes_.authorities();
+    if (std::exchange(known_authorities_, authorities) != authorities) {
+        auto fresh = authorities_of(certificates_);
+        authorities_.with([&](auto& present) { std::swap(present, fresh); });
+    }
+    if (std::exchange(told_removals_, removals) != removals) tell_listeners();
 }
 
 void CertificateService::tell_listeners() const {

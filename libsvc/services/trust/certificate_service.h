@@ -1,6 +1,7 @@
 #pragma once
 // Who is trusted: client certificates, authorities, the trust password, join tokens (specification:
 // Certificates, Authentication; docs/trust.md).
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/configuration/config_service.h"
 #include "libsvc/services/trust/admission.h"
+#include "libsvc/services/trust/certificate_changes.h"
 #include "libsvc/services/trust/join_token_store.h"
 #include "libsvc/services/trust/trusted_authorities.h"
 
@@ -31,11 +33,13 @@ struct CertificateAsker {
     bool instance = false;      // comes from the network of the instances
 };
 
-// Thread-safe. Registers "certificate.delete". trusts() reads memory only.
+// Thread-safe. Registers "certificate.delete". trusts() reads memory only, which follows what other managers
+// store.
 class CertificateService {
   public:
-    CertificateService(Certificates& certificates, JoinTokens& tokens, const ConfigService& config,
-                       Engine& engine, Clock& clock, IdSource& ids);
+    CertificateService(Certificates& certificates, CertificateChanges& changes, JoinTokens& tokens,
+                       const ConfigService& config, Engine& engine, Clock& clock, IdSource& ids);
+    ~CertificateService();
     CertificateService(const CertificateService&) = delete;
     CertificateService& operator=(const CertificateService&) = delete;
 
@@ -57,7 +61,8 @@ class CertificateService {
     // Full fingerprint, or a unique prefix of at least 12 digits. Throws not_found.
     std::shared_ptr<const Certificate> get(std::string_view fingerprint) const;
     std::vector<std::shared_ptr<const Certificate>> list() const;
-    // Called when a certificate has lost its trust, so that its connections are closed; any thread.
+    // Called when a certificate has lost its trust, also by the work of another manager, so that its
+    // connections are closed; any thread.
     void on_removed(std::function<void()> listener);
 
     JoinTokenStore& join_tokens() { return tokens_; }
@@ -68,20 +73,23 @@ class CertificateService {
 
   private:
     OperationResult delete_work(const Operation& operation);
-    void refresh();
+    void catch_up();
     void look_for_expired();
     void tell_listeners() const;
 
     Certificates& certificates_;
+    CertificateChanges& changes_;
     Engine& engine_;
     Clock& clock_;
     JoinTokenStore tokens_;
     Admission admission_;
-    std::mutex refreshing_;
+    std::mutex catching_up_;  // guards the next two
+    std::uint64_t known_authorities_, told_removals_;
     Guarded<std::shared_ptr<const TrustedAuthorities>> authorities_;
     Guarded<std::vector<std::function<void()>>> listeners_;
     Guarded<Time> last_look_;
-    ThreadPool password_workers_{"trust", 2, 1000};  // checks passwords; last: its threads end first
+    ThreadPool password_workers_{"trust", 2, 1000};  // checks passwords
+    ThreadPool follower_{"trust-follower", 1, 1};    // last: these threads end first
 };
 
 }  // namespace svc

@@ -1,10 +1,14 @@
 #include "libsvc/store/etcd/cluster.h"
 
+#include <fcntl.h>
+
 #include <array>
 #include <cstdio>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/store/etcd/wire.h"
 
 namespace svc::etcd {
 
@@ -24,6 +28,17 @@ Target target_of(const std::string& endpoint, const EtcdOptions& options) {
     return target;
 }
 
+// What is wrong with them is told although no member answers yet.
+void check_files(const EtcdOptions& options) {
+    if (options.identity) TlsContext{*options.identity};
+    if (options.authorities.empty()) return;
+    try {
+        open_file(options.authorities, O_RDONLY);
+    } catch (const Error& e) {
+        throw Error(ErrorCode::invalid_argument, std::string("the authorities of etcd: ") + e.what());
+    }
+}
+
 // Empty where it is no JSON object.
 Json object_in(const std::string& text) {
     try {
@@ -35,8 +50,16 @@ Json object_in(const std::string& text) {
     return {};
 }
 
+std::string not_etcd(const Target& target) {
+    return target.describe() + " does not answer as etcd does";
+}
+
+struct NotEtcd : Error {
+    explicit NotEtcd(const Target& target) : Error(ErrorCode::unsupported, not_etcd(target)) {}
+};
+
 [[noreturn]] void throw_not_etcd(const Target& target) {
-    throw Error(ErrorCode::unavailable, target.describe() + " does not answer as etcd does");
+    throw Error(ErrorCode::unavailable, not_etcd(target));
 }
 
 // Of etcd ("too many operations in txn request", "request is too large"), and of its gRPC before that.
@@ -81,6 +104,14 @@ Reply read_refusal(const Target& target, const Json& body) {
     return {{}, refusal_of(number, reason->as_string()), reason->as_string()};
 }
 
+// Of TLS, what no waiting mends: a certificate that one side does not accept, or a server without TLS.
+bool is_refusal(const std::string& fault, const Target& target) {
+    if (!target.tls) return false;
+    for (const char* const words : {" alert ", "its certificate is not", "wrong version number"})
+        if (fault.find(words) != std::string::npos) return true;
+    return false;
+}
+
 // A server refuses a client's certificate by an alert of TLS, whose words depend on the server.
 std::string explained(const std::string& fault, const Target& target) {
     if (!target.tls || fault.find(" alert ") == std::string::npos) return fault;
@@ -88,16 +119,25 @@ std::string explained(const std::string& fault, const Target& target) {
                                     : " (it wants a client certificate)");
 }
 
-void check_version(KeptClient& member, std::chrono::milliseconds timeout) {
+// A gateway before etcd says so where nothing is behind it yet.
+Json version_of(KeptClient& member, std::chrono::milliseconds timeout) {
     ClientRequest request;
     request.path = "/version";
     request.timeout = timeout;
-    const Json body = object_in(member.call(request).body);
+    const ClientReply reply = member.call(request);
+    if (reply.status >= 500)
+        throw Error(ErrorCode::unavailable,
+                    member.target().describe() + " answers with status " + std::to_string(reply.status));
+    return object_in(reply.body);
+}
+
+void check_version(KeptClient& member, std::chrono::milliseconds timeout) {
+    const Json body = version_of(member, timeout);
     const Json* const version = body.find("etcdserver");
     std::array<int, 2> found{};
     if (version == nullptr || !version->is_string() ||
         std::sscanf(version->as_string().c_str(), "%d.%d", &found[0], &found[1]) != 2)
-        throw_not_etcd(member.target());
+        throw NotEtcd(member.target());
     if (found < oldest_version)
         throw Error(ErrorCode::unsupported, member.target().describe() + " is etcd " + version->as_string() +
                                                 ", which is too old: 3.4 is needed");
@@ -106,26 +146,32 @@ void check_version(KeptClient& member, std::chrono::milliseconds timeout) {
 }  // namespace
 
 Cluster::Cluster(const EtcdOptions& options, Clock& clock)
-    : attempt_(options.attempt), patience_(options.patience), clock_(clock) {
+    : attempt_(options.attempt), patience_(options.patience), clock_(clock), on_answer_(options.on_answer) {
     for (const std::string& endpoint : options.endpoints)
         members_.push_back(std::make_unique<KeptClient>(target_of(endpoint, options)));
+    check_files(options);
     if (members_.empty()) throw Error(ErrorCode::invalid_argument, "etcd has no endpoint");
     find_member();
 }
 
 void Cluster::find_member() {
     std::vector<std::string> faults;
+    bool usable = true;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         try {
             check_version(*members_[i], attempt_);
             preferred_ = i;
             return;
+        } catch (const NotEtcd& e) {
+            usable = false;
+            faults.emplace_back(e.what());
         } catch (const Error& e) {
             if (e.code() != ErrorCode::unavailable) throw;
+            usable = usable && !is_refusal(e.what(), member(i));
             faults.push_back(explained(e.what(), member(i)));
         }
     }
-    throw Error(ErrorCode::unavailable, "etcd: " + join(faults, "; "));
+    throw Error(usable ? ErrorCode::unavailable : ErrorCode::unsupported, "etcd: " + join(faults, "; "));
 }
 
 Reply Cluster::ask(const std::string& path, const Json& body) {
@@ -134,9 +180,12 @@ Reply Cluster::ask(const std::string& path, const Json& body) {
     for (std::size_t attempts = 1;; ++attempts) {
         const std::size_t number = preferred();
         try {
-            return ask_member(number, path, text);
+            Reply reply = ask_member(number, path, text);
+            reply.after_loss = attempts > 1;
+            return reply;
         } catch (const Error& e) {
             if (e.code() != ErrorCode::unavailable) throw;
+            ++failures_;
             if (clock_.steady_now() >= end) throw Error(e.code(), std::string("etcd: ") + e.what());
         }
         avoid(number);
@@ -154,11 +203,24 @@ Reply Cluster::ask_member(std::size_t number, const std::string& path, const std
     request.headers.add(wants_leader, "true");
     request.body = body;
     request.timeout = attempt_;
+    const SteadyTime sent = clock_.steady_now();
     const ClientReply reply = member.call(std::move(request));
+    if (on_answer_) on_answer_(clock_.steady_now() - sent);
     Json read = object_in(reply.body);
     if (!read.is_object()) throw_not_etcd(member.target());
     if (reply.status != 200) return read_refusal(member.target(), read);
+    note_revision(read);
     return {std::move(read), Refusal::none, ""};
+}
+
+// Streams have their answer in a frame.
+void Cluster::note_revision(const Json& answer) {
+    const Json* const frame = answer.find("result");
+    const Json* const header = (frame == nullptr ? answer : *frame).find("header");
+    if (header == nullptr) return;
+    const std::uint64_t revision = number(*header, "revision");
+    std::uint64_t known = newest_;
+    while (known < revision && !newest_.compare_exchange_weak(known, revision)) continue;
 }
 
 // Unless another call has done so already.

@@ -31,16 +31,18 @@ std::vector<const Batch::Change*> last_changes(const Batch& batch) {
                                             " among them, is too large for etcd: " + reason);
 }
 
-Reply ask_or_leave_open(Cluster& cluster, const Json& request) {
-    try {
-        return cluster.ask("/v3/kv/txn", request);
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::unavailable) throw;
-        throw Error(e.code(), std::string(e.what()) + "; it is not known whether the change was stored");
-    }
+// The lane is where a lost attempt expects it, as far as the answer tells: that attempt may be done yet.
+bool may_be_late(const Reply& reply, Revision expected) {
+    if (reply.refusal != Refusal::none) return true;
+    const TransactionReply read = read_transaction(reply.body);
+    return !read.succeeded && (read.read.size() < 3 || revision_of_first(read.read[2]) == expected);
 }
 
 }  // namespace
+
+void throw_open(const std::string& reason) {
+    throw Error(ErrorCode::unavailable, reason + "; it is not known whether the change was stored");
+}
 
 // Holds a lane for one batch.
 class Committer::LaneUse {
@@ -56,8 +58,9 @@ class Committer::LaneUse {
     Lane& lane_;
 };
 
-Committer::Committer(Cluster& cluster, const Keys& keys, const std::string& manager, Ownership* ownership)
-    : cluster_(cluster), keys_(keys), ownership_(ownership) {
+Committer::Committer(Cluster& cluster, const Keys& keys, const std::string& manager, Leadership* leadership,
+                     Counters& counters)
+    : cluster_(cluster), keys_(keys), leadership_(leadership), counters_(counters) {
     for (std::size_t i = 0; i < lane_count; ++i)
         lanes_[i].key = keys_.last() + manager + "/" + std::to_string(i);
 }
@@ -80,15 +83,21 @@ void Committer::give_back(Lane& lane) {
 }
 
 Outcome Committer::commit(const Batch& batch) {
-    if (batch.changes().empty()) return check(batch);
+    if (leadership_ != nullptr) leadership_->fence();
+    if (batch.changes().empty()) return counted(check(batch));
     LaneUse use(*this);
-    return send(batch, use.lane());
+    return counted(send(batch, use.lane()));
+}
+
+Outcome Committer::counted(Outcome outcome) {
+    ++(outcome.committed ? counters_.commits : counters_.conflicts);
+    return outcome;
 }
 
 // What both kinds have in common. The reads of a refusal begin with the newest batch and the owner.
 Transaction Committer::begin(const Batch& batch) const {
     Transaction transaction;
-    if (ownership_ != nullptr) transaction.expect(keys_.owner(), ownership_->fence());
+    if (leadership_ != nullptr) transaction.expect(keys_.owner(), leadership_->fence());
     for (const auto& expectation : batch.expectations())
         transaction.expect(keys_.record(expectation.key), expectation.revision);
     transaction.if_refused(keys_.newest_batch());
@@ -96,23 +105,51 @@ Transaction Committer::begin(const Batch& batch) const {
     return transaction;
 }
 
-// Throws when another manager is the owner.
-TransactionReply Committer::ask(const Batch& batch, const Transaction& transaction) {
-    const Reply reply = ask_or_leave_open(cluster_, transaction.request());
+Reply Committer::ask(const Json& request) {
+    ++counters_.transactions;
+    try {
+        return cluster_.ask(transaction_path, request);
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::unavailable) throw;
+        throw_open(e.what());
+    }
+}
+
+TransactionReply Committer::checked(const Batch& batch, const Reply& reply, std::size_t reads) {
     if (reply.refusal == Refusal::too_large) throw_too_large(batch, reply.reason);
     if (reply.refusal != Refusal::none) throw_refusal(reply);
     TransactionReply read = read_transaction(reply.body);
-    if (read.succeeded) return read;
-    if (read.read.size() < 2) throw Error(ErrorCode::unavailable, "etcd answers with less than was asked");
-    if (ownership_ == nullptr || revision_of_first(read.read[1]) == ownership_->fence()) return read;
-    ownership_->lose();
+    if (!read.succeeded && read.read.size() < reads)
+        throw Error(ErrorCode::unavailable, "etcd answers with less than was asked");
+    return read;
+}
+
+// Throws when another manager is the owner, and when this one cannot tell.
+void Committer::refuse_other_owner(const TransactionReply& refused) {
+    if (leadership_ == nullptr || revision_of_first(refused.read[1]) == leadership_->fence()) return;
+    leadership_->lose();
     throw Error(ErrorCode::unavailable, "another svcd has taken over the records in etcd");
+}
+
+// True: an attempt whose answer was lost was committed. False: it was not, and never will be, since the lane
+// is not where it expects it to be.
+bool Committer::settle(Lane& lane, const std::string& name) {
+    Transaction transaction;
+    transaction.expect(lane.key, lane.last);
+    transaction.put(lane.key, to_hex(random_bytes(16)));
+    transaction.if_refused(range_request({lane.key, ""}));
+    const Reply reply = ask(transaction.request());
+    if (reply.refusal != Refusal::none) throw_open("etcd: " + reply.reason);
+    const TransactionReply read = read_transaction(reply.body);
+    lane.last = read.succeeded ? read.revision : revision_of_first(read.read.at(0));
+    return !read.succeeded && lane.last != 0 && read.read[0].entries[0].value == name;
 }
 
 Outcome Committer::check(const Batch& batch) {
     Transaction transaction = begin(batch);
     transaction.read(keys_.newest_batch());
-    const TransactionReply reply = ask(batch, transaction);
+    const TransactionReply reply = checked(batch, ask(transaction.request()), 2);
+    if (!reply.succeeded) refuse_other_owner(reply);
     return {reply.succeeded, reply.read.empty() ? 0 : revision_of_first(reply.read[0])};
 }
 
@@ -128,13 +165,19 @@ Outcome Committer::send(const Batch& batch, Lane& lane) {
             else
                 transaction.remove(keys_.record(change->key));
         transaction.if_refused(range_request({lane.key, ""}));
-        const TransactionReply reply = ask(batch, transaction);
+        const Revision expected = lane.last;
+        const Reply answer = ask(transaction.request());
+        if (answer.after_loss && may_be_late(answer, expected) && settle(lane, name))
+            return {true, lane.last};
+        const TransactionReply reply = checked(batch, answer, 3);
         if (reply.succeeded) return {true, lane.last = reply.revision};
-        const Page& found = reply.read.at(2);
+        const Page& found = reply.read[2];
         const Revision last = revision_of_first(found);
-        if (last == lane.last) return {false, revision_of_first(reply.read[0])};
-        lane.last = last;
+        lane.last = std::max(lane.last, last);
+        // An earlier attempt was committed, whoever leads since.
         if (last != 0 && found.entries[0].value == name) return {true, last};
+        refuse_other_owner(reply);
+        if (last == expected) return {false, revision_of_first(reply.read[0])};
     }
     throw Error(ErrorCode::unavailable, "another process uses the id of this manager in etcd");
 }

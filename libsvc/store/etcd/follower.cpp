@@ -36,11 +36,17 @@ std::vector<WatchEvent> take_revision(std::vector<WatchEvent>& events) {
 
 }  // namespace
 
-Follower::Follower(Cluster& cluster, const EtcdOptions& options, Clock& clock)
-    : cluster_(cluster), options_(options), keys_(options.root), clock_(clock), member_(cluster.preferred()) {
+Follower::Follower(Cluster& cluster, const EtcdOptions& options, Clock& clock, Members& members)
+    : cluster_(cluster),
+      options_(options),
+      keys_(options.root),
+      clock_(clock),
+      members_(members),
+      member_(cluster.preferred()) {
     told_ = read_all(cluster_, below(keys_.records()), true, [&](const Entry& entry) {
         known_.emplace_hint(known_.end(), entry.key, entry.revision);
     });
+    members_.read();
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -56,10 +62,14 @@ void Follower::check() const {
                     "etcd has gone back to an earlier state; the service must be started anew");
 }
 
-void Follower::await(Revision revision) {
+Revision Follower::told() const {
+    std::lock_guard lock(mutex_);
+    return told_;
+}
+
+void Follower::await(Revision revision, Duration patience) {
     std::unique_lock lock(mutex_);
-    const bool told =
-        moved_.wait_for(lock, options_.patience, [&] { return told_ >= revision || gone_back_; });
+    const bool told = moved_.wait_for(lock, patience, [&] { return told_ >= revision || gone_back_; });
     lock.unlock();
     check();
     if (!told) throw Error(ErrorCode::unavailable, "etcd does not tell what was changed");
@@ -117,6 +127,7 @@ bool Follower::take(const std::string& line) {
 
 // All of one revision, or of all up to it. Keys that are not records only move the revision.
 void Follower::tell(std::vector<WatchEvent> events, Revision revision) {
+    members_.take(events);
     const std::string records = keys_.records();
     std::erase_if(events, [&](const WatchEvent& event) { return !event.key.starts_with(records); });
     for (WatchEvent& event : events) {
@@ -163,6 +174,7 @@ void Follower::read_anew() {
         if (known == known_.end() || known->second != entry.revision)
             changes.push_back({std::move(entry.key), std::move(entry.value), entry.revision});
     });
+    members_.read();
     std::ranges::sort(changes, {}, &WatchEvent::revision);
     for (const auto& [key, last] : gone) changes.push_back({key, std::nullopt, revision});
     tell(std::move(changes), revision);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libsvc/store/etcd/keys.h"
+#include "libsvc/store/etcd/members.h"
 #include "libsvc/store/watch_list.h"
 
 namespace svc::etcd {
@@ -17,7 +18,7 @@ namespace svc::etcd {
 class Follower {
   public:
     // Reads where etcd is now, and follows from there.
-    Follower(Cluster& cluster, const EtcdOptions& options, Clock& clock);
+    Follower(Cluster& cluster, const EtcdOptions& options, Clock& clock, Members& members);
     ~Follower();
     Follower(const Follower&) = delete;
     Follower& operator=(const Follower&) = delete;
@@ -25,7 +26,8 @@ class Follower {
     WatchList& watches() { return watches_; }
     // Returns when everything up to the revision was told. Throws unavailable when that takes longer than
     // `patience`, and as check() does.
-    void await(Revision revision);
+    void await(Revision revision, Duration patience);
+    Revision told() const;
     void check() const;  // throws unavailable when etcd has gone back to an earlier state
     bool is_this_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
@@ -42,6 +44,7 @@ class Follower {
     const EtcdOptions options_;
     const Keys keys_;
     Clock& clock_;
+    Members& members_;
     WatchList watches_;
     // The constructor's, then the thread's.
     std::map<std::string, Revision, std::less<>> known_;

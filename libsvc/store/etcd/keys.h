@@ -17,7 +17,13 @@ class Keys {
     std::string records() const { return root_ + "records/"; }
     std::string record(std::string_view key) const { return records().append(key); }
     std::string manager() const { return root_ + "manager"; }
+    std::string managers() const { return root_ + "managers/"; }
+    // Of the manager that has that name.
+    std::string name(std::string_view manager) const { return (root_ + "managers-by-name/").append(manager); }
     std::string owner() const { return root_ + "owner"; }
+    std::string identity() const { return root_ + "cluster/identity"; }
+    std::string schema() const { return root_ + "cluster/schema"; }
+    std::string importing() const { return root_ + "importing"; }
     // The last batches of all lanes.
     std::string last() const { return root_ + "last/"; }
     // The newest of them is the newest batch of all managers.
@@ -28,6 +34,8 @@ class Keys {
   private:
     std::string root_;
 };
+
+inline constexpr const char* transaction_path = "/v3/kv/txn";
 
 inline Revision revision_of_first(const Page& page) {
     return page.entries.empty() ? 0 : page.entries[0].revision;

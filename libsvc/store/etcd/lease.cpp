@@ -1,6 +1,6 @@
 #include "libsvc/store/etcd/lease.h"
 
-#include <pthread.h>
+#include <algorithm>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
@@ -9,13 +9,10 @@
 namespace svc::etcd {
 
 Lease::Lease(Cluster& cluster, std::chrono::seconds time_to_live, Clock& clock)
-    : cluster_(cluster), time_to_live_(time_to_live), clock_(clock), id_(grant()) {}
+    : cluster_(cluster), time_to_live_(time_to_live), clock_(clock) {}
 
 Lease::~Lease() {
-    if (thread_.joinable()) {
-        thread_.request_stop();
-        thread_.join();
-    }
+    if (id_ == 0) return;
     try {
         cluster_.call("/v3/lease/revoke", Json::object({{"ID", std::to_string(id_)}}));
     } catch (const Error& e) {
@@ -23,40 +20,42 @@ Lease::~Lease() {
     }
 }
 
-void Lease::keep(Replace replace) {
-    thread_ = std::jthread(
-        [this, replace = std::move(replace)](const std::stop_token& stop) { run(stop, replace); });
-}
-
-std::uint64_t Lease::grant() {
+void Lease::grant() {
+    const SteadyTime sent = clock_.steady_now();
     const Json reply =
         cluster_.call("/v3/lease/grant", Json::object({{"TTL", std::to_string(time_to_live_.count())}}));
-    return number(reply, "ID");
-}
-
-void Lease::run(const std::stop_token& stop, const Replace& replace) {
-    ::pthread_setname_np(::pthread_self(), "etcd-lease");
-    while (clock_.wait(stop, time_to_live_ / 3)) {
-        try {
-            if (!renew(replace)) return;
-        } catch (const Error& e) {
-            log::debug("a lease in etcd could not be renewed", {{"error", e.what()}});
-        }
-    }
+    id_ = number(reply, "ID");
+    lives_from(sent);
 }
 
 // A lease that has ended is answered without a time to live.
-bool Lease::renew(const Replace& replace) {
+bool Lease::renew() {
+    const SteadyTime sent = clock_.steady_now();
     const Json reply = cluster_.call("/v3/lease/keepalive", Json::object({{"ID", std::to_string(id_)}}));
     const Json* const result = reply.find("result");
-    if (result == nullptr || number(*result, "TTL") == 0) {
-        id_ = grant();
-        replaced_ = false;
-    }
-    if (replaced_) return true;
-    const bool goes_on = replace(id_);
-    replaced_ = true;
-    return goes_on;
+    if (result == nullptr || number(*result, "TTL") == 0) return false;
+    lives_from(sent);
+    return true;
+}
+
+// etcd counts from when it got the request, which is later.
+void Lease::lives_from(SteadyTime sent) {
+    renewed_ = sent;
+    due_ = sent + time_to_live_ / 3;
+    lives_until_ = sent + time_to_live_ - std::chrono::milliseconds(time_to_live_) / 6;
+}
+
+Duration Lease::until_due() const {
+    return std::max(due_ - clock_.steady_now(), Duration::zero());
+}
+
+Duration Lease::age() const {
+    const SteadyTime renewed = renewed_;
+    return renewed == SteadyTime() ? Duration::zero() : clock_.steady_now() - renewed;
+}
+
+bool Lease::surely_lives() const {
+    return clock_.steady_now() < lives_until_.load();
 }
 
 }  // namespace svc::etcd

@@ -1,39 +1,37 @@
 #pragma once
-// A lease of etcd that is kept alive: keys that are put with it go when this process no longer renews it.
+// A lease of etcd: keys that are put with it go when this process no longer renews it.
+#include <atomic>
 #include <cstdint>
-#include <functional>
-#include <thread>
 
 #include "libsvc/store/etcd/cluster.h"
 
 namespace svc::etcd {
 
-// For one thread, besides its own.
+// For one thread, but for surely_lives() and age().
 class Lease {
   public:
-    // Puts the keys again, with a new lease, after the former one has ended. Called by the lease's thread;
-    // what it throws makes it be called again later. False: nothing is to be renewed any more.
-    using Replace = std::function<bool(std::uint64_t lease)>;
-
     Lease(Cluster& cluster, std::chrono::seconds time_to_live, Clock& clock);
     ~Lease();  // revokes it, if etcd can be reached
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    std::uint64_t id() const { return id_; }  // before keep()
-    void keep(Replace replace);
+    std::uint64_t id() const { return id_; }  // 0 before grant()
+    void grant();                             // a new one; throws as Cluster::call()
+    bool renew();                             // false: it has ended; throws as Cluster::call()
+    Duration until_due() const;               // renew() should be called then
+    // As this machine's clock tells it, with a margin: etcd has not ended the lease yet. Any thread.
+    bool surely_lives() const;
+    Duration age() const;  // since the request that was answered last; 0: none was. Any thread
 
   private:
-    std::uint64_t grant();
-    void run(const std::stop_token& stop, const Replace& replace);
-    bool renew(const Replace& replace);
+    void lives_from(SteadyTime sent);
 
     Cluster& cluster_;
     const std::chrono::seconds time_to_live_;
     Clock& clock_;
-    std::uint64_t id_;  // from keep() on the thread's
-    bool replaced_ = true;
-    std::jthread thread_;
+    std::uint64_t id_ = 0;
+    SteadyTime due_{};
+    std::atomic<SteadyTime> renewed_{SteadyTime()}, lives_until_{SteadyTime()};
 };
 
 }  // namespace svc::etcd

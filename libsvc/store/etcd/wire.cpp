@@ -112,6 +112,14 @@ void Transaction::expect(std::string_view key, Revision revision) {
                                      {"mod_revision", std::to_string(revision)}}));
 }
 
+void Transaction::expect_none_after(const KeyRange& keys, Revision revision) {
+    Json compare = range_of_keys(keys);
+    compare.set("target", "MOD");
+    compare.set("result", "LESS");
+    compare.set("mod_revision", std::to_string(revision + 1));
+    compare_.push_back(std::move(compare));
+}
+
 void Transaction::put(std::string_view key, std::string_view value, std::uint64_t lease) {
     Json put = Json::object({{"key", base64_encode(key)}, {"value", base64_encode(value)}});
     if (lease != 0) put.set("lease", std::to_string(lease));

@@ -39,6 +39,7 @@ Page read_page(const Json& reply);
 class Transaction {
   public:
     void expect(std::string_view key, Revision revision);
+    void expect_none_after(const KeyRange& keys, Revision revision);  // no key of them is newer
     void put(std::string_view key, std::string_view value, std::uint64_t lease = 0);
     void remove(std::string_view key);
     void read(const Json& range);

@@ -77,7 +77,9 @@ class Management {
 };
 
 struct RegionConfig {
-    std::string name, url, certificate, key, server_fingerprint;
+    std::string name;
+    std::vector<std::string> urls;  // of its managers, which are one service; tried in turn
+    std::string certificate, key, server_fingerprint;
     std::string metrics_server;  // for the instances' streaming metrics; "": none
     // An application streams that has one of these; none: any may.
     std::vector<std::string> streamer_addons{"svc-streamer"};

@@ -17,6 +17,8 @@ Json InstanceUserData::of(const StreamSession& session) const {
     Json streaming = Json::object(
         {{"session_id", session.id},
          {"control_url", config_.instance_url + socket_path(session.id, SocketRole::master, token)}});
+    if (Json others = other_gateways(); !others.as_array().empty())
+        streaming.set("other_gateways", std::move(others));
     const std::string fingerprint = fingerprint_.with([](const std::string& present) { return present; });
     if (!fingerprint.empty()) streaming.set("fingerprint", fingerprint);
     if (!config_.server_name.empty()) {
@@ -30,6 +32,13 @@ Json InstanceUserData::of(const StreamSession& session) const {
                          {"fps", session.screen.fps},
                          {"extra_data", session.extra_data},
                          {"streaming", std::move(streaming)}});
+}
+
+Json InstanceUserData::other_gateways() const {
+    Json urls = Json::array();
+    if (config_.other_gateways)
+        for (const std::string& url : config_.other_gateways()) urls.push_back(url);
+    return urls;
 }
 
 void InstanceUserData::use_fingerprint(std::string fingerprint) {

@@ -21,6 +21,8 @@ class InstanceUserData {
     void use_fingerprint(std::string fingerprint);  // for later instances, after a certificate change
 
   private:
+    Json other_gateways() const;
+
     const SessionServiceConfig& config_;
     const TokenMint& mint_;
     Guarded<std::string> fingerprint_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "libsvc/base/clock.h"
 #include "libsvc/streaming/ice_servers.h"
@@ -37,6 +38,8 @@ struct SessionServiceConfig {
     // Whether an account still exists: the sessions of other accounts end. Null: all exist. Called by any
     // thread.
     std::function<bool(const std::string& owner)> has_owner = nullptr;
+    // Where instances find other gateways over the same store, asked at each launch; null: there are none.
+    std::function<std::vector<std::string>()> other_gateways = nullptr;
 };
 
 }  // namespace svc

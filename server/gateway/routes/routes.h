@@ -21,6 +21,7 @@ struct RouteContext {
     std::string public_url;              // "": as the request's Host says
     std::string instance_url = "";       // the address for clients on the local socket then
     SessionService* sessions = nullptr;  // set before the first request
+    std::size_t database_nodes = 1;
 };
 
 std::vector<Route> status_routes(const RouteContext& context);

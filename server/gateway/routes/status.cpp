@@ -17,7 +17,7 @@ Response show_status(const RouteContext& context, const Request& request) {
     if (Authenticator::is_local(request) || Authenticator::has_token(request)) {
         context.authenticator.owner(request);
         status.set("agents", regions.active);
-        status.set("database_nodes", 1);
+        status.set("database_nodes", context.database_nodes);
     }
     return success(200, status);
 }

@@ -6,7 +6,9 @@
 #include "instance-agent/agent/service/service_calls.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/net/client/direct_call.h"
 #include "tests/agent/phases/hasty_clock.h"
+#include "tests/unit/net/test_server.h"
 
 using namespace svc;
 using namespace std::chrono_literals;
@@ -66,6 +68,34 @@ TEST_CASE("the next target is tried when the first does not answer, with the pin
     CHECK(tried[0].unix_path == "/var/lib/svc-agent/host/server.unix");
     CHECK(tried[1].server_fingerprint == std::string(64, 'a'));
     CHECK(clock.waits == 0);
+}
+
+TEST_CASE("a report goes on where the first manager is dead and who answers has another certificate") {
+    HastyClock clock;
+    test::TestServer stranger, manager;
+    std::atomic<int> taken_in{0};
+    std::string token;
+    const std::string path = "/1.0/containers/c08p730j1qm6t2783da0";
+    stranger.service.add(path, [&](Request&) { return ++taken_in, Response(); });
+    manager.service.add(path, [&](Request& request) {
+        token = request.headers.get("Authorization");
+        return Response();
+    });
+    stranger.with_tls = manager.with_tls = true;
+    stranger.start();
+    manager.start();
+    AgentSession session = make_session();
+    session.service_socket = manager.directory() / "nobody";
+    session.service_urls = {"https://127.0.0.1:1", stranger.tls_target().describe(),
+                            manager.tls_target().describe()};
+    session.service_fingerprint = manager.tls_target().server_fingerprint;
+    REQUIRE(agent::Reporter(session, clock, call_directly).report(running(), {}));
+    CHECK(token == "bearer secret-token");
+    CHECK(taken_in == 0);
+    CHECK(clock.waits == 0);
+    session.service_urls.pop_back();
+    CHECK_FALSE(agent::Reporter(session, clock, call_directly).report(running(), {}, 30s));
+    CHECK(taken_in == 0);
 }
 
 TEST_CASE("an unreachable service is asked again with growing pauses until it answers") {

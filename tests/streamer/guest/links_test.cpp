@@ -131,6 +131,36 @@ TEST_CASE("a lost gateway is tried again with growing pauses") {
     }
 }
 
+TEST_CASE("an instance goes to another gateway when its own is gone, and stays there") {
+    auto first = std::make_unique<test::PlayedGateway>();
+    test::PlayedGateway second;
+    GatewayAddress address = first->address();
+    address.others = {second.address().target};
+    Heard heard;
+    test::ManualClock clock;
+    GatewayLink link(address, clock, heard.listener());
+    REQUIRE(eventually([&] { return first->connections() == 1; }));
+    first.reset();
+    clock.await_waiters(1);
+    clock.advance(1s);
+    REQUIRE(eventually([&] { return second.connections() == 1; }));
+    second.drop();
+    clock.await_waiters(1);
+    clock.advance(2s);
+    REQUIRE(eventually([&] { return second.all_connections() == 2; }));
+}
+
+TEST_CASE("gateways that cannot be reached are passed over without a pause") {
+    test::PlayedGateway gateway;
+    GatewayAddress address = gateway.address();
+    address.others = {address.target, address.target};
+    address.target.server_fingerprint = address.others[0].server_fingerprint = std::string(64, 'a');
+    Heard heard;
+    test::ManualClock clock;
+    GatewayLink link(address, clock, heard.listener());
+    CHECK(eventually([&] { return gateway.connections() == 1; }));
+}
+
 TEST_CASE("what was said last still reaches the gateway") {
     test::PlayedGateway gateway;
     {
@@ -150,6 +180,13 @@ TEST_CASE("addresses of gateways are checked") {
     CHECK(address.target.server_fingerprint == "ab");
     CHECK(address.path == "/1.0/x?token=t");
     CHECK_FALSE(GatewayAddress::parse("ws://h:1", "").target.tls);
+    GatewayAddress several = GatewayAddress::parse("wss://a:1/x", "ab", "name");
+    several.add_other("wss://b:2/");
+    REQUIRE(several.others.size() == 1);
+    CHECK(several.others[0].host == "b");
+    CHECK(several.others[0].server_fingerprint == "ab");
+    CHECK(several.others[0].server_name == "name");
+    CHECK_THROWS_AS(several.add_other("https://b:2"), Error);
     for (const char* url : {"", "https://h:1/", "wss://", "wss://:1/x", "wss://h:99999/"})
         CHECK_THROWS_AS(GatewayAddress::parse(url, ""), Error);
 }

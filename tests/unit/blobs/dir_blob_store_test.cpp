@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <limits>
+#include <thread>
+#include <vector>
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/file.h"
@@ -83,6 +85,43 @@ TEST_CASE("a long blob keeps every byte") {
     CHECK(writer->finish().digest == sha256_hex(content));
     writer->commit();
     CHECK(read_file(blobs.path(sha256_hex(content)), 32U << 20) == content);
+}
+
+TEST_CASE("a store on a directory of several leaves the others' uploads alone") {
+    const TemporaryDirectory directory(fs::temp_directory_path());
+    DirBlobStore first({.root = directory.path(), .incoming = "incoming-1"});
+    const auto writer = first.create(0);
+    writer->write("bytes");
+    DirBlobStore second({.root = directory.path(), .incoming = "incoming-2"});
+    const std::string digest = writer->finish().digest;
+    writer->commit();
+    CHECK(read_file(second.path(digest)) == "bytes");
+    CHECK(second.list().size() == 1);
+}
+
+TEST_CASE("two stores on one directory keep and remove the same blob at once, and it is whole or absent") {
+    const TemporaryDirectory directory(fs::temp_directory_path());
+    DirBlobStore first({.root = directory.path(), .incoming = "incoming-1"});
+    DirBlobStore second({.root = directory.path(), .incoming = "incoming-2"});
+    const std::string digest = sha256_hex("contested");
+    {
+        std::vector<std::jthread> threads;
+        for (DirBlobStore* blobs : {&first, &second}) {
+            threads.emplace_back([blobs] {
+                for (int i = 0; i < 50; ++i) store(*blobs, "contested");
+            });
+            threads.emplace_back([blobs, digest] {
+                for (int i = 0; i < 50; ++i) blobs->remove(digest);
+            });
+            threads.emplace_back([blobs] {
+                for (int i = 0; i < 50; ++i) blobs->list();
+            });
+        }
+    }
+    store(first, "contested");
+    CHECK(read_file(second.path(digest)) == "contested");
+    second.remove(digest);
+    CHECK(files_below(directory.path()) == 0);
 }
 
 TEST_CASE("a disk that gets full ends the upload and leaves nothing") {

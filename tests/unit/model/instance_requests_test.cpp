@@ -111,6 +111,22 @@ TEST_CASE("the specification's name of a field leads over its alias") {
     CHECK(InstanceCreate::from_json(body).gpu_slots == 0);
 }
 
+TEST_CASE("a launch may leave out what records print as not set") {
+    const InstanceCreate request = InstanceCreate::from_json(
+        Json::parse(R"({"app_id": "a", "app_version": -1, "image_version": -1, "gpu_slots": -1})"));
+    CHECK_FALSE(request.app_version);
+    CHECK_FALSE(request.image_version);
+    CHECK_FALSE(request.gpu_slots);
+    CHECK_THROWS_WITH(launch("gpu_slots", "-2"), "argument gpu_slots is invalid: must be at least 0");
+}
+
+TEST_CASE("an instance may have a part of a core") {
+    CHECK(launch("cpu", "0.5").cpus == 0.5);
+    CHECK_THROWS_WITH(launch("cpu", "0.05"), "argument cpu is invalid: must be at least 0.1");
+    CHECK(InstanceResources{1.5, 0, 0, 0}.to_json().dump() == R"({"cpus":1.5})");
+    CHECK(InstanceResources{2, 0, 0, 0}.to_json().dump() == R"({"cpus":2})");
+}
+
 TEST_CASE("what a launch says twice must be the same") {
     const auto read = [](const Json& body) {
         Json launch = body;
@@ -127,7 +143,7 @@ TEST_CASE("what a launch says twice must be the same") {
                 "argument resources.disk_size is invalid: must be the same as disk_size"},
                {R"({"gpu_slots": 0, "resources": {"gpu-slots": 3}})",
                 "argument resources.gpu-slots is invalid: must be the same as gpu_slots"},
-               {R"({"resources": {"cpus": 0}})", "argument resources.cpus is invalid: must be at least 1"},
+               {R"({"resources": {"cpus": 0}})", "argument resources.cpus is invalid: must be at least 0.1"},
                {R"({"resources": []})", "argument resources is invalid: must be an object"}});
 }
 
@@ -158,7 +174,7 @@ TEST_CASE("fields of a launch that are mistyped or out of range are named") {
                           {launching("app_id", "1"), "*app_id*"},
                           {launching("image_id", "true"), "*image_id*"},
                           {launching("instance_type", "2"), "*instance_type*"},
-                          {launching("image_version", "-1"), "*image_version*"},
+                          {launching("image_version", "-2"), "*image_version*"},
                           {launching("image_version", "\"1\""), "*image_version*"},
                           {launching("image_version", "2147483648"), "*image_version*"},
                           {launching("user_data", "{}"), "*user_data*"},
@@ -175,11 +191,11 @@ TEST_CASE("fields of a launch that are mistyped or out of range are named") {
                           {launching("memory", "1e30"), "*memory*"},
                           {launching("memory", "[]"), "*memory*"},
                           {launching("cpu", "0"), "*cpu*"},
-                          {launching("cpu", "1.5"), "*cpu*"},
+                          {launching("cpu", "0.01"), "*cpu*"},
                           {launching("cpu", "\"2\""), "*cpu*"},
                           {launching("cpus", "0"), "*cpus*"},
                           {launching("cpu", "2147483648"), "*cpu*"},
-                          {launching("gpu_slots", "-1"), "*gpu_slots*"},
+                          {launching("gpu_slots", "-2"), "*gpu_slots*"},
                           {launching("gpu-slots", "\"1\""), "*gpu-slots*"},
                           {launching("addons", "\"a\""), "*addons*"},
                           {launching("addons", "[\"\"]"), "*addons*"},

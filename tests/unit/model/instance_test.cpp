@@ -24,7 +24,7 @@ Instance sample_instance() {
     instance.public_address = "203.0.113.5";
     instance.services = {{"ssh", 22, 0, 10000, 0, {"tcp"}, true},
                          {"media", 100, 109, 10001, 10010, {"tcp", "udp"}, false}};
-    instance.stored_logs = {"console.log"};
+    instance.stored_logs = {{"console.log", std::string(64, 'c')}};
     instance.error_message = "hook failed";
     instance.config = InstanceConfig{
         "webrtc", "com.example.app", ".Main", "influxdb:10.0.0.1:8086,raw", "enable_wifi", true, true, true};
@@ -82,6 +82,14 @@ TEST_CASE("an instance stored with one layer is read as one with layers") {
     CHECK(instance_from_store(stored).layers == std::vector<std::string>{"only"});
     stored.erase("layer");
     CHECK(instance_from_store(stored).layers.empty());
+}
+
+TEST_CASE("logs that an earlier version has stored are read by their names") {
+    Json stored = instance_to_store(sample_instance());
+    stored.set("stored_logs", Json::array({"console.log"}));
+    CHECK(instance_from_store(stored).stored_logs == std::vector<StoredLog>{{"console.log", ""}});
+    CHECK(instance_from_store(instance_to_store(instance_from_store(stored))).stored_logs ==
+          instance_from_store(stored).stored_logs);
 }
 
 TEST_CASE("an instance made from an application is stored whole") {

@@ -258,9 +258,9 @@ TEST_CASE("resources of a manifest") {
     test::check_codec(
         parse_manifest,
         {
-            {resource("cpus", 0), invalid("resources.cpus is invalid: '0' is below 1")},
-            {resource("cpus", "4"), invalid("resources.cpus is invalid: must be a 64-bit integer")},
-            {resource("cpus", 1e10), invalid("resources.cpus is invalid: '10000000000' is too large")},
+            {resource("cpus", 0), invalid("resources.cpus is invalid: must be at least 0.1")},
+            {resource("cpus", "4"), invalid("resources.cpus is invalid: must be a number")},
+            {resource("cpus", 1e10), invalid("resources.cpus is invalid: is too large")},
             {resource("memory", "4 GB"), no_size},
             {resource("memory", true), no_size},
             {resource("memory", -1), no_size},

@@ -26,8 +26,10 @@ Node sample_node() {
     node.gpu_encoder_slots = 1;
     node.tags = {"fast"};
     node.unschedulable = true;
+    node.evacuated = true;
     node.architecture = "aarch64";
     node.storage_pool = "pool1";
+    node.storage_device = "/dev/sdb";
     node.managed = false;
     node.subnet = "192.168.100.1/20";
     node.runtime = "lxc";
@@ -212,7 +214,8 @@ TEST_CASE("every node status has its text") {
                                                                 {3, "initialized"},
                                                                 {4, "online"},
                                                                 {5, "offline"},
-                                                                {6, "deleted"}}));
+                                                                {6, "deleted"},
+                                                                {7, "evacuated"}}));
     CHECK(to_text(static_cast<NodeStatus>(code)) == text);
 }
 

@@ -102,6 +102,18 @@ TEST_CASE("a streamed call gives what has come, nothing in a pause, and ends whe
     CHECK(code_of([&] { call.read(std::chrono::minutes(1)); }) == ErrorCode::unavailable);
 }
 
+TEST_CASE("a streamed call tells a reply that came whole from one that was broken off") {
+    ScriptedServer server({Script{plain}, Script{endless}});
+    StreamedCall whole(server.target(), asking("/"));
+    CHECK(whole.read(std::chrono::minutes(1)) == "ok");
+    CHECK(code_of([&] { whole.read(std::chrono::minutes(1)); }) == ErrorCode::unavailable);
+    CHECK(whole.complete());
+    StreamedCall broken(server.target(), asking("/"));
+    CHECK(broken.read(std::chrono::minutes(1)) == "one");
+    CHECK(code_of([&] { broken.read(std::chrono::minutes(1)); }) == ErrorCode::unavailable);
+    CHECK_FALSE(broken.complete());
+}
+
 TEST_CASE("a streamed call ends with its server") {
     ScriptedServer server({Script{endless}});
     StreamedCall call(server.target(), asking("/"));

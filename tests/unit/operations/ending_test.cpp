@@ -355,5 +355,19 @@ TEST_CASE_METHOD(EndingFixture,
     for (int i = 0; i < 8; ++i) CHECK_FALSE(engine->claimed("instances/" + std::to_string(i)));
 }
 
+TEST_CASE_METHOD(EndingFixture, "an end that is stored late, while it is tried again, is stored once") {
+    std::atomic<int> staged = 0;
+    handle([&](auto&) {
+        OperationResult result;
+        result.stage = [&](Batch& batch) { batch.put("staged", std::to_string(++staged)); };
+        return result;
+    });
+    store.hide_commit(2, ErrorCode::conflict);  // etcd committed it, and a repeated attempt met the change
+    const auto record = wait(start());
+    CHECK(record->status == OperationStatus::success);
+    CHECK(staged == 1);
+    CHECK(sqlite.get("staged")->value == "1");
+}
+
 }  // namespace
 }  // namespace svc

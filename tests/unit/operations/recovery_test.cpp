@@ -39,6 +39,33 @@ TEST_CASE_METHOD(RecoveryFixture, "work that can be repeated goes on under its i
     CHECK_FALSE(resumed);
 }
 
+TEST_CASE_METHOD(RecoveryFixture, "what work keeps is stored before it goes on, beside its arguments") {
+    handle([&](OperationContext& context) {
+        context.keep(Json::object({{"step", 1}}));
+        gate.pass();
+        return OperationResult{};
+    });
+    const auto id = start({.cancellable = true, .arguments = Json::object({{"what", "this"}})});
+    gate.await();
+    CHECK(stored(id).arguments == Json::object({{"what", "this"}, {"step", 1}}));
+    engine->cancel(id);
+    CHECK(stored(id).arguments.at("step") == Json(1));
+    gate.open();
+    CHECK(wait(id)->status == OperationStatus::success);
+    CHECK(stored(id).arguments.at("step") == Json(1));
+}
+
+TEST_CASE_METHOD(RecoveryFixture, "work whose keeping the store refuses fails") {
+    handle([&](OperationContext& context) {
+        store.fail_next(ErrorCode::exhausted);
+        context.keep(Json::object({{"step", 1}}));
+        return OperationResult{};
+    });
+    const auto id = start({.arguments = Json::object({{"what", "this"}})});
+    CHECK(wait(id)->status == OperationStatus::failure);
+    CHECK(stored(id).arguments == Json::object({{"what", "this"}}));
+}
+
 TEST_CASE_METHOD(RecoveryFixture, "work that cannot be repeated is undone and ends as a failure") {
     const auto id = leave_behind(OperationStatus::running, {.kind = "test", .cancellable = true});
     engine = make_engine();
@@ -271,6 +298,37 @@ TEST_CASE_METHOD(RecoveryFixture, "who asks after the engine has stopped does no
     gate.await();
     engine->stop(std::chrono::hours(1));
     CHECK(wait(left)->status == OperationStatus::running);
+}
+
+TEST_CASE_METHOD(RecoveryFixture,
+                 "an operation whose record was stored late is worked on by the next sweep") {
+    const bool resumable = GENERATE(true, false);
+    handle([](auto&) { return OperationResult{}; }, undone, resumable);
+    const auto id = leave_behind(OperationStatus::running, {.kind = "test", .claims = {"a"}});
+    engine->sweep();
+    const auto record = wait(id);
+    CHECK(record->status == (resumable ? OperationStatus::success : OperationStatus::failure));
+    CHECK(record->err == (resumable ? "" : "it was accepted late: nobody was told of it"));
+    CHECK_FALSE(engine->claimed("a"));
+    engine->sweep();
+    CHECK(told_of(id).size() == 1);
+}
+
+TEST_CASE_METHOD(RecoveryFixture, "a sweep leaves the operations alone that somebody works on") {
+    std::atomic<int> runs = 0;
+    handle(
+        [&](auto&) {
+            ++runs;
+            gate.pass();
+            return OperationResult{};
+        },
+        undone, true);
+    const auto id = start({.claims = {"a"}});
+    gate.await();
+    engine->sweep();
+    gate.open();
+    CHECK(wait(id)->status == OperationStatus::success);
+    CHECK(runs == 1);
 }
 
 }  // namespace

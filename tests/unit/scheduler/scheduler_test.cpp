@@ -81,7 +81,7 @@ TEST_CASE("a node must be online, schedulable, of the architecture, and carry ev
     PlacementRequest wanted = request();
     SECTION("offline") {
         other.online = false;
-        CHECK(shortage(wanted, other) == "offline");
+        CHECK(shortage(wanted, other) == "not online");
     }
     SECTION("unschedulable") {
         other.schedulable = false;
@@ -148,10 +148,10 @@ TEST_CASE("the reason names the nodes, at most ten of them") {
     std::vector<NodeCapacity> nodes{node("node0"), node("node1")};
     nodes[1].online = false;
     CHECK(refused(request(1, 18 * gib_of), nodes) ==
-          no_node + "(node0: memory short by 2GB; node1: offline)");
+          no_node + "(node0: memory short by 2GB; node1: not online)");
     nodes.assign(12, nodes[1]);
     const std::string reason = refused(request(), nodes);
-    CHECK(reason.ends_with("node1: offline; 2 more)"));
+    CHECK(reason.ends_with("node1: not online; 2 more)"));
     CHECK(std::count(reason.begin(), reason.end(), ';') == 10);
     CHECK(refused(request(), {}) == no_node + "(no nodes)");
 }

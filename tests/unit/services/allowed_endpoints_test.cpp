@@ -36,10 +36,19 @@ TEST_CASE("an instance may reach its collector of metrics and its stream gateway
           std::vector<AllowedEndpoint>{{"10.0.0.5", 443, true, false}});
 }
 
+TEST_CASE("an instance may reach all gateways that it was told") {
+    CHECK(endpoints_of("", R"({"streaming":{"control_url":"wss://10.0.0.5:4000/1.0/x?token=a",
+                               "other_gateways":["wss://10.0.0.6:4000","wss://10.0.0.7:4001"]}})") ==
+          std::vector<AllowedEndpoint>{{"10.0.0.5", 4000, true, false},
+                                       {"10.0.0.6", 4000, true, false},
+                                       {"10.0.0.7", 4001, true, false}});
+}
+
 TEST_CASE("user data that names no gateway allows none") {
     for (const char* text :
          {"", "control_url", "[\"control_url\"]", "{\"streaming\":\"control_url\"}",
-          R"({"streaming":{"control_url":7}})", R"({"streaming":{"control_url":"10.0.0.5:4000"}})",
+          R"({"streaming":{"control_url":7}})", R"({"streaming":{"control_url":"","other_gateways":7}})",
+          R"({"streaming":{"control_url":"10.0.0.5:4000"}})",
           R"({"streaming":{"control_url":"wss://10.0.0.5:0/"}})",
           R"({"streaming":{"control_url":"wss://10.0.0.5:70000/"}})",
           R"({"streaming":{"control_url":"wss://10.0.0.5:"}})", R"({"control_url":"wss://10.0.0.5:4000"})"}) {

@@ -133,10 +133,28 @@ TEST_CASE_METHOD(CertificateFixture, "trusted certificates survive a restart") {
     const auto child = make_certificate({.name = "child", .issuer = &authority});
     trust(authority);
     trust(someone);
-    Engine other_engine(store, bus, clock, ids, {.workers = 1});
-    const CertificateService after(certificates, tokens, config, other_engine, clock, ids);
-    CHECK(after.trusts(someone.der));
-    CHECK(after.trusts(child.der));
+    const Life after(*this);
+    CHECK(after.certificate_service.trusts(someone.der));
+    CHECK(after.certificate_service.trusts(child.der));
+}
+
+TEST_CASE_METHOD(CertificateFixture, "certificates that another manager adds and removes count at once") {
+    const auto authority = make_certificate({.name = "ca", .authority = true});
+    const auto child = make_certificate({.name = "child", .issuer = &authority});
+    Life other(*this);
+    std::atomic<int> told = 0;
+    other.certificate_service.on_removed([&] { ++told; });
+    trust(authority);
+    trust(someone);
+    CHECK(other.certificate_service.trusts(someone.der));
+    eventually("the authority is known", [&] { return other.certificate_service.trusts(child.der); });
+    CHECK(told == 0);
+    remove(someone);
+    CHECK_FALSE(other.certificate_service.trusts(someone.der));
+    eventually("the listener is told", [&] { return told == 1; });
+    remove(authority);
+    CHECK_FALSE(other.certificate_service.trusts(child.der));
+    eventually("the listener is told again", [&] { return told == 2; });
 }
 
 TEST_CASE_METHOD(CertificateFixture, "a certificate is found by its fingerprint or the beginning of it") {

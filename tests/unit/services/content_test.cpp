@@ -30,6 +30,22 @@ struct ContentFixture : PackageFixture {
     }
 };
 
+// Its copies take as long as a test says.
+class SendingWriter final : public BlobWriter {
+  public:
+    SendingWriter(std::unique_ptr<BlobWriter> inner, std::function<void()> send)
+        : inner_(std::move(inner)), send_(std::move(send)) {}
+    void write(std::string_view data) override { inner_->write(data); }
+    BlobInfo finish() override { return inner_->finish(); }
+    const std::filesystem::path& path() const override { return inner_->path(); }
+    void send_copies() override { send_(); }
+    void commit() override { inner_->commit(); }
+
+  private:
+    std::unique_ptr<BlobWriter> inner_;
+    std::function<void()> send_;
+};
+
 }  // namespace
 
 TEST_CASE_METHOD(ContentFixture, "a package is visible when its first record is stored") {
@@ -40,6 +56,20 @@ TEST_CASE_METHOD(ContentFixture, "a package is visible when its first record is 
         CHECK(blobs.contains(digest));
         wanted.blobs.insert(digest);
     });
+    CHECK(blobs.contains(digest));
+}
+
+TEST_CASE_METHOD(ContentFixture, "nothing waits while the copies of a package are sent") {
+    auto uploaded = package();
+    const std::string digest = uploaded.info.digest;
+    bool dropped = false;
+    uploaded.blob = std::make_unique<SendingWriter>(std::move(uploaded.blob), [&] {
+        content().drop({digest}, {});
+        content().collect_garbage();
+        dropped = true;
+    });
+    content().keep(std::move(uploaded), [&] { wanted.blobs.insert(digest); });
+    CHECK(dropped);
     CHECK(blobs.contains(digest));
 }
 
@@ -108,6 +138,18 @@ TEST_CASE_METHOD(ContentFixture, "a held layer stays until the last holder drops
     CHECK_FALSE(layers.contains("l"));
 }
 
+TEST_CASE_METHOD(ContentFixture, "a held package stays until the last holder drops it") {
+    const std::string digest = kept();
+    wanted = {};
+    content().hold_blobs({digest, digest});
+    content().drop({digest}, {});
+    content().collect_garbage();
+    content().drop_blobs({digest});
+    CHECK(blobs.contains(digest));
+    content().drop_blobs({digest});
+    CHECK_FALSE(blobs.contains(digest));
+}
+
 TEST_CASE_METHOD(ContentFixture, "a held layer that a record refers to survives its holders") {
     wanted.layers.insert(layer("l"));
     content().hold_layers({"l"});
@@ -134,4 +176,29 @@ TEST_CASE("the fingerprint of the header is compared without regard to case and 
     CHECK(message_of([&] { check_fingerprint(package, std::string(64, 'b')); }) ==
           "fingerprint don't match, got " + std::string(64, 'a') + " but expected " + std::string(64, 'b'));
     CHECK(code_of([&] { check_fingerprint(package, "text"); }) == ErrorCode::invalid_argument);
+}
+
+namespace {
+
+// Remembers what it is asked to keep copies of.
+class CopyingBlobs final : public BlobStore {
+  public:
+    std::unique_ptr<BlobWriter> create(std::uint64_t) override { return nullptr; }
+    std::filesystem::path path(std::string_view) override { return {}; }
+    bool contains(std::string_view) override { return false; }
+    void remove(std::string_view) override {}
+    std::vector<BlobInfo> list() override { return {}; }
+    void keep_copies(const std::set<std::string, std::less<>>& all) override { wanted = all; }
+
+    std::set<std::string, std::less<>> wanted;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(PackageFixture, "copies are kept of the packages that records need") {
+    CopyingBlobs copying;
+    Content several(copying, layers);
+    several.add_referrer([](ContentReferences& used) { used.blobs = {"a", "b"}; });
+    several.keep_copies();
+    CHECK(copying.wanted == std::set<std::string, std::less<>>{"a", "b"});
 }

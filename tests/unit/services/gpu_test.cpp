@@ -1,27 +1,11 @@
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
 
-#include "libsvc/base/file.h"
 #include "libsvc/services/nodes/gpu_ledger.h"
-#include "libsvc/services/nodes/gpu_probe.h"
+#include "libsvc/services/nodes/gpu_slots.h"
 
 using namespace svc;
 
 namespace {
-
-struct Sysfs {
-    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-sysfs-"};
-    void add(const std::string& name, const std::string& vendor, const std::string& address,
-             const std::string& numa = "") const {
-        const auto device = directory.path() / "class/drm" / name / "device";
-        std::filesystem::create_directories(device);
-        std::ofstream(device / "vendor") << vendor << "\n";
-        std::ofstream(device / "uevent") << "DRIVER=x\nPCI_SLOT_NAME=" << address << "\n";
-        if (!numa.empty()) std::ofstream(device / "numa_node") << numa << "\n";
-    }
-    std::vector<Gpu> probe() const { return probe_gpus(directory.path()); }
-};
 
 Gpu gpu(int id, int slots, int encoder_slots) {
     Gpu made;
@@ -36,31 +20,24 @@ const std::vector<Gpu> pair{gpu(0, 2, 1), gpu(1, 2, 1)};
 
 }  // namespace
 
-TEST_CASE_METHOD(Sysfs, "render devices of known vendors are GPUs, in the order of their addresses") {
-    CHECK(probe().empty());
-    add("card0", "0x8086", "0000:00:02.0");
-    add("renderD129", "0x8086", "0000:00:02.0", "1");
-    add("renderD128", "0x10de", "0001:0a:00.0");
-    add("renderD130", "0x1002", "0000:00:03.0");
-    add("renderD131", "0x1af4", "0000:00:04.0");
-    std::filesystem::create_directories(directory.path() / "class/drm/renderD132");
-    const auto gpus = probe();
-    REQUIRE(gpus.size() == 3);
-    CHECK(gpus[0].id == 0);
-    CHECK(gpus[0].type == "intel");
-    CHECK(gpus[0].pci_address == "00:02.0");
-    CHECK(gpus[0].render_name == "D129");
-    CHECK(gpus[0].slots == 10);
-    CHECK(gpus[0].encoder_slots == 10);
-    CHECK(gpus[0].numa_node == 1);
-    CHECK(gpus[1].type == "amd");
-    CHECK(gpus[1].slots == 10);
-    CHECK(gpus[1].encoder_slots == 0);
-    CHECK(gpus[1].numa_node == -1);
-    CHECK(gpus[2].id == 2);
-    CHECK(gpus[2].type == "nvidia");
-    CHECK(gpus[2].pci_address == "0001:0a:00.0");
-    CHECK(gpus[2].slots == 32);
+TEST_CASE("a GPU that is new has the slots of its type, the others keep theirs") {
+    Node node;
+    take_gpus(node, {{"intel", "00:02.0", "D129", 1}, {"amd", "00:03.0", "D130", -1}});
+    REQUIRE(node.gpus.size() == 2);
+    CHECK(node.gpus[0].render_name == "D129");
+    CHECK(node.gpus[0].slots == 10);
+    CHECK(node.gpus[0].encoder_slots == 10);
+    CHECK(node.gpus[0].numa_node == 1);
+    CHECK(node.gpus[1].id == 1);
+    CHECK(node.gpus[1].slots == 10);
+    CHECK(node.gpus[1].encoder_slots == 0);
+    node.gpus[1].slots = 3;
+    take_gpus(node, {{"nvidia", "00:02.0", "D129", 1}, {"amd", "00:03.0", "D131", -1}});
+    CHECK(node.gpus[0].slots == 32);
+    CHECK(node.gpus[1].slots == 3);
+    CHECK(node.gpus[1].render_name == "D131");
+    take_gpus(node, {});
+    CHECK(node.gpus.empty());
 }
 
 TEST_CASE("without a GPU the type says how many slots there are, unless a user did") {

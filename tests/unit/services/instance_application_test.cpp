@@ -145,6 +145,9 @@ TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     launched();
     CHECK(last_session().config.platform == "null");
     CHECK(last_session().service_urls == Texts{"https://10.0.0.1:8443"});
+    CHECK(last_session().service_fingerprint == std::string(64, 'a'));
+    CHECK(std::ranges::count(runtime.last_spec().allowed_endpoints,
+                             AllowedEndpoint{"10.0.0.1", 8443, true, false}) == 1);
     CHECK_FALSE(runtime.last_spec().pin_cpus);
     configure("container.default_platform", "webrtc");
     configure("load_balancer.url", "https://localhost:8444");
@@ -262,7 +265,8 @@ TEST_CASE_METHOD(LaunchFixture, "a node that is removed by force takes its insta
     const std::string id = launched();
     const std::string other = booting();
     NodeRemoval removal;
-    CHECK(message_of([&] { nodes().remove("old", removal, "test"); }) == "node old is in use");
+    CHECK(message_of([&] { nodes().remove("old", removal, "test"); }) ==
+          "node old is in use by instances " + id + ", " + other);
     removal.force = true;
     CHECK(wait(nodes().remove("old", removal, "test"))->err.empty());
     CHECK_FALSE(exists(id));

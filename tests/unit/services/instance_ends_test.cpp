@@ -227,11 +227,41 @@ TEST_CASE_METHOD(InstanceFixture, "a failed instance starts again without its ol
     await_told(id, "failed");
     settle(id);
     REQUIRE(records().get(id)->stored_logs.size() == 1);
+    const std::string digest = records().get(id)->stored_logs[0].digest;
+    CHECK(blobs.contains(digest));
     wait(instances().set_desired_status(id, "running", false, PathWord::containers, "test"));
     CHECK(status(id) == InstanceStatus::running);
     CHECK(records().get(id)->stored_logs.empty());
     CHECK(records().get(id)->error_message.empty());
-    CHECK_FALSE(std::filesystem::exists(directory.path() / "logs" / id / "console.log"));
+    CHECK_FALSE(blobs.contains(digest));
+}
+
+TEST_CASE_METHOD(InstanceFixture, "the logs of a failed instance outlive a restart, and go with it") {
+    const auto log = directory.path() / "console.log";
+    std::ofstream(log) << "panic";
+    runtime.add_log({"console.log", log});
+    const std::string id = launched();
+    simulated.end(id, false, "crashed");
+    await_told(id, "failed");
+    settle(id);
+    const std::string digest = records().get(id)->stored_logs.at(0).digest;
+    restart();
+    life->content.collect_garbage();
+    CHECK(read_file(instances().log(id, "console.log")) == "panic");
+    wait(instances().remove(id, true, PathWord::containers, "test"));
+    CHECK_FALSE(blobs.contains(digest));
+}
+
+TEST_CASE_METHOD(InstanceFixture,
+                 "a log that an earlier version has kept in a file is read, and goes with its instance") {
+    const std::string id = launched();
+    const auto file = directory.path() / "logs" / id / "console.log";
+    make_directories(file.parent_path());
+    std::ofstream(file) << "panic";
+    life->instances.update(id, [](Instance& record) { record.stored_logs = {{"console.log", ""}}; });
+    CHECK(instances().log(id, "console.log") == file);
+    wait(instances().remove(id, true, PathWord::containers, "test"));
+    CHECK_FALSE(std::filesystem::exists(file.parent_path()));
 }
 
 namespace {

@@ -14,7 +14,9 @@ inline InstanceReport running_report() {
 }
 
 struct InstanceFixture : ServiceFixture {
-    InstanceFixture() { add_image("base"); }
+    explicit InstanceFixture(WorldOptions given = {}) : ServiceFixture(std::move(given)) {
+        add_image("base");
+    }
 
     // A guest that boots until the test says otherwise.
     std::string booting(const InstanceCreate& create = request()) {

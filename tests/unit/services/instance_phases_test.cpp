@@ -203,7 +203,7 @@ TEST_CASE_METHOD(HookFixture, "logs are those after the hooks, sources of one na
         return 1;
     });
     stopping(id);
-    CHECK(records().get(id)->stored_logs == Actions{"system.log"});
+    CHECK(records().get(id)->stored_logs.size() == 1);
     CHECK(read_file(instances().log(id, "system.log")) == "agent\nhook\n");
 }
 

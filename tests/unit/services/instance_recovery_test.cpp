@@ -334,6 +334,8 @@ TEST_CASE_METHOD(InstanceFixture, "a start that fails because the container cann
     CHECK(status(id) == InstanceStatus::error);
     CHECK(simulated.inspect(id)->state == ContainerState::running);
     CHECK(records().get(id)->address == "10.0.0.2");
+    CHECK(code_of([&] { instances().reports().take(id, id, running_report(), [](const auto&) {}); }) ==
+          ErrorCode::unavailable);  // its guest asks again
     guests_report = true;
     runtime.set_fault(id, "");
     instances().reconciler().reconcile();

@@ -134,7 +134,8 @@ TEST_CASE_METHOD(ReportFixture, "the largest growth of a record is within its ro
     grown.node = std::string(63, 'n');
     grown.address = grown.public_address = std::string(64, '1');
     grown.gpus = std::vector<int>(64, 100);
-    grown.stored_logs = {"console.log", "container.log", "system.log", "android.log"};
+    for (const char* log : {"console.log", "container.log", "system.log", "android.log"})
+        grown.stored_logs.push_back({log, std::string(64, 'd')});
     grown.error_message = clipped(worst, max_error_bytes);
     std::vector<std::string> flood;
     for (int i = 0; i < 1000; ++i) flood.push_back(std::to_string(i) + std::string(1000, '\x01'));

@@ -117,7 +117,8 @@ TEST_CASE_METHOD(InstanceFixture, "a container that cannot start leaves an error
     CHECK(instance->status == InstanceStatus::error);
     CHECK(instance->error_message == "init ended at once");
     CHECK(instance->address.empty());
-    CHECK(records().get(id)->stored_logs == std::vector<std::string>{"console.log"});
+    REQUIRE(instance->stored_logs.size() == 1);
+    CHECK(instance->stored_logs[0].name == "console.log");
     CHECK(read_file(instances().log(id, "console.log")) == "kernel panic");
     CHECK(message_of([&] { instances().log(id, "../secret"); }) == "log not found");
     CHECK(told(id).back() == "failed");

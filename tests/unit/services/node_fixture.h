@@ -17,8 +17,13 @@ inline SimulatedOptions machine() {
 
 inline WorldOptions node_world() {
     const SimulatedOptions small = machine();
-    return {small.cpus, small.memory_bytes, small.disk_bytes, small.subnet, 10009};
+    return {small.cpus, small.memory_bytes, small.disk_bytes, small.subnet, 10009, {}};
 }
+
+// A further service over the same records.
+struct MoreNodes : NodeService {
+    explicit MoreNodes(NodeServiceParts parts) : NodeService(std::move(parts)) { recover(); }
+};
 
 struct NodeFixture : ServiceWorld {
     Nodes& nodes = life->nodes;
@@ -28,9 +33,8 @@ struct NodeFixture : ServiceWorld {
 
     // Of a further service over the same records.
     NodeServiceParts parts(Runtime& of) {
-        NodeServiceOptions given = node_options();
-        given.sysfs = directory.path();
-        return {nodes, of, life->config, life->engine, given};
+        return {freezing_store, nodes,        life->removed_nodes, of,
+                life->config,   life->engine, service_clock,       node_options()};
     }
     void patch(const NodePatch& change) {
         REQUIRE(wait(service.patch("node0", change, "test"))->err.empty());

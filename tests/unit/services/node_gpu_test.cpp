@@ -12,7 +12,8 @@ namespace {
 struct GpuMachine : NodeFixture {
     GpuMachine() {
         for (const char* number : {"128", "129"}) {
-            const auto device = directory.path() / "class/drm" / ("renderD" + std::string(number)) / "device";
+            const auto device =
+                directory.path() / "sys/class/drm" / ("renderD" + std::string(number)) / "device";
             std::filesystem::create_directories(device);
             std::ofstream(device / "vendor") << "0x8086\n";
             std::ofstream(device / "uevent") << "PCI_SLOT_NAME=0000:00:0" << number[2] << ".0\n";
@@ -40,7 +41,7 @@ struct GpuFixture : GpuMachine {
         taken.push_back(std::make_shared<const Instance>(made));
         return got;
     }
-    NodeService gpus{parts(runtime)};  // the second one sees them
+    MoreNodes gpus{parts(runtime)};  // the second one sees them
     std::vector<std::shared_ptr<const Instance>> taken;
 };
 
@@ -77,7 +78,7 @@ TEST_CASE_METHOD(GpuFixture, "slots of the node are divided over its GPUs") {
     change.gpus = {{1, 5, {}}};
     wait(gpus.patch("node0", change, "test"));
     CHECK(gpus.get("node0")->gpu_slots == 7);
-    const NodeService again(parts(runtime));
+    const MoreNodes again(parts(runtime));
     CHECK(again.get("node0")->gpus[1].slots == 5);
 }
 
@@ -106,7 +107,7 @@ TEST_CASE_METHOD(GpuFixture, "encoder slots are needed by some and welcome to ot
 TEST_CASE_METHOD(GpuFixture, "GPU slots of the last life count in the next") {
     take("a", 2);
     take("b", 0, true);
-    NodeService again(parts(runtime));
+    MoreNodes again(parts(runtime));
     again.adopt(taken);
     Instance next = instance("c");
     next.resources.gpu_slots = 2;

@@ -56,10 +56,11 @@ TEST_CASE_METHOD(NodeFixture, "a stopped instance starts where its disk is, with
 TEST_CASE_METHOD(NodeFixture, "no port and no address left have texts of their own") {
     reserved("a", {ports(100, 108)});
     CHECK(message_of([&] { reserved("b", {ports(100, 101)}); }) == "no free port available");
+    service.stop();  // it would set the record to what its own machine has
     SimulatedOptions small = machine();
     small.subnet = "10.0.0.1/30";
     SimulatedRuntime small_runtime(clock, small);
-    NodeService small_service(parts(small_runtime));
+    MoreNodes small_service(parts(small_runtime));
     small_service.reserve(instance("a"));
     CHECK(message_of([&] { small_service.reserve(instance("b")); }) == "no free address available");
 }
@@ -74,7 +75,7 @@ TEST_CASE_METHOD(NodeFixture, "what the records hold is adopted at the start") {
     auto stopped = std::make_shared<Instance>(instance("b"));
     stopped->node = "node0";
     stopped->status = InstanceStatus::stopped;
-    NodeService again(parts(runtime));
+    MoreNodes again(parts(runtime));
     again.adopt({running, stopped});
     Instance next = instance("c");
     next.services = {ports(22, 0)};

@@ -19,7 +19,7 @@ TEST_CASE_METHOD(NodeFixture, "what a user has set on the node outlives a restar
         node.cpu_allocation_rate = 8;
         node.public_address = "203.0.113.7";
     });
-    const NodeService again(parts(runtime));
+    const MoreNodes again(parts(runtime));
     CHECK(again.get("node0")->cpu_allocation_rate == 8);
     CHECK(again.get("node0")->public_address == "203.0.113.7");
 }
@@ -92,7 +92,7 @@ TEST_CASE_METHOD(NodeFixture, "the strategy is asked for at each placement") {
     other.name = "node1";
     other.cpus = other.cpus * 4;
     nodes.create(other);
-    NodeService two(parts(runtime));
+    MoreNodes two(parts(runtime));
     CHECK(two.reserve(instance("a")).node == "node1");
     configure("scheduler.strategy", "binpack");
     CHECK(two.reserve(instance("b")).node == "node1");
@@ -113,22 +113,30 @@ TEST_CASE_METHOD(NodeFixture, "a second node is known by name or address, and no
     CHECK(code_of([&] { service.create(create, "test"); }) == ErrorCode::conflict);
 }
 
-TEST_CASE_METHOD(NodeFixture, "the runtime's own machine stays, by force as well") {
+TEST_CASE_METHOD(NodeFixture, "the runtime's only machine is removed, and a node again when it is added") {
     const Instance held = reserved("a");
-    CHECK(code_of([&] { service.remove("node0", {}, "test"); }) == ErrorCode::conflict);
-    CHECK(message_of([&] { service.remove("node0", {}, "test"); }) == "node node0 is in use");
+    CHECK(message_of([&] { service.remove("node0", {}, "test"); }) == "node node0 is in use by instances a");
     CHECK(code_of([&] { service.remove("other", {}, "test"); }) == ErrorCode::not_found);
-    NodeRemoval removal;
-    removal.force = true;
-    service.on_forced_removal([&](const std::string&) { service.release_all(held); });
-    CHECK(code_of([&] { service.remove("node0", removal, "test"); }) == ErrorCode::invalid_argument);
-    CHECK(
-        message_of([&] { service.remove("node0", removal, "test"); }) ==
-        "deleting node node0 not allowed: it is the runtime's own machine, and no other can take its place");
-    CHECK(service.get("node0")->status == NodeStatus::online);
     service.release_all(held);
-    CHECK(code_of([&] { service.remove("node0", {}, "test"); }) == ErrorCode::invalid_argument);
-    CHECK_NOTHROW(reserved("b"));
+    CHECK(wait(service.remove("node0", {}, "test"))->err.empty());
+    CHECK_THAT(message_of([&] { reserved("b"); }), Catch::Contains("no nodes"));
+    const MoreNodes again(parts(runtime));
+    CHECK(again.list().empty());
+    NodeCreate create;
+    create.name = "node0";
+    create.address = "127.0.0.1";
+    CHECK(wait(service.create(create, "test"))->err.empty());
+    CHECK(reserved("b").node == "node0");
+}
+
+TEST_CASE_METHOD(NodeFixture, "a refusal names the first ten instances of a node") {
+    for (const char id : std::string_view("lkjihgfedcba")) {
+        Instance small = instance({id});
+        small.resources = {};
+        service.reserve(small);
+    }
+    CHECK(message_of([&] { service.remove("node0", {}, "test"); }) ==
+          "node node0 is in use by instances a, b, c, d, e, f, g, h, i, j and 2 more");
 }
 
 // What is left of a machine that had another name.
@@ -139,11 +147,11 @@ TEST_CASE_METHOD(NodeFixture, "a node in use is removed by force alone, with its
     NodePatch closed;
     closed.unschedulable = true;
     patch(closed);
-    NodeService two(parts(runtime));
+    MoreNodes two(parts(runtime));
     Instance held = instance("a");
     held.node = two.reserve(held).node;
     REQUIRE(held.node == "old");
-    CHECK(message_of([&] { two.remove("old", {}, "test"); }) == "node old is in use");
+    CHECK(message_of([&] { two.remove("old", {}, "test"); }) == "node old is in use by instances a");
     NodeRemoval removal;
     removal.force = true;
     SECTION("they can be deleted") {

@@ -51,6 +51,8 @@ struct ServiceFixture : ServiceWorld {
             return true;
         });
 
+    explicit ServiceFixture(WorldOptions given = {}) : ServiceWorld(std::move(given)) {}
+
     // Of a machine that had another name: the runtime's own cannot be removed.
     void launch_on_old_node() {
         Node old = *nodes().get("node0");

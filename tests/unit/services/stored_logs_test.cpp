@@ -2,38 +2,43 @@
 
 #include <fcntl.h>
 
-#include <catch2/catch.hpp>
 #include <fstream>
 
 #include "libsvc/base/file.h"
+#include "tests/unit/services/package_fixture.h"
 
 using namespace svc;
+using namespace svc::test;
 
 namespace {
 
-struct Fixture {
-    TemporaryDirectory directory{std::filesystem::temp_directory_path(), "svc-logs-"};
-    StoredLogs stored{directory.path() / "kept", 10};
+struct LogFixture : PackageFixture {
+    StoredLogs stored{content(), directory.path() / "kept", 10};
 
     std::filesystem::path write(const char* name, std::string_view text) const {
         std::ofstream(directory.path() / name) << text;
         return directory.path() / name;
     }
-    std::string kept(const char* name) const { return read_file(stored.path("one", name)); }
+    // The text of the only log that is collected.
+    std::string kept(const std::vector<LogFile>& sources) const {
+        const auto logs = stored.collect("one", sources);
+        REQUIRE(logs.size() == 1);
+        CHECK(logs[0].name == "system.log");
+        return read_file(stored.path("one", logs[0]));
+    }
 };
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a log that comes opened is not looked up again") {
+TEST_CASE_METHOD(LogFixture, "a log that comes opened is not looked up again") {
     const auto path = write("hooks.log", "hooks");
     LogFile log{"system.log", path, std::make_shared<const FileDescriptor>(open_file(path, O_RDONLY))};
     std::filesystem::remove(path);
     std::filesystem::create_symlink(write("secret", "of the host"), path);
-    CHECK(stored.collect("one", {log}) == std::vector<std::string>{"system.log"});
-    CHECK(kept("system.log") == "hooks");
+    CHECK(kept({log}) == "hooks");
 }
 
-TEST_CASE_METHOD(Fixture, "links, folders and what is missing are left out") {
+TEST_CASE_METHOD(LogFixture, "links, folders and what is missing are left out") {
     std::filesystem::create_symlink(write("secret", "of the host"), directory.path() / "link");
     const std::vector<LogFile> logs{{"link.log", directory.path() / "link"},
                                     {"folder.log", directory.path()},
@@ -41,10 +46,20 @@ TEST_CASE_METHOD(Fixture, "links, folders and what is missing are left out") {
     CHECK(stored.collect("one", logs).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "of two sources of one name the later is kept in full, of all the tail") {
-    const std::vector<LogFile> logs{{"a.log", write("1", "123456789")}, {"a.log", write("2", "abcd")}};
-    CHECK(stored.collect("one", logs) == std::vector<std::string>{"a.log"});
-    CHECK(kept("a.log") == "456789abcd");
-    stored.collect("one", {{"a.log", write("3", "0123456789abcdef")}});
-    CHECK(kept("a.log") == "6789abcdef");
+TEST_CASE_METHOD(LogFixture, "of two sources of one name the later is kept in full, of all the tail") {
+    CHECK(kept({{"system.log", write("1", "123456789")}, {"system.log", write("2", "abcd")}}) ==
+          "456789abcd");
+    CHECK(kept({{"system.log", write("3", "0123456789abcdef")}}) == "6789abcdef");
+    CHECK(kept({{"system.log", write("4", "one")}, {"system.log", directory.path() / "missing"}}) == "one");
+}
+
+TEST_CASE_METHOD(LogFixture, "a log stays until whoever has collected it drops it") {
+    const auto logs = stored.collect("one", {{"system.log", write("1", "panic")}});
+    const auto same = stored.collect("two", {{"system.log", write("2", "panic")}});
+    content().collect_garbage();
+    CHECK(blobs.contains(logs.at(0).digest));
+    stored.drop("one", logs);
+    CHECK(read_file(stored.path("two", same.at(0))) == "panic");
+    stored.drop("two", same);
+    CHECK_FALSE(blobs.contains(logs.at(0).digest));
 }

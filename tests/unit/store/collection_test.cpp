@@ -1,4 +1,5 @@
 #include "libsvc/store/collection.h"
+#include "libsvc/model/values/schema.h"
 
 #include <catch2/catch.hpp>
 #include <thread>
@@ -341,6 +342,61 @@ TEST_CASE_METHOD(CollectionFixture,
     CHECK(second.all_readable());
     CHECK(store.list("").empty());
     CHECK(second.create(thing("9", "nine"))->id == "9");
+}
+
+TEST_CASE_METHOD(CollectionFixture,
+                 "a record that another writer makes unreadable is set aside as at a start") {
+    things.create(thing("8", "eight"));
+    for (const std::string& value : unreadable_values) {
+        CAPTURE(value);
+        things.put(thing("9", "nine"));
+        const auto known = things.unreadable().size();
+        store.commit(Batch().put("things/9", value));
+        CHECK(things.find("9") == nullptr);
+        CHECK(things.find("nine") == nullptr);
+        REQUIRE(things.unreadable().size() == known + 1);
+        CHECK(things.unreadable()[0].names == std::vector<std::string>{"nine"});
+        CHECK(message_of([&] { things.get("nine"); }).starts_with("thing cannot be read"));
+        CHECK(message_of([&] { things.create(thing("10", "nine")); }) == "thing already exists");
+        CHECK(code_of([&] { things.update("9", [](Thing&) {}); }) == ErrorCode::internal);
+        CHECK(things.size() == 1);
+        things.remove("9");
+        CHECK(things.all_readable());
+        CHECK_FALSE(store.get("names/things/nine"));
+    }
+}
+
+TEST_CASE_METHOD(CollectionFixture,
+                 "a new record that cannot be read is set aside with its names, until it can") {
+    store.commit(Batch().put("things/9", "{").put("names/things/nine", "9"));
+    CHECK(message_of([&] { things.get("nine"); }).starts_with("thing cannot be read"));
+    store.commit(Batch().put("things/9", R"({"schema":1,"id":"9","name":"nine","count":1})"));
+    CHECK(things.all_readable());
+    CHECK(things.get("nine")->count == 1);
+}
+
+TEST_CASE_METHOD(CollectionFixture, "an observer sees a record go that cannot be read any more") {
+    std::vector<std::string> gone;
+    const Collection<Thing> observed(store, [&](const Thing* before, const Thing* after) {
+        if (before != nullptr && after == nullptr) gone.push_back(before->id);
+    });
+    things.create(thing("9", "nine"));
+    store.commit(Batch().put("things/9", "{"));
+    CHECK(gone == std::vector<std::string>{"9"});
+}
+
+TEST_CASE_METHOD(CollectionFixture, "a record of a newer schema than this program knows is not read") {
+    const auto of_schema = [](int schema) {
+        return R"({"schema":)" + std::to_string(schema) + R"(,"id":"9","name":"","count":1,"more":[1]})";
+    };
+    store.commit(Batch().put("things/9", of_schema(records_schema)));
+    CHECK(things.get("9")->count == 1);
+    store.commit(Batch().put("things/9", of_schema(records_schema + 1)));
+    CHECK(things.unreadable().at(0).reason ==
+          "stored record 'things/9': it was written by a newer version of the service");
+    const Collection<Thing> loaded(store);
+    CHECK(loaded.find("9") == nullptr);
+    CHECK(store.get("things/9")->value == of_schema(records_schema + 1));
 }
 
 TEST_CASE_METHOD(CollectionFixture, "what is written over a record that cannot be read leaves a copy of it") {

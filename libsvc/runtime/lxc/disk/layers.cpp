@@ -20,6 +20,7 @@
 #include "libsvc/formats/archive.h"
 #include "libsvc/runtime/lxc/disk/layer_archive.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
+#include "libsvc/runtime/lxc/disk/packed_layer.h"
 
 namespace svc::lxc {
 
@@ -149,6 +150,29 @@ FileDescriptor Layers::open_tree(const std::vector<std::string>& names) const {
     for (const std::string& name : names) folders.push_back(layout_.layer_rootfs(name));
     const TemporaryDirectory scratch(layout_.layers(), temporary_prefix);
     return open_merged(folders, scratch.path());
+}
+
+std::unique_ptr<ArchiveStream> Layers::pack(std::string_view name) {
+    check_name(name);
+    const std::vector<std::string> used{std::string(name)};
+    claim(used);
+    Rollback undo;
+    undo.add("layer", [&] { release(used); });
+    auto packed = pack_folder(layout_.layer(name), id_base_, [this, used] { release(used); });
+    undo.dismiss();
+    return packed;
+}
+
+void Layers::unpack(std::string_view name, ArchiveStream& packed, std::stop_token stop) {
+    check_name(name);
+    if (contains(name)) return;
+    const TemporaryDirectory temporary(layout_.layers(), temporary_prefix);
+    const std::filesystem::path unpacked = temporary.path() / "layer";
+    make_directories(unpacked, 0755);
+    unpack_folder(packed, unpacked, id_base_, limits_.floor, stop);
+    if (!is_there(unpacked / "layer.json") || !is_there(unpacked / "rootfs"))
+        throw Error(ErrorCode::invalid_argument, "packed layer is not whole");
+    publish(name, unpacked);  // false: another call has made the same layer
 }
 
 bool Layers::contains(std::string_view name) {

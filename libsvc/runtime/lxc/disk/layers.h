@@ -31,6 +31,8 @@ class Layers final : public LayerStore {
                   const std::vector<std::string>& leave_out, std::stop_token stop) override;
     void restore(std::string_view name, std::string_view container, std::stop_token stop) override;
     std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) override;
+    std::unique_ptr<ArchiveStream> pack(std::string_view name) override;
+    void unpack(std::string_view name, ArchiveStream& packed, std::stop_token stop) override;
     bool contains(std::string_view name) override;
     std::uint64_t size(std::string_view name) override;
     std::vector<std::string> list() override;

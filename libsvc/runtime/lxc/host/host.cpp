@@ -91,9 +91,9 @@ StoredSpec parse_spec(const std::string& text) {
 }
 
 NetworkOptions network_options(const LxcOptions& options) {
-    return {options.bridge,  options.subnet,         options.bridge_mtu,
-            options.address, options.public_address, options.guest_ports,
-            options.isolate, options.bandwidth,      options.connections};
+    return {options.bridge,         options.subnet,      options.bridge_mtu, options.address,
+            options.public_address, options.guest_ports, options.isolate,    options.bandwidth,
+            options.connections,    options.cluster};
 }
 
 }  // namespace
@@ -529,6 +529,7 @@ Capacity Host::capacity() const {
     capacity.bridge_mtu = options_.bridge_mtu;
     capacity.storage_pool = "svc0";
     capacity.disk_limit_enforced = quota_.enforced();
+    capacity.gpus = find_gpus(options_.sysfs);
     std::call_once(details_once_, [&] {
         details_ = machine_details(options_, context_);
         details_.set("disk_quota", quota_.enforced() ? "project" : quota_.reason());

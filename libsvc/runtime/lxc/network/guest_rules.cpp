@@ -88,28 +88,45 @@ std::string count_rule(const RuleContext& context) {
 }
 
 // An answer to the host may be an error; a redirection is one to conntrack, and is refused.
+constexpr std::string_view answer_rules =
+    "        meta nfproto != ipv4 drop\n"
+    "        ct state established accept\n"
+    "        ct state related icmp type { destination-unreachable, time-exceeded, parameter-problem } "
+    "accept\n";
+
+constexpr std::string_view allowed_rule =
+    "        ip saddr . meta l4proto . ip daddr . th dport @allowed goto opened\n";
+
 std::string from_bridge_text(const RuleContext& context) {
     return fmt::format(
         "    chain opened {{\n        {}\n        accept\n    }}\n"
-        "    chain from_bridge {{\n"
-        "        meta nfproto != ipv4 drop\n"
-        "        ct state established accept\n"
-        "        ct state related icmp type {{ destination-unreachable, time-exceeded, parameter-problem }} "
-        "accept\n"
+        "    chain from_bridge {{\n{}"
         "        ip daddr 127.0.0.0/8 drop\n"
-        "        icmp type echo-request ip daddr {} goto opened\n{}"
-        "        ip saddr . meta l4proto . ip daddr . th dport @allowed goto opened\n"
+        "        icmp type echo-request ip daddr {} goto opened\n{}{}"
         "        drop\n    }}\n",
-        count_rule(context), context.gateway, port_rules(context));
+        count_rule(context), answer_rules, context.gateway, port_rules(context), allowed_rule);
+}
+
+// Of another machine of the cluster a guest reaches what it would reach of this one. Which node ports that
+// one has is not known here.
+std::string to_machine_text(const RuleContext& context) {
+    return fmt::format(
+        "    chain to_machine {{\n{}{}{}"
+        "        meta l4proto {{ tcp, udp }} th dport {}-{} goto opened\n"
+        "        drop\n    }}\n",
+        answer_rules, port_rules(context), allowed_rule, context.first_node_port, context.last_node_port);
 }
 
 // Link-local addresses are no business of a router; clouds keep secrets of the machine there.
 std::string forward_rules(const RuleContext& context) {
     const std::string apart = fmt::format(
-        "        iifname \"{0}\" oifgroup {1} jump apart\n        iifgroup {1} oifname \"{0}\" jump apart\n",
+        "        iifname \"{0}\" oifgroup {1} jump apart\n        iifgroup {1} oifname \"{0}\" jump apart\n"
+        "        iifname \"{0}\" ip daddr @parts jump apart\n"
+        "        ip saddr @parts oifname \"{0}\" jump apart\n",
         context.bridge, bridge_group);
     return "    chain apart {\n        ct status dnat return\n        drop\n    }\n"
            "    chain forward {\n        type filter hook forward priority filter; policy accept;\n" +
+           fmt::format("        iifname \"{}\" ip daddr @machines goto to_machine\n", context.bridge) +
            (context.isolate ? apart : "") +
            fmt::format(
                "        iifname \"{0}\" ip daddr 169.254.0.0/16 drop\n"
@@ -181,13 +198,16 @@ std::string closing_text(const RuleContext& context) {
     std::string text = "    set allowed { type ipv4_addr . inet_proto . ipv4_addr . inet_service; }\n";
     if (context.connections != 0)
         text += "    set connections { type ipv4_addr; size 65535; flags dynamic; }\n";
-    text += from_bridge_text(context);
+    text += from_bridge_text(context) + to_machine_text(context);
     // A packet of a guest comes from the bridge; from the device itself only where it went past the bridge.
+    // One of a guest of another machine comes by the way that leads there.
     text += fmt::format(
         "    chain past_bridge {{\n        type filter hook prerouting priority raw; policy accept;\n"
-        "        iifname \"{}*\" drop\n    }}\n"
+        "        iifname \"{}*\" drop\n"
+        "        iifname != @links ip saddr @parts drop\n    }}\n"
         "    chain input {{\n        type filter hook input priority filter; policy accept;\n"
-        "        iifname \"{}\" goto from_bridge\n    }}\n",
+        "        iifname \"{}\" goto from_bridge\n"
+        "        ip saddr @parts goto from_bridge\n    }}\n",
         device_prefix(context.bridge), context.bridge);
     return text + forward_rules(context);
 }

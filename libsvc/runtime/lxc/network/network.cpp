@@ -64,6 +64,7 @@ void enable_forwarding() {
 
 Network::Network(const NetworkOptions& options)
     : subnet_(parse_subnet(options.subnet)),
+      makes_routes_(options.cluster.make_routes),
       closing_("lxc-rules", 1, most_open_contexts),
       watch_(table_name(options.bridge), [this] { restore(); }) {
     check_bridge_name(options.bridge);
@@ -76,6 +77,9 @@ Network::Network(const NetworkOptions& options)
     rules_.isolate = options.isolate;
     rules_.bandwidth = options.bandwidth;
     rules_.connections = options.connections;
+    rules_.first_node_port = options.cluster.first_node_port;
+    rules_.last_node_port = options.cluster.last_node_port;
+    tables_.with([&](Tables& tables) { tables.peers = options.cluster.peers; });
     ensure_bridge(options.bridge, subnet_, options.mtu);
     rules_.address = options.address.empty() ? find_address(subnet_) : options.address;
     public_address_ = options.public_address.empty() ? rules_.address : options.public_address;
@@ -113,7 +117,8 @@ void Network::remove(const std::string& id) {
 void Network::replace(Tables& tables) {
     std::vector<ConnectedContainer> list;
     for (const auto& [id, container] : tables.containers) list.push_back(container);
-    run(table_text(rules_, list));
+    tables.plan = plan_for(tables);
+    run(table_text(rules_, list) + peer_elements_text(rules_.table, tables.plan));
     tables.listing = listing();
 }
 
@@ -150,12 +155,53 @@ void Network::rebuild(std::map<std::string, ConnectedContainer> containers) {
             replace(tables);
             log::warning("the connections of instances are not limited", {{"error", e.what()}});
         }
+        drop_routes(tables.plan.routes);  // those of an earlier daemon
+        make_routes(tables.plan.routes);
     });
+}
+
+PeerPlan Network::plan_for(const Tables& tables) const {
+    return plan_peers({rules_.bridge, subnet_, interface_addresses(), makes_routes_}, tables.peers);
+}
+
+// Nothing is sent to another machine's instances while no rule knows them.
+void Network::set_peers(std::vector<PeerNetwork> peers) {
+    tables_.with([&](Tables& tables) {
+        tables.peers = std::move(peers);
+        if (!tables.listing) return;
+        PeerPlan plan = plan_for(tables);
+        if (plan.refused != tables.plan.refused)
+            for (const std::string& reason : plan.refused) log::warning(reason, {});
+        drop_routes(plan.routes);
+        if (plan != tables.plan) {
+            tables.plan = plan;
+            change(tables, peer_elements_text(rules_.table, plan));
+        }
+        make_routes(plan.routes);
+    });
+}
+
+void Network::drop_routes(const std::vector<PeerRoute>& wanted) const {
+    for (const PeerRoute& route : routes_of(rules_.bridge))
+        if (std::ranges::find(wanted, route) == wanted.end()) remove_route(rules_.bridge, route);
+}
+
+void Network::make_routes(const std::vector<PeerRoute>& wanted) const {
+    const std::vector<PeerRoute> made = routes_of(rules_.bridge);
+    for (const PeerRoute& route : wanted) {
+        if (std::ranges::find(made, route) != made.end()) continue;
+        try {
+            add_route(rules_.bridge, route);
+        } catch (const Error& e) {
+            log::warning("instances of another machine are not reached", {{"error", e.what()}});
+        }
+    }
 }
 
 void Network::tear_down() {
     tables_.with([&](Tables& tables) {
         tables.listing.reset();
+        drop_routes({});
         run(remove_table_text(rules_));
         tables.containers.clear();
     });

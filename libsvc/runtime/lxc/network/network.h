@@ -10,6 +10,7 @@
 #include "libsvc/base/guarded.h"
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
+#include "libsvc/runtime/lxc/network/peers.h"
 #include "libsvc/runtime/lxc/network/rules.h"
 #include "libsvc/runtime/lxc/network/rules_watch.h"
 
@@ -23,6 +24,7 @@ struct NetworkOptions {
     bool isolate = true;
     std::uint64_t bandwidth = 0;
     std::uint32_t connections = 0;
+    PeerOptions cluster;
 };
 
 // Thread-safe. From rebuild() to tear_down() it makes the rules again when somebody else has removed some.
@@ -39,6 +41,11 @@ class Network {
     void remove(const std::string& id);  // does nothing when `id` has nothing
     // The first call, with the containers that run: replaces the whole table in one transaction.
     void rebuild(std::map<std::string, ConnectedContainer> containers);
+    // The other machines of the cluster, all of them: makes rules and routes as they are now. To be called
+    // again from time to time, as the kernel drops the routes of an interface that is switched off. Routes
+    // that cannot be made are told in the log, and tried again with the next call. Before rebuild() it only
+    // remembers them. Throws internal when the rules cannot be changed.
+    void set_peers(std::vector<PeerNetwork> peers);
     void tear_down();
 
     const Subnet& subnet() const { return subnet_; }
@@ -49,15 +56,21 @@ class Network {
     struct Tables {  // locked while libnftables runs, which is not thread-safe
         std::map<std::string, ConnectedContainer> containers;
         std::optional<std::string> listing;  // what the kernel tells of the tables; absent: none are wanted
+        std::vector<PeerNetwork> peers;
+        PeerPlan plan;  // what the rules have of them
     };
     void run(const std::string& commands);
     std::string listing() const;
     void replace(Tables& tables);
     void change(Tables& tables, const std::string& commands);
     void restore();
+    PeerPlan plan_for(const Tables& tables) const;
+    void drop_routes(const std::vector<PeerRoute>& wanted) const;
+    void make_routes(const std::vector<PeerRoute>& wanted) const;
 
     Subnet subnet_;
     std::string public_address_;
+    const bool makes_routes_;
     RuleContext rules_;
     Guarded<Tables> tables_;
     ThreadPool closing_;  // its destructor waits for the contexts

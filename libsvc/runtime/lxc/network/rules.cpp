@@ -6,6 +6,7 @@
 
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/network/guest_rules.h"
+#include "libsvc/runtime/lxc/network/peers.h"
 
 namespace svc::lxc {
 
@@ -72,15 +73,18 @@ std::string table_text(const RuleContext& context, const std::vector<ConnectedCo
     std::string text = remove_table_text(context) + fmt::format("table inet {} {{\n", context.table);
     for (const Map& map : maps)
         text += fmt::format("    map {} {{ type inet_service : ipv4_addr . inet_service; }}\n", map.name);
+    text += peer_sets_text();
     const std::string destinations = destination_rules(context);
     text += "    chain prerouting {\n        type nat hook prerouting priority dstnat; policy accept;\n" +
             destinations + "    }\n";
     text += "    chain output {\n        type nat hook output priority -100; policy accept;\n" +
             destinations + "    }\n";
-    // The second masquerade is for a container that reaches another one through a node port: the answer must
-    // come back through this machine to be translated.
+    // Instances of other machines see who speaks to them. The second masquerade is for a container that
+    // reaches another one through a node port: the answer must come back through this machine to be
+    // translated.
     text += fmt::format(
         "    chain postrouting {{\n        type nat hook postrouting priority srcnat; policy accept;\n"
+        "        ip saddr {0} ip daddr @parts accept\n"
         "        ip saddr {0} ip daddr != {0} oifname != \"{1}\" masquerade\n"
         "        ip saddr {0} oifname \"{1}\" ct status dnat masquerade\n    }}\n",
         context.network, context.bridge);

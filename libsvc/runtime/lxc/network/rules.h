@@ -23,6 +23,7 @@ struct RuleContext {
     bool isolate = true;
     std::uint64_t bandwidth = 0;
     std::uint32_t connections = 0;
+    std::uint16_t first_node_port = 10000, last_node_port = 11000;  // of other machines
 };
 
 // A container that has a device on the bridge.

@@ -46,7 +46,7 @@ InstanceDeletions::InstanceDeletions(Instances& instances, Runtime& runtime, Nod
       changes_(changes) {}
 
 Started InstanceDeletions::start(const InstanceWork& work, PathWord word, const std::string& requestor,
-                                 bool again) {
+                                 bool again, const std::function<void(Instance&)>& change) {
     bool base = false;
     auto started = retry_on_conflict([&] {
         const auto instance = instances_.get(work.instance);
@@ -56,10 +56,11 @@ Started InstanceDeletions::start(const InstanceWork& work, PathWord word, const 
         auto spec = instance_operation("instance.delete", "Deleting container", work, word, requestor);
         spec.wait_for_claims = true;
         Batch batch;
-        if (!deleting)
-            instances_.stage_update(batch, work.instance, [](Instance& changed) {
+        if (!deleting || change)
+            instances_.stage_update(batch, work.instance, [&](Instance& changed) {
                 check_unprotected(changed);
                 changed.status = InstanceStatus::deleted;
+                if (change) change(changed);
             });
         return engine_.start(std::move(spec), std::move(batch));
     });
@@ -124,19 +125,38 @@ OperationResult InstanceDeletions::remove(const InstancePtr& instance, bool forc
         failpoint("delete.stopped");
         hooks_.run(*instance, 0, stop);
     }
-    runtime_.remove(id);
+    remove_container(*instance, force);
     failpoint("delete.container_removed");
-    logs_.remove(id);
     OperationResult result;
     result.stage = [this, id](Batch& last) { instances_.stage_remove(last, id); };
     result.after = [this, instance, requestor] {
         changes_.publish("container-removed", instance->id.str(), requestor);
         failpoint("delete.announced");
         content_.drop_layers(instance->layers);
+        logs_.drop(instance->id.str(), instance->stored_logs);
         log::info("container deleted", {{"container", instance->id.str()}});
         changes_.tell_released(*instance);
     };
     return release_after_commit(std::move(result), instances_, nodes_, instance, false);
+}
+
+void InstanceDeletions::check_within_reach(const Instance& instance) const {
+    if (instance.node.empty() || nodes_.is_within_reach(*instance.node)) return;
+    throw Error(ErrorCode::unavailable, "deleting the container not possible: node " + *instance.node +
+                                            " is offline. By force its record is deleted now, and the "
+                                            "container when the node is back");
+}
+
+// The reconciler removes what is found without a record when the node is back.
+void InstanceDeletions::remove_container(const Instance& instance, bool force) {
+    try {
+        runtime_.remove(instance.id.str());
+    } catch (const Error& e) {
+        const bool may_be_left = force && e.code() == ErrorCode::unavailable && !instance.node.empty();
+        if (!may_be_left || nodes_.is_within_reach(*instance.node)) throw;
+        log::warning("container is left on a node that is offline",
+                     {{"container", instance.id.str()}, {"node", *instance.node}});
+    }
 }
 
 // `error` lets the client try again, perhaps by force.
@@ -149,7 +169,7 @@ OperationResult InstanceDeletions::undo(const Operation& operation, const Error&
     auto ended = changes_.transition(
         id,
         [reason = clipped("deletion failed: " + std::string(error.what()), max_error_bytes), stopped,
-         logs = std::move(logs)](Instance& changed) {
+         logs](Instance& changed) {
             changed.status = InstanceStatus::error;
             changed.error_message = reason;
             if (!logs.empty()) changed.stored_logs = logs;
@@ -160,6 +180,7 @@ OperationResult InstanceDeletions::undo(const Operation& operation, const Error&
             return true;
         },
         "container-failed", operation.requestor);
+    ended = failures_.settle_logs(std::move(ended), instance, std::move(logs));
     return stopped ? release_after_commit(std::move(ended), instances_, nodes_, instance, true) : ended;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Deleting: the guest ends, container, logs and record go.
+#include <functional>
 #include <stop_token>
 #include <string>
 
@@ -18,8 +19,13 @@ class InstanceDeletions {
 
     // Marks the instance as deleted and queues its deletion behind the operation that holds it; ends a launch
     // that waits for the guest. Throws not_found, forbidden when the instance is protected, busy when it is
-    // being deleted already. `again`: then this deletion ends behind the other one instead.
-    Started start(const InstanceWork& work, PathWord word, const std::string& requestor, bool again = false);
+    // being deleted already. `again`: then this deletion ends behind the other one instead. `change` is
+    // committed with it, in both cases.
+    Started start(const InstanceWork& work, PathWord word, const std::string& requestor, bool again = false,
+                  const std::function<void(Instance&)>& change = {});
+    // Throws unavailable when the instance's node is offline: only by force can it be deleted then. Its
+    // container is removed when the node is back.
+    void check_within_reach(const Instance& instance) const;
     // Deletes all instances of a node, by force. Blocks until they are gone, at most 5 minutes each. Throws
     // forbidden, before anything has changed, when one of them is protected; unavailable when the service
     // stops meanwhile.
@@ -30,6 +36,7 @@ class InstanceDeletions {
 
   private:
     void await_deletion(const Operation& deletion);
+    void remove_container(const Instance& instance, bool force);
     OperationResult remove(const InstancePtr& instance, bool force, const std::string& requestor,
                            const std::stop_token& stop);
 

@@ -51,7 +51,7 @@ OperationResult InstanceFailures::fail(const InstanceFailure& failure, const std
     if (instance->type == InstanceType::base) return fail_base(instance, reason, std::move(logs), requestor);
     auto ended = changes_.transition(
         failure.id,
-        [reason, logs = std::move(logs)](Instance& changed) {
+        [reason, logs](Instance& changed) {
             if (!may_move(changed.status, InstanceStatus::error)) return false;
             changed.status = InstanceStatus::error;
             changed.error_message = reason;
@@ -60,17 +60,18 @@ OperationResult InstanceFailures::fail(const InstanceFailure& failure, const std
             return true;
         },
         "container-failed", requestor, [this, instance] { changes_.tell_released(*instance); });
+    ended = settle_logs(std::move(ended), instance, std::move(logs));
     return stopped ? release_after_commit(std::move(ended), instances_, nodes_, instance, true) : ended;
 }
 
 // It can never be started again: record and logs are all that is worth keeping.
 OperationResult InstanceFailures::fail_base(const InstancePtr& instance, const std::string& reason,
-                                            std::vector<std::string> logs, const std::string& requestor) {
+                                            std::vector<StoredLog> logs, const std::string& requestor) {
     const std::string id = instance->id.str();
     const bool removed = remove_container(id);
     auto ended = changes_.transition(
         id,
-        [reason, logs = std::move(logs)](Instance& changed) {
+        [reason, logs](Instance& changed) {
             if (!may_move(changed.status, InstanceStatus::error)) return false;
             changed.status = InstanceStatus::error;
             changed.error_message = reason;
@@ -85,6 +86,7 @@ OperationResult InstanceFailures::fail_base(const InstancePtr& instance, const s
             content_.drop_layers(instance->layers);
             changes_.tell_released(*instance);
         });
+    ended = settle_logs(std::move(ended), instance, std::move(logs));
     return removed ? release_after_commit(std::move(ended), instances_, nodes_, instance, false) : ended;
 }
 
@@ -104,7 +106,18 @@ void InstanceFailures::try_end_hooks(const Instance& instance, const InstanceFai
     }
 }
 
-std::vector<std::string> InstanceFailures::collect_logs(const std::string& id) {
+OperationResult InstanceFailures::settle_logs(OperationResult ended, const InstancePtr& before,
+                                              std::vector<StoredLog> collected) {
+    ended.after = [this, before, collected = std::move(collected), tell = std::move(ended.after)] {
+        const auto now = instances_.find(before->id.str());
+        const bool taken = now && now->stored_logs == collected;
+        logs_.drop(before->id.str(), taken ? before->stored_logs : collected);
+        if (tell) tell();
+    };
+    return ended;
+}
+
+std::vector<StoredLog> InstanceFailures::collect_logs(const std::string& id) {
     try {
         return logs_.collect(id, runtime_.logs(id));
     } catch (const std::exception& e) {

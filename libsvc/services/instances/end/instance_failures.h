@@ -33,14 +33,18 @@ class InstanceFailures {
     OperationResult fail(const InstanceFailure& failure, const std::string& requestor);
     // Removes the container of a failed base instance if fail() could not.
     OperationResult clear_base(const Instance& instance);
-    std::vector<std::string> collect_logs(const std::string& id);
+    std::vector<StoredLog> collect_logs(const std::string& id);
+    // After its commit `ended` lets go of the logs that the record does not name: those that it named before,
+    // or the collected ones where the change did not apply.
+    OperationResult settle_logs(OperationResult ended, const InstancePtr& before,
+                                std::vector<StoredLog> collected);
     // False: something of the container may still run, so address and ports are not free. The error is
     // logged, and the reconciliation tries again.
     bool stop_container(const std::string& id);
 
   private:
     OperationResult fail_base(const InstancePtr& instance, const std::string& reason,
-                              std::vector<std::string> logs, const std::string& requestor);
+                              std::vector<StoredLog> logs, const std::string& requestor);
     bool remove_container(const std::string& id);
     void try_end_hooks(const Instance& instance, const InstanceFailure& failure);
 

@@ -42,13 +42,16 @@ std::optional<AllowedEndpoint> server_of(std::string_view url) {
 }
 
 // User data may be anything.
-std::optional<AllowedEndpoint> gateway_of(const std::string& user_data) try {
-    if (user_data.find("control_url") == std::string::npos) return std::nullopt;
+std::vector<std::string> gateways_in(const std::string& user_data) try {
+    if (user_data.find("control_url") == std::string::npos) return {};
     const Json document = Json::parse(user_data);
     const auto streaming = JsonFields(document).object("streaming");
-    return streaming ? server_of(streaming->string("control_url").value_or("")) : std::nullopt;
+    if (!streaming) return {};
+    auto urls = streaming->strings("other_gateways").value_or(std::vector<std::string>());
+    urls.insert(urls.begin(), streaming->string("control_url").value_or(""));
+    return urls;
 } catch (const Error&) {
-    return std::nullopt;
+    return {};
 }
 
 // The session says at which address a name is.
@@ -68,7 +71,7 @@ std::vector<AllowedEndpoint> allowed_endpoints(const Instance& instance, const A
         if (endpoint) endpoints.push_back(*endpoint);
     };
     add(metrics_server_of(instance.config->metrics_server));
-    add(gateway_of(instance.user_data));
+    for (const std::string& url : gateways_in(instance.user_data)) add(server_of(url));
     for (const std::string& url : session.service_urls) add(management_of(url, session));
     add(server_of(session.network_proxy));
     if (session.security_updates) add(server_of(session.apt_mirror));

@@ -32,6 +32,7 @@ PortForward forward_of(const ServiceEntry& service) {
 ContainerSpec container_spec(const Instance& instance, const AgentSession& session, bool pin_cpus) {
     ContainerSpec spec;
     spec.id = instance.id.str();
+    spec.node = *instance.node;
     spec.name = instance.name();
     spec.layers = instance.layers;
     spec.cpus = instance.resources.cpus;
@@ -54,7 +55,7 @@ Instance instance_like(const ContainerSpec& spec, const std::string& node) {
     instance.node = node;
     instance.status = InstanceStatus::running;
     instance.address = spec.address;
-    instance.resources.cpus = static_cast<int>(spec.cpus);
+    instance.resources.cpus = spec.cpus;
     instance.resources.memory = spec.memory_bytes;
     instance.resources.disk = spec.disk_bytes;
     for (const PortForward& forward : spec.forwards) {

@@ -34,14 +34,23 @@ int whole_seconds(Duration limit) {
 
 }  // namespace
 
-GuestSessions::GuestSessions(AgentSession common, const ConfigService& config, const AgentTokens& tokens,
-                             const NodeService& nodes, const BootLimit& limit)
-    : common_(std::move(common)), config_(config), tokens_(tokens), nodes_(nodes), limit_(limit) {}
+GuestSessions::GuestSessions(AgentSession common, std::function<ServiceReach()> reach,
+                             const ConfigService& config, const AgentTokens& tokens, const NodeService& nodes,
+                             const BootLimit& limit)
+    : common_(std::move(common)),
+      reach_(std::move(reach)),
+      config_(config),
+      tokens_(tokens),
+      nodes_(nodes),
+      limit_(limit) {}
 
 AgentSession GuestSessions::make(const Instance& planned) const {
     const ConfigValues config = config_.values();
     const bool base = planned.type == InstanceType::base;
     AgentSession session = common_;
+    const ServiceReach reach = reach_ ? reach_() : ServiceReach();
+    session.service_urls = reach.urls;
+    session.service_fingerprint = reach.fingerprint;
     if (const std::string url = config.text("load_balancer.url"); !url.empty())
         add_load_balancer(url, session);
     session.instance_id = planned.id.str();

@@ -26,15 +26,6 @@ void throw_if_stopped(const OperationContext& context) {
     if (context.stop().stop_requested()) throw Error(ErrorCode::cancelled, "Operation cancelled");
 }
 
-void apply(const Reservation& reservation, Instance& instance) {
-    instance.node = reservation.node;
-    instance.address = reservation.address;
-    instance.public_address = reservation.public_address;
-    instance.services = reservation.services;
-    instance.gpu_encoder_slots = reservation.gpu_encoder_slots;
-    instance.gpus = reservation.gpus;
-}
-
 // The deletion or stop that waits behind the launch sees to the instance. While the instance is being
 // started, `stop_requested` may be of an earlier stop.
 bool is_being_stopped(const Instance& instance) {
@@ -44,14 +35,9 @@ bool is_being_stopped(const Instance& instance) {
 // What was planned outside of the record, put into the record as it is now.
 void take_plan(const Instance& planned, InstanceStatus status, Instance& instance) {
     if (instance.status == InstanceStatus::deleted) throw_deletion_wins();
-    apply({planned.node, planned.address, planned.public_address, planned.services, planned.gpu_encoder_slots,
-           planned.gpus},
-          instance);
+    set_reservation(instance, {planned.node, planned.address, planned.public_address, planned.services,
+                               planned.gpu_encoder_slots, planned.gpus});
     instance.status = status;
-}
-
-bool holds_reservation(InstanceStatus status) {
-    return status == InstanceStatus::prepared || status == InstanceStatus::started;
 }
 
 }  // namespace
@@ -79,8 +65,10 @@ OperationResult InstanceLauncher::run_launch(OperationContext& context) {
     parts_.changes.announce(work.instance, requestor);
     const auto instance = with_start_mark(parts_.instances.get(work.instance));
     if (instance->status == InstanceStatus::deleted) throw_deletion_wins();
+    if (instance->status == InstanceStatus::running) return {};  // a repair was ahead
     const bool comes_up = !instance->no_start && !work.no_wait;
     const auto launch = std::make_shared<Launch>(Launch{context, work.instance, requestor, *instance});
+    if (!context.resumed()) leave_lost_node(launch->planned);
     run_steps(launch, comes_up ? steps.size() : only_reserve);
     return work.no_wait && !instance->no_start ? start_behind(work.instance) : OperationResult{};
 }
@@ -179,14 +167,39 @@ void InstanceLauncher::store(InstanceStatus state, const Launch& launch) {
         record.stored_logs.clear();
     });
     failpoint("launch.state_stored");
-    if (starts && !launch.planned.stored_logs.empty()) parts_.logs.remove(launch.id);
+    if (starts) parts_.logs.drop(launch.id, launch.planned.stored_logs);
     parts_.changes.publish(starts ? "container-started" : "container-scheduled", launch.id, launch.requestor);
 }
 
 void InstanceLauncher::reserve(const LaunchPtr& launch) {
     throw_if_stopped(launch->context);
-    if (holds_reservation(launch->planned.status)) return;
-    apply(parts_.nodes.reserve(launch->planned), launch->planned);
+    if (is_placed(launch->planned)) return;
+    if (launch->context.resumed()) remove_left_container(launch->planned);
+    set_reservation(launch->planned, parts_.nodes.reserve(launch->planned));
+    if (launch->planned.status == InstanceStatus::prepared) launch->planned.status = InstanceStatus::created;
+}
+
+// Its node went offline while the launch was queued, and nothing was made there.
+void InstanceLauncher::leave_lost_node(Instance& planned) {
+    if (planned.status != InstanceStatus::prepared || parts_.nodes.is_online(*planned.node)) return;
+    parts_.nodes.release_all(planned);
+    planned.node = {};
+    planned.status = InstanceStatus::created;
+}
+
+// A launch that is taken up late has given back what its record says.
+bool InstanceLauncher::is_placed(const Instance& instance) const {
+    const bool placed =
+        instance.status == InstanceStatus::prepared || instance.status == InstanceStatus::started;
+    return placed && parts_.nodes.holds(instance);
+}
+
+// An earlier process may have made the container on a node that it could not store any more; another node may
+// be chosen now.
+void InstanceLauncher::remove_left_container(const Instance& instance) {
+    if (instance.status != InstanceStatus::created) return;
+    const auto container = parts_.runtime.inspect(instance.id.str());
+    if (container && !container->node.empty()) parts_.runtime.remove(instance.id.str());
 }
 
 // What the record tells of is released with the instance's failure or removal. Nothing was started yet.

@@ -80,6 +80,9 @@ class InstanceLauncher {
     void reserve(const LaunchPtr& launch);
     void release(const LaunchPtr& launch);
     void create_container(const LaunchPtr& launch);
+    void leave_lost_node(Instance& planned);
+    bool is_placed(const Instance& instance) const;
+    void remove_left_container(const Instance& instance);
     void expect_report(const LaunchPtr& launch);
     void tell_failure(const LaunchPtr& launch);
     void start_container(const LaunchPtr& launch);

@@ -23,9 +23,10 @@ void check_size(const Instance& instance) {
 
 }  // namespace
 
-NewInstances::NewInstances(Instances& instances, Engine& engine, Clock& clock, const BootClock& boot_clock,
-                           IdSource& ids, InstanceChanges& changes)
+NewInstances::NewInstances(Instances& instances, NodeService& nodes, Engine& engine, Clock& clock,
+                           const BootClock& boot_clock, IdSource& ids, InstanceChanges& changes)
     : instances_(instances),
+      nodes_(nodes),
       engine_(engine),
       clock_(clock),
       boot_clock_(boot_clock),
@@ -40,14 +41,27 @@ void NewInstances::give_identity(Instance& instance) const {
     instance.start_mark = boot_clock_.mark();
 }
 
-Started NewInstances::launch(const Instance& instance, OperationSpec spec, Batch batch) {
+// Here, and not in the operation: one commit less, and no moment at which the container of an instance may
+// be on a node that its record does not name.
+bool NewInstances::place(Instance& instance) const {
+    try {
+        set_reservation(instance, nodes_.reserve(instance));
+    } catch (const Error&) {
+        return false;
+    }
+    instance.status = InstanceStatus::prepared;
+    return true;
+}
+
+Started NewInstances::launch(Instance instance, OperationSpec spec, Batch batch) {
     check_size(instance);
+    Rollback undo;
+    if (place(instance)) undo.add("reserving", [&] { nodes_.release_all(instance); });
     const std::string id = instance.id.str();
     const std::string requestor = spec.requestor;
     spec.id = instance.launch_operation;
     instances_.stage_create(batch, instance);
-    changes_.will_announce(id);
-    Rollback undo;
+    changes_.will_announce(instance);
     undo.add("announcing", [&] { changes_.cancel_announcement(id); });
     Started started = engine_.start(std::move(spec), std::move(batch));
     undo.dismiss();

@@ -3,22 +3,27 @@
 #include "libsvc/services/instances/boot_clock.h"
 #include "libsvc/services/instances/instance_changes.h"
 #include "libsvc/services/instances/instance_work.h"
+#include "libsvc/services/nodes/node_service.h"
 
 namespace svc {
 
 // Thread-safe.
 class NewInstances {
   public:
-    NewInstances(Instances& instances, Engine& engine, Clock& clock, const BootClock& boot_clock,
-                 IdSource& ids, InstanceChanges& changes);
+    NewInstances(Instances& instances, NodeService& nodes, Engine& engine, Clock& clock,
+                 const BootClock& boot_clock, IdSource& ids, InstanceChanges& changes);
     // Ids where they are missing, and the times of the launch.
     void give_identity(Instance& instance) const;
-    // Commits the record with `batch` and the operation of `spec`. Throws invalid_argument for a record that
-    // is too large to grow, conflict when the id or name is taken.
-    Started launch(const Instance& instance, OperationSpec spec, Batch batch);
+    // Commits the record with `batch` and the operation of `spec`: `prepared`, with what is reserved for it,
+    // or `created` where nothing can be reserved, which the operation tells. Throws invalid_argument for a
+    // record that is too large to grow, conflict when the id or name is taken.
+    Started launch(Instance instance, OperationSpec spec, Batch batch);
 
   private:
+    bool place(Instance& instance) const;
+
     Instances& instances_;
+    NodeService& nodes_;
     Engine& engine_;
     Clock& clock_;
     const BootClock& boot_clock_;

@@ -32,6 +32,10 @@ bool agree(InstanceStatus status, bool runs) {
     return (status == InstanceStatus::running && runs) || (status == InstanceStatus::stopped && !runs);
 }
 
+Error cannot_be_read(const ContainerInfo& container) {
+    return {ErrorCode::unavailable, "container cannot be read: " + container.fault};
+}
+
 bool ended_by_itself(const Instance& instance) {
     return instance.status == InstanceStatus::stopped && instance.type == InstanceType::regular &&
            !instance.stop_requested && !instance.no_start && !instance.config->delete_protected;
@@ -78,33 +82,57 @@ void InstanceReconciler::container_stopped(const Instance& instance, const Runti
 
 void InstanceReconciler::reconcile() {
     reports_.forget_removed();
-    auto containers = runtime_.list();
-    remove_unrecorded(containers);
-    std::ranges::sort(containers, {}, &ContainerInfo::id);
+    const auto containers = without_unrecorded(runtime_.list());
     for (const auto& instance : instances_.list()) {
         const std::string& id = instance->id.str();
         const auto at = std::ranges::lower_bound(containers, id, {}, &ContainerInfo::id);
         const bool exists = at != containers.end() && at->id == id;
         const FoundContainer found = exists ? FoundContainer::of(*at) : FoundContainer{};
+        // Its guest cannot report. What it does meanwhile is seen when the container can be read again.
+        if (found.unreadable) boots_.settle(id, cannot_be_read(*at));
         if (found.unreadable || !agree(instance->status, found.runs)) repair_.repair(id, found);
     }
 }
 
 // A container is made after its record and removed before it, so one without a record belongs to no instance.
 // One that cannot be read, or whose record cannot be read, may be more than that, and is left to the
-// operator.
-void InstanceReconciler::remove_unrecorded(const std::vector<ContainerInfo>& containers) {
+// operator. Ordered by id.
+std::vector<ContainerInfo> InstanceReconciler::without_unrecorded(std::vector<ContainerInfo> containers) {
+    std::ranges::sort(containers, {}, &ContainerInfo::id);
+    std::vector<ContainerInfo> recorded;
+    recorded.reserve(containers.size());
     for (const ContainerInfo& container : containers) {
-        if (instances_.find(container.id) || container.state == ContainerState::unreadable) continue;
-        if (instances_.find_unreadable(container.id)) continue;
-        try {
-            runtime_.remove(container.id);
-            log::warning("container without a record removed", {{"container", container.id}});
-        } catch (const Error& e) {
-            log::error("container without a record cannot be removed",
-                       {{"container", container.id}, {"error", e.what()}});
-        }
+        if (belongs_to_an_instance(container))
+            recorded.push_back(container);
+        else if (container.state != ContainerState::unreadable)
+            remove(container,
+                   std::ranges::equal_range(containers, container.id, {}, &ContainerInfo::id).size());
     }
+    return recorded;
+}
+
+// The runtime is asked by id: of two of one id it might remove the wrong one.
+void InstanceReconciler::remove(const ContainerInfo& container, std::size_t of_its_id) {
+    if (of_its_id > 1)
+        return log::error("container is on a second node",
+                          {{"container", container.id}, {"node", container.node}});
+    try {
+        runtime_.remove(container.id);
+        log::warning("container without a record removed", {{"container", container.id}});
+    } catch (const Error& e) {
+        log::error("container without a record cannot be removed",
+                   {{"container", container.id}, {"error", e.what()}});
+    }
+}
+
+// A launch that was cut off may have left a container on a node, and have chosen another node after that.
+// While an operation holds the instance, it sees to the container.
+bool InstanceReconciler::belongs_to_an_instance(const ContainerInfo& container) const {
+    const auto instance = instances_.find(container.id);
+    if (!instance) return instances_.find_unreadable(container.id).has_value();
+    const bool elsewhere =
+        !container.node.empty() && !instance->node.empty() && *instance->node != container.node;
+    return !elsewhere || engine_.claimed(instance_claim(container.id));
 }
 
 // By the date where the machine was booted in between.

@@ -17,6 +17,8 @@ class InstanceReconciler {
     // Compares and repairs both ways: at start-up after the engine's recovery, and periodically. Starts
     // operations and does not wait for them; removes containers without a record itself.
     void reconcile();
+    // The first part of it alone: for a node that is back, before anything is placed there.
+    void remove_unrecorded() { without_unrecorded(runtime_.list()); }
     // Deletes the instances that ended by themselves longer than `linger` ago; a periodic job.
     void expire();
     // The runtime's listener.
@@ -25,7 +27,9 @@ class InstanceReconciler {
   private:
     void container_stopped(const Instance& instance, const RuntimeEvent& event);
     Duration since_stop(const Instance& instance) const;
-    void remove_unrecorded(const std::vector<ContainerInfo>& containers);
+    std::vector<ContainerInfo> without_unrecorded(std::vector<ContainerInfo> containers);
+    bool belongs_to_an_instance(const ContainerInfo& container) const;
+    void remove(const ContainerInfo& container, std::size_t of_its_id);
 
     Instances& instances_;
     Runtime& runtime_;

@@ -40,6 +40,15 @@ Told read_window(EventBus& events) {
     return told;
 }
 
+// Of one that is new nothing else can have been told.
+bool is_new(const Instance& instance, const Engine& engine) try {
+    if (instance.status == InstanceStatus::created) return true;
+    return instance.status == InstanceStatus::prepared &&
+           !is_final(engine.get(instance.launch_operation)->status);
+} catch (const Error&) {
+    return false;  // that operation is long over
+}
+
 void tell(const InstanceChanges& changes, std::string_view action, const std::string& id) {
     if (action.empty()) return;
     log::info("event of an earlier process", {{"container", id}, {"action", std::string(action)}});
@@ -67,7 +76,7 @@ std::string_view action_of(InstanceStatus status) {
     }
 }
 
-void publish_unpublished_events(const Instances& instances, EventBus& events,
+void publish_unpublished_events(const Instances& instances, EventBus& events, const Engine& engine,
                                 const InstanceChanges& changes) try {
     const Told told = read_window(events);
     for (const auto& [id, action] : told.last)
@@ -77,9 +86,10 @@ void publish_unpublished_events(const Instances& instances, EventBus& events,
         const auto last = told.last.find(instance->id.str());
         const bool is_known = last != told.last.end();
         const std::string_view now = action_of(instance->status);
-        // Of one that is new nothing else can have been told.
-        const bool is_new = instance->status == InstanceStatus::created;
-        if (!is_known && !is_new && (!told.since || instance->created_at < *told.since)) continue;
+        const bool begins = !is_known && is_new(*instance, engine);
+        if (!is_known && !begins && (!told.since || instance->created_at < *told.since)) continue;
+        if (begins && now != action_of(InstanceStatus::created))
+            tell(changes, action_of(InstanceStatus::created), instance->id.str());
         if (!is_known || last->second != now) tell(changes, now, instance->id.str());
     }
 } catch (const Error& e) {

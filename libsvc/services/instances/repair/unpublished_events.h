@@ -11,6 +11,7 @@ std::string_view action_of(InstanceStatus status);
 // For the start, before anything changes. Compares the window's last event of each instance with its record:
 // an instance that is gone was removed, and one with another status has moved to that. Instances whose events
 // have left the window are passed over.
-void publish_unpublished_events(const Instances& instances, EventBus& events, const InstanceChanges& changes);
+void publish_unpublished_events(const Instances& instances, EventBus& events, const Engine& engine,
+                                const InstanceChanges& changes);
 
 }  // namespace svc

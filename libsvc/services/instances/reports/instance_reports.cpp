@@ -5,6 +5,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/model/instances/guest_text.h"
+#include "libsvc/services/instances/repair/unreadable_instances.h"
 
 namespace svc {
 
@@ -77,7 +78,7 @@ InstanceReports::AnsweredBy InstanceReports::running(const Instance& instance) {
     if (auto operation = boots_.settle(id, std::nullopt)) return std::move(*operation);
     const bool may_come_up = instance.status == InstanceStatus::created ||
                              instance.status == InstanceStatus::prepared ||
-                             instance.status == InstanceStatus::started;
+                             instance.status == InstanceStatus::started || is_set_aside(instance);
     if (!may_come_up)
         throw Error(ErrorCode::invalid_argument, "reporting running from a container that is " +
                                                      std::string(to_text(instance.status)) + " not allowed");

@@ -1,0 +1,65 @@
+#include "server/cluster/front.h"
+
+#include "server/cluster/local_reads.h"
+#include "server/http/response.h"
+
+namespace svc::server {
+
+namespace {
+
+Response failure_of(const Request&, const std::exception& error) {
+    return failure(error);
+}
+
+}  // namespace
+
+Front::Front(FrontParts parts, Duration patience)
+    : parts_(std::move(parts)),
+      forwarder_({parts_.leadership,
+                  parts_.candidacy.progress(),
+                  &parts_.events,
+                  parts_.clock,
+                  parts_.metrics,
+                  parts_.identity,
+                  {is_local_read, failure_of}},
+                 {.patience = patience}),
+      event_follower_(parts_.events, parts_.leadership, parts_.clock, parts_.metrics, parts_.identity),
+      pace_(parts_.pacer, parts_.candidacy.membership(), parts_.clock, parts_.identity) {
+    parts_.events.follow();
+}
+
+Front::~Front() {
+    stop();
+}
+
+HttpService& Front::before(HttpService& inner) {
+    forwarded_ = std::make_unique<ForwardedRequests>(ForwardedRequestsParts{
+        inner, parts_.leadership, parts_.candidacy.progress(),
+        [this](const Peer& peer) { return parts_.authenticator.is_manager(peer); }, failure_of});
+    return *forwarded_;
+}
+
+void Front::start(const std::string& address, const std::vector<std::string>& api,
+                  std::function<void(std::uint64_t)> recover, std::function<void()> begin) {
+    event_follower_.start();
+    pace_.start();
+    parts_.candidacy.campaign(
+        address, api, [this, recover = std::move(recover), begin = std::move(begin)](std::uint64_t term) {
+            parts_.events.lead(term);
+            recover(term);
+            parts_.leadership.take_over();
+            begin();
+        });
+}
+
+void Front::resign() {
+    parts_.candidacy.resign();
+}
+
+void Front::stop() {
+    pace_.stop();
+    event_follower_.stop();
+    forwarder_.stop();
+}
+
+}  // namespace svc::server

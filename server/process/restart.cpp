@@ -1,0 +1,43 @@
+#include "server/process/restart.h"
+
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/log.h"
+
+namespace svc::process {
+
+namespace {
+
+constexpr std::size_t most_argument_bytes = std::size_t{2} << 20U;
+
+// As they were given, each with a NUL behind it.
+std::vector<char*> pointers_to(std::string& arguments) {
+    std::vector<char*> pointers;
+    for (std::size_t at = 0; at < arguments.size(); at = arguments.find('\0', at) + 1)
+        pointers.push_back(arguments.data() + at);
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+}  // namespace
+
+void restart_self() {
+    try {
+        std::string arguments = read_file("/proc/self/cmdline", most_argument_bytes);
+        if (!arguments.ends_with('\0')) arguments.push_back('\0');
+        sd_notify(0, "RELOADING=1");
+        ::execv("/proc/self/exe", pointers_to(arguments).data());
+        throw system_error("cannot execute /proc/self/exe", errno);
+    } catch (const Error& e) {
+        log::error("the process cannot begin anew", {{"error", e.what()}});
+    }
+}
+
+}  // namespace svc::process

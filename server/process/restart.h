@@ -1,0 +1,10 @@
+#pragma once
+// A process that begins anew.
+
+namespace svc::process {
+
+// Executes this program again with the same arguments, under the same process id; systemd sees a reload.
+// Files and sockets are closed by that, and children go on. Returns when it cannot, after it has logged why.
+void restart_self();
+
+}  // namespace svc::process
