@@ -50,7 +50,7 @@ class Service(harness.Daemon):
             threading.Thread(target=self.await_stop, args=(self.process.pid,)).start()
         watch = threading.Timer(PATIENCE, self.process.kill)
         watch.start()
-        with open(self.log_path, "ab") as log:
+        with open(self.log_path, "ab", buffering=0) as log:
             for line in self.process.stderr:
                 log.write(line)
                 if line.startswith(b"svcd: ready"):
@@ -80,7 +80,7 @@ class Service(harness.Daemon):
         return self.log_path.read_text(errors="replace")[-4000:]
 
     def read_on(self, pipe):
-        with open(self.log_path, "ab") as log:
+        with open(self.log_path, "ab", buffering=0) as log:
             for line in pipe:
                 log.write(line)
 

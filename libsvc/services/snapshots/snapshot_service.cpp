@@ -56,7 +56,8 @@ SnapshotService::SnapshotService(SnapshotServiceParts parts)
     handle("snapshot.create", &SnapshotService::copy_disk,
            [this](const Operation& operation, const Error&) { return drop_copy(operation); });
     handle("snapshot.restore", &SnapshotService::copy_back, nullptr);
-    handle("snapshot.delete", &SnapshotService::erase, nullptr);
+    handle("snapshot.delete", &SnapshotService::erase,
+           [this](const Operation& operation, const Error&) { return keep(operation); });
 }
 
 void SnapshotService::handle(const char* kind, Work work,
@@ -187,7 +188,7 @@ Started SnapshotService::start_removal(const Ptr& snapshot, const std::string& r
     });
 }
 
-// A deletion that failed has left the status: it may be started again.
+// A deletion whose failure could not be stored has left the status: it may be started again.
 bool SnapshotService::is_being_deleted(const Snapshot& snapshot) const {
     return snapshot.status == SnapshotStatus::deleting &&
            parts_.engine.claimed("snapshots/" + snapshot.id.str());
@@ -197,6 +198,18 @@ OperationResult SnapshotService::erase(const Operation& operation, const std::st
     const Ptr snapshot = of(operation);
     if (!snapshot) return {};
     return forget(*snapshot, "snapshot-deleted", operation.requestor);
+}
+
+// The layer goes after the record alone, so a snapshot that could not be deleted is as good as before.
+OperationResult SnapshotService::keep(const Operation& operation) {
+    OperationResult result;
+    const Ptr snapshot = of(operation);
+    if (!snapshot) return result;
+    result.stage = [this, id = snapshot->id.str()](Batch& last) {
+        parts_.snapshots.stage_update(last, id,
+                                      [](Snapshot& kept) { kept.status = SnapshotStatus::ready; });
+    };
+    return result;
 }
 
 OperationResult SnapshotService::forget(const Snapshot& snapshot, const char* event,

@@ -69,6 +69,7 @@ class SnapshotService {
     OperationResult drop_copy(const Operation& operation);
     OperationResult copy_back(const Operation& operation, const std::stop_token& stop);
     OperationResult erase(const Operation& operation, const std::stop_token& stop);
+    OperationResult keep(const Operation& operation);  // after its deletion failed
     bool is_being_deleted(const Snapshot& snapshot) const;
     OperationResult forget(const Snapshot& snapshot, const char* event, const std::string& requestor);
     void publish(const char* action, const Snapshot& snapshot, const std::string& requestor) const;

@@ -3,6 +3,7 @@
 (SKIP_CASES is one), in Python programs, and in the summary of both.
 
     skip_test.py SKIP_CASES"""
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -42,14 +43,25 @@ def run_python(*names):
     return run(sys.executable, "-c", PYTHON_CASES, *names)
 
 
+@contextlib.contextmanager
+def written(results):
+    """A log of meson for programs with these results: name, result, output."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as log:
+        for name, result, output in results:
+            log.write(json.dumps({"name": f"svc:suite / {name}", "result": result, "stdout": output}) + "\n")
+        log.flush()
+        yield log.name
+
+
+def summary_of(*arguments):
+    command = [sys.executable, TESTS / "summary.py", *arguments]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+
+
 def summary(*results):
     """The lines for programs of these results: pairs of meson's result and output."""
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as log:
-        for result, output in results:
-            log.write(json.dumps({"name": "a program", "result": result, "stdout": output}) + "\n")
-        log.flush()
-        command = [sys.executable, TESTS / "summary.py", log.name]
-        return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    with written((f"program {number}", *each) for number, each in enumerate(results, 1)) as log:
+        return summary_of(log)
 
 
 class CatchPrograms(unittest.TestCase):
@@ -108,7 +120,16 @@ class Summary(unittest.TestCase):
         self.assertEqual(["1 skipped: npm is absent", "0 passed, 0 failed, 1 skipped"], summary(("SKIP", "skipped: npm is absent\n")))
 
     def test_a_program_that_is_skipped_and_says_nothing_is_counted_too(self):
-        self.assertEqual(["1 skipped: no reason given by a program", "0 passed, 0 failed, 1 skipped"], summary(("SKIP", "")))
+        self.assertEqual(["1 skipped: no reason given by program 1", "0 passed, 0 failed, 1 skipped"], summary(("SKIP", "")))
+
+    def test_what_fails_twice_has_failed_and_what_passes_alone_is_named(self):
+        with written([("a", "OK", ""), ("b", "FAIL", ""), ("c", "TIMEOUT", "")]) as first, written([("b", "OK", ""), ("c", "FAIL", "")]) as again:
+            self.assertEqual(["b", "c"], summary_of("--failed", first))
+            self.assertEqual(["failed beside other tests, passed alone: b", "2 passed, 1 failed, 0 skipped"], summary_of(first, again))
+
+    def test_nothing_has_failed(self):
+        with written([("a", "OK", "")]) as first:
+            self.assertEqual([], summary_of("--failed", first))
 
 
 if __name__ == "__main__":

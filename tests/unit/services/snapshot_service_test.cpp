@@ -123,7 +123,18 @@ TEST_CASE_METHOD(SnapshotFixture, "a launched instance keeps the layer of its sn
     CHECK_FALSE(has_layer(snapshot));
 }
 
-TEST_CASE_METHOD(SnapshotFixture, "a deletion that failed is started again") {
+TEST_CASE_METHOD(SnapshotFixture, "a snapshot whose deletion failed is ready") {
+    const std::string id = stopped();
+    const std::string snapshot = taken(id);
+    store.fail_commit(store.commits() + 2, ErrorCode::internal);
+    CHECK(wait(service().remove(id, "before", "test"))->status == OperationStatus::failure);
+    CHECK(records().get(snapshot)->status == SnapshotStatus::ready);
+    CHECK(has_layer(snapshot));
+    wait(service().remove(id, "before", "test"));
+    CHECK_FALSE(records().find(snapshot));
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "a deletion whose failure was not stored is started again") {
     const std::string id = stopped();
     const std::string snapshot = taken(id);
     records().update(snapshot, [](Snapshot& left) { left.status = SnapshotStatus::deleting; });
