@@ -38,8 +38,10 @@ struct BasesToRemove {
 }  // namespace
 
 ApplicationRemoval::ApplicationRemoval(ApplicationRemovalParts parts) : parts_(parts) {
-    handle_resumable(parts_.engine, "application.delete",
-                     [this](OperationContext& context) { return run_delete(context); });
+    handle_resumable(
+        parts_.engine, "application.delete",
+        [this](OperationContext& context) { return run_delete(context); },
+        [this](const Operation& operation, const Error&) { return keep(operation); });
     handle_resumable(parts_.engine, "application.delete_version",
                      [this](OperationContext& context) { return run_delete_version(context); });
 }
@@ -53,7 +55,7 @@ Started ApplicationRemoval::remove(std::string_view id_or_name, bool force, cons
         spec.wait_for_claims = true;
         Batch batch;
         parts_.applications.stage_update(batch, id, [&](Application& application) {
-            if (application.deleting) throw_deleting();
+            if (application.deleting && parts_.engine.claimed("applications/" + id)) throw_deleting();
             if (application.immutable && !force) throw_not_allowed("deleting immutable application");
             application.deleting = true;
             for (const ApplicationVersion& version : application.versions)
@@ -78,8 +80,9 @@ Started ApplicationRemoval::start_version(std::string_view addressed, const Appl
         parts_.applications.stage_update(batch, target.application, [&](Application& application) {
             version_of(application, target.version);
             ApplicationVersion& version = *application.version(target.version);
-            if (application.deleting || version.status == ImageStatus::deleted) throw_deleting();
-            if (remaining_versions(application) == 1)
+            const bool marked = version.status == ImageStatus::deleted;
+            if (application.deleting || (marked && is_going(target))) throw_deleting();
+            if (!marked && remaining_versions(application) == 1)
                 throw Error(ErrorCode::invalid_argument,
                             "deleting the last version of an application not allowed");
             version.status = ImageStatus::deleted;
@@ -94,6 +97,20 @@ Started ApplicationRemoval::start_version(std::string_view addressed, const Appl
         spec.wait_for_claims = true;
         return parts_.engine.start(std::move(spec), std::move(batch));
     });
+}
+
+// A deletion that failed has left the mark: it may be started again.
+bool ApplicationRemoval::is_going(const ApplicationTarget& target) const {
+    return parts_.engine.claimed(version_claim(target.application, target.version));
+}
+
+OperationResult ApplicationRemoval::keep(const Operation& operation) {
+    OperationResult result;
+    result.stage = [this, id = ApplicationTarget::of(operation).application](Batch& last) {
+        if (parts_.applications.find(id))
+            parts_.applications.stage_update(last, id, [](Application& kept) { kept.deleting = false; });
+    };
+    return result;
 }
 
 OperationResult ApplicationRemoval::run_delete(OperationContext& context) {

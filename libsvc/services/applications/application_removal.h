@@ -45,6 +45,8 @@ class ApplicationRemoval {
     OperationResult without_bases(OperationContext& context, const std::vector<std::string>& bases,
                                   std::function<OperationResult()> last);
     OperationResult erase(const std::string& id);
+    OperationResult keep(const Operation& operation);  // after its deletion failed
+    bool is_going(const ApplicationTarget& version) const;
 
     ApplicationRemovalParts parts_;
 };

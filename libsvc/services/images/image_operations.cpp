@@ -52,7 +52,8 @@ void ImageOperations::register_kinds() {
     handle("image.add", unpack, [this](const Operation& o, const Error&) { return undo_create(o); });
     handle("image.update", unpack, [this](const Operation& o, const Error&) { return erase_version(o); });
     handle(
-        "image.delete", [this](OperationContext& c) { return erase(c.operation()); }, nullptr);
+        "image.delete", [this](OperationContext& c) { return erase(c.operation()); },
+        [this](const Operation& o, const Error&) { return keep(o); });
     handle(
         "image.delete_version", [this](OperationContext& c) { return erase_version(c.operation()); },
         nullptr);
@@ -139,6 +140,15 @@ OperationResult ImageOperations::erase(const Operation& operation) {
     result.after = [this, image] {
         log::info("image deleted", {{"image", image->id.str()}});
         for (const ImageVersion& version : image->versions) drop_package(version.fingerprint);
+    };
+    return result;
+}
+
+// The packages go after the record alone, so an image that could not be deleted is as good as before.
+OperationResult ImageOperations::keep(const Operation& operation) {
+    OperationResult result;
+    result.stage = [this, id = ImageTarget::of(operation).image](Batch& last) {
+        if (images_.find(id)) images_.stage_update(last, id, [](Image& kept) { kept.deleting = false; });
     };
     return result;
 }

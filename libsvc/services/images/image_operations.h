@@ -48,6 +48,7 @@ class ImageOperations {
     OperationResult undo_create(const Operation& operation);
     OperationResult erase_version(const Operation& operation);  // also undoes an update
     OperationResult erase(const Operation& operation);
+    OperationResult keep(const Operation& operation);  // after its deletion failed
     void drop_package(const std::string& fingerprint);
 
     Images& images_;

@@ -192,20 +192,26 @@ void ImageService::check_sync(const Image& image) const {
 // This and the next are asked of the record that the commit changes: of two deletions at the same moment one
 // sees the other.
 void ImageService::check_may_go(const Image& image, bool force) const {
-    if (image.deleting) throw_deleting();
+    if (image.deleting && is_going(image)) throw_deleting();
     if (image.immutable && !force) throw Error(ErrorCode::forbidden, "deleting immutable image not allowed");
     if (image.is_default && !is_only_image(image))
         throw Error(ErrorCode::invalid_argument, "deleting default image not allowed");
     if (!force && !used_by(image).empty()) throw Error(ErrorCode::busy, "image is in use");
 }
 
-void ImageService::check_version_may_go(const Image& image, int number) {
+// A deletion that failed has left the mark: it may be started again.
+bool ImageService::is_going(const Image& image) const {
+    return parts_.engine.claimed("images/" + image.id.str());
+}
+
+void ImageService::check_version_may_go(const Image& image, int number) const {
     const ImageVersion* const version = image.version(number);
     if (version == nullptr) throw Error(ErrorCode::not_found, "image version not found");
-    if (image.deleting || version->status == ImageStatus::deleted) throw_deleting();
+    const bool marked = version->status == ImageStatus::deleted;
+    if (image.deleting || (marked && is_going(image))) throw_deleting();
     if (image.immutable)
         throw Error(ErrorCode::invalid_argument, "deleting a version of an immutable image not allowed");
-    if (remaining_versions(image) == 1)
+    if (!marked && remaining_versions(image) == 1)
         throw Error(ErrorCode::invalid_argument, "deleting the last version of an image not allowed");
 }
 
@@ -234,7 +240,7 @@ Started ImageService::remove_version(std::string_view id_or_name, int number, st
                                     {image->id.str(), number, false}, requestor);
         spec.cancellable = false;
         Batch batch;
-        parts_.images.stage_update(batch, image->id.str(), [number](Image& changed) {
+        parts_.images.stage_update(batch, image->id.str(), [this, number](Image& changed) {
             check_version_may_go(changed, number);
             changed.version(number)->status = ImageStatus::deleted;
         });

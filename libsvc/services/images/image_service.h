@@ -98,7 +98,8 @@ class ImageService {
     void check_sync(const Image& image) const;
     bool is_only_image(const Image& image) const;
     void check_may_go(const Image& image, bool force) const;
-    static void check_version_may_go(const Image& image, int number);
+    void check_version_may_go(const Image& image, int number) const;
+    bool is_going(const Image& image) const;  // an operation deletes it, or a version of it
     std::vector<std::string> used_by(const Image& image) const;
 
     ImageServiceParts parts_;

@@ -137,6 +137,23 @@ TEST_CASE("a deleted application leaves nothing") {
     world.created();
 }
 
+TEST_CASE("an application whose deletion failed can be deleted, also where that could not be stored") {
+    ApplicationFixture world;
+    world.created();
+    add_versions(world, 1);
+    ApplicationRemoval& removal = world.service().removal();
+    world.failing_store.fail_commit(world.failing_store.commits() + 2, ErrorCode::internal);
+    CHECK(world.wait(removal.remove_version("candy", 0, false, "test"))->err != "");
+    world.succeed(removal.remove_version("candy", 0, false, "test"));
+    world.failing_store.fail_commit(world.failing_store.commits() + 2, ErrorCode::internal);
+    CHECK(world.wait(removal.remove("candy", false, "test"))->err != "");
+    CHECK_FALSE(world.app()->deleting);
+    world.life->applications.update(world.app()->id.str(),
+                                    [](Application& marked) { marked.deleting = true; });
+    world.succeed(removal.remove("candy", false, "test"));
+    CHECK_FALSE(world.exists("candy"));
+}
+
 TEST_CASE("deleting an application ends its bootstrap and removes its containers, also failed ones") {
     ApplicationFixture world;
     world.guests_report = false;
@@ -159,8 +176,6 @@ TEST_CASE("what is being deleted takes no changes") {
     ApplicationFixture world;
     world.created();
     world.life->applications.update(world.app()->id.str(), [](Application& app) { app.deleting = true; });
-    CHECK(message_of([&] { world.service().removal().remove("candy", true, "test"); }) ==
-          "deletion already in progress");
     CHECK(code_of([&] { world.patch("candy", "{}"); }) == ErrorCode::busy);
     CHECK(code_of([&] { world.update("candy", "name: candy\nversion: \"2\"\n"); }) == ErrorCode::busy);
     CHECK(code_of([&] { world.service().publication().publish("candy", 0, false, "test"); }) ==

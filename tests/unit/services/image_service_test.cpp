@@ -197,6 +197,21 @@ TEST_CASE_METHOD(ImageFixture, "a deleted version goes with its package, its num
     CHECK(images().get("base")->versions.back().version == 2);
 }
 
+TEST_CASE_METHOD(ImageFixture,
+                 "an image whose deletion failed can be deleted, also where that could not be stored") {
+    add_image("base");
+    wait(images().update("base", {}, package({.text = "1"}), "", "test"));
+    store.fail_commit(store.commits() + 2, ErrorCode::internal);
+    CHECK(wait(images().remove_version("base", 1, "test"))->status == OperationStatus::failure);
+    CHECK(wait(images().remove_version("base", 1, "test"))->err.empty());
+    store.fail_commit(store.commits() + 2, ErrorCode::internal);
+    CHECK(wait(images().remove("base", false, "test"))->status == OperationStatus::failure);
+    CHECK_FALSE(images().get("base")->deleting);
+    life->images.update(images().get("base")->id.str(), [](Image& marked) { marked.deleting = true; });
+    CHECK(wait(images().remove("base", false, "test"))->err.empty());
+    CHECK(images().list().empty());
+}
+
 TEST_CASE_METHOD(ImageFixture, "a package that two images share goes with the second") {
     add_image("a");
     add_image("b");
