@@ -66,6 +66,7 @@ struct ContainerSpec {
     // come before the guest and then executes `init`. The agent of run_agent is started as well.
     bool boot_by_agent = false;
     bool pin_cpus = false;  // the runtime gives it whole cores (cpuset) instead of a share of CPU time
+    std::vector<std::string> gpus;  // render names of the machine's GPUs that enter it: "D128"
 };
 
 // `unreadable`: the container exists, but its records cannot be read at present, so it is not known whether

@@ -173,7 +173,8 @@ Json to_json(const ContainerSpec& spec) {
                          {"init", spec.init},
                          {"run_agent", spec.run_agent},
                          {"boot_by_agent", spec.boot_by_agent},
-                         {"pin_cpus", spec.pin_cpus}});
+                         {"pin_cpus", spec.pin_cpus},
+                         {"gpus", to_json(spec.gpus)}});
 }
 
 ContainerSpec spec_from_json(const Json& json) {
@@ -195,6 +196,7 @@ ContainerSpec spec_from_json(const Json& json) {
     spec.run_agent = flag_of(fields, "run_agent");
     spec.boot_by_agent = flag_of(fields, "boot_by_agent");
     spec.pin_cpus = flag_of(fields, "pin_cpus");
+    spec.gpus = fields.strings("gpus").value_or(std::vector<std::string>());
     return spec;
 }
 

@@ -28,6 +28,7 @@ struct Layout {
     std::filesystem::path oom_file(std::string_view id) const { return container(id) / "oom"; }
     std::filesystem::path agent_file(std::string_view id) const { return container(id) / "agent"; }
     std::filesystem::path monitor_file(std::string_view id) const { return container(id) / "monitor"; }
+    std::filesystem::path devices(std::string_view id) const { return container(id) / "devices"; }
     std::filesystem::path lock(std::string_view id) const { return container(id) / "lock"; }
     std::filesystem::path id_base() const { return state_dir / "id_base"; }
     std::filesystem::path seccomp() const { return state_dir / "seccomp"; }

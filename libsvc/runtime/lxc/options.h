@@ -54,6 +54,7 @@ struct LxcOptions {
     std::uint32_t processes = 4096;        // limit of a container whose specification names none
     std::vector<GuestPorts> guest_ports;   // what guests reach of this machine beside its answers to pings
     std::filesystem::path sysfs = "/sys";  // where the GPUs of the machine show
+    std::filesystem::path devices = "/dev";  // where their device nodes are
     bool isolate = true;                   // guests reach each other by node ports alone
     std::uint64_t bandwidth = 0;           // bits a second of each guest, in and out; 0: not limited
     std::uint32_t connections = 4096;      // of each guest, tracked at once; 0: not limited

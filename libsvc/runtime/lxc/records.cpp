@@ -87,6 +87,7 @@ Json to_json(const StoredSpec& stored) {
                          {"run_agent", spec.run_agent},
                          {"boot_by_agent", spec.boot_by_agent},
                          {"pin_cpus", spec.pin_cpus},
+                         {"gpus", JsonArray(spec.gpus.begin(), spec.gpus.end())},
                          {"placed", Json::array(placed)},
                          {"project", stored.project}});
 }
@@ -115,6 +116,7 @@ StoredSpec stored_spec_from_json(const Json& json) {
     spec.run_agent = fields.boolean("run_agent").value_or(true);
     spec.boot_by_agent = fields.boolean("boot_by_agent").value_or(false);
     spec.pin_cpus = fields.boolean("pin_cpus").value_or(false);
+    spec.gpus = fields.strings("gpus").value_or(std::vector<std::string>{});
     stored.placed = fields.strings("placed").value_or(std::vector<std::string>{});
     stored.project = static_cast<std::uint32_t>(fields.integer("project").value_or(0));
     return stored;

@@ -8,6 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/container/config.h"
+#include "libsvc/runtime/lxc/container/gpu_nodes.h"
 #include "libsvc/runtime/lxc/container/seccomp.h"
 #include "libsvc/runtime/lxc/network/guest_rules.h"
 #include "libsvc/runtime/lxd/connection.h"
@@ -40,6 +41,12 @@ Json bound(const std::filesystem::path& source, std::string_view path) {
                          {"source", source.native()},
                          {"path", "/" + std::string(path)},
                          {"readonly", yes}});
+}
+
+// LXD makes the node below its own folder, with the container's root as owner.
+Json render_device(const std::string& gpu) {
+    const std::string path = "/dev/dri/" + lxc::render_node(gpu);
+    return Json::object({{"type", "unix-char"}, {"source", path}, {"path", path}, {"mode", "0666"}});
 }
 
 bool is_set(const Json& config, const char* key) {
@@ -114,6 +121,7 @@ Json devices_of(const lxc::StoredSpec& stored, const LxdOptions& options, const 
     devices.set("agent", bound(options.agent, lxc::agent_path));
     if (!options.agent_socket_dir.empty())
         devices.set("reports", bound(options.agent_socket_dir, lxc::socket_dir_path));
+    for (const std::string& gpu : spec.gpus) devices.set("gpu-" + gpu, render_device(gpu));
     return devices;
 }
 

@@ -33,6 +33,7 @@ ContainerSpec full_spec() {
     spec.run_agent = false;
     spec.boot_by_agent = true;
     spec.pin_cpus = true;
+    spec.gpus = {"D128", "D129"};
     return spec;
 }
 
@@ -51,6 +52,7 @@ TEST_CASE("a specification arrives whole") {
     CHECK_FALSE(got.run_agent);
     CHECK(got.boot_by_agent);
     CHECK(got.pin_cpus);
+    CHECK(got.gpus == sent.gpus);
 }
 
 TEST_CASE("what is told of a container arrives, but for the pid") {

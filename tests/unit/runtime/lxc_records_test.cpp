@@ -25,6 +25,7 @@ ContainerSpec example_record() {
     spec.allowed_endpoints = {{"10.0.0.5", 4000, true, false}, {"192.168.100.1", 8095, true, true}};
     spec.init = "/bin/init";
     spec.run_agent = false;
+    spec.gpus = {"D128"};
     return spec;
 }
 
@@ -44,6 +45,7 @@ TEST_CASE("a stored specification comes back as it was, without the files") {
     CHECK(back.spec.pin_cpus);
     CHECK(same_container(back.spec, spec));
     CHECK(back.spec.forwards == spec.forwards);
+    CHECK(back.spec.gpus == spec.gpus);
     CHECK(back.spec.allowed_endpoints == spec.allowed_endpoints);
     spec.memory_bytes += 1;
     CHECK_FALSE(same_container(back.spec, spec));

@@ -51,6 +51,16 @@ TEST_CASE_METHOD(GpuMachines,
     CHECK_THAT(wait(launch(with_slots(1, "m1")))->err, Catch::Contains("gpu slots"));
 }
 
+TEST_CASE_METHOD(GpuMachines, "the GPUs of its node enter an instance with slots: all of them, or one") {
+    launched(with_slots(1, "m3"));
+    CHECK(runtime.last_spec().gpus == std::vector<std::string>{"D128", "D129"});
+    configure("gpu.allocation_mode", "one");
+    launched(with_slots(1, "m3"));
+    CHECK(runtime.last_spec().gpus == std::vector<std::string>{"D129"});
+    launched(with_slots(0, "m3"));
+    CHECK(runtime.last_spec().gpus.empty());
+}
+
 TEST_CASE_METHOD(GpuMachines, "slots that a user has given stay while the machine is away") {
     NodePatch change;
     change.gpus = {{1, 5, {}}};

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "libsvc/base/error.h"
+#include "libsvc/runtime/lxc/container/gpu_nodes.h"
 #include "libsvc/runtime/lxc/network/guest_rules.h"
 
 namespace svc::lxc {
@@ -65,6 +66,15 @@ std::string init_command(const ContainerSpec& spec, const ConfigContext& context
         throw Error(ErrorCode::unsupported,
                     fmt::format("container '{}' boots by an agent, and there is none", spec.id));
     return fmt::format("/{} --boot -- {}", agent_path, init);
+}
+
+std::string gpu_lines(const ContainerSpec& spec, const ConfigContext& context) {
+    std::string lines;
+    for (const std::string& gpu : spec.gpus)
+        lines +=
+            fmt::format("lxc.mount.entry = {} dev/dri/{} none bind,nosuid,noexec,create=file 0 0\n",
+                        mount_field(context.layout.devices(spec.id) / render_node(gpu)), render_node(gpu));
+    return lines;
 }
 
 std::string mount_lines(const ConfigContext& context) {
@@ -155,7 +165,8 @@ std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, 
     text += fmt::format("lxc.console.logfile = {}\nlxc.console.size = 1MB\n",
                         context.layout.console_log(id).native());
     text += fmt::format("lxc.log.file = {}\nlxc.log.level = ERROR\n", context.layout.lxc_log(id).native());
-    text += network_lines(spec, context) + mount_lines(context) + cgroup_lines(spec, context, cores);
+    text += network_lines(spec, context) + mount_lines(context) + gpu_lines(spec, context) +
+            cgroup_lines(spec, context, cores);
     return text;
 }
 

@@ -21,6 +21,7 @@
 #include "libsvc/base/presence.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/container/gpu_nodes.h"
 #include "libsvc/runtime/lxc/container/rootfs.h"
 #include "libsvc/runtime/lxc/disk/capture.h"
 #include "libsvc/runtime/lxc/disk/copy.h"
@@ -302,6 +303,7 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
         ::unlink(old.c_str());
     complete_disk(stored);
     mount(spec);
+    make_gpu_nodes(layout().devices(spec.id), spec.gpus, options_.devices, root_of(spec.id));
     HaltSignals halt = halt_signals_of(spec);
     replace_file(layout().config(spec.id),
                  lxc_config(spec, context_, root_of(spec.id), halt, choose_cores(spec)));

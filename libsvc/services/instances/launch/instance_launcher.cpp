@@ -216,7 +216,17 @@ void InstanceLauncher::create_container(const LaunchPtr& launch) {
 
 ContainerSpec InstanceLauncher::specification(const Instance& instance) const {
     const bool pin_cpus = parts_.config.text("cpu.limit_mode") == "pinning";
-    return container_spec(instance, parts_.sessions.make(instance), pin_cpus);
+    ContainerSpec spec = container_spec(instance, parts_.sessions.make(instance), pin_cpus);
+    spec.gpus = render_names(instance);
+    return spec;
+}
+
+std::vector<std::string> InstanceLauncher::render_names(const Instance& instance) const {
+    std::vector<std::string> names;
+    if (instance.gpus.empty()) return names;
+    for (const Gpu& gpu : parts_.nodes.get(*instance.node)->gpus)
+        if (std::ranges::find(instance.gpus, gpu.id) != instance.gpus.end()) names.push_back(gpu.render_name);
+    return names;
 }
 
 // From here on the guest's report, its end, the timeout or a cancellation completes the operation, whichever

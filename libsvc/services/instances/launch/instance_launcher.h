@@ -46,6 +46,8 @@ class InstanceLauncher {
     ContainerSpec specification(const Instance& instance) const;  // of its container
 
   private:
+    std::vector<std::string> render_names(const Instance& instance) const;  // of its GPUs, on its node
+
     // One pass through the steps.
     struct Launch {
         OperationContext& context;  // until run() of the operation has returned

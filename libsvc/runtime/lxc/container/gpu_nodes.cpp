@@ -1,0 +1,58 @@
+#include "libsvc/runtime/lxc/container/gpu_nodes.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+
+namespace svc::lxc {
+
+namespace {
+
+constexpr mode_t open_to_all = 0666;
+
+dev_t device_number(const std::filesystem::path& device) {
+    struct stat found {};
+    if (::stat(device.c_str(), &found) != 0 || !S_ISCHR(found.st_mode))
+        throw Error(ErrorCode::unavailable, fmt::format("GPU is not there: no device {}", device.native()));
+    return found.st_rdev;
+}
+
+// The kernel would refuse to open the nodes, in the guest and much later.
+void check_has_devices(const std::filesystem::path& folder) {
+    struct statvfs system {};
+    if (::statvfs(folder.c_str(), &system) != 0) throw system_error("cannot look at a folder", errno);
+    if ((system.f_flag & ST_NODEV) != 0)
+        throw Error(ErrorCode::unsupported,
+                    fmt::format("GPUs: the file system of {} is mounted with nodev", folder.native()));
+}
+
+void make_node(const std::filesystem::path& path, dev_t device, std::uint32_t owner) {
+    if (::mknod(path.c_str(), S_IFCHR | open_to_all, device) != 0 ||
+        ::chmod(path.c_str(), open_to_all) != 0 || ::chown(path.c_str(), owner, owner) != 0)
+        throw system_error(fmt::format("cannot make device {}", path.filename().native()), errno);
+}
+
+}  // namespace
+
+std::string render_node(const std::string& gpu) {
+    return "render" + gpu;
+}
+
+void make_gpu_nodes(const std::filesystem::path& folder, const std::vector<std::string>& gpus,
+                    const std::filesystem::path& devices, std::uint32_t owner) {
+    remove_tree(folder);
+    if (gpus.empty()) return;
+    make_directories(folder, 0711);
+    if (::chmod(folder.c_str(), 0711) != 0) throw system_error("cannot set the mode of a folder", errno);
+    check_has_devices(folder);
+    for (const std::string& gpu : gpus)
+        make_node(folder / render_node(gpu), device_number(devices / "dri" / render_node(gpu)), owner);
+}
+
+}  // namespace svc::lxc
