@@ -76,6 +76,11 @@ int follow(const std::filesystem::path& session_file, int exit_code) {
     return failure ? hooks_failed : 0;
 }
 
+void tell_failure(Reporter& reporter, const InstanceReport& failure, const std::stop_token& stop) {
+    log::error("guest failed", {{"reason", failure.error_message}});
+    reporter.report(failure, stop);
+}
+
 void tell_failed_boot(const std::filesystem::path& session_file, const std::string& reason) try {
     std::fprintf(stderr, "svc-agent: %s\n", reason.c_str());
     if (const auto session = read_session(session_file))
@@ -102,9 +107,11 @@ void run_with_guest(const AgentSession& session, const Paths& paths, Clock& cloc
         report = error_report(FailureKind::general, e.what());
     }
     if (!report) return;
-    const bool running = report->status == "running";
-    if (!running) log::error("guest failed", {{"reason", report->error_message}});
-    if (Reporter(session, clock, call).report(*report, stop) && running) log::info("guest is running");
+    Reporter reporter(session, clock, call);
+    if (report->status != "running") return tell_failure(reporter, *report, stop);
+    if (!reporter.report(*report, stop)) return;
+    log::info("guest is running");
+    if (const auto failure = watch_guest(session, paths, clock, stop)) tell_failure(reporter, *failure, stop);
 }
 
 int run_before_guest(const std::filesystem::path& session_file, const std::vector<std::string>& init) {

@@ -16,7 +16,9 @@ namespace svc::agent {
 std::optional<AgentSession> read_session(const std::filesystem::path& file);
 
 // Waits until the guest is ready, runs the phase with the guest and reports `running`, or `error` with the
-// reason. Returns when the service has taken or refused the report, or when `stop` was requested.
+// reason. Then watches the application, and reports `error` when that fails. Returns when the service has
+// refused the report, when an error was reported, when there is nothing to watch, or when `stop` was
+// requested.
 void run_with_guest(const AgentSession& session, const Paths& paths, Clock& clock, const Call& call,
                     std::stop_token stop);
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "instance-agent/agent/application/boot_target.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
 
 namespace svc::agent {
 namespace {
@@ -56,15 +58,15 @@ std::vector<std::string> hook_environment(const PhaseContext& phase, const Packa
     const auto add = [&](const char* name, const std::string& value) {
         environment.push_back(std::string(name) + "=" + value);
     };
-    const std::string& launched = phase.session.config.boot_package;
-    const std::string& activity = phase.session.config.boot_activity;
+    const BootTarget target = boot_target(phase.session);
     if (!package.is_application) add("ADDON_DIR", phase.paths.directory_of(package));
     add("APP_DIR", phase.paths.app());
     add("RUNTIME_DIR", phase.paths.data);
     add("ANDROID_ROOTFS", phase.paths.guest);
     add("GUEST_ROOTFS", phase.paths.guest);
-    add("BOOT_PACKAGE", launched.empty() ? phase.session.app.boot_package : launched);
-    add("BOOT_ACTIVITY", activity.empty() ? phase.session.app.boot_activity : activity);
+    add("BOOT_PACKAGE", target.package);
+    add("BOOT_ACTIVITY", target.activity);
+    add("FEATURES", join(phase.session.features, ","));
     add("CONTAINER_TYPE", phase.is_base() ? "base" : "regular");
     add("INSTANCE_TYPE", phase.is_base() ? "base" : "regular");
     if (phase.exit_code) add("RUNTIME_EXIT_CODE", std::to_string(*phase.exit_code));

@@ -1,20 +1,10 @@
 #include "instance-agent/agent/phases/phase_context.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "libsvc/base/error.h"
-#include "libsvc/base/strings.h"
 
 namespace svc::agent {
-namespace {
-
-// The last two are for Android guests.
-constexpr std::string_view program_path =
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/system/bin:/system/xbin";
-
-}  // namespace
 
 Duration PhaseContext::left() const {
     return std::max(deadline - clock.steady_now(), Duration(0));
@@ -50,14 +40,6 @@ std::vector<std::string> program_environment(const AgentSession& session) {
     environment.push_back("http_proxy=" + session.network_proxy);
     environment.push_back("https_proxy=" + session.network_proxy);
     return environment;
-}
-
-std::filesystem::path find_program(const Paths& paths, const std::string& name) {
-    for (const std::string& directory : split(program_path, ':')) {
-        auto file = paths.in_guest(directory) / name;
-        if (::access(file.c_str(), X_OK) == 0) return file;
-    }
-    return {};
 }
 
 }  // namespace svc::agent

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "instance-agent/agent/files/bounded_file.h"
+#include "instance-agent/agent/files/guest_programs.h"
 #include "instance-agent/agent/files/paths.h"
 #include "instance-agent/agent/processes/program.h"
 #include "libsvc/base/clock.h"
@@ -15,7 +16,7 @@
 namespace svc::agent {
 
 // Values of InstanceReport::error_code.
-enum class FailureKind { general = 1, hook = 2, install = 3, timeout = 5, network = 6 };
+enum class FailureKind { general = 1, hook = 2, install = 3, watchdog = 4, timeout = 5, network = 6 };
 
 struct PhaseContext {
     const AgentSession& session;
@@ -48,8 +49,5 @@ ProgramEnd run_in_phase(const PhaseContext& phase, Program program);
 
 // PATH, HOME, USER, LANG and the proxy variables.
 std::vector<std::string> program_environment(const AgentSession& session);
-
-// The place of a program in the folders of the guest's PATH. Empty: not found.
-std::filesystem::path find_program(const Paths& paths, const std::string& name);
 
 }  // namespace svc::agent

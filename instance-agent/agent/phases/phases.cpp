@@ -1,5 +1,6 @@
 #include "instance-agent/agent/phases/phases.h"
 
+#include "instance-agent/agent/application/watchdog.h"
 #include "instance-agent/agent/phases/cleanup.h"
 #include "instance-agent/agent/phases/extra_data.h"
 #include "instance-agent/agent/phases/guest_app.h"
@@ -66,11 +67,26 @@ void add_base_steps(const PhaseContext& phase, Progress& progress, std::vector<P
                                                              }}));
 }
 
+// Without the watchdog, what does not start is no failure of the instance.
+void start_app(const PhaseContext& phase) {
+    const BootTarget target = boot_target(phase.session);
+    const GuestActivities guest(phase.paths);
+    if (target.package.empty() || !guest.available()) return;
+    const Watch watch = watch_of(phase.session);
+    try {
+        start_application(guest, target, watch);
+    } catch (const Error& e) {
+        if (watch.on) throw;
+        log::warning("the application is not started", {{"reason", e.what()}});
+    }
+}
+
 std::vector<PhaseStep> steps_with_guest(const PhaseContext& phase, Progress& progress) {
     std::vector<PhaseStep> steps;
     if (phase.is_base()) add_base_steps(phase, progress, steps);
     for (const HookCall& hook : hooks_with_guest(phase.session))
         steps.push_back(once(progress, describe_hook(hook.package, hook.hook), hook_step(phase, hook)));
+    if (!phase.is_base()) steps.push_back({FailureKind::watchdog, [&phase] { start_app(phase); }});
     return steps;
 }
 
@@ -119,6 +135,15 @@ std::optional<InstanceReport> complete_guest(const AgentSession& session, const 
                              stop,    output, {}};
     InstanceReport report = complete(phase, progress);
     return stop.stop_requested() ? std::nullopt : std::optional(std::move(report));
+}
+
+std::optional<InstanceReport> watch_guest(const AgentSession& session, const Paths& paths, Clock& clock,
+                                          std::stop_token stop) {
+    const Watch watch = watch_of(session);
+    const GuestActivities guest(paths);
+    if (session.instance_type == "base" || !watch.on || !guest.available()) return std::nullopt;
+    const auto fault = watch_application(guest, boot_target(session), watch, clock, std::move(stop));
+    return fault ? std::optional(error_report(FailureKind::watchdog, *fault)) : std::nullopt;
 }
 
 std::optional<InstanceReport> follow_guest(const AgentSession& session, const Paths& paths, Clock& clock,

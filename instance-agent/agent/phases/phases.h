@@ -16,10 +16,15 @@ std::optional<InstanceReport> prepare_guest(const AgentSession& session, const P
                                             const Call& call, std::stop_token stop);
 
 // With the guest: waits until the guest is ready, installs application, permissions and extra data of a base
-// instance, runs the hooks. Steps that were done in this start of the instance are not repeated. Returns the
+// instance, runs the hooks, starts the application of a regular instance on an Android guest. Steps that were done in this start of the instance are not repeated. Returns the
 // report, `running` or `error`; nothing when `stop` was requested.
 std::optional<InstanceReport> complete_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                              std::stop_token stop);
+
+// After a report `running`: watches the application of a regular instance on an Android guest. Returns the
+// report of its failure; nothing when there is nothing to watch, or when `stop` was requested.
+std::optional<InstanceReport> watch_guest(const AgentSession& session, const Paths& paths, Clock& clock,
+                                          std::stop_token stop);
 
 // After the guest: runs every hook, even when one fails; when all succeeded, cleans up a base instance.
 // Returns the report of the first failure; nothing when all steps succeeded.

@@ -240,7 +240,9 @@ CommandResult run_command(const std::vector<std::string>& arguments, millisecond
                           std::string_view input) {
     SpawnOptions options;
     options.arguments = arguments;
-    options.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    // The last two are for Android guests.
+    options.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/system/bin:"
+                           "/system/xbin",
                            "LC_ALL=C.UTF-8"};
     options.new_session = true;  // a group of its own, to be killed as one
     Pipe output = make_pipe();

@@ -43,6 +43,7 @@ TEST_CASE("a hook runs in its package's directory with the environment of its ki
     place.session.app.boot_package = "com.example.app";
     place.session.app.boot_activity = "com.example.app.Main";
     place.session.network_proxy = "http://proxy:3128";
+    place.session.features = {"enable_system_ui", "disable_wifi"};
     const auto addon = place.add_package("ssh", {{"pre-start", "pwd > where; env | sort > environment"}});
     agent::run_hook(place.phase(), addon, "pre-start");
 
@@ -54,8 +55,8 @@ TEST_CASE("a hook runs in its package's directory with the environment of its ki
           "ANDROID_ROOTFS=" + place.paths.guest.string(), "GUEST_ROOTFS=" + place.paths.guest.string(),
           std::string("BOOT_PACKAGE=com.example.app"), std::string("BOOT_ACTIVITY=com.example.app.Main"),
           std::string("CONTAINER_TYPE=regular"), std::string("INSTANCE_TYPE=regular"),
-          std::string("HOME=/root"), std::string("http_proxy=http://proxy:3128"),
-          std::string("https_proxy=http://proxy:3128")})
+          std::string("FEATURES=enable_system_ui,disable_wifi"), std::string("HOME=/root"),
+          std::string("http_proxy=http://proxy:3128"), std::string("https_proxy=http://proxy:3128")})
         CHECK_THAT(environment, Catch::Contains("\n" + line + "\n"));
     CHECK_THAT(environment, !Catch::Contains("RUNTIME_EXIT_CODE"));
     CHECK_THAT(environment, !Catch::Contains("secret-token"));

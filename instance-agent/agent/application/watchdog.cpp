@@ -1,0 +1,60 @@
+#include "instance-agent/agent/application/watchdog.h"
+
+#include <algorithm>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+
+namespace svc::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration between_looks = 5s;
+constexpr Duration second_look = 1s;  // windows change meanwhile, and the guest starts what has crashed again
+
+bool allows_all(const Watch& watch) {
+    return watch.allowed == std::vector<std::string>{"*"};
+}
+
+bool may_be_seen(const std::string& package, const BootTarget& target, const Watch& watch) {
+    return package.empty() || package == target.package || allows_all(watch) ||
+           std::ranges::find(watch.allowed, package) != watch.allowed.end();
+}
+
+std::optional<std::string> fault_of(const GuestActivities& guest, const BootTarget& target,
+                                    const Watch& watch) try {
+    if (!guest.has_process(target.package)) return "application " + target.package + " has ended";
+    if (guest.is_hanging(target.package)) return "application " + target.package + " does not respond";
+    const std::string seen = guest.foreground();
+    if (may_be_seen(seen, target, watch)) return std::nullopt;
+    return "application " + seen + " is in the foreground, which the watchdog does not allow";
+} catch (const Error& e) {
+    log::debug("the application could not be looked at", {{"reason", e.what()}});
+    return std::nullopt;
+}
+
+}  // namespace
+
+void start_application(const GuestActivities& guest, const BootTarget& target, const Watch& watch) {
+    if (watch.on && !allows_all(watch))
+        for (const std::string& package : watch.allowed)
+            if (!guest.is_installed(package))
+                throw Error(ErrorCode::internal,
+                            "package " + package + ", which the watchdog allows, is not installed");
+    guest.start(target.package, target.activity);
+    log::info("application is started", {{"package", target.package}});
+}
+
+std::optional<std::string> watch_application(const GuestActivities& guest, const BootTarget& target,
+                                             const Watch& watch, Clock& clock, std::stop_token stop) {
+    while (clock.wait(stop, between_looks)) {
+        auto fault = fault_of(guest, target, watch);
+        if (!fault || !clock.wait(stop, second_look)) continue;
+        fault = fault_of(guest, target, watch);
+        if (fault && !stop.stop_requested()) return fault;
+    }
+    return std::nullopt;
+}
+
+}  // namespace svc::agent
