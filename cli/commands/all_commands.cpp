@@ -21,6 +21,7 @@ std::vector<Command> listed_commands() {
         delete_command(),
         exec_command(),
         shell_command(),
+        forward_command(),
         logs_command(),
         show_log_command(),
         wait_command(),
@@ -91,6 +92,7 @@ std::vector<Command> list_all() {
     std::vector<Command> all = listed_commands();
     for (const std::vector<std::string>& group : {std::vector<std::string>{"trust"}, {"config", "trust"}})
         for (Command& command : trust_commands(group)) all.push_back(std::move(command));
+    for (Command& command : file_commands()) all.push_back(std::move(command));
     for (Command& command : snapshot_commands()) all.push_back(std::move(command));
     for (Command& command : instance_commands()) all.push_back(std::move(command));
     for (Command& command : gateway_commands()) all.push_back(std::move(command));
@@ -108,6 +110,7 @@ std::vector<Group> list_groups() {
         {"node", "machines that instances run on"},
         {"config", "the cluster's configuration"},
         {"trust", "clients the service trusts"},
+        {"file", "files of instances"},
         {"snapshot", "copies of the disks of instances"},
         {"operation", "background operations"},
         {"task", "what is being done for each instance"},

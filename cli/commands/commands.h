@@ -19,6 +19,10 @@ std::vector<Command> snapshot_commands();
 // exec.cpp
 Command exec_command();
 Command shell_command();
+// file.cpp
+std::vector<Command> file_commands();
+// forward.cpp
+Command forward_command();
 // logs.cpp
 Command logs_command();
 Command show_log_command();

@@ -15,6 +15,8 @@
 #include "instance-agent/agent/options.h"
 #include "instance-agent/agent/processes/command_relay.h"
 #include "instance-agent/agent/processes/keep_running.h"
+#include "instance-agent/agent/processes/port_relay.h"
+#include "instance-agent/agent/transfer/files_command.h"
 #include "libsvc/base/error.h"
 #include "libsvc/net/client/direct_call.h"
 
@@ -92,6 +94,8 @@ int main(int argc, char** argv) try {
     if (argc == 2 && command == "pause") return run_pause();
     if (command == "ctl") return agent::run_ctl({argv + 2, argv + argc});
     if (command == "keep-running") return agent::run_keep_running({argv + 2, argv + argc});
+    if (command == "connect") return agent::run_port_relay({argv + 2, argv + argc});
+    if (command == "files") return agent::run_files({argv + 2, argv + argc});
     if (command == "relay") return agent::run_command_relay({argv + 2, argv + argc});
     const auto options = agent::parse_options(argc, argv);
     return options ? run(*options) : 0;

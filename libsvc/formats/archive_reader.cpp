@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "libsvc/base/error.h"
 
@@ -82,6 +83,12 @@ ArchiveReader::ArchiveReader(const std::filesystem::path& file, ArchiveFormat fo
     : format_(format),
       source_(file, format == ArchiveFormat::zip ? Compression::none : detect_compression(file), limit),
       archive_(archive_read_new()) {
+    if (archive_ == nullptr) throw Error(ErrorCode::internal, "cannot start reading an archive");
+    open();
+}
+
+ArchiveReader::ArchiveReader(FileDescriptor stream)
+    : format_(ArchiveFormat::tar), source_(std::move(stream)), archive_(archive_read_new()) {
     if (archive_ == nullptr) throw Error(ErrorCode::internal, "cannot start reading an archive");
     open();
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "libsvc/base/file.h"
 #include "libsvc/formats/archive_entry.h"
 #include "libsvc/formats/archive_source.h"
 #include "libsvc/formats/utf8_locale.h"
@@ -32,6 +33,8 @@ class ArchiveReader {
   public:
     explicit ArchiveReader(const std::filesystem::path& file, ArchiveFormat format = ArchiveFormat::tar,
                            const ExpansionLimit& limit = {});
+    // A tar stream that is not compressed, as it arrives.
+    explicit ArchiveReader(FileDescriptor stream);
     ~ArchiveReader();
     ArchiveReader(const ArchiveReader&) = delete;
     ArchiveReader& operator=(const ArchiveReader&) = delete;

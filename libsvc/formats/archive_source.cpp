@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include "libsvc/base/error.h"
@@ -36,6 +37,11 @@ ArchiveSource::ArchiveSource(const std::filesystem::path& file, Compression comp
       decoder_(make_decoder(compression)),
       buffer_(piece_bytes, '\0'),
       decoded_(decoder_ ? piece_bytes : 0, '\0') {}
+
+ArchiveSource::ArchiveSource(FileDescriptor stream)
+    : file_(std::move(stream)),
+      limit_{std::numeric_limits<std::uint64_t>::max(), 1},
+      buffer_(piece_bytes, '\0') {}
 
 void ArchiveSource::fill() {
     while (!file_ended_ && input_.empty()) {

@@ -17,6 +17,7 @@ namespace svc {
 class ArchiveSource {
   public:
     ArchiveSource(const std::filesystem::path& file, Compression compression, const ExpansionLimit& limit);
+    explicit ArchiveSource(FileDescriptor stream);  // not compressed; a pipe or a socket will do
 
     // The next bytes, valid until the next call; empty at the end, which is the end of the file and of its
     // last compressed stream at once.

@@ -70,10 +70,10 @@ void ArchiveWriter::compress() {
     check(archive_write_set_filter_option(writer, "gzip", "timestamp", nullptr));
 }
 
-ArchiveWriter::ArchiveWriter() : archive_(archive_write_new()) {
+ArchiveWriter::ArchiveWriter(bool compressed) : archive_(archive_write_new()) {
     archive* const writer = archive_.get();
     if (writer == nullptr) throw Error(ErrorCode::internal, "cannot write the archive: out of memory");
-    compress();
+    if (compressed) compress();
     check(archive_write_set_format_pax_restricted(writer));
     archive_write_set_bytes_in_last_block(writer, 1);
     const auto write = [](archive* of, void* self, const void* bytes, std::size_t size) -> la_ssize_t {

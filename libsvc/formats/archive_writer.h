@@ -1,5 +1,5 @@
 #pragma once
-// Makes a gzip tarball in memory, piece by piece; libarchive does the encoding. The caller takes the
+// Makes a tarball in memory, piece by piece; libarchive does the encoding. The caller takes the
 // bytes while they are made, so memory use is constant.
 #include <cstddef>
 #include <memory>
@@ -17,7 +17,7 @@ namespace svc {
 // extended attributes. One thread at a time. Throws internal "cannot write the archive: ...".
 class ArchiveWriter {
   public:
-    ArchiveWriter();
+    explicit ArchiveWriter(bool compressed = true);  // by gzip
     ~ArchiveWriter();
     ArchiveWriter(const ArchiveWriter&) = delete;
     ArchiveWriter& operator=(const ArchiveWriter&) = delete;

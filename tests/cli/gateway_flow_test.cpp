@@ -9,7 +9,7 @@ using namespace svc::test;
 
 namespace {
 
-struct World {
+struct FlowWorld {
     TestGateway gateway;
     CliSettings settings;
 
@@ -44,14 +44,14 @@ struct World {
 }  // namespace
 
 TEST_CASE("regions and applications of a running gateway are listed") {
-    World world;
+    FlowWorld world;
     CHECK(world.ask_json({"gateway", "region", "list"}).dump() == R"([{"name":"home"}])");
     CHECK(world.ask_json({"gateway", "application", "list"}).dump() == R"([{"name":"app","streams":true}])");
     CHECK(world.ask_json({"gateway", "status"}).at("status") == Json("healthy"));
 }
 
 TEST_CASE("an account's token opens the gateway from afar until the account is deleted") {
-    World world;
+    FlowWorld world;
     const std::string token = world.ask({"gateway", "account", "create", "alice", "--expiry", "1h"});
     CHECK(world.ask_json({"gateway", "account", "list"}).as_array().at(0).at("name") == Json("alice"));
     CHECK(world.run({"gateway", "account", "create", "alice"}).err == "Error: account already exists\n");
@@ -65,7 +65,7 @@ TEST_CASE("an account's token opens the gateway from afar until the account is d
 }
 
 TEST_CASE("a session is created, shown, joined and deleted") {
-    World world;
+    FlowWorld world;
     const std::string id = world.create({"--joinable", "--screen", "640x360"});
     world.gateway.region().await_launches(1);
     CHECK(world.gateway.region().launches().at(0).user_data.at("display_width") == Json(640));
@@ -83,7 +83,7 @@ TEST_CASE("a session is created, shown, joined and deleted") {
 }
 
 TEST_CASE("a session for an account is the account's, and one for nobody is said to be administrators'") {
-    World world;
+    FlowWorld world;
     const std::string token = world.ask({"gateway", "account", "create", "alice"});
     const std::string admin = world.ask({"gateway", "account", "create", "root", "--admin"});
     const auto seen = [&](const std::string& with) {
@@ -102,7 +102,7 @@ TEST_CASE("a session for an account is the account's, and one for nobody is said
 }
 
 TEST_CASE("several sessions are deleted at once, and those that are not there are named") {
-    World world;
+    FlowWorld world;
     const std::string one = world.create(), two = world.create();
     world.gateway.region().await_launches(2);
     const std::string absent = "c055dl0j1qm027422feg";
@@ -113,7 +113,7 @@ TEST_CASE("several sessions are deleted at once, and those that are not there ar
 }
 
 TEST_CASE("what the gateway refuses is told with its reason") {
-    World world;
+    FlowWorld world;
     CHECK_THAT(world.run({"gateway", "session", "create", "absent"}).err, Catch::Contains("absent"));
     CHECK(world.run({"gateway", "session", "create", "app", "--region", "west"}).err ==
           "Error: No agent available to host the session\n");

@@ -1,0 +1,133 @@
+#include "cli/actions/port_forward.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <stop_token>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/base/thread_pool.h"
+#include "libsvc/client/instance_tunnel.h"
+#include "libsvc/net/socket/bind.h"
+
+namespace svc::cli {
+namespace {
+
+constexpr std::string_view local_prefix = "unix:";
+constexpr std::size_t connections_at_once = 64, most_waiting = 1024;
+
+bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Where the target begins in "LISTEN:TARGET"; npos: there is no LISTEN.
+std::size_t target_of(const std::string& text) {
+    const std::size_t local = text.find(":unix:");
+    if (local != std::string::npos) return local + 1;
+    const std::size_t colon = text.rfind(':');
+    return colon == std::string::npos ? colon : colon + 1;
+}
+
+std::string listen_address(const std::string& text) {
+    if (text.starts_with(local_prefix)) return text;
+    if (text.empty()) return "127.0.0.1:0";
+    return is_number(text) ? "127.0.0.1:" + text : text;
+}
+
+FileDescriptor listening(const PortForward& forward) {
+    if (forward.listen.starts_with(local_prefix))
+        return net::bind_unix(forward.listen.substr(local_prefix.size()), 0600, -1);
+    return net::bind_tcp(forward.listen);
+}
+
+std::string address_of(const PortForward& forward, int socket) {
+    return forward.listen.starts_with(local_prefix) ? forward.listen : net::local_address(socket);
+}
+
+// The signals that end the program, as a descriptor. Threads that are started later inherit the mask.
+FileDescriptor ending_signals() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, signal);
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    FileDescriptor signals(::signalfd(-1, &set, SFD_CLOEXEC));
+    if (!signals) throw system_error("cannot wait for signals", errno);
+    return signals;
+}
+
+class Forwarder {
+  public:
+    Forwarder(Context& context, std::string instance) : context_(context), instance_(std::move(instance)) {}
+    ~Forwarder() { stop_.request_stop(); }  // then the pool waits for the connections' threads
+    Forwarder(const Forwarder&) = delete;
+    Forwarder& operator=(const Forwarder&) = delete;
+
+    void listen(const PortForward& forward) {
+        sockets_.push_back(listening(forward));
+        targets_.push_back(forward.target);
+        context_.console().print_line(address_of(forward, sockets_.back().get()) + " -> " + forward.target);
+    }
+
+    // Until a signal comes.
+    void run(int signals) {
+        std::vector<pollfd> polled{{signals, POLLIN, 0}};
+        for (const FileDescriptor& socket : sockets_) polled.push_back({socket.get(), POLLIN, 0});
+        while (polled[0].revents == 0) {
+            if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR)
+                throw system_error("cannot wait for connections", errno);
+            for (std::size_t i = 1; i < polled.size(); ++i)
+                if (polled[i].revents != 0) accept(sockets_[i - 1].get(), targets_[i - 1]);
+        }
+    }
+
+  private:
+    void accept(int socket, const std::string& target) {
+        const int accepted = ::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC);
+        const auto connection = std::make_shared<FileDescriptor>(accepted);
+        if (!*connection) return;
+        const bool taken = connections_.post([this, connection, target] { join(*connection, target); });
+        if (!taken) context_.console().print_error_line("Error: too many connections");
+    }
+
+    void join(const FileDescriptor& connection, const std::string& target) const try {
+        join_to_instance(context_.client(), instance_, target, connection, stop_.get_token());
+    } catch (const std::exception& e) {
+        context_.console().print_error_line("Error: " + target + ": " + e.what());
+    }
+
+    Context& context_;
+    const std::string instance_;
+    std::vector<FileDescriptor> sockets_;
+    std::vector<std::string> targets_;
+    std::stop_source stop_;
+    ThreadPool connections_{"forward", connections_at_once, most_waiting};  // last: it uses all of the above
+};
+
+}  // namespace
+
+PortForward parse_forward(const std::string& text) {
+    const std::size_t at = target_of(text);
+    if (at == std::string::npos && is_number(text)) return {"127.0.0.1:" + text, text};
+    PortForward forward;
+    if (at != std::string::npos) forward = {listen_address(text.substr(0, at - 1)), text.substr(at)};
+    const bool has_target = is_number(forward.target) || forward.target.starts_with(local_prefix);
+    if (!has_target || forward.listen == local_prefix)
+        throw UsageError(quoted(text) + " is no forward: LOCAL:REMOTE, such as 8080:80, is");
+    return forward;
+}
+
+int forward_ports(Context& context, const std::string& instance, const std::vector<PortForward>& forwards) {
+    const FileDescriptor signals = ending_signals();
+    Forwarder forwarder(context, instance);
+    for (const PortForward& forward : forwards) forwarder.listen(forward);
+    forwarder.run(signals.get());
+    return 0;
+}
+
+}  // namespace svc::cli
