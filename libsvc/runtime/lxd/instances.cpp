@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "libsvc/base/error.h"
@@ -44,6 +45,19 @@ ClientRequest upload(std::string_view id, const std::string& path, const char* t
     request.headers.set("X-LXD-uid", "0");
     request.headers.set("X-LXD-gid", "0");
     return request;
+}
+
+constexpr int file_tries = 10;
+
+// LXD 5.0.2 has a process for the files of each instance, which ends when it is idle. A call that comes at
+// that moment fails although nothing is wrong; the next one starts another process.
+void call_for_file(const std::function<void()>& call) {
+    for (int left = file_tries - 1;; --left) try {
+            return call();
+        } catch (const Error& e) {
+            if (left == 0 || std::string_view(e.what()).find("forkfile.sock") == std::string_view::npos)
+                throw;
+        }
 }
 
 std::set<std::uint32_t> bases_in(const Json& record) {
@@ -165,13 +179,13 @@ void Instances::place(std::string_view id, const PlacedFile& file) {
     std::filesystem::path folder = "/";
     for (const auto& step : path.parent_path().relative_path()) {
         folder /= step;
-        lxd_.send(upload(id, folder, "directory", 0755));
+        call_for_file([&] { lxd_.send(upload(id, folder, "directory", 0755)); });
     }
     // Over a file that exists, LXD would keep its owner and mode.
-    lxd_.remove(instance_path(id) + "/files?path=" + percent_encode(file.path));
+    call_for_file([&] { lxd_.remove(instance_path(id) + "/files?path=" + percent_encode(file.path)); });
     ClientRequest request = upload(id, file.path, "file", file.mode);
     request.body = file.content;
-    lxd_.send(request);
+    call_for_file([&] { lxd_.send(request); });
 }
 
 void Instances::replace_disk(const Instance& old, const std::string& fingerprint) {

@@ -41,6 +41,11 @@ struct FakeLxd {
         for (const char* id : {"a", "b", "c", "d"})
             server.service.add("/1.0/instances/svc-" + std::string(id),
                                [this](Request& r) { return one(r); });
+        server.service.add("/1.0/instances/svc-a/files", [this](Request&) {
+            if (failing_files-- <= 0) return answer(nullptr);
+            return json_response(
+                500, R"({"error": "dial unix .../forkfile.sock: connect: no such file or directory"})");
+        });
         server.service.add("/1.0/instances/foreign", [this](Request& r) { return one(r); });
         server.start();
         options.pool = "pool";
@@ -122,7 +127,8 @@ struct FakeLxd {
     }
 
   public:
-    std::atomic<std::size_t> told{0};  // instances in the last list
+    std::atomic<std::size_t> told{0};   // instances in the last list
+    std::atomic<int> failing_files{0};  // so many calls for files fail
 };
 
 }  // namespace
@@ -136,6 +142,16 @@ TEST_CASE("a creation asks LXD as often, whatever it has") {
         CHECK(lxd.asked() ==
               std::vector<std::string>{"POST /1.0/instances?target=m1", "PATCH /1.0/instances/svc-b"});
     }
+}
+
+TEST_CASE("files are placed although the process for them ends now and then") {
+    FakeLxd lxd(0);
+    lxd.failing_files = 3;
+    lxd.instances->make(lxd_spec("a"), {{"/etc/hostname", "a", 0644}}, "fingerprint");
+    CHECK(lxd.failing_files < 0);
+    lxd.failing_files = 1000;
+    CHECK_THROWS_WITH(lxd.instances->change(lxd_spec("a"), {{"/etc/hostname", "b", 0644}}),
+                      Catch::Contains("forkfile.sock"));
 }
 
 TEST_CASE("a list and the usage are one call each, and not of other members") {
