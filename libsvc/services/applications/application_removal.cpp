@@ -81,7 +81,9 @@ Started ApplicationRemoval::start_version(std::string_view addressed, const Appl
             version_of(application, target.version);
             ApplicationVersion& version = *application.version(target.version);
             const bool marked = version.status == ImageStatus::deleted;
-            if (application.deleting || (marked && is_going(target))) throw_deleting();
+            const bool whole =
+                application.deleting && parts_.engine.claimed("applications/" + application.id.str());
+            if (whole || (marked && is_going(target))) throw_deleting();
             if (!marked && remaining_versions(application) == 1)
                 throw Error(ErrorCode::invalid_argument,
                             "deleting the last version of an application not allowed");

@@ -208,7 +208,7 @@ void ImageService::check_version_may_go(const Image& image, int number) const {
     const ImageVersion* const version = image.version(number);
     if (version == nullptr) throw Error(ErrorCode::not_found, "image version not found");
     const bool marked = version->status == ImageStatus::deleted;
-    if (image.deleting || (marked && is_going(image))) throw_deleting();
+    if ((image.deleting || marked) && is_going(image)) throw_deleting();
     if (image.immutable)
         throw Error(ErrorCode::invalid_argument, "deleting a version of an immutable image not allowed");
     if (!marked && remaining_versions(image) == 1)

@@ -210,7 +210,11 @@ void InstanceLauncher::release(const LaunchPtr& launch) {
 // A container that exists is made what the specification says.
 void InstanceLauncher::create_container(const LaunchPtr& launch) {
     throw_if_stopped(launch->context);
-    parts_.runtime.create(specification(launch->planned));
+    const ContainerSpec spec = specification(launch->planned);
+    if (spec.gpus.size() < launch->planned.gpus.size())
+        throw Error(ErrorCode::unavailable,
+                    "node " + *launch->planned.node + " has lost a GPU of the instance");
+    parts_.runtime.create(spec);
     failpoint("launch.created");
 }
 
@@ -224,7 +228,8 @@ ContainerSpec InstanceLauncher::specification(const Instance& instance) const {
 std::vector<std::string> InstanceLauncher::render_names(const Instance& instance) const {
     std::vector<std::string> names;
     if (instance.gpus.empty()) return names;
-    for (const Gpu& gpu : parts_.nodes.get(*instance.node)->gpus)
+    const auto node = parts_.nodes.get(*instance.node);
+    for (const Gpu& gpu : node->gpus)
         if (std::ranges::find(instance.gpus, gpu.id) != instance.gpus.end()) names.push_back(gpu.render_name);
     return names;
 }
