@@ -3,6 +3,7 @@
 #include "cli/command_line/help.h"
 #include "cli/command_line/parser.h"
 #include "cli/commands/all_commands.h"
+#include "cli/output/terminal_text.h"
 #include "libsvc/model/values/api.h"
 
 namespace svc::cli {
@@ -18,7 +19,7 @@ int run_command(const Invocation& invocation, const Environment& environment, co
         throw;
     } catch (const Error& e) {
         if (e.code() != ErrorCode::unavailable) throw;
-        console.print_error_line("Error: " + context.explain_unreachable(e.what()));
+        console.print_error_line(printable("Error: " + context.explain_unreachable(e.what())));
         return exit_unreachable;
     }
 }
@@ -40,7 +41,7 @@ int run_words(const std::vector<std::string>& words, const Environment& environm
 
 int report(const Console& console, const std::exception& error, int status) noexcept {
     try {
-        console.print_error_line(std::string("Error: ") + error.what());
+        console.print_error_line(printable(std::string("Error: ") + error.what()));
     } catch (const std::exception&) {
         // stderr is closed; the exit status still tells.
     }

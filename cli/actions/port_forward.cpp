@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,7 +10,10 @@
 #include <cerrno>
 #include <memory>
 #include <stop_token>
+#include <thread>
+#include <utility>
 
+#include "cli/output/terminal_text.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/base/thread_pool.h"
@@ -61,6 +65,27 @@ FileDescriptor ending_signals() {
     return signals;
 }
 
+// Ending takes as long as a manager that does not answer: whoever is impatient asks again.
+void end_at_next_signal(int signals) {
+    signalfd_siginfo first{};
+    [[maybe_unused]] const ssize_t taken = ::read(signals, &first, sizeof first);
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        ::sigaddset(&set, signal);
+        ::signal(signal, SIG_DFL);
+    }
+    ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+// A connection takes six descriptors.
+void allow_many_files() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 class Forwarder {
   public:
     Forwarder(Context& context, std::string instance) : context_(context), instance_(std::move(instance)) {}
@@ -90,21 +115,31 @@ class Forwarder {
     void accept(int socket, const std::string& target) {
         const int accepted = ::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC);
         const auto connection = std::make_shared<FileDescriptor>(accepted);
-        if (!*connection) return;
+        if (!*connection) return wait_for_room(errno);
         const bool taken = connections_.post([this, connection, target] { join(*connection, target); });
         if (!taken) context_.console().print_error_line("Error: too many connections");
     }
 
+    // Of descriptors. Until then the connection waits in the kernel.
+    void wait_for_room(int number) {
+        if (number != EMFILE && number != ENFILE) return;
+        if (!std::exchange(told_, true))
+            context_.console().print_error_line("Error: no more connections: too many open files");
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+
     void join(const FileDescriptor& connection, const std::string& target) const try {
+        if (stop_.stop_requested()) return;
         join_to_instance(context_.client(), instance_, target, connection, stop_.get_token());
     } catch (const std::exception& e) {
-        context_.console().print_error_line("Error: " + target + ": " + e.what());
+        context_.console().print_error_line(printable("Error: " + target + ": " + e.what()));
     }
 
     Context& context_;
     const std::string instance_;
     std::vector<FileDescriptor> sockets_;
     std::vector<std::string> targets_;
+    bool told_ = false;
     std::stop_source stop_;
     ThreadPool connections_{"forward", connections_at_once, most_waiting};  // last: it uses all of the above
 };
@@ -124,9 +159,11 @@ PortForward parse_forward(const std::string& text) {
 
 int forward_ports(Context& context, const std::string& instance, const std::vector<PortForward>& forwards) {
     const FileDescriptor signals = ending_signals();
+    allow_many_files();
     Forwarder forwarder(context, instance);
     for (const PortForward& forward : forwards) forwarder.listen(forward);
     forwarder.run(signals.get());
+    end_at_next_signal(signals.get());
     return 0;
 }
 

@@ -24,8 +24,9 @@ std::string shown_name(const TreeFile& file, const std::string& asked) {
 // A folder is told by what is in it.
 int list(Context& context, const Arguments& arguments) {
     const std::string path = arguments.text("path");
-    std::vector<TreeFile> files = list_instance_files(context.client(), instance_of(context, arguments), path,
-                                                      arguments.is_set("recursive"));
+    std::vector<TreeFile> files =
+        list_instance_files(context.client(), instance_of(context, arguments), path,
+                            arguments.is_set("recursive") ? TreeDepth::all : TreeDepth::list);
     if (files.front().type == "directory") files.erase(files.begin());
     Document document{Json::array(), {{"MODE", "OWNER", "SIZE", "MODIFIED", "NAME"}, {}}};
     for (const TreeFile& file : files) {

@@ -43,11 +43,14 @@ void run_agent(ApiClient& client, std::string_view instance, const AgentCommand&
     request.command = {agent_program};
     request.command.insert(request.command.end(), command.words.begin(), command.words.end());
     RemoteExec session(client, instance, request);
-    const std::stop_callback end(command.stop, [&] { session.abort(); });
+    const std::stop_callback end(command.stop, [&] {
+        session.abort();
+        if (command.ended) command.ended();  // `output` may wait for whoever does not read
+    });
     std::jthread input([&] {
         try {
             command.input(session);
-        } catch (const Error&) {
+        } catch (const std::exception&) {
             // The command does not read any more; its end tells why.
         }
     });

@@ -16,8 +16,9 @@ struct AgentCommand {
     std::vector<std::string> words;                  // behind the program's name
     std::function<void(RemoteExec& session)> input;  // in a thread of its own: sends, then ends the input
     std::function<void(std::string_view)> output;    // what it throws ends the command and is thrown on
-    std::function<void()> ended = {};                // before `input` is waited for: wakes it; may be empty
-    std::stop_token stop = {};                       // breaks the command off, without an error
+    // Wakes `input` and `output` where they wait; called from any thread, perhaps twice; may be empty.
+    std::function<void()> ended = {};
+    std::stop_token stop = {};  // breaks the command off, without an error
 };
 
 // Blocks until the command has ended. Throws what the service answers; unavailable where the connection was

@@ -15,6 +15,9 @@ namespace svc {
 
 namespace {
 
+constexpr std::size_t max_list_bytes = 512U << 20;
+constexpr std::size_t max_known_bytes = 32U << 20;  // half of what the other end takes
+
 void send_nothing(RemoteExec& session) {
     session.end_input();
 }
@@ -29,8 +32,8 @@ std::string last_name(const std::filesystem::path& path) {
 
 // Nothing: it is not there.
 std::vector<TreeFile> list_if_there(ApiClient& client, std::string_view instance, const std::string& path,
-                                    bool all) try {
-    return list_instance_files(client, instance, path, all);
+                                    TreeDepth depth) try {
+    return list_instance_files(client, instance, path, depth);
 } catch (const Error& e) {
     if (e.code() != ErrorCode::not_found) throw;
     return {};
@@ -39,7 +42,8 @@ std::vector<TreeFile> list_if_there(ApiClient& client, std::string_view instance
 std::string place_in_instance(ApiClient& client, std::string_view instance,
                               const std::filesystem::path& source, const std::string& target) {
     const bool into = target.ends_with('/');
-    const bool folder = !list_if_there(client, instance, target + "/.", false).empty();  // a link to one, too
+    const bool folder =
+        !list_if_there(client, instance, target + "/.", TreeDepth::itself).empty();  // a link to one, too
     if (into && !folder) throw Error(ErrorCode::not_found, "folder " + quoted(target) + " is not there");
     return folder ? target + (into ? "" : "/") + last_name(source) : target;
 }
@@ -63,8 +67,10 @@ std::uint64_t bytes_in(const std::vector<TreeFile>& files, const KnownFiles& kno
 // The lines that `svc-agent files send` reads.
 void send_known(RemoteExec& session, const std::vector<TreeFile>& files) {
     std::string lines;
-    for (const TreeFile& file : files)
-        if (file.type == "file") lines += file.to_json().dump() + "\n";
+    for (const TreeFile& file : files) {
+        if (file.type == "file") lines += known_line(file);
+        if (lines.size() > max_known_bytes) break;  // the others are sent again
+    }
     session.send_input(lines);
     session.end_input();
 }
@@ -80,25 +86,28 @@ std::array<FileDescriptor, 2> make_stream() {
 }  // namespace
 
 std::vector<TreeFile> list_instance_files(ApiClient& client, std::string_view instance,
-                                          const std::string& path, bool all) {
+                                          const std::string& path, TreeDepth depth) {
     std::string text;
     AgentCommand command;
-    command.words = {"files", all ? "list-all" : "list", path};
+    command.words = {"files", to_text(depth), path};
     command.input = send_nothing;
-    command.output = [&](std::string_view data) { text += data; };
+    command.output = [&](std::string_view data) {
+        if (text.size() + data.size() > max_list_bytes)
+            throw Error(ErrorCode::exhausted, quoted(path) + " holds too many files to list");
+        text += data;
+    };
     run_agent(client, instance, command);
-    std::vector<TreeFile> files;
-    for (const std::string& line : split(text, '\n'))
-        if (!line.empty()) files.push_back(TreeFile::from_json(Json::parse(line)));
+    std::vector<TreeFile> files = tree_files(text);
+    if (files.empty()) throw Error(ErrorCode::internal, "svc-agent tells nothing of " + quoted(path));
     return files;
 }
 
 void push_files(ApiClient& client, std::string_view instance, const std::filesystem::path& source,
                 const std::string& target, const TransferOptions& options) {
-    const std::vector<TreeFile> files = list_tree(source, true);
+    const std::vector<TreeFile> files = list_tree(source, TreeDepth::all);
     const std::string place = place_in_instance(client, instance, source, target);
     KnownFiles known;
-    if (options.resume) known = known_files(list_if_there(client, instance, place, true));
+    if (options.resume) known = known_files(list_if_there(client, instance, place, TreeDepth::all));
     const std::uint64_t total = bytes_in(files, known);
     std::exception_ptr failure;
     AgentCommand command;
@@ -116,6 +125,9 @@ void push_files(ApiClient& client, std::string_view instance, const std::filesys
             if (e.code() == ErrorCode::unavailable) return;  // the command has ended and tells why
             failure = std::current_exception();
             session.abort();
+        } catch (...) {
+            failure = std::current_exception();
+            session.abort();
         }
     };
     command.output = [](std::string_view) {};
@@ -131,7 +143,7 @@ void pull_files(ApiClient& client, std::string_view instance, const std::string&
                 const std::filesystem::path& target, const TransferOptions& options) {
     const std::filesystem::path place = place_here(source, target);
     std::vector<TreeFile> have;
-    if (options.resume && std::filesystem::exists(place)) have = list_tree(place, true);
+    if (options.resume && std::filesystem::exists(place)) have = list_tree(place, TreeDepth::all);
     auto [reading, writing] = make_stream();
     std::exception_ptr failure;
     std::jthread taker([&, end = std::move(reading)]() mutable {
@@ -154,6 +166,8 @@ void pull_files(ApiClient& client, std::string_view instance, const std::string&
         run_agent(client, instance, command);
     } catch (const Error& e) {
         if (e.code() != ErrorCode::cancelled) broken = std::current_exception();
+    } catch (...) {
+        broken = std::current_exception();
     }
     writing.reset();
     taker.join();

@@ -15,7 +15,7 @@ namespace svc {
 
 // `path` itself, as "", then what is in it. Blocks. Throws what the service answers, not_found.
 std::vector<TreeFile> list_instance_files(ApiClient& client, std::string_view instance,
-                                          const std::string& path, bool all);
+                                          const std::string& path, TreeDepth depth);
 
 struct TransferOptions {
     bool resume = false;  // leaves out files that are there with the same size and time

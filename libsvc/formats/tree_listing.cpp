@@ -38,12 +38,14 @@ TreeFile look_at(const std::filesystem::path& path, std::string relative) {
 }
 
 template <class Iterator>
-void add_all(const std::filesystem::path& folder, std::vector<TreeFile>& files) {
+void add_all(const std::filesystem::path& folder, std::vector<TreeFile>& files) try {
     for (const auto& found : Iterator(folder)) try {
             files.push_back(look_at(found.path(), found.path().lexically_relative(folder).string()));
         } catch (const Error& e) {
             if (e.code() != ErrorCode::not_found) throw;  // it has gone meanwhile
         }
+} catch (const std::filesystem::filesystem_error& e) {
+    throw system_error("cannot list " + quoted(folder.string()), e.code().value());
 }
 
 }  // namespace
@@ -59,24 +61,49 @@ Json TreeFile::to_json() const {
                          {"target", target}});
 }
 
-TreeFile TreeFile::from_json(const Json& value) {
-    const JsonFields fields(value);
-    TreeFile file;
-    file.path = fields.require_string("path");
-    file.type = fields.require_string("type");
-    file.size = static_cast<std::uint64_t>(fields.require_int("size"));
-    file.mode = static_cast<unsigned>(fields.require_int("mode"));
-    file.uid = static_cast<std::uint32_t>(fields.require_int("uid"));
-    file.gid = static_cast<std::uint32_t>(fields.require_int("gid"));
-    file.modified = fields.require_int("modified");
-    file.target = fields.string("target").value_or("");
-    return file;
+std::string to_text(TreeDepth depth) {
+    return depth == TreeDepth::itself ? "look" : depth == TreeDepth::list ? "list" : "list-all";
 }
 
-std::vector<TreeFile> list_tree(const std::filesystem::path& path, bool all) {
+std::string tree_line(const TreeFile& file) {
+    TreeFile told = file;
+    told.path = percent_encode(file.path);
+    told.target = percent_encode(file.target);
+    return told.to_json().dump() + "\n";
+}
+
+std::string known_line(const TreeFile& file) {
+    TreeFile known;
+    known.path = file.path;
+    known.type = file.type;
+    known.size = file.size;
+    known.modified = file.modified;
+    return tree_line(known);
+}
+
+std::vector<TreeFile> tree_files(std::string_view lines) {
+    std::vector<TreeFile> files;
+    for (const std::string& line : split(lines, '\n')) {
+        if (line.empty()) continue;
+        const Json value = Json::parse(line);
+        const JsonFields fields(value);
+        TreeFile& file = files.emplace_back();
+        file.path = percent_decode(fields.require_string("path"));
+        file.type = fields.require_string("type");
+        file.size = static_cast<std::uint64_t>(fields.require_int("size"));
+        file.mode = static_cast<unsigned>(fields.require_int("mode"));
+        file.uid = static_cast<std::uint32_t>(fields.require_int("uid"));
+        file.gid = static_cast<std::uint32_t>(fields.require_int("gid"));
+        file.modified = fields.require_int("modified");
+        file.target = percent_decode(fields.require_string("target"));
+    }
+    return files;
+}
+
+std::vector<TreeFile> list_tree(const std::filesystem::path& path, TreeDepth depth) {
     std::vector<TreeFile> files{look_at(path, "")};
-    if (files.front().type != "directory") return files;
-    if (all)
+    if (files.front().type != "directory" || depth == TreeDepth::itself) return files;
+    if (depth == TreeDepth::all)
         add_all<std::filesystem::recursive_directory_iterator>(path, files);
     else
         add_all<std::filesystem::directory_iterator>(path, files);

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,9 +24,11 @@ class TreeSender {
     TreeSender(const std::filesystem::path& source, const std::function<void(std::string_view)>& write)
         : source_(source), write_(write), archive_(false) {}
 
-    void send(const TreeFile& file, bool single) {
+    void send(TreeFile file, bool single) {
+        const FileDescriptor bytes = file.type == "file" ? opened(file) : FileDescriptor();
+        if (file.type == "file" && !bytes) return;
         archive_.begin(entry_of(file, single));
-        if (file.type == "file") send_bytes(file);
+        if (bytes) send_bytes(file, bytes.get());
         pass_on();
     }
     void finish() {
@@ -47,18 +50,32 @@ class TreeSender {
         return entry;
     }
 
+    std::filesystem::path path_of(const TreeFile& file) const {
+        return file.path.empty() ? source_ : source_ / file.path;
+    }
+
+    // With the size that it has now. Nothing: it has gone, or something else has its name.
+    FileDescriptor opened(TreeFile& file) const {
+        FileDescriptor in(::open(path_of(file).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        const bool gone = errno == ENOENT || errno == ELOOP || errno == ENXIO;
+        if (!in && (file.path.empty() || !gone))
+            throw system_error("cannot read " + quoted(path_of(file).string()), errno);
+        struct stat info {};
+        if (!in || ::fstat(in.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+        file.size = static_cast<std::uint64_t>(info.st_size);
+        return in;
+    }
+
     // Exactly as many bytes as were announced.
-    void send_bytes(const TreeFile& file) {
-        const std::filesystem::path path = file.path.empty() ? source_ : source_ / file.path;
-        const FileDescriptor in = open_file(path, O_RDONLY | O_NOFOLLOW);
+    void send_bytes(const TreeFile& file, int in) {
         std::string block(block_bytes, '\0');
         for (std::uint64_t left = file.size; left > 0;) {
-            const ssize_t got = ::read(in.get(), block.data(), std::min<std::uint64_t>(block.size(), left));
+            const ssize_t got = ::read(in, block.data(), std::min<std::uint64_t>(block.size(), left));
             if (got < 0 && errno == EINTR) continue;
-            if (got < 0) throw system_error("cannot read " + quoted(path.string()), errno);
+            if (got < 0) throw system_error("cannot read " + quoted(path_of(file).string()), errno);
             if (got == 0)
                 throw Error(ErrorCode::invalid_argument,
-                            quoted(path.string()) + " became shorter while it was sent");
+                            quoted(path_of(file).string()) + " became shorter while it was sent");
             archive_.write(std::string_view(block).substr(0, static_cast<std::size_t>(got)));
             pass_on();
             left -= static_cast<std::uint64_t>(got);
@@ -87,7 +104,7 @@ void send_tree(const std::filesystem::path& asked, const KnownFiles& known,
     std::error_code dangling;  // list_tree() tells what is not there
     const std::filesystem::path followed = std::filesystem::canonical(asked, dangling);
     const std::filesystem::path& source = dangling ? asked : followed;
-    const std::vector<TreeFile> files = list_tree(source, true);
+    const std::vector<TreeFile> files = list_tree(source, TreeDepth::all);
     if (files.front().type == "other")
         throw Error(ErrorCode::invalid_argument,
                     quoted(source.string()) + " is neither a file, a folder nor a link");

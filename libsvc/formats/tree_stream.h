@@ -27,12 +27,19 @@ struct TreeFile {
     std::int64_t modified = 0;  // seconds since 1970
     std::string target;         // of a link
     Json to_json() const;
-    static TreeFile from_json(const Json& value);
 };
 
-// `path` itself, then what is in it, ordered by path: the first level, or all. Links are not followed. Throws
-// not_found.
-std::vector<TreeFile> list_tree(const std::filesystem::path& path, bool all);
+enum class TreeDepth { itself, list, all };
+std::string to_text(TreeDepth depth);  // "look", "list", "list-all"
+
+// `path` itself, then what is in it, ordered by path: nothing, the first level, or all. Links are not
+// followed. Throws not_found.
+std::vector<TreeFile> list_tree(const std::filesystem::path& path, TreeDepth depth);
+
+// Lines of JSON, as the two ends tell each other; names may have any bytes.
+std::string tree_line(const TreeFile& file);
+std::string known_line(const TreeFile& file);              // path, size and time alone
+std::vector<TreeFile> tree_files(std::string_view lines);  // throws invalid_argument
 
 // Files that the other end has: size and time by path. A file that is as there is not sent.
 using KnownFiles = std::map<std::string, std::pair<std::uint64_t, std::int64_t>>;
@@ -56,7 +63,8 @@ struct TakeOptions {
 // Makes `target` what the stream holds; what is in a folder already and not in the stream stays. A single
 // file takes its place in one step. No link in the stream or below the target is followed, nothing outside of
 // the target is written. Throws invalid_argument where the stream is at fault: it is cut off, names something
-// outside, holds devices; conflict where a folder would take the place of a file, or a file that of a folder.
+// outside, holds devices, is a single link; conflict where a folder would take the place of a file, or a file
+// that of a folder.
 void take_tree(FileDescriptor stream, const std::filesystem::path& target, const TakeOptions& options);
 
 }  // namespace svc

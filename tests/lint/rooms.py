@@ -27,7 +27,7 @@ ROOMS = {
         "actions": ("what several commands do: find an object, wait for an operation, run a command in an instance",
                     ["command_line", "connection", "output", "terminal"]),
         "commands": ("one file per noun; all_commands.cpp lists them", ["*"]),
-        "": ("main() and the exit status", ["command_line", "connection", "commands"]),
+        "": ("main() and the exit status", ["command_line", "connection", "commands", "output"]),
     },
     "instance-agent": {
         "shared": ("what agent and streamer both know", []),

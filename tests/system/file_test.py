@@ -154,15 +154,34 @@ class Files(harness.DaemonTest):
             self.assertTrue(self.refused("pull", "/srv/any", target), name)
             self.assertEqual(list(outside.iterdir()), [], name)
             shutil.rmtree(target)
+        self.send_as_guest([("sym", "file", str(outside))], folder=False)
+        self.assertIn("is a link", self.refused("pull", "/srv/any", target))
+        self.assertFalse(target.is_symlink())
         self.send_as_guest([("setuid", "tool")])
         self.ask("pull", "/srv/any", target)
         self.assertEqual(stat.S_IMODE((target / "tool").stat().st_mode), 0o755)
 
-    def send_as_guest(self, entries):
+    def test_what_a_hostile_guest_says_does_not_reach_the_terminal(self):
+        self.act_as("printf '\\033]52;c;x\\007gone\\n' >&2; exit 1")
+        self.assertEqual(self.refused("list", "/srv"), "Error: ?]52;c;x?gone\n")
+        self.act_as("exit 0")
+        self.assertIn("tells nothing", self.refused("list", "/srv"))
+
+    def test_names_may_have_any_bytes(self):
+        self.inside("mkdir /srv/odd; echo x >/srv/odd/$(printf 'a\\377b')")
+        file = self.folder / "file"
+        file.write_text("content")
+        self.ask("push", file, "/srv/odd")
+        self.ask("pull", "/srv/odd", self.folder)
+        self.ask("pull", "/srv/odd", self.folder, "--continue")
+        self.assertEqual(sorted(os.listdir(os.fsencode(self.folder / "odd"))), [b"a\xffb", b"file"])
+        self.assertIn("a?b", self.ask("list", "/srv/odd"))
+
+    def send_as_guest(self, entries, folder=True):
         stream = io.BytesIO()
         with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
             kinds = {"sym": tarfile.SYMTYPE, "device": tarfile.CHRTYPE}
-            for kind, path, *link in [("folder", ".")] + entries:
+            for kind, path, *link in ([("folder", ".")] if folder else []) + entries:
                 entry = tarfile.TarInfo(path)
                 entry.type = tarfile.DIRTYPE if kind == "folder" else kinds.get(kind, tarfile.REGTYPE)
                 entry.mode = 0o4755 if kind == "setuid" else 0o755
@@ -170,9 +189,16 @@ class Files(harness.DaemonTest):
                 archive.addfile(entry)
         (self.folder / "stream").write_bytes(stream.getvalue())
         self.ask("push", self.folder / "stream", "/srv/stream")
-        # Mounted over the agent's program: for the next command alone, which the guest's root may do at any time.
-        self.inside("printf '#!/bin/sh\\numount -l /var/lib/svc-agent/bin/svc-agent\\nexec cat /srv/stream\\n' >/srv/fake; "
-                    f"chmod 755 /srv/fake; mount -o bind /srv/fake {AGENT}")
+        self.act_as("exec cat /srv/stream")
+
+    def act_as(self, script):
+        """The guest's root mounts a program over the agent's, for the next command alone. LXD's commands run below the agent's relay."""
+        fake = self.folder / "fake"
+        fake.write_text(f"#!/bin/sh\n[ $1 = again ] || umount -l {AGENT}\n"
+                        f"[ $1 != relay ] || exec {AGENT} relay -- /srv/fake again\n{script}\n")
+        fake.chmod(0o755)
+        self.ask("push", fake, "/srv/fake")
+        self.inside(f"mount -o bind /srv/fake {AGENT}")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ std::string package_in(std::string_view line) {
 // "com.x" of "*APP* UID 10057 ProcessRecord{af 1234:com.x/u0a57}".
 std::string process_in(std::string_view line) {
     const std::size_t record = line.find("ProcessRecord{");
-    if (record == std::string_view::npos) return "";
+    if (record == std::string_view::npos || !trim(line).starts_with('*')) return "";  // a mere mention
     const std::size_t colon = line.find(':', record);
     const std::size_t slash = line.find('/', record);
     if (colon == std::string_view::npos || slash == std::string_view::npos || slash < colon) return "";

@@ -36,14 +36,25 @@ std::optional<std::string> fault_of(const GuestActivities& guest, const BootTarg
 
 }  // namespace
 
-void start_application(const GuestActivities& guest, const BootTarget& target, const Watch& watch) {
-    if (watch.on && !allows_all(watch))
-        for (const std::string& package : watch.allowed)
-            if (!guest.is_installed(package))
-                throw Error(ErrorCode::internal,
-                            "package " + package + ", which the watchdog allows, is not installed");
+namespace {
+
+void check_allowed(const GuestActivities& guest, const Watch& watch) {
+    if (!watch.on || allows_all(watch)) return;
+    for (const std::string& package : watch.allowed)
+        if (!guest.is_installed(package))
+            throw Error(ErrorCode::internal,
+                        "package " + package + ", which the watchdog allows, is not installed");
+}
+
+}  // namespace
+
+void start_application(const GuestActivities& guest, const BootTarget& target, const Watch& watch) try {
+    check_allowed(guest, watch);
     guest.start(target.package, target.activity);
     log::info("application is started", {{"package", target.package}});
+} catch (const Error& e) {
+    if (e.code() != ErrorCode::unavailable) throw;  // a busy machine: the watchdog sees what became of it
+    log::warning("the application is slow to start", {{"reason", e.what()}});
 }
 
 std::optional<std::string> watch_application(const GuestActivities& guest, const BootTarget& target,
@@ -51,8 +62,8 @@ std::optional<std::string> watch_application(const GuestActivities& guest, const
     while (clock.wait(stop, between_looks)) {
         auto fault = fault_of(guest, target, watch);
         if (!fault || !clock.wait(stop, second_look)) continue;
-        fault = fault_of(guest, target, watch);
-        if (fault && !stop.stop_requested()) return fault;
+        const auto again = fault_of(guest, target, watch);
+        if (again == fault && !stop.stop_requested()) return fault;
     }
     return std::nullopt;
 }

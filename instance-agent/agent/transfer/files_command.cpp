@@ -16,15 +16,15 @@ namespace svc::agent {
 namespace {
 
 constexpr const char* files_usage =
-    "usage: svc-agent files list PATH | list-all PATH | send PATH | take UID GID PATH\n"
+    "usage: svc-agent files look PATH | list PATH | list-all PATH | send PATH | take UID GID PATH\n"
     "The instance's end of svcctl file.\n";
 constexpr int not_there = 3;  // exit status
 constexpr std::size_t input_block = 64U << 10;
 constexpr std::size_t max_known_bytes = 64U << 20;
 
-void list(const std::string& path, bool all) {
+void list(const std::string& path, TreeDepth depth) {
     std::string lines;
-    for (const TreeFile& file : list_tree(path, all)) lines += file.to_json().dump() + "\n";
+    for (const TreeFile& file : list_tree(path, depth)) lines += tree_line(file);
     write_all(STDOUT_FILENO, lines);
 }
 
@@ -43,10 +43,7 @@ std::string read_input() {
 }
 
 KnownFiles read_known() {
-    std::vector<TreeFile> files;
-    for (const std::string& line : split(read_input(), '\n'))
-        if (!line.empty()) files.push_back(TreeFile::from_json(Json::parse(line)));
-    return known_files(files);
+    return known_files(tree_files(read_input()));
 }
 
 std::uint32_t id_of(const std::string& text) {
@@ -73,7 +70,8 @@ int run_files(const std::vector<std::string>& words) try {
     if (word == "--help") return std::fputs(files_usage, stdout), 0;
     if (word == "take" && words.size() == 4) return take(words), 0;
     if (words.size() != 2) throw Error(ErrorCode::invalid_argument, files_usage);
-    if (word == "list" || word == "list-all") return list(words[1], word == "list-all"), 0;
+    for (const TreeDepth depth : {TreeDepth::itself, TreeDepth::list, TreeDepth::all})
+        if (word == to_text(depth)) return list(words[1], depth), 0;
     if (word != "send") throw Error(ErrorCode::invalid_argument, files_usage);
     send_tree(words[1], read_known(), [](std::string_view bytes) { write_all(STDOUT_FILENO, bytes); });
     return 0;

@@ -21,6 +21,7 @@ TEST_CASE("a process that does not respond") {
     const char* const dump =
         "  *APP* UID 10057 ProcessRecord{af 1234:com.game/u0a57}\n"
         "    mCrashing=false null mNotResponding=false null\n"
+        "    adjSource=ProcessRecord{b0 1235:com.other/u0a58}\n"
         "  *APP* UID 10058 ProcessRecord{b0 1235:com.other/u0a58}\n"
         "    crashing=false null notResponding=true null\n";
     CHECK(is_not_responding(dump, "com.other"));

@@ -123,7 +123,9 @@ TEST_CASE("the watchdog finds an application that ended, hangs, or is hidden by 
     Guest guest;
     guest.show("com.any");
     CHECK(guest.fault() == "application com.any is in the foreground, which the watchdog does not allow");
-    guest.says("dumpsys", "echo 'ProcessRecord{af 1234:com.game/u0a57}'; echo 'mNotResponding=true null'");
+    guest.says(
+        "dumpsys",
+        "echo '*APP* UID 10057 ProcessRecord{af 1234:com.game/u0a57}'; echo 'mNotResponding=true null'");
     CHECK(guest.fault() == "application com.game does not respond");
     guest.write(guest.file("ended"), "");
     CHECK(guest.fault() == "application com.game has ended");
