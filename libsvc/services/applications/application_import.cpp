@@ -96,6 +96,15 @@ Started ApplicationImports::import_version(ImportedVersion imported, const std::
     return started;
 }
 
+std::vector<Started> ApplicationImports::in_progress(std::string_view application_id) const {
+    std::vector<Started> found = parts_.engine.list();
+    std::erase_if(found, [&](const Started& operation) {
+        return operation->kind != "application.import" || is_final(operation->status) ||
+               ApplicationTarget::of(*operation).application != application_id;
+    });
+    return found;
+}
+
 Started ApplicationImports::start(const std::string& id, int number, const std::string& requestor,
                                   Batch batch) {
     const ApplicationTarget target{id, number, ""};

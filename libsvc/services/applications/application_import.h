@@ -1,6 +1,8 @@
 #pragma once
 // Versions that another service has exported: a registry has them (docs/applications.md, Export and import).
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/id.h"
@@ -39,6 +41,8 @@ class ApplicationImports {
     // queued; the operation's result tells. Throws invalid_argument for another architecture; conflict when
     // the name belongs to an application that was not imported; busy while that version is being imported.
     Started import_version(ImportedVersion version, const std::string& requestor);
+    // The imports of this application that have not ended.
+    std::vector<Started> in_progress(std::string_view application_id) const;
 
   private:
     Application new_application(const ImportedVersion& imported) const;

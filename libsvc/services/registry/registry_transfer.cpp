@@ -140,6 +140,7 @@ OperationResult RegistryTransfer::run_pull(OperationContext& context) {
     const auto found =
         std::find_if(offered.begin(), offered.end(), [&](const auto& one) { return one.name == name; });
     if (found == offered.end()) throw Error(ErrorCode::not_found, "application not found in the registry");
+    await_imports(name, context);
     std::optional<Error> failure;
     for (const int version : parts_.missing.missing_here(*catalogue, *found)) {
         try {
@@ -152,6 +153,21 @@ OperationResult RegistryTransfer::run_pull(OperationContext& context) {
     }
     if (failure) throw Error(*failure);
     return {};
+}
+
+// The process that began this pull may have died after it stored a version and before it unpacked the
+// version's layer: that import goes on by itself, and the pull has not ended before it. When it fails, the
+// version is missing again.
+void RegistryTransfer::await_imports(const std::string& name, const OperationContext& context) {
+    const auto local = parts_.missing.find_local(name);
+    if (!local) return;
+    for (const Started& import : parts_.applications.imports().in_progress(local->id.str())) {
+        try {
+            await_operation(parts_.engine, *import, context);
+        } catch (const Error& e) {
+            if (e.code() == ErrorCode::cancelled) throw;
+        }
+    }
 }
 
 void RegistryTransfer::pull_version(Catalogue& catalogue, const std::string& name, int version,

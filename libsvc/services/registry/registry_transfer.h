@@ -33,6 +33,7 @@ class RegistryTransfer {
     void push_version(Catalogue& catalogue, const Application& application, int version,
                       OperationContext& context);
     OperationResult run_pull(OperationContext& context);
+    void await_imports(const std::string& name, const OperationContext& context);
     void pull_version(Catalogue& catalogue, const std::string& name, int version, OperationContext& context);
     UploadedPackage download(Catalogue& catalogue, const std::string& name, int version,
                              OperationContext& context);
