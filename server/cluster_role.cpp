@@ -135,7 +135,7 @@ NetworkCalls ClusterRole::network_calls() {
         if (set_peers_) set_peers_(others);
     };
     calls.is_node = [this](const std::string& name) { return may_be_node(name); };
-    calls.lost = [] { process::restart_self(); };
+    calls.lost = [] { process::restart_self("its part of the instances' network is another machine's"); };
     return calls;
 }
 

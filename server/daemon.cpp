@@ -181,10 +181,7 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
 // The next one, if it is started, is refused or continues, as etcd says. One of several begins anew as a
 // follower: what it had in memory as the leader is worth nothing any more, and containers do not notice.
 void Daemon::Parts::end_process() {
-    if (!options.manager_listen.empty()) {
-        log::warning("another manager leads: this one begins anew");
-        process::restart_self();
-    }
+    if (!options.manager_listen.empty()) process::restart_self("another manager leads");
     lost = true;
     log::error("another svcd has taken over the records in etcd: this one ends");
     ::kill(::getpid(), SIGTERM);
@@ -254,7 +251,8 @@ ManagementSeams Daemon::Parts::seams() {
 
 // The LXD of this machine has left its cluster: what runs on the others is not this runtime's any more.
 void Daemon::Parts::begin_anew() {
-    if (role && role->machine_cluster() != nullptr) process::restart_self();
+    if (role && role->machine_cluster() != nullptr)
+        process::restart_self("this machine's LXD has left its cluster");
 }
 
 // The role settles what the runtime has to know of other machines.

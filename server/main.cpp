@@ -30,7 +30,7 @@ int run(const Options& options, int argc, const char* const* argv) {
     const process::Signals signals{SIGTERM, SIGINT, SIGHUP};
     log::set_level(options.log_level);
     process::raise_file_limit();  // three pidfds a container, beside the connections
-    Daemon daemon = started(options);
+    Daemon daemon = signals.starting([&] { return started(options); });
     signals.serve(program, daemon.addresses(),
                   [&] { daemon.reload(read_options(argc, argv).options.log_level); });
     const int status = daemon.lost() ? process::failed : EXIT_SUCCESS;

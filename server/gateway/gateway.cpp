@@ -87,8 +87,7 @@ Gateway::~Gateway() {
 
 // What this gateway had in memory as the leader is worth nothing any more. Instances go on.
 void Gateway::begin_anew() {
-    log::warning("another gateway leads: this one begins anew");
-    process::restart_self();
+    process::restart_self("another gateway leads");
 }
 
 // The one that all gateways have, and none is replaced.

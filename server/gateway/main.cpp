@@ -1,5 +1,6 @@
 // svc-gateway: parse, load, run. Exit status: 0 ok, 1 failed while running, 2 wrong usage or configuration.
 #include <cstdlib>
+#include <memory>
 
 #include "server/gateway/gateway.h"
 #include "server/process/file_limit.h"
@@ -16,10 +17,10 @@ int run(const Options& options, int argc, const char* const* argv) {
     const process::Signals signals{SIGTERM, SIGINT, SIGHUP};
     log::set_level(options.log_level);
     process::raise_file_limit();  // two sockets a session
-    Gateway gateway(options);
-    signals.serve(program, gateway.addresses(),
-                  [&] { gateway.reload(read_options(argc, argv).options.log_level); });
-    gateway.stop();
+    const auto gateway = signals.starting([&] { return std::make_unique<Gateway>(options); });
+    signals.serve(program, gateway->addresses(),
+                  [&] { gateway->reload(read_options(argc, argv).options.log_level); });
+    gateway->stop();
     return EXIT_SUCCESS;
 }
 

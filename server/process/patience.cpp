@@ -2,7 +2,6 @@
 
 #include <systemd/sd-daemon.h>
 
-#include <csignal>
 #include <utility>
 
 #include "libsvc/base/log.h"
@@ -15,25 +14,6 @@ constexpr Duration between_tries = std::chrono::milliseconds(500);
 constexpr Duration between_words = std::chrono::seconds(30);
 // A try may take so long: the next one tells systemd again.
 constexpr const char* more_time = "EXTEND_TIMEOUT_USEC=120000000\nSTATUS=waiting for ";
-
-// While it lives, SIGTERM and SIGINT end the process at once, as SIGKILL does at any moment. No thread begins
-// meanwhile: it would inherit that, and take the signals for as long as it runs.
-class EndingSignals {
-  public:
-    EndingSignals() {
-        sigset_t ending;
-        sigemptyset(&ending);
-        sigaddset(&ending, SIGTERM);
-        sigaddset(&ending, SIGINT);
-        pthread_sigmask(SIG_UNBLOCK, &ending, &former_);
-    }
-    ~EndingSignals() { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
-    EndingSignals(const EndingSignals&) = delete;
-    EndingSignals& operator=(const EndingSignals&) = delete;
-
-  private:
-    sigset_t former_{};
-};
 
 }  // namespace
 
@@ -53,7 +33,6 @@ void Patience::pause(const std::string& reason) {
     }
     waited_ = true;
     sd_notify(0, (more_time + what_).c_str());
-    const EndingSignals ending;
     clock_.wait({}, between_tries);
 }
 

@@ -28,7 +28,8 @@ std::vector<char*> pointers_to(std::string& arguments) {
 
 }  // namespace
 
-void restart_self() {
+void restart_self(std::string_view reason) {
+    log::warning("the process begins anew", {{"reason", std::string(reason)}});
     try {
         std::string arguments = read_file("/proc/self/cmdline", most_argument_bytes);
         if (!arguments.ends_with('\0')) arguments.push_back('\0');

@@ -2,6 +2,9 @@
 
 #include <systemd/sd-daemon.h>
 
+#include <condition_variable>
+#include <mutex>
+
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
@@ -20,7 +23,22 @@ void run_reload(const std::function<void()>& reload) {
     sd_notify(0, "READY=1");
 }
 
+// The default action of both is the end of the process, whichever thread the kernel delivers them to.
+void receive_ending_signals(const std::stop_token& stop) {
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
+    pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    stopped.wait(lock, stop, [] { return false; });
+}
+
 }  // namespace
+
+EndingSignals::EndingSignals() : thread_(receive_ending_signals) {}
 
 void say(std::string_view program, std::string_view text) {
     std::cerr << std::string(program).append(": ").append(text).append("\n") << std::flush;

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace svc::process {
@@ -39,11 +40,27 @@ int run_program(std::string_view program, const Read& read, const Run& run) {
     return exit_status_of(program, failed, [&] { return run(invocation.options); });
 }
 
+// While it lives, SIGTERM and SIGINT end the process: one thread does not block them.
+class EndingSignals {
+  public:
+    EndingSignals();
+
+  private:
+    std::jthread thread_;
+};
+
 // Make one in a process, before there is a second thread: the main thread alone receives the signals. SIGPIPE
 // is ignored.
 class Signals {
   public:
     explicit Signals(std::initializer_list<int> taken);
+    // Returns what `start` returns. Meanwhile a signal that ends the daemon ends the process at once, as
+    // SIGKILL does at any moment: a start may wait for others without limit.
+    template <typename Start>
+    auto starting(const Start& start) const {
+        const EndingSignals ending;
+        return start();
+    }
     // Writes "ready" and the addresses to standard error and tells systemd. Returns when a signal ends the
     // daemon. SIGHUP, where it is taken, calls `reload`, whose errors are logged.
     void serve(std::string_view program, const std::vector<std::string>& addresses,

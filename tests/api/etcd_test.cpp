@@ -1,4 +1,5 @@
 // svcd with its records in etcd: what survives, who is refused, what is told at the start.
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -9,6 +10,7 @@
 
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/net/socket/bind.h"
 #include "tests/support/api_caller.h"
 #include "tests/support/daemon_process.h"
 #include "tests/support/etcd_process.h"
@@ -252,6 +254,25 @@ TEST_CASE_METHOD(EtcdSetup, "svcd waits for an etcd that says nothing, and ends 
         REQUIRE(ended);
         CHECK(ended->signal == signal);
     }
+}
+
+// The kernel accepts for it; nobody reads.
+TEST_CASE_METHOD(EtcdSetup,
+                 "a signal ends svcd while it waits for an LXD that takes its request and is silent") {
+    const EtcdCluster etcd;
+    const FileDescriptor silent = net::bind_unix(path / "lxd.socket", 0600, -1);
+    REQUIRE(::listen(silent.get(), 8) == 0);
+    auto with_lxd =
+        flags({"--etcd-endpoints", etcd.endpoints()[0], "--lxd", "unix:" + (path / "lxd.socket").string()});
+    std::ranges::replace(with_lxd, std::string("simulated"), std::string("lxd"));
+    StartingDaemon daemon(with_lxd);
+    pollfd asked{silent.get(), POLLIN, 0};
+    REQUIRE(::poll(&asked, 1, 60'000) == 1);
+    daemon.signal(SIGTERM);
+    CHECK_FALSE(daemon.says("waiting for LXD"));
+    const auto ended = daemon.wait();
+    REQUIRE(ended);
+    CHECK(ended->signal == SIGTERM);
 }
 
 TEST_CASE_METHOD(EtcdSetup, "svcd does not wait for what is no etcd") {

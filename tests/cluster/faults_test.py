@@ -119,7 +119,7 @@ class Faults(unittest.TestCase):
         load.add_client(stopped)  # it is asked before it knows
         load.goes_on()
         stopped.signal(signal.SIGCONT)
-        until("it begins anew", lambda: "another manager leads: this one begins anew" in stopped.whole_log())
+        until("it begins anew", lambda: "the process begins anew" in stopped.whole_log())
         until("it answers again", lambda: answers(stopped))
         load.asked.append(stopped)
         load.goes_on()
