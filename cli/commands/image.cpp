@@ -1,4 +1,7 @@
+#include <sys/utsname.h>
+
 #include "cli/actions/object_lookup.h"
+#include "cli/actions/oci_source.h"
 #include "cli/actions/operation_wait.h"
 #include "cli/command_line/version_flag.h"
 #include "cli/commands/commands.h"
@@ -63,11 +66,36 @@ ImageRequest request_of_image(const Arguments& arguments) {
     return request;
 }
 
+// That of the nodes; where there is none, of this machine.
+std::string cluster_architecture(Context& context) {
+    for (const Json& node : context.client().nodes())
+        if (const std::string architecture = text_of(node, "architecture"); !architecture.empty())
+            return architecture;
+    utsname machine{};
+    ::uname(&machine);
+    return machine.machine;
+}
+
+// A package, or an OCI image that becomes one.
+void check_source(const Arguments& arguments) {
+    if (arguments.given("path") && arguments.given("oci"))
+        throw UsageError("give a package or --oci, not both");
+    if (arguments.given("init") && !arguments.given("oci")) throw UsageError("--init is for --oci");
+}
+
+OciPackage oci_package(Context& context, const Arguments& arguments, const PackageProgress& progress) {
+    return {{arguments.text("oci"), cluster_architecture(context), arguments.text("init")}, progress};
+}
+
 // A path that is no file names an image on the image server.
 Json start_add(Context& context, const Arguments& arguments, const PackageProgress& progress) {
-    const std::string path = arguments.text("path");
+    check_source(arguments);
     ImageRequest request = request_of_image(arguments);
     request.name = arguments.text("name");
+    if (arguments.given("oci"))
+        return context.client().create_image(request, oci_package(context, arguments, progress).package());
+    if (!arguments.given("path")) throw UsageError("give a package, or an OCI image with --oci");
+    const std::string path = arguments.text("path");
     if (std::filesystem::exists(path) || path.find('/') != std::string::npos) {
         const Package package(path, progress);
         return context.client().create_image(request, package);
@@ -84,11 +112,18 @@ int add(Context& context, const Arguments& arguments) {
 }
 
 int update_image(Context& context, const Arguments& arguments) {
-    if (!arguments.given("path") && !arguments.is_set("default"))
-        throw UsageError("nothing to change: give a package, --default, or both");
+    check_source(arguments);
+    const bool with_package = arguments.given("path") || arguments.given("oci");
+    if (!with_package && !arguments.is_set("default"))
+        throw UsageError("nothing to change: give a package or --oci, --default, or both");
     Waiting waiting(context, arguments, false);
     const std::string image = named_image(context, arguments);
-    if (!arguments.given("path")) {
+    if (arguments.given("oci")) {
+        const OciPackage made = oci_package(context, arguments, waiting.package_progress());
+        waiting.finish(context.client().update_image(image, request_of_image(arguments), made.package()));
+        return 0;
+    }
+    if (!with_package) {
         waiting.finish(context.client().patch_image(image, ImagePatch{true}));
         return 0;
     }
@@ -122,6 +157,20 @@ int remove_image(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
+namespace {
+
+Flag oci_flag() {
+    return {"oci", 0, "SOURCE",
+            "an OCI image instead: a layout directory, an archive, or a name that skopeo fetches "
+            "(docker://host/name:tag)"};
+}
+
+Flag init_flag() {
+    return {"init", 0, "COMMAND", "with --oci: a shell command that runs instead of the image's own"};
+}
+
+}  // namespace
+
 Command image_add_command() {
     return {{"image", "add"},
             {},
@@ -129,8 +178,9 @@ Command image_add_command() {
             {{"name", "name of the new image"},
              {"path",
               "package: a tar file compressed with gzip, bzip2 or xz; or <name>[@<version>] on the image "
-              "server"}},
-            {{"default", 'd', "", "make it the default image"}, timeout_flag()},
+              "server",
+              false}},
+            {{"default", 'd', "", "make it the default image"}, oci_flag(), init_flag(), timeout_flag()},
             add,
             "Prints the id of the image. The time limit counts from the end of the upload."};
 }
@@ -149,7 +199,7 @@ Command image_update_command() {
             {},
             "add a version to an image, or make it the default",
             {one_image(), {"path", "package of the new version", false}},
-            {{"default", 'd', "", "make it the default image"}, timeout_flag()},
+            {{"default", 'd', "", "make it the default image"}, oci_flag(), init_flag(), timeout_flag()},
             update_image};
 }
 

@@ -14,6 +14,7 @@
 #include "instance-agent/agent/logging/log_file.h"
 #include "instance-agent/agent/options.h"
 #include "instance-agent/agent/processes/command_relay.h"
+#include "instance-agent/agent/processes/image_command.h"
 #include "instance-agent/agent/processes/keep_running.h"
 #include "instance-agent/agent/processes/port_relay.h"
 #include "instance-agent/agent/transfer/files_command.h"
@@ -96,6 +97,7 @@ int main(int argc, char** argv) try {
     if (command == "keep-running") return agent::run_keep_running({argv + 2, argv + argc});
     if (command == "connect") return agent::run_port_relay({argv + 2, argv + argc});
     if (command == "files") return agent::run_files({argv + 2, argv + argc});
+    if (command == "init") return agent::run_image_command({argv + 2, argv + argc});
     if (command == "relay") return agent::run_command_relay({argv + 2, argv + argc});
     const auto options = agent::parse_options(argc, argv);
     return options ? run(*options) : 0;

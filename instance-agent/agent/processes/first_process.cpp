@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
+#include "libsvc/base/strings.h"
+
 namespace svc::agent {
 namespace {
 
@@ -12,6 +16,14 @@ using namespace std::chrono_literals;
 constexpr Duration first_restart_pause = 2ms;
 constexpr Duration longest_restart_pause = 50ms;
 
+// The guest's init is svc-agent itself where the image was an OCI image: "svc-agent init FILE".
+bool is_image_init(const Paths& paths) try {
+    const auto words = split(read_file(paths.proc / "1/cmdline"), '\0');
+    return words.size() > 1 && words[1] == "init";
+} catch (const Error&) {
+    return false;  // looked at again
+}
+
 }  // namespace
 
 bool is_first_process_ours(const Paths& paths) {
@@ -19,7 +31,7 @@ bool is_first_process_ours(const Paths& paths) {
     struct stat own {};
     if (::stat((paths.proc / "1/exe").c_str(), &first) != 0) return false;
     if (::stat((paths.proc / "self/exe").c_str(), &own) != 0) return false;
-    return first.st_dev == own.st_dev && first.st_ino == own.st_ino;
+    return first.st_dev == own.st_dev && first.st_ino == own.st_ino && !is_image_init(paths);
 }
 
 bool wait_for_guest(const Paths& paths, Clock& clock, std::stop_token stop) {

@@ -1,0 +1,78 @@
+#include "cli/actions/oci_source.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/processes/process.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/formats/oci_package.h"
+
+namespace svc::cli {
+namespace {
+
+constexpr int not_found_by_env = 127;
+
+std::vector<std::string> own_environment() {
+    std::vector<std::string> all;
+    for (char** variable = environ; *variable != nullptr; ++variable) all.emplace_back(*variable);
+    return all;
+}
+
+std::string go_architecture(const std::string& architecture) {
+    return architecture == "aarch64" ? "arm64" : "amd64";
+}
+
+// Its messages, and what it asks, are between skopeo and the user.
+void run_skopeo(const std::string& from, const std::filesystem::path& to, const std::string& architecture) {
+    SpawnOptions options;
+    options.arguments = {"/usr/bin/env",
+                         "skopeo",
+                         "--override-os",
+                         "linux",
+                         "--override-arch",
+                         go_architecture(architecture),
+                         "copy",
+                         "--quiet",
+                         from,
+                         "oci:" + to.string()};
+    options.environment = own_environment();
+    options.descriptors = {{STDIN_FILENO, 0}, {STDERR_FILENO, 1}, {STDERR_FILENO, 2}};
+    options.ends_with_us = true;
+    const ExitStatus status = Child(options).wait();
+    if (status.code == not_found_by_env)
+        throw Error(ErrorCode::unavailable,
+                    "skopeo is not installed: it fetches images from registries and reads archives");
+    if (status.code != 0)
+        throw Error(ErrorCode::unavailable, "skopeo cannot copy " + quoted(from) + ": its exit status is " +
+                                                std::to_string(status.code));
+}
+
+// A file is an archive of a layout; everything else is a name that skopeo knows.
+std::string name_for_skopeo(const std::string& source) {
+    if (std::filesystem::is_regular_file(source)) return "oci-archive:" + source;
+    if (source.find(':') != std::string::npos) return source;
+    throw Error(ErrorCode::not_found,
+                quoted(source) + " is no directory, no file, and no name like docker://host/name:tag");
+}
+
+}  // namespace
+
+OciPackage::OciPackage(const OciSource& source, const PackageProgress& progress)
+    : folder_(std::filesystem::temp_directory_path(), "svcctl-") {
+    std::filesystem::path layout = source.name;
+    if (!std::filesystem::is_directory(layout)) {
+        layout = folder_.path() / "layout";
+        run_skopeo(name_for_skopeo(source.name), layout, source.architecture);
+    }
+    OciImage image = read_oci_layout(layout, source.architecture);
+    if (!source.init.empty()) image.arguments = {"/bin/sh", "-c", source.init};
+    const auto package = folder_.path() / "package.tar.gz";
+    write_oci_package(image, package, [&progress] {
+        if (progress) progress(PackagePhase::hashing, 0, 0);
+    });
+    package_.emplace(package, progress);
+}
+
+}  // namespace svc::cli
