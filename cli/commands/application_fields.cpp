@@ -33,6 +33,7 @@ constexpr std::array fields{
     ApplicationField{"resources.disk-size", "resources", "disk-size", ApplicationFieldKind::text},
     ApplicationField{"resources.gpu-slots", "resources", "gpu-slots", ApplicationFieldKind::number},
     ApplicationField{"boot-activity", "", "boot_activity", ApplicationFieldKind::text},
+    ApplicationField{"boot", "", "boot", ApplicationFieldKind::text},
     ApplicationField{"required-permissions", "", "required_permissions", ApplicationFieldKind::list},
     ApplicationField{"video-encoder", "", "video_encoder", ApplicationFieldKind::text},
     ApplicationField{"manifest-version", "", "manifest_version", ApplicationFieldKind::text},
@@ -42,6 +43,7 @@ constexpr std::array fields{
     ApplicationField{"node-selector", "", "node_selector", ApplicationFieldKind::list},
     ApplicationField{"watchdog.disabled", "watchdog", "disabled", ApplicationFieldKind::boolean},
     ApplicationField{"watchdog.allowed-packages", "watchdog", "allowed-packages", ApplicationFieldKind::list},
+    ApplicationField{"watchdog.command", "watchdog", "command", ApplicationFieldKind::text},
 };
 
 std::string field_names(bool lists_only) {

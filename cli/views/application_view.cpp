@@ -39,11 +39,17 @@ Json version_value(const Json& version) {
                                {"created-at", time_text(number_of(version, "created_at"))},
                                {"addons", addon_labels(version)}});
     const std::initializer_list<std::pair<std::string, std::string_view>> shown{
-        {"boot-activity", "boot_activity"}, {"required-permissions", "required_permissions"},
-        {"extra-data", "extra_data"},       {"video-encoder", "video_encoder"},
-        {"watchdog", "watchdog"},           {"services", "services"},
-        {"features", "features"},           {"hooks", "hooks"},
-        {"bootstrap", "bootstrap"},         {"notes", "notes"},
+        {"boot-activity", "boot_activity"},
+        {"boot", "boot"},
+        {"required-permissions", "required_permissions"},
+        {"extra-data", "extra_data"},
+        {"video-encoder", "video_encoder"},
+        {"watchdog", "watchdog"},
+        {"services", "services"},
+        {"features", "features"},
+        {"hooks", "hooks"},
+        {"bootstrap", "bootstrap"},
+        {"notes", "notes"},
         {"error-message", "error_message"}};
     for (const auto& [name, key] : shown)
         if (const Json& found = member(version, key); !found.is_null() && !(found == Json("")))

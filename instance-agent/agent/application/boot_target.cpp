@@ -12,9 +12,10 @@ BootTarget boot_target(const AgentSession& session) {
 }
 
 Watch watch_of(const AgentSession& session) {
-    const bool off = session.app.watchdog_disabled || session.config.disable_watchdog ||
-                     session.config.devmode || boot_target(session).package.empty();
-    return {!off, session.app.watchdog_allowed_packages};
+    const AppSetup& app = session.app;
+    const bool off = app.watchdog_disabled || session.config.disable_watchdog || session.config.devmode ||
+                     (boot_target(session).package.empty() && app.watchdog_command.empty());
+    return {!off, app.watchdog_allowed_packages, app.watchdog_command};
 }
 
 }  // namespace svc::agent

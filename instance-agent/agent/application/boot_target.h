@@ -15,13 +15,13 @@ struct BootTarget {
 // Of the launch, else of the application. The activity of the application goes with its own package alone.
 BootTarget boot_target(const AgentSession& session);
 
-// Packages beside that of the target that may be in the foreground; {"*"}: all.
 struct Watch {
     bool on = false;
-    std::vector<std::string> allowed;
+    std::vector<std::string> allowed;  // packages beside that of the target on the screen; {"*"}: all
+    std::string command;               // fails when the application does; "": none
 };
 
-// Off where nothing is started, by manifest or launch, and in development mode.
+// Off where there is nothing to watch, by manifest or launch, and in development mode.
 Watch watch_of(const AgentSession& session);
 
 }  // namespace svc::agent

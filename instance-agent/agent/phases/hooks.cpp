@@ -53,13 +53,12 @@ std::string describe_hook(const PackageRef& package, const std::string& hook) {
     return "hook " + hook + " of " + describe(package);
 }
 
-std::vector<std::string> hook_environment(const PhaseContext& phase, const PackageRef& package) {
+std::vector<std::string> application_environment(const PhaseContext& phase) {
     std::vector<std::string> environment = program_environment(phase.session);
     const auto add = [&](const char* name, const std::string& value) {
         environment.push_back(std::string(name) + "=" + value);
     };
     const BootTarget target = boot_target(phase.session);
-    if (!package.is_application) add("ADDON_DIR", phase.paths.directory_of(package));
     add("APP_DIR", phase.paths.app());
     add("RUNTIME_DIR", phase.paths.data);
     add("ANDROID_ROOTFS", phase.paths.guest);
@@ -70,6 +69,13 @@ std::vector<std::string> hook_environment(const PhaseContext& phase, const Packa
     add("CONTAINER_TYPE", phase.is_base() ? "base" : "regular");
     add("INSTANCE_TYPE", phase.is_base() ? "base" : "regular");
     if (phase.exit_code) add("RUNTIME_EXIT_CODE", std::to_string(*phase.exit_code));
+    return environment;
+}
+
+std::vector<std::string> hook_environment(const PhaseContext& phase, const PackageRef& package) {
+    std::vector<std::string> environment = application_environment(phase);
+    if (!package.is_application)
+        environment.push_back("ADDON_DIR=" + phase.paths.directory_of(package).string());
     return environment;
 }
 

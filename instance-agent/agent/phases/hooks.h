@@ -7,7 +7,8 @@
 
 namespace svc::agent {
 
-// The variables of a hook, listed in docs/agent.md, Hooks.
+// The variables of the boot command, and of a hook: listed in docs/agent.md, Hooks.
+std::vector<std::string> application_environment(const PhaseContext& phase);
 std::vector<std::string> hook_environment(const PhaseContext& phase, const PackageRef& package);
 
 // Throws Error "hook pre-start of addon ssh failed: exit status 1: <last line of its output>", "... timed out

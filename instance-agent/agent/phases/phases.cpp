@@ -13,11 +13,13 @@
 #include "instance-agent/agent/processes/guest_start.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
 
 namespace svc::agent {
 namespace {
 
-constexpr std::uint64_t hook_log_bytes = 512U << 10;  // the file before it has as much again
+constexpr std::uint64_t hook_log_bytes = 512U << 10;              // the file before it has as much again
+constexpr Duration boot_command_limit = std::chrono::minutes(5);  // as a hook's
 constexpr Duration no_limit =
     std::chrono::hours(24 * 365);  // each hook has a limit of its own, and the service has one for the phase
 
@@ -67,6 +69,30 @@ void add_base_steps(const PhaseContext& phase, Progress& progress, std::vector<P
                                                              }}));
 }
 
+// The program of a guest that has its shell elsewhere, as Android does.
+std::string shell_of(const Paths& paths) {
+    const auto found = find_program(paths, "sh");
+    return found.empty() ? "/bin/sh" : found.string();
+}
+
+// The command starts the application and returns.
+void run_boot_command(const PhaseContext& phase) {
+    const std::string& command = phase.session.app.boot;
+    const std::string what = "boot command " + quoted(command);
+    const ProgramEnd end = with_context(what + " failed", [&] {
+        return run_in_phase(phase, {{shell_of(phase.paths), "-c", command},
+                                    application_environment(phase),
+                                    phase.paths.guest,
+                                    boot_command_limit});
+    });
+    if (end.stopped) throw Error(ErrorCode::cancelled, what + " was interrupted");
+    if (end.timed_out)
+        throw Error(ErrorCode::unavailable,
+                    what + " did not end within " + format_duration(boot_command_limit));
+    if (!end.succeeded()) throw Error(ErrorCode::internal, what + " failed: " + end.reason());
+    log::info("boot command has ended", {{"command", command}});
+}
+
 // Without the watchdog, what does not start is no failure of the instance.
 void start_app(const PhaseContext& phase) {
     const BootTarget target = boot_target(phase.session);
@@ -86,7 +112,11 @@ std::vector<PhaseStep> steps_with_guest(const PhaseContext& phase, Progress& pro
     if (phase.is_base()) add_base_steps(phase, progress, steps);
     for (const HookCall& hook : hooks_with_guest(phase.session))
         steps.push_back(once(progress, describe_hook(hook.package, hook.hook), hook_step(phase, hook)));
-    if (!phase.is_base()) steps.push_back({FailureKind::watchdog, [&phase] { start_app(phase); }});
+    if (phase.is_base()) return steps;
+    if (!phase.session.app.boot.empty())
+        steps.push_back(
+            once(progress, "boot command", {FailureKind::general, [&phase] { run_boot_command(phase); }}));
+    steps.push_back({FailureKind::watchdog, [&phase] { start_app(phase); }});
     return steps;
 }
 
@@ -140,9 +170,14 @@ std::optional<InstanceReport> complete_guest(const AgentSession& session, const 
 std::optional<InstanceReport> watch_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                           std::stop_token stop) {
     const Watch watch = watch_of(session);
+    if (session.instance_type == "base" || !watch.on) return std::nullopt;
     const GuestActivities guest(paths);
-    if (session.instance_type == "base" || !watch.on || !guest.available()) return std::nullopt;
-    const auto fault = watch_application(guest, boot_target(session), watch, clock, std::move(stop));
+    const BootTarget target = boot_target(session);
+    std::vector<HealthCheck> checks;
+    if (!target.package.empty() && guest.available()) checks.push_back(check_activity(guest, target, watch));
+    if (!watch.command.empty()) checks.push_back(check_command(shell_of(paths), watch.command));
+    if (checks.empty()) return std::nullopt;
+    const auto fault = watch_application(checks, clock, std::move(stop));
     return fault ? std::optional(error_report(FailureKind::watchdog, *fault)) : std::nullopt;
 }
 

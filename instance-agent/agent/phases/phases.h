@@ -16,13 +16,14 @@ std::optional<InstanceReport> prepare_guest(const AgentSession& session, const P
                                             const Call& call, std::stop_token stop);
 
 // With the guest: waits until the guest is ready, installs application, permissions and extra data of a base
-// instance, runs the hooks, starts the application of a regular instance on an Android guest. Steps that were done in this start of the instance are not repeated. Returns the
-// report, `running` or `error`; nothing when `stop` was requested.
+// instance, runs the hooks; in a regular instance runs the boot command, and starts the application on an
+// Android guest. Steps that were done in this start of the instance are not repeated. Returns the report,
+// `running` or `error`; nothing when `stop` was requested.
 std::optional<InstanceReport> complete_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                              std::stop_token stop);
 
-// After a report `running`: watches the application of a regular instance on an Android guest. Returns the
-// report of its failure; nothing when there is nothing to watch, or when `stop` was requested.
+// After a report `running`: watches the application of a regular instance. Returns the report of its failure;
+// nothing when there is nothing to watch, or when `stop` was requested.
 std::optional<InstanceReport> watch_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                           std::stop_token stop);
 

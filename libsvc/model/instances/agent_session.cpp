@@ -102,11 +102,13 @@ Json AppSetup::to_json() const {
     return Json::object({{"name", name},
                          {"boot_package", boot_package},
                          {"boot_activity", boot_activity},
+                         {"boot", boot},
                          {"required_permissions", to_array(required_permissions)},
                          {"extra_data", extra_data.is_null() ? Json::object() : extra_data},
                          {"keep", to_array(keep)},
                          {"watchdog_disabled", watchdog_disabled},
                          {"watchdog_allowed_packages", to_array(watchdog_allowed_packages)},
+                         {"watchdog_command", watchdog_command},
                          {"video_encoder", video_encoder}});
 }
 
@@ -116,12 +118,14 @@ AppSetup AppSetup::from_json(const Json& value) {
     app.name = fields.string("name").value_or("");
     app.boot_package = fields.string("boot_package").value_or("");
     app.boot_activity = fields.string("boot_activity").value_or("");
+    app.boot = fields.string("boot").value_or("");
     app.required_permissions = session_texts(fields, "required_permissions");
     const auto extra_data = fields.object("extra_data");
     app.extra_data = extra_data ? extra_data->value() : Json::object();
     app.keep = session_texts(fields, "keep");
     app.watchdog_disabled = fields.boolean("watchdog_disabled").value_or(false);
     app.watchdog_allowed_packages = session_texts(fields, "watchdog_allowed_packages");
+    app.watchdog_command = fields.string("watchdog_command").value_or("");
     app.video_encoder = fields.string("video_encoder").value_or("");
     return app;
 }

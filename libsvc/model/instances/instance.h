@@ -84,11 +84,13 @@ std::vector<std::string> instance_type_names();
 struct AppSetup {
     std::string name;
     std::string boot_package, boot_activity;
+    std::string boot;  // a shell command that starts the application; "": none
     std::vector<std::string> required_permissions;
     Json extra_data;                // object: name -> {"target","owner","permissions"}
     std::vector<std::string> keep;  // bootstrap.keep
     bool watchdog_disabled = false;
     std::vector<std::string> watchdog_allowed_packages;
+    std::string watchdog_command;  // a shell command that fails when the application does; "": none
     std::string video_encoder;
     Json to_json() const;
     static AppSetup from_json(const Json& value);

@@ -37,6 +37,7 @@ Json addons_json(const std::vector<PackageRef>& packages) {
 // Extensions: left out when empty.
 void add_extensions(Json& record, const ApplicationVersion& version) {
     const ApplicationManifest& manifest = version.manifest;
+    if (!manifest.boot.empty()) record.set("boot", manifest.boot);
     if (!manifest.services.empty()) record.set("services", rules::services_json(manifest.services));
     if (!manifest.features.empty()) record.set("features", strings_json(manifest.features));
     if (!manifest.hook_timeout.empty())

@@ -37,8 +37,8 @@ struct ApplicationVersion : ParentImage {
     Time created_at{};
     std::string error_message;
     // The package's manifest with all PATCHes since. The API shows of it:
-    // manifest_version, boot_activity, required_permissions, extra_data, video_encoder, watchdog, services,
-    // features, hooks, bootstrap.
+    // manifest_version, boot_activity, boot, required_permissions, extra_data, video_encoder, watchdog,
+    // services, features, hooks, bootstrap.
     ApplicationManifest manifest;
     // Addons, then the application itself; `fetch` is false. The API shows the addons (name, version).
     std::vector<PackageRef> packages;
@@ -99,7 +99,7 @@ struct ApplicationPatch {
     // With a version:
     std::optional<std::vector<ServiceEntry>> services;
     std::optional<Watchdog> watchdog;
-    std::optional<std::string> boot_activity, manifest_version, hook_timeout;
+    std::optional<std::string> boot_activity, boot, manifest_version, hook_timeout;
     std::optional<std::vector<std::string>> required_permissions, features, keep;
     std::optional<VideoEncoder> video_encoder;
 

@@ -48,6 +48,7 @@ void read_version_fields(const JsonFields& fields, ApplicationPatch& patch) {
     if (const auto services = fields.objects("services")) patch.services = rules::read_services(*services);
     if (const Json* const watchdog = fields.raw("watchdog")) patch.watchdog = Watchdog::from_json(*watchdog);
     patch.boot_activity = checked_text(fields, "boot_activity|boot-activity", check_activity);
+    patch.boot = checked_text(fields, "boot", rules::check_command);
     patch.manifest_version =
         checked_text(fields, "manifest_version|manifest-version", rules::check_version_text);
     patch.required_permissions =
@@ -71,7 +72,7 @@ void put(const std::optional<T>& from, T& to) {
 
 bool ApplicationPatch::empty() const {
     return !image && !instance_type && !tags && !addons && !node_selector && !resources &&
-           !inhibit_auto_updates && !services && !watchdog && !boot_activity && !manifest_version &&
+           !inhibit_auto_updates && !services && !watchdog && !boot_activity && !boot && !manifest_version &&
            !hook_timeout && !required_permissions && !features && !keep && !video_encoder;
 }
 
@@ -79,6 +80,7 @@ ApplicationManifest ApplicationPatch::applied_to(ApplicationManifest manifest) c
     put(services, manifest.services);
     put(watchdog, manifest.watchdog);
     put(boot_activity, manifest.boot_activity);
+    put(boot, manifest.boot);
     put(manifest_version, manifest.version);
     put(hook_timeout, manifest.hook_timeout);
     put(required_permissions, manifest.required_permissions);

@@ -13,21 +13,11 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 15> text_keys{"name",
-                                                     "version",
-                                                     "image",
-                                                     "instance-type",
-                                                     "boot-package",
-                                                     "boot-activity",
-                                                     "required-permissions",
-                                                     "addons",
-                                                     "tags",
-                                                     "features",
-                                                     "video-encoder",
-                                                     "abi",
-                                                     "extra-data",
-                                                     "node-selector",
-                                                     "description"};
+constexpr std::array<std::string_view, 16> text_keys{
+    "name",         "version",       "image",         "instance-type",
+    "boot-package", "boot-activity", "boot",          "required-permissions",
+    "addons",       "tags",          "features",      "video-encoder",
+    "abi",          "extra-data",    "node-selector", "description"};
 constexpr std::array<std::string_view, 5> other_keys{"watchdog", "services", "resources", "hooks",
                                                      "bootstrap"};
 constexpr std::array<std::string_view, 4> addon_keys{"name", "description", "provides", "hooks"};
@@ -81,6 +71,8 @@ void read_boot(const JsonFields& fields, ApplicationManifest& manifest) {
     if (!manifest.boot_activity.empty() && !is_activity_name(manifest.boot_activity))
         rules::refuse("boot-activity", manifest.boot_activity,
                       "is not an activity like com.example.app.Main or .Main");
+    manifest.boot = fields.string("boot").value_or("");
+    rules::check_command("boot", manifest.boot);
     if (const auto encoder = fields.string("video-encoder"))
         manifest.video_encoder = parse_video_encoder("video-encoder", *encoder);
     if (const Json* const watchdog = fields.raw("watchdog"))
@@ -153,6 +145,13 @@ void set_text(Json& document, const char* key, const std::string& text) {
     if (!text.empty()) document.set(key, text);
 }
 
+Json watchdog_document(const Watchdog& watchdog) {
+    Json result = Json::object({{"disabled", watchdog.disabled},
+                                {"allowed-packages", rules::strings_json(watchdog.allowed_packages)}});
+    set_text(result, "command", watchdog.command);
+    return result;
+}
+
 Json resources_document(const ResourceOverrides& resources) {
     Json result = resources.to_json();
     if (!resources.gpu_slots) result.erase("gpu-slots");
@@ -178,12 +177,11 @@ Json ApplicationManifest::to_document() const {
     set_text(document, "instance-type", instance_type);
     set_text(document, "boot-package", boot_package);
     document.set("video-encoder", to_text(video_encoder));
-    document.set("watchdog",
-                 Json::object({{"disabled", watchdog.disabled},
-                               {"allowed-packages", rules::strings_json(watchdog.allowed_packages)}}));
+    document.set("watchdog", watchdog_document(watchdog));
     set_text(document, "abi", abi);
     set_text(document, "version", version);
     set_text(document, "boot-activity", boot_activity);
+    set_text(document, "boot", boot);
     set_list(document, "required-permissions", required_permissions);
     set_list(document, "addons", addons);
     set_list(document, "tags", tags);

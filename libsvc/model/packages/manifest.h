@@ -12,16 +12,18 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/json.h"
 #include "libsvc/model/instances/instance.h"
+#include "libsvc/model/packages/video_encoder.h"
 
 namespace svc {
 
 struct Watchdog {
     bool disabled = false;
     std::vector<std::string> allowed_packages;  // package names, or exactly {"*"}
+    std::string command;  // run by the guest's shell; fails when the application does; "": none
     bool operator==(const Watchdog&) const = default;
-    static Watchdog from_json(
-        const Json& value);  // keys `disabled`, `allowed-packages` (or with _); throws invalid_argument
-    Json to_json() const;    // allowed-packages null when empty
+    // Keys `disabled`, `allowed-packages` (or with _), `command`; throws invalid_argument.
+    static Watchdog from_json(const Json& value);
+    Json to_json() const;  // allowed-packages null when empty, command left out
 };
 
 // `resources` of a manifest, a PATCH or a record. A field that is set overrides the instance type's.
@@ -48,10 +50,6 @@ struct ExtraData {
     bool operator==(const ExtraData&) const = default;
 };
 
-enum class VideoEncoder { gpu, gpu_preferred, software };
-std::string_view to_text(VideoEncoder value);
-VideoEncoder parse_video_encoder(std::string_view field, std::string_view text);
-
 // A hook's name as packages spell it: install, prepare, restore, backup, pre-start, post-start, post-stop.
 bool is_hook_name(std::string_view name);
 
@@ -69,6 +67,7 @@ struct ApplicationManifest {
     std::string image;          // name or id; "": the default image
     std::string boot_package;
     std::string boot_activity;
+    std::string boot;  // run by the guest's shell once the guest is ready; "": none
     std::vector<std::string> required_permissions;
     std::vector<std::string> addons;
     std::vector<std::string> tags;

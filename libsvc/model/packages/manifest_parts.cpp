@@ -61,12 +61,16 @@ Watchdog Watchdog::from_json(const Json& value) {
     constexpr std::string_view key = "allowed-packages|allowed_packages";
     watchdog.allowed_packages = fields.strings(key).value_or(std::vector<std::string>());
     check_allowed_packages(fields.path_of(key), watchdog.allowed_packages);
+    watchdog.command = fields.string("command").value_or("");
+    rules::check_command(fields.path_of("command"), watchdog.command);
     return watchdog;
 }
 
 Json Watchdog::to_json() const {
-    return Json::object(
+    Json result = Json::object(
         {{"disabled", disabled}, {"allowed-packages", rules::strings_or_null(allowed_packages)}});
+    if (!command.empty()) result.set("command", command);
+    return result;
 }
 
 ResourceOverrides ResourceOverrides::from_json(const Json& value) {

@@ -157,6 +157,11 @@ void check_keep(const std::string& path, const std::vector<std::string>& pattern
     });
 }
 
+void check_command(const std::string& path, const std::string& command) {
+    if (command.size() > 4096 || has_control_characters(command))
+        refuse(path, command, "is not a command of one line, at most 4096 bytes long");
+}
+
 std::vector<ServiceEntry> read_services(const std::vector<JsonFields>& entries) {
     std::vector<ServiceEntry> services;
     for (const JsonFields& entry : entries) services.push_back(ServiceEntry::from_json(entry));

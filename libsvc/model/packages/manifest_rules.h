@@ -26,6 +26,7 @@ void check_addons(const std::string& path, const std::vector<std::string>& addon
 void check_permissions(const std::string& path, const std::vector<std::string>& permissions);
 void check_features(const std::string& path, const std::vector<std::string>& features);
 void check_keep(const std::string& path, const std::vector<std::string>& patterns);
+void check_command(const std::string& path, const std::string& command);  // one line for a shell
 std::vector<ServiceEntry> read_services(const std::vector<JsonFields>& entries);
 std::map<std::string, ExtraData> read_extra_data(const JsonFields& fields, const std::string& boot_package);
 

@@ -81,9 +81,9 @@ const std::vector<std::string>& api_extensions() {
         "bulk_delete.instances", "metrics_api_endpoint",
         // Names of this service. docs/api-changes.md explains all of them.
         "operation_history", "operation_requestor", "node_runtime", "desired_status", "list_filters",
-        "list_paging", "event_since", "join_tokens", "image_import", "application_notes", "openapi",
-        "launch_resources", "instance_names", "instance_delete_protection", "instance_snapshots",
-        "instance_files", "instance_forwards", "node_evacuation"};
+        "list_paging", "event_since", "join_tokens", "image_import", "application_commands",
+        "application_notes", "openapi", "launch_resources", "instance_names", "instance_delete_protection",
+        "instance_snapshots", "instance_files", "instance_forwards", "node_evacuation"};
     return names;
 }
 

@@ -20,11 +20,13 @@ AppSetup setup_of(const Application& application, const ApplicationManifest& man
     app.name = application.name;
     app.boot_package = manifest.boot_package;
     app.boot_activity = manifest.boot_activity;
+    app.boot = manifest.boot;
     app.required_permissions = manifest.required_permissions;
     app.extra_data = extra_data_json(manifest.extra_data);
     app.keep = manifest.keep;
     app.watchdog_disabled = manifest.watchdog.disabled;
     app.watchdog_allowed_packages = manifest.watchdog.allowed_packages;
+    app.watchdog_command = manifest.watchdog.command;
     app.video_encoder = to_text(manifest.video_encoder);
     return app;
 }

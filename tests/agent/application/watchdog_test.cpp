@@ -142,9 +142,58 @@ TEST_CASE("a fault that has passed at the second look is none") {
     CHECK(guest.fault() == "");
 }
 
-TEST_CASE("a guest that is no Android is not watched") {
+TEST_CASE("two different faults in a row are one") {
+    Guest guest;
+    const std::string seen = guest.file("seen").string();
+    guest.says("dumpsys", "[ $2 = activities ] || exit 0; p=com.first; [ -e " + seen +
+                              " ] && p=com.second; : > " + seen +
+                              "; echo \"topResumedActivity=ActivityRecord{1 u0 $p/.A t1}\"");
+    CHECK(guest.fault() == "application com.second is in the foreground, which the watchdog does not allow");
+}
+
+TEST_CASE("a guest that is no Android is watched by the manifest's command alone") {
     test::Place place;
     place.session.app.boot_package = "com.game";
     CHECK(place.complete().status == "running");
     CHECK_FALSE(agent::watch_guest(place.session, place.paths, place.clock, {}));
+    place.session.app.watchdog_command = "echo 'no process' >&2; exit 3";
+    const auto report = agent::watch_guest(place.session, place.paths, place.clock, {});
+    REQUIRE(report);
+    CHECK(report->error_code == 4);
+    CHECK(report->error_message ==
+          "watchdog command 'echo 'no process' >&2; exit 3' exits with 3: 'no process'");
+}
+
+TEST_CASE("a watchdog command that succeeds, and one that is switched off, find nothing") {
+    Guest guest;
+    guest.session.app.boot_package = "";
+    guest.session.app.watchdog_command = "echo all is well";
+    CHECK(guest.fault() == "");
+    guest.session.app.watchdog_command = "exit 1";
+    CHECK(guest.fault() == "watchdog command 'exit 1' exits with 1");
+    guest.session.config.devmode = true;
+    CHECK(guest.fault() == "");
+}
+
+TEST_CASE("the boot command runs once after the hooks of a regular instance, with their variables") {
+    test::Place place;
+    place.add_package("ssh", {{"post-start", test::note_order(place, "hook")}});
+    place.session.features = {"a", "b"};
+    place.session.app.boot = "echo boot $FEATURES $INSTANCE_TYPE >> " + (place.path() / "order").string();
+    CHECK(place.complete().status == "running");
+    CHECK(place.complete().status == "running");  // a restarted agent
+    CHECK(place.read("order") == "hook\nboot a,b regular\n");
+    place.restart_instance();
+    place.session.instance_type = "base";
+    CHECK(place.complete().status == "running");
+    CHECK(place.read("order") == "hook\nboot a,b regular\nhook\n");
+}
+
+TEST_CASE("a boot command that fails fails the instance") {
+    test::Place place;
+    place.session.app.boot = "echo no display; exit 7";
+    const InstanceReport report = place.complete();
+    CHECK(report.status == "error");
+    CHECK(report.error_code == 1);
+    CHECK(report.error_message == "boot command 'echo no display; exit 7' failed: exit status 7: no display");
 }

@@ -23,12 +23,14 @@ AppSetup sample_app() {
     app.name = "game";
     app.boot_package = "com.example.app";
     app.boot_activity = "com.example.app.Main";
+    app.boot = "systemctl start game";
     app.required_permissions = {"android.permission.CAMERA"};
     app.extra_data =
         Json::object({{"main.obb", Json::object({{"target", "/sdcard/Android/obb/com.example.app"}})}});
     app.keep = {"*.txt"};
     app.watchdog_disabled = true;
     app.watchdog_allowed_packages = {"com.example.other"};
+    app.watchdog_command = "pgrep game";
     app.video_encoder = "software";
     return app;
 }

@@ -197,12 +197,13 @@ TEST_CASE("every application status has its text") {
 TEST_CASE("a change of an application takes both spellings of each key") {
     const ApplicationPatch first = ApplicationPatch::from_json(Json::parse(R"({
         "image": "base", "instance-type": "a4.3", "tags": ["t"], "addons": ["ssh"], "node-selector": ["z"],
-        "resources": {"disk-size": "4GB"}, "inhibit-auto-updates": true, "services": [], "boot-activity": ".Main",
-        "watchdog": {"allowed-packages": ["*"]}, "required-permissions": ["*"], "video-encoder": "gpu",
+        "resources": {"disk-size": "4GB"}, "inhibit-auto-updates": true, "services": [], "boot-activity": ".Main", "boot": "b",
+        "watchdog": {"allowed-packages": ["*"], "command": "c"}, "required-permissions": ["*"], "video-encoder": "gpu",
         "manifest-version": "2", "features": ["f"], "hooks": {"timeout": "1m"}, "bootstrap": {"keep": ["x"]}})"));
     const ApplicationPatch second = ApplicationPatch::from_json(Json::parse(R"({
         "instance_type": "a4.3", "node_selector": ["z"], "resources": {"disk_size": "4GB"},
-        "inhibit_auto_updates": true, "boot_activity": ".Main", "watchdog": {"allowed_packages": ["*"]},
+        "inhibit_auto_updates": true, "boot_activity": ".Main", "boot": "b",
+        "watchdog": {"allowed_packages": ["*"], "command": "c"},
         "required_permissions": ["*"], "video_encoder": "gpu", "manifest_version": "2"})"));
     CHECK(first.image == "base");
     CHECK(first.tags == std::vector<std::string>{"t"});
@@ -217,7 +218,8 @@ TEST_CASE("a change of an application takes both spellings of each key") {
     CHECK(made.at("hooks").at("timeout").as_string() == "1m");
     CHECK(made.at("bootstrap").at("keep").dump() == R"(["x"])");
     const Json also = second.applied_to(manifest()).to_document();
-    for (const char* key : {"version", "boot-activity", "watchdog", "required-permissions", "video-encoder"})
+    for (const char* key :
+         {"version", "boot-activity", "boot", "watchdog", "required-permissions", "video-encoder"})
         CHECK(made.at(key) == also.at(key));
 }
 
@@ -249,6 +251,9 @@ TEST_CASE("each key of a change is checked") {
              R"({"services":[{}]})",
              R"({"services":[{"port":80,"protocols":["tcp"]},{"port":80,"protocols":["tcp"]}]})",
              R"({"watchdog":{"allowed-packages":["x"]}})",
+             R"({"watchdog":{"command":"two\nlines"}})",
+             R"({"boot":1})",
+             R"({"boot":"two\nlines"})",
              R"({"boot_activity":"Main"})",
              R"({"manifest_version":1})",
              R"({"required_permissions":["*","a"]})",

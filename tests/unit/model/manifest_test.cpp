@@ -16,10 +16,10 @@ constexpr std::uint64_t gigabyte = std::uint64_t{1} << 30;
 Json whole() {
     return Json::parse(R"({
         "name": "candy", "version": "1.10", "instance-type": "a4.3", "image": "base-image",
-        "boot-package": "com.foo.candy", "boot-activity": "com.foo.candy.Main", "required-permissions": ["*"],
+        "boot-package": "com.foo.candy", "boot-activity": "com.foo.candy.Main", "boot": "systemctl start candy", "required-permissions": ["*"],
         "addons": ["ssh"], "tags": ["game"], "features": ["enable_system_ui"], "video-encoder": "software",
         "abi": "x86_64",
-        "watchdog": {"disabled": true, "allowed-packages": ["com.android.settings"]},
+        "watchdog": {"disabled": true, "allowed-packages": ["com.android.settings"], "command": "pgrep candy"},
         "services": [{"name": "adb", "port": 5559, "protocols": ["tcp"], "expose": false},
                      {"name": "media", "port": 7000, "port_end": 7010, "protocols": ["udp"], "expose": true}],
         "resources": {"cpus": 4, "memory": "4GB", "disk-size": 8589934592, "gpu-slots": 0, "gpu-type": "amd"},
@@ -70,7 +70,8 @@ TEST_CASE("a manifest with every key") {
     CHECK(manifest.tags == std::vector<std::string>{"game"});
     CHECK(manifest.features == std::vector<std::string>{"enable_system_ui"});
     CHECK(manifest.video_encoder == VideoEncoder::software);
-    CHECK(manifest.watchdog == Watchdog{true, {"com.android.settings"}});
+    CHECK(manifest.watchdog == Watchdog{true, {"com.android.settings"}, "pgrep candy"});
+    CHECK(manifest.boot == "systemctl start candy");
     CHECK(manifest.services.at(1).port_end == 7010);
     CHECK(manifest.resources == ResourceOverrides{4, 4 * gigabyte, 8 * gigabyte, 0, "amd"});
     CHECK(manifest.extra_data.at("com.foo.candy.obb") ==

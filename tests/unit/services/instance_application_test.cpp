@@ -65,7 +65,9 @@ TEST_CASE_METHOD(LaunchFixture, "the request overlays what the application has")
     made.manifest.features = {"a", "b"};
     made.manifest.boot_package = "com.example.app";
     made.manifest.boot_activity = ".Main";
+    made.manifest.boot = "start it";
     made.manifest.watchdog.allowed_packages = {"*"};
+    made.manifest.watchdog.command = "look at it";
     add_application({made});
     change_application([](Application& changed) {
         changed.resources.memory = std::uint64_t{5} << 30;
@@ -94,7 +96,11 @@ TEST_CASE_METHOD(LaunchFixture, "the request overlays what the application has")
     CHECK(session.app.name == "candy");
     CHECK(session.app.watchdog_disabled);
     CHECK(session.app.watchdog_allowed_packages == Texts{"*"});
+    CHECK(session.app.boot == "start it");
+    CHECK(session.app.watchdog_command == "look at it");
     CHECK(session.app.video_encoder == "gpu-preferred");
+    CHECK(runtime.last_spec().files.back().path == "/var/lib/svc-agent/features");
+    CHECK(runtime.last_spec().files.back().content == "g\na\nb\nc\n");
     create.services = {service("other", 22)};
     CHECK_THAT(refusal(create), Catch::Contains("overlaps"));
 }

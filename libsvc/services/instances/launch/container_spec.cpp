@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libsvc/base/strings.h"
 #include "libsvc/services/instances/launch/allowed_endpoints.h"
 
 namespace svc {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr const char* session_file = "/var/lib/svc-agent/session.json";
 constexpr const char* user_data_file = "/var/lib/svc-agent/userdata";
+constexpr const char* features_file = "/var/lib/svc-agent/features";
 constexpr const char* agent_program = "/var/lib/svc-agent/bin/svc-agent";
 constexpr Duration end_reserve = std::chrono::seconds(30);  // for cleaning up, and reporting
 
@@ -43,6 +45,8 @@ ContainerSpec container_spec(const Instance& instance, const AgentSession& sessi
     spec.allowed_endpoints = allowed_endpoints(instance, session);
     spec.files.push_back({session_file, session.to_json().dump(), 0600});
     if (!instance.user_data.empty()) spec.files.push_back({user_data_file, instance.user_data, 0644});
+    if (!session.features.empty())
+        spec.files.push_back({features_file, join(session.features, "\n") + "\n", 0644});
     spec.init = instance.init;
     spec.boot_by_agent = boots_with_agent(instance.packages, instance.type == InstanceType::base);
     spec.pin_cpus = pin_cpus;

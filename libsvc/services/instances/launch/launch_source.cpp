@@ -136,9 +136,11 @@ void take_manifest(const ApplicationManifest& manifest, Instance& instance) {
     instance.config = std::move(config);
     AppSetup app = instance.app;
     app.name = instance.app_name;
+    app.boot = manifest.boot;
     app.required_permissions = manifest.required_permissions;
     app.watchdog_disabled = manifest.watchdog.disabled;
     app.watchdog_allowed_packages = manifest.watchdog.allowed_packages;
+    app.watchdog_command = manifest.watchdog.command;
     app.video_encoder = to_text(manifest.video_encoder);
     instance.app = std::move(app);
     instance.needs_gpu_encoder = manifest.video_encoder == VideoEncoder::gpu;
