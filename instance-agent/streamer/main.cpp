@@ -95,23 +95,23 @@ void report_failure(const StreamStart& start, const std::string& why) {
     link.send(Json::object({{"type", "ctl:status"}, {"status", "error"}, {"message", why}}).dump());
 }
 
-std::vector<VideoCodec> find_codecs() {
-    std::vector<VideoCodec> codecs = start_media();
-    if (codecs.empty()) throw Error(ErrorCode::unsupported, "there is no video encoder");
-    return codecs;
-}
-
 int list_codecs() {
-    for (const VideoCodec codec : find_codecs()) std::puts(std::string(to_text(codec)).c_str());
+    start_media();
+    for (const VideoCodec codec : encodable_codecs(VideoEncoder::gpu_preferred))
+        std::puts((std::string(to_text(codec)) + " " +
+                   std::string(find_encoder(codec, VideoEncoder::gpu_preferred)->element))
+                      .c_str());
     return 0;
 }
 
 void stream(const Options& options, const StreamStart& start) {
     const sigset_t signals = block_signals();
+    const InstanceFacts facts = read_session(options.session);
+    start_media();
     StreamerParts parts{options,
                         start,
-                        read_session(options.session),
-                        find_codecs(),
+                        facts,
+                        encodable_codecs(facts.encoder),
                         {},
                         {},
                         [](PeerSetup setup, PeerEvents& events) {

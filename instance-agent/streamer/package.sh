@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Makes the addon svc-streamer: the program, its loader, and exactly the libraries and GStreamer plugins it needs, taken from
 # this machine, so that it runs in any guest of this architecture.
-# usage: package.sh PROGRAM OUTPUT.tar.bz2
+# usage: package.sh PROGRAM OUTPUT.tar.bz2 [PLUGIN...]   more GStreamer plugins, for example va and nvcodec
 set -euo pipefail
-program=${1:?usage: package.sh PROGRAM OUTPUT.tar.bz2}
-output=$(realpath -m "${2:?usage: package.sh PROGRAM OUTPUT.tar.bz2}")
+program=${1:?usage: package.sh PROGRAM OUTPUT.tar.bz2 [PLUGIN...]}
+output=$(realpath -m "${2:?usage: package.sh PROGRAM OUTPUT.tar.bz2 [PLUGIN...]}")
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # What a pipeline of the streamer may name: pictures, sound, encoders, WebRTC; then a client's camera.
 plugins=(coreelements app videoconvertscale videorate videotestsrc ximagesrc x264 vpx
     audioconvert audioresample audiotestsrc pulseaudio opus rtp rtpmanager srtp dtls sctp webrtc nice
-    openh264 videoparsersbad)
+    openh264 videoparsersbad "${@:3}")
 plugin_folder=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 
 # needed FILE...: the libraries that these name, directly or not, and the loader.

@@ -67,6 +67,8 @@ InstanceFacts read_session(const std::filesystem::path& file) try {
     const AgentSession session = AgentSession::from_json(Json::parse(read_file(file)));
     InstanceFacts facts;
     facts.instance_id = session.instance_id;
+    if (!session.app.video_encoder.empty())
+        facts.encoder = parse_video_encoder("video_encoder", session.app.video_encoder);
     if (!session.config.metrics_server.empty())
         facts.metrics_server = MetricsServer::parse("metrics_server", session.config.metrics_server);
     return facts;

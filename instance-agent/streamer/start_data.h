@@ -6,6 +6,7 @@
 
 #include "instance-agent/streamer/client/gateway_link.h"
 #include "instance-agent/streamer/metrics/stream_metrics.h"
+#include "libsvc/model/packages/video_encoder.h"
 
 namespace svc::streamer {
 
@@ -42,6 +43,7 @@ std::optional<StreamStart> read_user_data(const std::string& text);
 struct InstanceFacts {
     std::string instance_id;
     std::optional<MetricsServer> metrics_server;
+    VideoEncoder encoder = VideoEncoder::gpu_preferred;  // the manifest's video-encoder
 };
 InstanceFacts read_session(const std::filesystem::path& file);
 

@@ -147,8 +147,19 @@ void Streamer::register_at_gateway() {
     tell_stream();  // also when no media flows: an earlier streamer may have died while streaming
 }
 
+// The element that encodes what the client sees; "": no media flows.
+std::string Streamer::video_encoder() {
+    Peer* const peer = signalling_.is_active() ? signalling_.peer() : nullptr;
+    if (peer == nullptr) return "";
+    for (const StreamStats& stream : peer->stats().streams)
+        if (!stream.encoder.empty()) return stream.encoder;
+    return "";
+}
+
 void Streamer::tell_stream() {
-    to_gateway(Json::object({{"type", "ctl:stream"}, {"active", signalling_.is_active()}}));
+    Json message = Json::object({{"type", "ctl:stream"}, {"active", signalling_.is_active()}});
+    if (const std::string encoder = video_encoder(); !encoder.empty()) message.set("video_encoder", encoder);
+    to_gateway(message);
 }
 
 void Streamer::show_screen(const ScreenWish& wish) {
@@ -172,6 +183,7 @@ PeerSetup Streamer::peer_setup() {
     setup.height = size_.height;
     setup.fps = parts_.start.fps;
     setup.bitrates = bitrates_;
+    setup.encoder = parts_.facts.encoder;
     setup.log_rtc = log_rtc_;
     return setup;
 }

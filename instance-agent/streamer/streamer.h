@@ -67,6 +67,7 @@ class Streamer final : private SignallingHost {
     void terminate(const std::string& reason) override;
 
     void register_at_gateway();
+    std::string video_encoder();
     void tell_stream();
     void attached(const Json& answer);
     void agent_event(const std::string& name, const Json& members);

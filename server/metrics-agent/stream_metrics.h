@@ -16,7 +16,7 @@ struct StreamMetric {
     std::string_view help;
 };
 
-inline constexpr std::array<StreamMetric, 14> stream_metrics{{
+inline constexpr std::array<StreamMetric, 15> stream_metrics{{
     {"frames_encoded", "counter", "frames encoded"},
     {"key_frames_encoded", "counter", "key frames among them"},
     {"total_encode_time", "counter", "seconds spent encoding"},
@@ -30,6 +30,7 @@ inline constexpr std::array<StreamMetric, 14> stream_metrics{{
     {"fir_count", "counter", "full intra requests"},
     {"pli_count", "counter", "picture loss indications"},
     {"sli_count", "counter", "slice loss indications"},
+    {"gpu_encoder", "gauge", "1 while a GPU encodes the stream"},
     {"relay_in_use", "gauge", "1 while a relay carries the stream"},
 }};
 

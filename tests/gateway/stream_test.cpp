@@ -116,7 +116,7 @@ TEST_CASE_METHOD(StreamWorld,
     agree_on_settings(client, instance, number);
     negotiate(client, instance, number);
     // 10: media flows, and the client has no more use for its socket.
-    instance.send(message(R"({"type":"ctl:stream","active":true})"));
+    instance.send(message(R"({"type":"ctl:stream","active":true,"video_encoder":"x264enc"})"));
     client.close(1000);
     const Json left = instance.receive();
     CHECK(left.at("type") == Json("ctl:client-left"));
@@ -124,6 +124,7 @@ TEST_CASE_METHOD(StreamWorld,
     CHECK(left.at("reason") == Json("disconnected"));
     eventually("the client is known to watch",
                [&] { return await_status(token, id, "active").at("client_connected") == Json(true); });
+    CHECK(await_status(token, id, "active").at("video_encoder") == Json("x264enc"));
     // 14: it leaves, and the session, which nobody can join, ends with it.
     instance.send(message(R"({"type":"ctl:stream","active":false})"));
     region().await_removals(1);

@@ -46,7 +46,7 @@ TEST_CASE("each field of a sample is a series with its type") {
 
 TEST_CASE("every metric is typed from the first scrape") {
     const std::string text = Table().text();
-    CHECK(std::count(text.begin(), text.end(), '\n') == 2 * 14);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 2 * stream_metrics.size());
 }
 
 TEST_CASE("a newer sample takes the place of an older one whatever the order of its tags") {

@@ -11,7 +11,7 @@ class Deaf final : public RelayEvents {
     void instance_registered(const std::string&) override {}
     void instance_lost(const std::string&) override {}
     void instance_status(const std::string&, bool, const std::string&) override {}
-    void stream_changed(const std::string&, bool) override {}
+    void stream_changed(const std::string&, bool, const std::string&) override {}
     void client_connected(const std::string&) override {}
     void client_disconnected(const std::string&) override {}
 };

@@ -43,6 +43,7 @@ std::string line_of(const MetricLabels& labels, const StreamStats& stream, std::
     line.field("total_packet_send_delay", stream.total_packet_send_delay);
     line.field("packets_sent", stream.packets_sent);
     line.field("nack_count", stream.nack_count);
+    if (stream.kind == "video") line.field("gpu_encoder", std::uint64_t{stream.gpu_encoder ? 1U : 0U});
     return line.finish(now);
 }
 

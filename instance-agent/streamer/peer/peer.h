@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libsvc/base/json.h"
+#include "libsvc/model/packages/video_encoder.h"
 
 namespace svc::streamer {
 
@@ -38,6 +39,8 @@ struct BitrateLimits {
 struct StreamStats {
     std::string kind;  // "video", "audio"
     std::uint32_t ssrc = 0;
+    std::string encoder{};  // of a video: the element that encodes it, "x264enc"
+    bool gpu_encoder = false;
     std::uint64_t frames_encoded = 0, key_frames_encoded = 0;
     double total_encode_time = 0;  // seconds
     double target_bitrate = 0;     // bits per second
@@ -78,7 +81,8 @@ struct PeerSetup {
     MediaPlaces places;
     int width = 1280, height = 720, fps = 60;
     BitrateLimits bitrates;
-    bool log_rtc = false;  // the platform's item rtc_log
+    VideoEncoder encoder = VideoEncoder::software;  // what may encode the display
+    bool log_rtc = false;                           // the platform's item rtc_log
 };
 
 // A connection that was made by a PeerFactory: it has begun to make its offer. Thread-safe. The destructor

@@ -98,6 +98,7 @@ void read_state(const JsonFields& fields, StreamSession& session) {
     session.client_left_at = time_from_store(fields, "client_left_at");
     session.client_connected = fields.boolean("client_connected").value_or(false);
     session.had_client = fields.boolean("had_client").value_or(false);
+    session.video_encoder = fields.string("video_encoder").value_or("");
     session.expected = expected_from_store(fields);
     session.worker = fields.string("worker").value_or("");
     session.worker_until = time_from_store(fields, "worker_until");
@@ -123,16 +124,18 @@ bool may_move(SessionStatus from, SessionStatus to) {
 }
 
 Json to_json(const StreamSession& session) {
-    return Json::object({{"id", session.id},
-                         {"app", session.app},
-                         {"region", session.region},
-                         {"cluster_id", session.region},
-                         {"container_id", session.container_id},
-                         {"joinable", session.joinable},
-                         {"status", to_text(session.status)},
-                         {"status_message", session.status_message},
-                         {"created_at", to_unix_seconds(session.created_at)},
-                         {"client_connected", session.client_connected}});
+    Json record = Json::object({{"id", session.id},
+                                {"app", session.app},
+                                {"region", session.region},
+                                {"cluster_id", session.region},
+                                {"container_id", session.container_id},
+                                {"joinable", session.joinable},
+                                {"status", to_text(session.status)},
+                                {"status_message", session.status_message},
+                                {"created_at", to_unix_seconds(session.created_at)},
+                                {"client_connected", session.client_connected}});
+    if (!session.video_encoder.empty()) record.set("video_encoder", session.video_encoder);
+    return record;
 }
 
 Json session_to_store(const StreamSession& session) {
@@ -155,6 +158,7 @@ Json session_to_store(const StreamSession& session) {
                          {"client_left_at", time_to_store(session.client_left_at)},
                          {"client_connected", session.client_connected},
                          {"had_client", session.had_client},
+                         {"video_encoder", session.video_encoder},
                          {"expected", expected_to_store(session.expected)},
                          {"worker", session.worker},
                          {"worker_until", time_to_store(session.worker_until)},

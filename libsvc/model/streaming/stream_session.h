@@ -65,6 +65,7 @@ struct StreamSession {
     Time client_left_at{};          // since when no client watches; created_at until the first client came
     bool client_connected = false;  // media flows, as the instance reported last
     bool had_client = false;
+    std::string video_encoder;  // of the last stream, as the instance tells; "": none yet
 
     // State of the gateway's work, not in the API:
     std::optional<ExpectedClient> expected;  // the newest; its token is valid after a restart of the gateway

@@ -29,8 +29,9 @@ class RelayEvents {
     virtual void instance_registered(const std::string& session) = 0;
     virtual void instance_lost(const std::string& session) = 0;  // its socket closed, or it missed its pings
     virtual void instance_status(const std::string& session, bool error, const std::string& message) = 0;
-    virtual void stream_changed(const std::string& session, bool active) = 0;  // media flows, or not any more
-    virtual void client_connected(const std::string& session) = 0;             // on the signalling socket
+    // Media flows, or not any more. `encoder`: the element that encodes the display; "": not told.
+    virtual void stream_changed(const std::string& session, bool active, const std::string& encoder) = 0;
+    virtual void client_connected(const std::string& session) = 0;     // on the signalling socket
     virtual void client_disconnected(const std::string& session) = 0;  // of the client that is present
 };
 

@@ -13,6 +13,7 @@ namespace svc {
 namespace {
 
 constexpr unsigned missed_pings = 3;  // then the instance is lost
+constexpr std::size_t max_encoder_name = 64;
 
 }  // namespace
 
@@ -70,7 +71,12 @@ void RelaySession::control(const RelayMessage& message) {
     if (type != "ctl:stream") return log::debug("control message is not known", {{"type", quoted(type)}});
     const auto active = fields.boolean("active");
     if (!active) throw Error(ErrorCode::invalid_argument, "active is required");
-    events_.emplace_back([id = id_, active](RelayEvents& events) { events.stream_changed(id, *active); });
+    std::string encoder = fields.string("video_encoder").value_or("");
+    if (encoder.size() > max_encoder_name)
+        throw_invalid("video_encoder", "is longer than " + std::to_string(max_encoder_name) + " bytes");
+    events_.emplace_back([id = id_, active, encoder = std::move(encoder)](RelayEvents& events) {
+        events.stream_changed(id, *active, encoder);
+    });
 }
 
 void RelaySession::register_instance(const JsonFields& fields) {

@@ -241,9 +241,9 @@ void SessionService::instance_status(const std::string& session, bool error, con
     });
 }
 
-void SessionService::stream_changed(const std::string& session, bool active) {
-    events_.hand_over(session, [this, session, active] {
-        if (active) return states_.stream_began(session);
+void SessionService::stream_changed(const std::string& session, bool active, const std::string& encoder) {
+    events_.hand_over(session, [this, session, active, encoder] {
+        if (active) return states_.stream_began(session, encoder);
         states_.stream_ended(session, {"Client left", end_code::client_left});
     });
 }

@@ -83,7 +83,7 @@ class SessionService final : public RelayEvents, public RegionEvents {
     void instance_registered(const std::string& session) override;
     void instance_lost(const std::string& session) override;
     void instance_status(const std::string& session, bool error, const std::string& message) override;
-    void stream_changed(const std::string& session, bool active) override;
+    void stream_changed(const std::string& session, bool active, const std::string& encoder) override;
     void client_connected(const std::string& session) override;
     void client_disconnected(const std::string& session) override;
     void region_answers(const std::string& region) override;

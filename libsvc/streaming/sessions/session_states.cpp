@@ -68,10 +68,11 @@ void SessionStates::fail_deletion(const std::string& id) {
     log::warning("session failed", {{"session", id}, {"reason", reason}});
 }
 
-void SessionStates::stream_began(const std::string& id) {
+void SessionStates::stream_began(const std::string& id, const std::string& encoder) {
     const bool changed = parts_.records.change(id, [&](StreamSession& session) {
         if (session.client_connected || session.removal_due || session.status == terminated) return false;
         session.client_connected = session.had_client = true;
+        session.video_encoder = encoder;
         return true;
     });
     if (changed) parts_.clients.forget(id);

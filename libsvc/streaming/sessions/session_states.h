@@ -34,7 +34,7 @@ class SessionStates {
     void note_failure(const std::string& id, const std::string& reason);  // the record has it already
     void fail_deletion(const std::string& id);                            // the deletion took too long
 
-    void stream_began(const std::string& id);
+    void stream_began(const std::string& id, const std::string& encoder);
     // Ends a session that is not joinable, if it `may_end`.
     void stream_ended(const std::string& id, const StreamEnd& end, bool may_end = true);
 

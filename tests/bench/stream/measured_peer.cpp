@@ -104,8 +104,8 @@ PeerSetup peer_setup(const BenchOptions& options) {
 
 BarePipeline::BarePipeline(const std::string& source, const BenchOptions& options, std::uint32_t kbps,
                            int standard_input) {
-    std::string encoder =
-        encoder_description(options.codec, {options.width, options.height, options.fps}, kbps);
+    std::string encoder = encoder_description(find_encoder(options.codec, VideoEncoder::software).value(),
+                                              {options.width, options.height, options.fps}, kbps);
     encoder = encoder.substr(0, encoder.find(" ! rtp"));
     const std::string pipeline = "exec gst-launch-1.0 -q " + source +
                                  " ! videoconvert ! video/x-raw,format=I420 ! " + encoder +

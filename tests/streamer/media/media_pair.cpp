@@ -153,6 +153,7 @@ MediaPair::MediaPair(Wish wish)
     setup.height = wish_.height;
     setup.fps = wish_.fps;
     setup.bitrates = wish_.bitrates;
+    setup.encoder = wish_.encoder;
     peer_ = std::make_unique<GstPeer>(setup, log_);
     const auto offer = log_.wait_offer(patience);
     if (!offer) throw Error(ErrorCode::unavailable, "no offer came");

@@ -74,6 +74,7 @@ class MediaPair {
         std::string display;
         std::string frame_path;  // "": one of its own
         BitrateLimits bitrates;
+        VideoEncoder encoder = VideoEncoder::software;
     };
     explicit MediaPair(Wish wish);
     ~MediaPair();

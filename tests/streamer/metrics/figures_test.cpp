@@ -112,7 +112,7 @@ TEST_CASE("each stream becomes a line that the collector reads") {
     CHECK(video.time == 42);
     CHECK(field(video, "total_encode_time") == 4.25);
     CHECK(field(video, "target_bitrate") == 3e6);
-    CHECK(video.fields.size() == 13);
+    CHECK(video.fields.size() == 14);
     CHECK(field(audio, "packets_sent") == 5);
     CHECK(field(audio, "frames_encoded") == -1);
     CHECK(field(connection, "relay_in_use") == 1);

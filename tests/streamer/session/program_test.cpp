@@ -154,7 +154,9 @@ TEST_CASE("a client sees the display and types on it") {
     Client client(instance);
     client.join();
     REQUIRE(client.client.wait_connected(patience));
-    CHECK(instance.gateway.await("ctl:stream").at("active") == Json(true));
+    const Json began = instance.gateway.await("ctl:stream");
+    CHECK(began.at("active") == Json(true));
+    CHECK(began.at("video_encoder").as_string().ends_with("enc"));
     REQUIRE(client.client.wait_frames(3, patience));
     CHECK(listener.screen_size() == std::pair(400, 302));
     REQUIRE(client.client.wait_channel("control", patience));

@@ -37,6 +37,7 @@ StreamSession sample() {
     session.client_left_at = from_rfc3339("2024-01-02T03:04:07Z");
     session.client_connected = true;
     session.had_client = true;
+    session.video_encoder = "x264enc";
     session.expected = ExpectedClient{"c5pvhr3fbn40000000c0", from_rfc3339("2024-01-02T03:09:05Z"),
                                       Screen{320, 240, 160, 30}};
     session.worker = "00000000-0000-4000-8000-000000000001";

@@ -21,8 +21,8 @@ class Heard final : public RelayEvents {
     void instance_status(const std::string& session, bool error, const std::string& message) override {
         note((error ? "error " : "running ") + session + " " + message);
     }
-    void stream_changed(const std::string& session, bool active) override {
-        note((active ? "stream " : "no stream ") + session);
+    void stream_changed(const std::string& session, bool active, const std::string& encoder) override {
+        note((active ? "stream " : "no stream ") + session + (encoder.empty() ? "" : " by " + encoder));
     }
     void client_connected(const std::string& session) override { note("client " + session); }
     void client_disconnected(const std::string& session) override { note("no client " + session); }

@@ -70,12 +70,12 @@ TEST_CASE("what the instance reports is passed to whoever listens") {
     RelayWorld t;
     auto instance = t.registered();
     instance.say(R"({"type":"ctl:status","status":"running"})");
-    instance.say(R"({"type":"ctl:stream","active":true})");
+    instance.say(R"({"type":"ctl:stream","active":true,"video_encoder":"vp8enc"})");
     instance.say(R"({"type":"ctl:stream","active":false})");
     instance.say(R"({"type":"ctl:something-newer"})");
     instance.say(R"({"type":"ctl:status","status":"error","message":"no display"})");
     CHECK(t.heard.take() ==
-          Texts{"registered s", "running s ", "stream s", "no stream s", "error s no display"});
+          Texts{"registered s", "running s ", "stream s by vp8enc", "no stream s", "error s no display"});
     CHECK(instance.close_code() == 0);
 }
 

@@ -119,6 +119,11 @@ TEST_CASE("what an instance must not say ends its connection and it counts as lo
         t.instance.say_binary("x");
         ends_with(1008, "binary messages are not understood");
     }
+    SECTION("a name of an encoder that is too long") {
+        t.instance.say(R"({"type":"ctl:stream","active":true,"video_encoder":")" + std::string(65, 'x') +
+                       "\"}");
+        ends_with(1008, "argument video_encoder is invalid: is longer than 64 bytes");
+    }
     SECTION("wrong members") {
         t.instance.say(R"({"type":"ctl:stream","active":"yes"})");
         CHECK(t.instance.close_code() == 1008);

@@ -117,7 +117,7 @@ void PeerPipeline::add_camera() {
 // Capture begins when the client's answer has named the codec.
 void PeerPipeline::add_display() {
     if (!setup_.settings.video) return;
-    offered_.codecs = codecs_to_offer(setup_.settings.preferred_codecs);
+    offered_.codecs = codecs_to_offer(setup_.settings.preferred_codecs, setup_.encoder);
     meters_->video = std::make_shared<SendMeter>(random_ssrc());
     std::string caps;
     for (const VideoCodec codec : offered_.codecs)

@@ -10,6 +10,7 @@
 #include "instance-agent/streamer/media/peer/path_stats.h"
 #include "instance-agent/streamer/media/peer/transport_end.h"
 #include "instance-agent/streamer/media/sound/sound.h"
+#include "instance-agent/streamer/media/video/codecs.h"
 #include "libsvc/base/log.h"
 
 namespace svc::streamer {
@@ -98,8 +99,11 @@ void PeerSession::set_answer(const std::string& sdp) {
 }
 
 void PeerSession::send_display(VideoCodec codec) {
+    const auto encoder = find_encoder(codec, setup_.encoder);
+    if (!encoder) throw Error(ErrorCode::unsupported, "the video encoder is gone");
+    log::info("the display is encoded", {{"encoder", std::string(encoder->element)}});
     std::unique_lock lock(mutex_);
-    display_ = std::make_unique<DisplayOut>(setup_.places, codec,
+    display_ = std::make_unique<DisplayOut>(setup_.places, *encoder,
                                             PictureShape{setup_.width, setup_.height, setup_.fps},
                                             congestion_.target_kbps(), meters_->video);
     lock.unlock();

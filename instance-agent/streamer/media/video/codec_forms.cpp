@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace svc::streamer {
 namespace {
 
@@ -15,14 +17,43 @@ std::string feedback() {
                        transport_cc_uri);
 }
 
+// One thread for each encoder. x264 makes a slice in each thread, and the payloader of GStreamer 1.22 ends
+// the picture after each slice. Threads of libvpx spin while they wait for each other, which costs more than
+// it gains on a busy machine. The speed of libvpx is negative, that is fixed: with a positive one libvpx
+// adapts it to the time that frames take.
+std::string settings_of(const EncoderForm& form, int key_frame_distance) {
+    if (form.element == "vah264enc")
+        return fmt::format("rate-control=cbr target-usage=7 b-frames=0 ref-frames=1 key-int-max={}",
+                           key_frame_distance);
+    if (form.element == "nvh264enc")
+        return fmt::format("rc-mode=cbr preset=low-latency-hp zerolatency=true bframes=0 gop-size={}",
+                           key_frame_distance);
+    if (form.element == "x264enc")
+        return fmt::format(
+            "tune=zerolatency speed-preset=ultrafast vbv-buf-capacity=300 key-int-max={} threads=1 "
+            "option-string=level=3.1",
+            key_frame_distance);
+    return fmt::format(
+        "deadline=1 cpu-used=-12 end-usage=cbr lag-in-frames=0 keyframe-max-dist={} error-resilient=default "
+        "threads=1 static-threshold=100 min-quantizer=4 max-quantizer=56 undershoot=95 "
+        "buffer-initial-size=100 buffer-optimal-size=120 buffer-size=200",
+        key_frame_distance);
+}
+
 }  // namespace
 
 int payload_type(VideoCodec codec) {
     return codec == VideoCodec::h264 ? h264_payload : vp8_payload;
 }
 
-std::string_view encoder_element(VideoCodec codec) {
-    return codec == VideoCodec::h264 ? "x264enc" : "vp8enc";
+std::span<const EncoderForm> encoder_forms() {
+    static constexpr std::array<EncoderForm, 4> forms{{
+        {"vah264enc", VideoCodec::h264, true, "NV12", "bitrate", 1000},
+        {"nvh264enc", VideoCodec::h264, true, "NV12", "bitrate", 1000},
+        {"x264enc", VideoCodec::h264, false, "I420", "bitrate", 1000},
+        {"vp8enc", VideoCodec::vp8, false, "I420", "target-bitrate", 1},
+    }};
+    return forms;
 }
 
 // The payloader adds no parameter sets: access_units.h does.
@@ -33,22 +64,13 @@ std::string h264_payloader_description() {
         h264_payload);
 }
 
-// One thread for each encoder. x264 makes a slice in each thread, and the payloader of GStreamer 1.22 ends
-// the picture after each slice. Threads of libvpx spin while they wait for each other, which costs more than
-// it gains on a busy machine. The speed of libvpx is negative, that is fixed: with a positive one libvpx
-// adapts it to the time that frames take.
-std::string encoder_description(VideoCodec codec, const PictureShape& shape, std::uint32_t kbps) {
-    if (codec == VideoCodec::h264)
-        return fmt::format(
-            "x264enc name=encoder tune=zerolatency speed-preset=ultrafast bitrate={} vbv-buf-capacity=300 "
-            "key-int-max={} threads=1 option-string=level=3.1 ! {}",
-            kbps, key_frame_distance(shape), h264_payloader_description());
-    return fmt::format(
-        "vp8enc name=encoder deadline=1 cpu-used=-12 end-usage=cbr target-bitrate={} lag-in-frames=0 "
-        "keyframe-max-dist={} error-resilient=default threads=1 static-threshold=100 min-quantizer=4 "
-        "max-quantizer=56 undershoot=95 buffer-initial-size=100 buffer-optimal-size=120 buffer-size=200 "
-        "! rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 pt={}",
-        kbps * 1000, key_frame_distance(shape), vp8_payload);
+std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps) {
+    const std::string encoder =
+        fmt::format("{} name=encoder {}={} {}", form.element, form.bitrate_property,
+                    kbps * (1000 / form.bitrate_unit), settings_of(form, key_frame_distance(shape)));
+    if (form.codec == VideoCodec::h264) return encoder + " ! " + h264_payloader_description();
+    return fmt::format("{} ! rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 pt={}", encoder,
+                       vp8_payload);
 }
 
 std::string video_caps(VideoCodec codec) {

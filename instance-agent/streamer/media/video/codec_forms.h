@@ -1,5 +1,6 @@
 #pragma once
 // GStreamer's texts for the codecs: encoders, payloaders, caps of the offer, decoders. Pure functions.
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,9 +19,18 @@ constexpr std::string_view transport_cc_uri =
 constexpr int audio_bits_per_second = 96000;
 
 int payload_type(VideoCodec codec);
-std::string_view encoder_element(VideoCodec codec);
-// "... name=encoder ! ... ! ... name=payloader": raw I420 in, RTP out.
-std::string encoder_description(VideoCodec codec, const PictureShape& shape, std::uint32_t kbps);
+// An element that encodes.
+struct EncoderForm {
+    std::string_view element;  // "x264enc"
+    VideoCodec codec = VideoCodec::h264;
+    bool gpu = false;
+    std::string_view raw_format;        // of the pictures that it takes: "I420"
+    std::string_view bitrate_property;  // "bitrate"
+    std::uint32_t bitrate_unit = 1000;  // bits per second that 1 in the property stands for
+};
+std::span<const EncoderForm> encoder_forms();  // those of a codec: the preferred one first
+// "... name=encoder ! ... ! ... name=payloader": raw pictures in, RTP out.
+std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps);
 // The part of it behind an H.264 encoder.
 std::string h264_payloader_description();
 // The caps of a video section in the offer, one text for each codec.

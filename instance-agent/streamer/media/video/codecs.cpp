@@ -3,37 +3,55 @@
 #include <algorithm>
 
 #include "instance-agent/streamer/media/gstreamer/gst_handles.h"
-#include "instance-agent/streamer/media/video/codec_forms.h"
 
 namespace svc::streamer {
 namespace {
 
-bool is_installed(std::string_view element) {
-    return Ref<GstElementFactory>(gst_element_factory_find(std::string(element).c_str())) != nullptr;
+bool is_allowed(const EncoderForm& form, VideoEncoder wish) {
+    return wish == VideoEncoder::gpu_preferred || form.gpu == (wish == VideoEncoder::gpu);
 }
 
-std::vector<VideoCodec> available() {
-    std::vector<VideoCodec> codecs;
-    for (const VideoCodec codec : {VideoCodec::h264, VideoCodec::vp8})
-        if (is_installed(encoder_element(codec))) codecs.push_back(codec);
-    return codecs;
+// An encoder of a GPU opens its device when it gets ready.
+bool is_usable(const EncoderForm& form) {
+    const Ref<GstElementFactory> factory(gst_element_factory_find(std::string(form.element).c_str()));
+    if (!factory || !form.gpu) return factory != nullptr;
+    const Ref<GstElement> encoder(
+        GST_ELEMENT(gst_object_ref_sink(gst_element_factory_create(factory.get(), nullptr))));
+    const bool usable = gst_element_set_state(encoder.get(), GST_STATE_READY) == GST_STATE_CHANGE_SUCCESS;
+    gst_element_set_state(encoder.get(), GST_STATE_NULL);
+    return usable;
 }
 
 }  // namespace
 
-std::vector<VideoCodec> start_media() {
+void start_media() {
     GError* error = nullptr;
-    if (!gst_init_check(nullptr, nullptr, &error)) {
-        const std::unique_ptr<GError, Free> owned(error);
-        throw Error(ErrorCode::unsupported, std::string("media cannot be started: ") +
-                                                (error != nullptr ? error->message : "unknown"));
-    }
-    return available();
+    if (gst_init_check(nullptr, nullptr, &error)) return;
+    const std::unique_ptr<GError, Free> owned(error);
+    throw Error(ErrorCode::unsupported,
+                std::string("media cannot be started: ") + (error != nullptr ? error->message : "unknown"));
 }
 
-std::vector<VideoCodec> codecs_to_offer(const std::vector<VideoCodec>& preferred) {
-    std::vector<VideoCodec> codecs = available();
-    if (codecs.empty()) throw Error(ErrorCode::unsupported, "there is no video encoder");
+std::optional<EncoderForm> find_encoder(VideoCodec codec, VideoEncoder wish) {
+    const auto forms = encoder_forms();
+    const auto found = std::ranges::find_if(forms, [&](const EncoderForm& form) {
+        return form.codec == codec && is_allowed(form, wish) && is_usable(form);
+    });
+    return found == forms.end() ? std::nullopt : std::optional(*found);
+}
+
+std::vector<VideoCodec> encodable_codecs(VideoEncoder wish) {
+    std::vector<VideoCodec> codecs;
+    for (const VideoCodec codec : {VideoCodec::h264, VideoCodec::vp8})
+        if (find_encoder(codec, wish)) codecs.push_back(codec);
+    if (!codecs.empty()) return codecs;
+    throw Error(ErrorCode::unsupported,
+                wish == VideoEncoder::gpu ? "there is no video encoder of a GPU, which the application needs"
+                                          : "there is no video encoder");
+}
+
+std::vector<VideoCodec> codecs_to_offer(const std::vector<VideoCodec>& preferred, VideoEncoder wish) {
+    std::vector<VideoCodec> codecs = encodable_codecs(wish);
     const auto place = [&](VideoCodec codec) {
         return std::find(preferred.begin(), preferred.end(), codec) - preferred.begin();
     };

@@ -1,16 +1,23 @@
 #pragma once
-// The video codecs that this machine can encode.
+// The video codecs that this machine can encode, and what encodes them.
+#include <optional>
 #include <vector>
 
-#include "instance-agent/streamer/peer/peer.h"
+#include "instance-agent/streamer/media/video/codec_forms.h"
 
 namespace svc::streamer {
 
-// Starts GStreamer; called once, before any peer is made. Returns the codecs that there is an encoder for,
-// best first. Throws unsupported: GStreamer cannot be started.
-std::vector<VideoCodec> start_media();
+// Starts GStreamer; called once, before any peer is made. Throws unsupported: GStreamer cannot be started.
+void start_media();
 
-// The codecs that there is an encoder for, the preferred ones first. Throws unsupported: there is none.
-std::vector<VideoCodec> codecs_to_offer(const std::vector<VideoCodec>& preferred);
+// What encodes the codec: an element that is installed and, for one of a GPU, whose device can be opened. Of
+// `gpu` elements of a GPU alone, of `gpu_preferred` those before the others, of `software` the others alone.
+// Asks the device each time, which takes some milliseconds.
+std::optional<EncoderForm> find_encoder(VideoCodec codec, VideoEncoder wish);
+
+// The codecs that there is an encoder for, best first. Throws unsupported: there is none.
+std::vector<VideoCodec> encodable_codecs(VideoEncoder wish);
+// The same, the preferred ones first.
+std::vector<VideoCodec> codecs_to_offer(const std::vector<VideoCodec>& preferred, VideoEncoder wish);
 
 }  // namespace svc::streamer

@@ -23,20 +23,20 @@ std::string source_description(const MediaPlaces& places, const PictureShape& sh
 
 // Players take small H.264 video without colour information for BT.601, larger video for BT.709; VP8 is
 // BT.601.
-std::string raw_caps(VideoCodec codec, const PictureShape& shape) {
-    const char* const colours = codec == VideoCodec::h264 && shape.height > 576 ? "bt709" : "bt601";
-    return fmt::format("video/x-raw,format=I420,width={},height={},pixel-aspect-ratio=1/1,colorimetry={}",
-                       shape.width, shape.height, colours);
+std::string raw_caps(const EncoderForm& form, const PictureShape& shape) {
+    const char* const colours = form.codec == VideoCodec::h264 && shape.height > 576 ? "bt709" : "bt601";
+    return fmt::format("video/x-raw,format={},width={},height={},pixel-aspect-ratio=1/1,colorimetry={}",
+                       form.raw_format, shape.width, shape.height, colours);
 }
 
-std::string description(const MediaPlaces& places, VideoCodec codec, const PictureShape& shape,
+std::string description(const MediaPlaces& places, const EncoderForm& form, const PictureShape& shape,
                         std::uint32_t kbps) {
     return fmt::format(
         "{} ! valve name=gate drop=true drop-mode=forward-sticky-events "
         "! queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream "
         "! videoconvertscale add-borders=true method=nearest-neighbour dither=none chroma-mode=none ! {} ! "
         "{}",
-        source_description(places, shape), raw_caps(codec, shape), encoder_description(codec, shape, kbps));
+        source_description(places, shape), raw_caps(form, shape), encoder_description(form, shape, kbps));
 }
 
 void add_transport_cc(GstElement* payloader) {
@@ -91,11 +91,11 @@ bool is_remote(const std::string& display) {
 
 }  // namespace
 
-DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const PictureShape& shape,
+DisplayOut::DisplayOut(const MediaPlaces& places, const EncoderForm& form, const PictureShape& shape,
                        std::uint32_t kbps, std::shared_ptr<SendMeter> sent)
-    : codec_(codec),
+    : form_(form),
       fps_(shape.fps),
-      bin_(GST_ELEMENT(gst_object_ref_sink(make_bin(description(places, codec, shape, kbps))))),
+      bin_(GST_ELEMENT(gst_object_ref_sink(make_bin(description(places, form, shape, kbps))))),
       sent_(std::move(sent)),
       pace_(std::make_shared<FramePace>(static_cast<std::size_t>(shape.width) *
                                         static_cast<std::size_t>(shape.height))) {
@@ -106,7 +106,7 @@ DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const Pictur
     add_transport_cc(payloader.get());
     meter_encoder(encoder_.get(), encoded_);
     meter_payloader(payloader.get(), sent_);
-    if (codec == VideoCodec::h264) {
+    if (form.codec == VideoCodec::h264) {
         hide_level(payloader.get());
         tidy_access_units(payloader.get());
     }
@@ -117,7 +117,7 @@ DisplayOut::DisplayOut(const MediaPlaces& places, VideoCodec codec, const Pictur
     const Ref<GstPad> encoded(gst_element_get_static_pad(encoder_.get(), "src"));
     add_probe(encoded.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_encoded, pace_);
     wake_at_requests();
-    if (codec != VideoCodec::h264) hide_rests(encoder_.get(), shape.fps);
+    if (form.codec != VideoCodec::h264) hide_rests(encoder_.get(), shape.fps);
 }
 
 // When the guest draws nothing, its last frame is sent again.
@@ -154,10 +154,8 @@ void DisplayOut::begin() {
 
 void DisplayOut::set_kbps(std::uint32_t kbps) {
     pace_->set_budget(budget(kbps, fps_));
-    if (codec_ == VideoCodec::h264)
-        g_object_set(encoder_.get(), "bitrate", kbps, nullptr);
-    else
-        g_object_set(encoder_.get(), "target-bitrate", static_cast<gint>(kbps * 1000), nullptr);
+    g_object_set(encoder_.get(), std::string(form_.bitrate_property).c_str(),
+                 guint{kbps * (1000 / form_.bitrate_unit)}, nullptr);
 }
 
 void DisplayOut::request_key_frame() {
@@ -170,6 +168,8 @@ void DisplayOut::stop() {
 }
 
 void DisplayOut::add_to(StreamStats& stats) const {
+    stats.encoder = form_.element;
+    stats.gpu_encoder = form_.gpu;
     encoded_->add_to(stats);
     sent_->add_to(stats);
 }

@@ -16,8 +16,8 @@ namespace svc::streamer {
 // Thread-safe after construction. The pipeline owns the elements and must outlive this object.
 class DisplayOut {
   public:
-    DisplayOut(const MediaPlaces& places, VideoCodec codec, const PictureShape& shape, std::uint32_t kbps,
-               std::shared_ptr<SendMeter> sent);  // throws unsupported, unavailable
+    DisplayOut(const MediaPlaces& places, const EncoderForm& form, const PictureShape& shape,
+               std::uint32_t kbps, std::shared_ptr<SendMeter> sent);  // throws unsupported, unavailable
 
     GstElement* bin() const { return bin_.get(); }  // has a pad `src`; add it to the pipeline
     void begin();                                   // starts sending: the client can receive
@@ -31,7 +31,7 @@ class DisplayOut {
     void open_screen(const std::string& display, const PictureShape& shape);
     void wake_at_requests();
 
-    const VideoCodec codec_;
+    const EncoderForm form_;
     const int fps_;
     Ref<GstElement> bin_, encoder_, gate_;
     std::shared_ptr<EncodeMeter> encoded_ = std::make_shared<EncodeMeter>();
