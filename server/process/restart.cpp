@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,9 +29,27 @@ std::vector<char*> pointers_to(std::string& arguments) {
     return pointers;
 }
 
+std::mutex restarting;  // held while the process begins anew
+bool ending = false;    // below `restarting`
+
 }  // namespace
 
+// The signal was taken from the kernel already: without this it would be forgotten by exec().
+void end_restarts(int signal) {
+    std::unique_lock lock(restarting, std::try_to_lock);
+    if (!lock) {
+        ::kill(::getpid(), signal);
+        lock.lock();  // until it could not
+    }
+    ending = true;
+}
+
 void restart_self(std::string_view reason) {
+    const std::lock_guard lock(restarting);
+    if (ending) {
+        log::warning("the process ends and does not begin anew", {{"reason", std::string(reason)}});
+        std::_Exit(EXIT_SUCCESS);
+    }
     log::warning("the process begins anew", {{"reason", std::string(reason)}});
     try {
         std::string arguments = read_file("/proc/self/cmdline", most_argument_bytes);

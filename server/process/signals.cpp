@@ -7,6 +7,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "server/process/restart.h"
 
 namespace svc::process {
 
@@ -71,6 +72,7 @@ void Signals::serve(std::string_view program, const std::vector<std::string>& ad
     sd_notify(0, "READY=1");
     int signal = 0;
     while (sigwait(&signals_, &signal) == 0 && signal == SIGHUP) run_reload(reload);
+    end_restarts(signal);
     sd_notify(0, "STOPPING=1");
     log::info("stopping", {{"signal", std::to_string(signal)}});
 }

@@ -1,11 +1,17 @@
 // The real program: its flags, signals, exit statuses, and what a sudden death leaves.
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 
 #include "libsvc/base/strings.h"
+#include "server/process/restart.h"
+#include "server/process/signals.h"
 #include "tests/support/api_caller.h"
 #include "tests/support/daemon_process.h"
 #include "tests/support/eventually.h"
@@ -56,6 +62,36 @@ void check_consistent(ApiCaller& api) {
     const Json instances = api.get("/1.0/containers?recursion=1").metadata();
     for (const Json& instance : instances.as_array())
         CHECK((instance.at("status") == Json("running") || instance.at("status") == Json("error")));
+}
+
+// In a program that has begun anew: ends it before it runs the tests once more.
+constexpr const char* begun_anew = "SVC_TEST_BEGUN_ANEW";
+constexpr int status_of_new = 8;
+[[maybe_unused]] const bool ends_here =
+    std::getenv(begun_anew) != nullptr && (std::_Exit(status_of_new), true);
+
+// How a process ends that begins anew, after it was told to end or without that.
+int end_of_restart(bool told_to_end) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        ::setenv(begun_anew, "1", 1);
+        const process::Signals signals{SIGTERM};
+        if (told_to_end) {
+            ::kill(::getpid(), SIGTERM);
+            signals.serve("test", {});
+        }
+        process::restart_self("the test says so");
+        std::_Exit(9);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST_CASE("a process that was told to end does not begin anew") {
+    CHECK(end_of_restart(false) == status_of_new);
+    CHECK(end_of_restart(true) == 0);
 }
 
 }  // namespace
