@@ -74,11 +74,13 @@ struct ClusterWorld {
     }
     // The manager of m2 or m3 is away for as long as a node may be.
     void lose(int i) {
+        const std::string name = "m" + std::to_string(i + 1);
+        eventually("the leader has asked the node", [&] { return !node(name).capacity.runtime.empty(); });
         const int before = changes;
         machines[i]->server.stop();
-        eventually("the leader turns the clock for a wait", [&] {
+        eventually("the node is offline, and not only without an answer", [&] {
             clock.advance(patience);
-            return !node("m" + std::to_string(i + 1)).online;
+            return node(name).fault == "node " + name + " is offline";
         });
         eventually("it is told", [&] { return changes > before; });
     }
