@@ -104,8 +104,10 @@ PeerSetup peer_setup(const BenchOptions& options) {
 
 BarePipeline::BarePipeline(const std::string& source, const BenchOptions& options, std::uint32_t kbps,
                            int standard_input) {
-    std::string encoder = encoder_description(find_encoder(options.codec, VideoEncoder::software).value(),
-                                              {options.width, options.height, options.fps}, kbps);
+    const EncoderForm form = find_encoder(options.codec, VideoEncoder::software).value();
+    std::string encoder =
+        encoder_description(form, {options.width, options.height, options.fps}, kbps,
+                            [&](const std::string& name) { return has_property(form, name); });
     encoder = encoder.substr(0, encoder.find(" ! rtp"));
     const std::string pipeline = "exec gst-launch-1.0 -q " + source +
                                  " ! videoconvert ! video/x-raw,format=I420 ! " + encoder +

@@ -13,8 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Both as if they were there, and opened as wished.
-void provide(bool va, bool nv) {
+void provide(FakeDevice va, FakeDevice nv) {
     start_media();
     if (!provide_fake_encoder("vah264enc", va) || !provide_fake_encoder("nvh264enc", nv))
         test::skip("this machine has encoders of a GPU of its own");
@@ -25,9 +24,15 @@ std::string found(VideoCodec codec, VideoEncoder wish) {
     return form ? std::string(form->element) : "none";
 }
 
-TEST_CASE("an encoder of a GPU is taken as the manifest says, and as its device can be opened") {
-    const auto [va, nv, gpu] = GENERATE(table<bool, bool, std::string>(
-        {{true, true, "vah264enc"}, {false, true, "nvh264enc"}, {false, false, "none"}}));
+TEST_CASE(
+    "an encoder of a GPU is taken as the manifest says, and as its device opens and encodes what clients "
+    "decode") {
+    const auto [va, nv, gpu] = GENERATE(table<FakeDevice, FakeDevice, std::string>(
+        {{FakeDevice::fits, FakeDevice::fits, "vah264enc"},
+         {FakeDevice::absent, FakeDevice::fits, "nvh264enc"},
+         {FakeDevice::of_high_profile, FakeDevice::fits, "nvh264enc"},
+         {FakeDevice::absent, FakeDevice::of_high_profile, "none"},
+         {FakeDevice::absent, FakeDevice::absent, "none"}}));
     provide(va, nv);
     CHECK(found(VideoCodec::h264, VideoEncoder::gpu) == gpu);
     CHECK(found(VideoCodec::h264, VideoEncoder::gpu_preferred) == (gpu == "none" ? "x264enc" : gpu));
@@ -37,18 +42,21 @@ TEST_CASE("an encoder of a GPU is taken as the manifest says, and as its device 
 }
 
 TEST_CASE("what a GPU cannot encode is not offered where the manifest insists on it") {
-    provide(false, true);
+    provide(FakeDevice::absent, FakeDevice::fits);
     CHECK(codecs_to_offer({VideoCodec::vp8}, VideoEncoder::gpu) == std::vector{VideoCodec::h264});
     CHECK(codecs_to_offer({VideoCodec::vp8}, VideoEncoder::gpu_preferred) ==
           std::vector{VideoCodec::vp8, VideoCodec::h264});
-    provide(false, false);
+    provide(FakeDevice::absent, FakeDevice::absent);
     CHECK_THROWS_WITH(encodable_codecs(VideoEncoder::gpu),
                       "there is no video encoder of a GPU, which the application needs");
 }
 
 TEST_CASE("a client sees what an encoder of a GPU makes, and the figures name it") {
     const auto name = GENERATE(as<std::string>(), "vah264enc", "nvh264enc");
-    provide(name == "vah264enc", name == "nvh264enc");
+    const auto device_of = [&](const char* one) {
+        return name == one ? FakeDevice::fits : FakeDevice::absent;
+    };
+    provide(device_of("vah264enc"), device_of("nvh264enc"));
     MediaPair::Wish wish;
     wish.encoder = VideoEncoder::gpu;
     MediaPair pair(wish);

@@ -7,9 +7,9 @@
 namespace svc::streamer {
 namespace {
 
-std::map<std::string, bool>& fakes() {
-    static std::map<std::string, bool> opens;  // name -> whether its device can be opened
-    return opens;
+std::map<std::string, FakeDevice>& fakes() {
+    static std::map<std::string, FakeDevice> devices;
+    return devices;
 }
 
 GstElement* inner_of(GObject* object) {
@@ -17,8 +17,7 @@ GstElement* inner_of(GObject* object) {
 }
 
 // What svc-streamer sets of such elements; the bit rate alone changes something.
-constexpr const char* numbers[] = {"target-usage", "b-frames", "ref-frames",
-                                   "key-int-max",  "bframes",  "gop-size"};
+constexpr const char* numbers[] = {"target-usage", "b-frames", "ref-frames", "key-int-max", "gop-size"};
 constexpr const char* words[] = {"rate-control", "rc-mode", "preset", "zerolatency"};
 constexpr guint bitrate_property = 1;
 
@@ -34,7 +33,12 @@ GstElementClass* parent_class = nullptr;
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
     const std::string name = GST_OBJECT_NAME(gst_element_get_factory(element));
-    if (change == GST_STATE_CHANGE_NULL_TO_READY && !fakes()[name]) return GST_STATE_CHANGE_FAILURE;
+    if (change == GST_STATE_CHANGE_NULL_TO_READY) {
+        if (fakes()[name] == FakeDevice::absent) return GST_STATE_CHANGE_FAILURE;
+        const bool high = fakes()[name] == FakeDevice::of_high_profile;
+        gst_util_set_object_arg(G_OBJECT(g_object_get_data(G_OBJECT(element), "filter")), "caps",
+                                high ? "video/x-h264,profile=high" : "video/x-h264");
+    }
     return parent_class->change_state(element, change);
 }
 
@@ -49,10 +53,13 @@ void init_instance(GTypeInstance* instance, gpointer) {
     gst_util_set_object_arg(G_OBJECT(inner), "tune", "zerolatency");
     gst_util_set_object_arg(G_OBJECT(inner), "speed-preset", "ultrafast");
     gst_util_set_object_arg(G_OBJECT(inner), "threads", "1");
-    gst_bin_add(GST_BIN(instance), inner);
+    GstElement* const filter = gst_element_factory_make("capsfilter", nullptr);
+    gst_bin_add_many(GST_BIN(instance), inner, filter, nullptr);
+    gst_element_link(inner, filter);
     g_object_set_data(G_OBJECT(instance), "inner", inner);
+    g_object_set_data(G_OBJECT(instance), "filter", filter);
     add_pad(GST_ELEMENT(instance), inner, "sink");
-    add_pad(GST_ELEMENT(instance), inner, "src");
+    add_pad(GST_ELEMENT(instance), filter, "src");
 }
 
 void init_class(gpointer klass, gpointer) {
@@ -75,7 +82,7 @@ void init_class(gpointer klass, gpointer) {
 
 }  // namespace
 
-bool provide_fake_encoder(const std::string& name, bool opens) {
+bool provide_fake_encoder(const std::string& name, FakeDevice device) {
     const bool is_new = !fakes().contains(name);
     if (is_new) {
         if (GstElementFactory* const real = gst_element_factory_find(name.c_str()))
@@ -86,7 +93,7 @@ bool provide_fake_encoder(const std::string& name, bool opens) {
             g_type_register_static(GST_TYPE_BIN, ("SvcFake_" + name).c_str(), &info, GTypeFlags(0));
         gst_element_register(nullptr, name.c_str(), GST_RANK_NONE, type);
     }
-    fakes()[name] = opens;
+    fakes()[name] = device;
     return true;
 }
 

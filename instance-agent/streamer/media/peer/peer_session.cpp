@@ -99,16 +99,31 @@ void PeerSession::set_answer(const std::string& sdp) {
 }
 
 void PeerSession::send_display(VideoCodec codec) {
-    const auto encoder = find_encoder(codec, setup_.encoder);
-    if (!encoder) throw Error(ErrorCode::unsupported, "the video encoder is gone");
-    log::info("the display is encoded", {{"encoder", std::string(encoder->element)}});
     std::unique_lock lock(mutex_);
-    display_ = std::make_unique<DisplayOut>(setup_.places, *encoder,
-                                            PictureShape{setup_.width, setup_.height, setup_.fps},
-                                            congestion_.target_kbps(), meters_->video);
+    display_ = make_display(codec);
     lock.unlock();
     display_bin_ = display_->bin();
     pipeline_->send_display(display_->bin());
+}
+
+// An encoder that does not work leaves the display to the next one.
+std::unique_ptr<DisplayOut> PeerSession::make_display(VideoCodec codec) const {
+    std::exception_ptr failure;
+    for (const EncoderForm& encoder : usable_encoders(codec, setup_.encoder)) {
+        const log::Fields fields{{"encoder", std::string(encoder.element)}};
+        try {
+            auto display = std::make_unique<DisplayOut>(setup_.places, encoder,
+                                                        PictureShape{setup_.width, setup_.height, setup_.fps},
+                                                        congestion_.target_kbps(), meters_->video);
+            log::info("the display is encoded", fields);
+            return display;
+        } catch (const Error& e) {
+            log::warning(std::string("the display is not encoded: ") + e.what(), fields);
+            failure = std::current_exception();
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
+    throw Error(ErrorCode::unsupported, "the video encoder is gone");
 }
 
 void PeerSession::watch() {

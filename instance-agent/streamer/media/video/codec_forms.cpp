@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "libsvc/base/strings.h"
+
 namespace svc::streamer {
 namespace {
 
@@ -40,6 +42,14 @@ std::string settings_of(const EncoderForm& form, int key_frame_distance) {
         key_frame_distance);
 }
 
+// Some elements have a property only where their device has the feature ("bframes" of nvh264enc).
+std::string known_settings(const std::string& settings, const PropertyTest& has_property) {
+    std::string known;
+    for (const std::string& setting : split(settings, ' '))
+        if (has_property(setting.substr(0, setting.find('=')))) known += " " + setting;
+    return known;
+}
+
 }  // namespace
 
 int payload_type(VideoCodec codec) {
@@ -59,15 +69,21 @@ std::span<const EncoderForm> encoder_forms() {
 // The payloader adds no parameter sets: access_units.h does.
 std::string h264_payloader_description() {
     return fmt::format(
-        "video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au "
-        "! rtph264pay name=payloader config-interval=0 aggregate-mode=zero-latency mtu=1200 pt={}",
-        h264_payload);
+        "{} ! rtph264pay name=payloader config-interval=0 aggregate-mode=zero-latency mtu=1200 pt={}",
+        encoded_caps(VideoCodec::h264), h264_payload);
 }
 
-std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps) {
-    const std::string encoder =
-        fmt::format("{} name=encoder {}={} {}", form.element, form.bitrate_property,
-                    kbps * (1000 / form.bitrate_unit), settings_of(form, key_frame_distance(shape)));
+std::string encoded_caps(VideoCodec codec) {
+    return codec == VideoCodec::h264
+               ? "video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au"
+               : "video/x-vp8";
+}
+
+std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps,
+                                const PropertyTest& has_property) {
+    const std::string encoder = fmt::format(
+        "{} name=encoder {}={}{}", form.element, form.bitrate_property, kbps * (1000 / form.bitrate_unit),
+        known_settings(settings_of(form, key_frame_distance(shape)), has_property));
     if (form.codec == VideoCodec::h264) return encoder + " ! " + h264_payloader_description();
     return fmt::format("{} ! rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 pt={}", encoder,
                        vp8_payload);

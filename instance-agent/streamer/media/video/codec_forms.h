@@ -1,5 +1,6 @@
 #pragma once
 // GStreamer's texts for the codecs: encoders, payloaders, caps of the offer, decoders. Pure functions.
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,8 +30,13 @@ struct EncoderForm {
     std::uint32_t bitrate_unit = 1000;  // bits per second that 1 in the property stands for
 };
 std::span<const EncoderForm> encoder_forms();  // those of a codec: the preferred one first
-// "... name=encoder ! ... ! ... name=payloader": raw pictures in, RTP out.
-std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps);
+std::string encoded_caps(VideoCodec codec);    // of what an encoder must be able to make
+// Whether the form's element has a property of that name.
+using PropertyTest = std::function<bool(const std::string& name)>;
+// "... name=encoder ! ... ! ... name=payloader": raw pictures in, RTP out. Properties that the element lacks
+// are left out.
+std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps,
+                                const PropertyTest& has_property);
 // The part of it behind an H.264 encoder.
 std::string h264_payloader_description();
 // The caps of a video section in the offer, one text for each codec.

@@ -11,13 +11,33 @@ bool is_allowed(const EncoderForm& form, VideoEncoder wish) {
     return wish == VideoEncoder::gpu_preferred || form.gpu == (wish == VideoEncoder::gpu);
 }
 
-// An encoder of a GPU opens its device when it gets ready.
+Ref<GstElementFactory> factory_of(const EncoderForm& form) {
+    return Ref<GstElementFactory>(gst_element_factory_find(std::string(form.element).c_str()));
+}
+
+Ref<GstElement> make_element(GstElementFactory* factory) {
+    GstElement* const element = gst_element_factory_create(factory, nullptr);
+    return Ref<GstElement>(element == nullptr ? nullptr : GST_ELEMENT(gst_object_ref_sink(element)));
+}
+
+bool pad_allows(GstElement* element, const char* name, const std::string& text) {
+    const Ref<GstPad> pad(gst_element_get_static_pad(element, name));
+    if (!pad) return false;
+    const auto wanted = caps_of(text);
+    const Ref<GstCaps> able(gst_pad_query_caps(pad.get(), nullptr));
+    return gst_caps_can_intersect(able.get(), wanted.get()) != FALSE;
+}
+
+// An encoder of a GPU opens its device when it gets ready, and what it can encode depends on the device.
 bool is_usable(const EncoderForm& form) {
-    const Ref<GstElementFactory> factory(gst_element_factory_find(std::string(form.element).c_str()));
+    const auto factory = factory_of(form);
     if (!factory || !form.gpu) return factory != nullptr;
-    const Ref<GstElement> encoder(
-        GST_ELEMENT(gst_object_ref_sink(gst_element_factory_create(factory.get(), nullptr))));
-    const bool usable = gst_element_set_state(encoder.get(), GST_STATE_READY) == GST_STATE_CHANGE_SUCCESS;
+    const auto encoder = make_element(factory.get());
+    if (!encoder) return false;
+    const bool usable =
+        gst_element_set_state(encoder.get(), GST_STATE_READY) == GST_STATE_CHANGE_SUCCESS &&
+        pad_allows(encoder.get(), "sink", "video/x-raw,format=" + std::string(form.raw_format)) &&
+        pad_allows(encoder.get(), "src", encoded_caps(form.codec));
     gst_element_set_state(encoder.get(), GST_STATE_NULL);
     return usable;
 }
@@ -32,12 +52,23 @@ void start_media() {
                 std::string("media cannot be started: ") + (error != nullptr ? error->message : "unknown"));
 }
 
+std::vector<EncoderForm> usable_encoders(VideoCodec codec, VideoEncoder wish) {
+    std::vector<EncoderForm> usable;
+    for (const EncoderForm& form : encoder_forms())
+        if (form.codec == codec && is_allowed(form, wish) && is_usable(form)) usable.push_back(form);
+    return usable;
+}
+
 std::optional<EncoderForm> find_encoder(VideoCodec codec, VideoEncoder wish) {
-    const auto forms = encoder_forms();
-    const auto found = std::ranges::find_if(forms, [&](const EncoderForm& form) {
-        return form.codec == codec && is_allowed(form, wish) && is_usable(form);
-    });
-    return found == forms.end() ? std::nullopt : std::optional(*found);
+    const auto usable = usable_encoders(codec, wish);
+    return usable.empty() ? std::nullopt : std::optional(usable.front());
+}
+
+bool has_property(const EncoderForm& form, const std::string& name) {
+    const auto factory = factory_of(form);
+    const auto encoder = factory ? make_element(factory.get()) : nullptr;
+    return encoder &&
+           g_object_class_find_property(G_OBJECT_GET_CLASS(encoder.get()), name.c_str()) != nullptr;
 }
 
 std::vector<VideoCodec> encodable_codecs(VideoEncoder wish) {

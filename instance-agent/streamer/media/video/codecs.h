@@ -10,10 +10,14 @@ namespace svc::streamer {
 // Starts GStreamer; called once, before any peer is made. Throws unsupported: GStreamer cannot be started.
 void start_media();
 
-// What encodes the codec: an element that is installed and, for one of a GPU, whose device can be opened. Of
-// `gpu` elements of a GPU alone, of `gpu_preferred` those before the others, of `software` the others alone.
-// Asks the device each time, which takes some milliseconds.
+// What can encode the codec, best first: an element that is installed and, for one of a GPU, whose device can
+// be opened, takes pictures in system memory and makes what clients decode. Of `gpu` elements of a GPU alone,
+// of `gpu_preferred` those before the others, of `software` the others alone. Asks the device each time,
+// which takes some milliseconds.
+std::vector<EncoderForm> usable_encoders(VideoCodec codec, VideoEncoder wish);
+// The first of them.
 std::optional<EncoderForm> find_encoder(VideoCodec codec, VideoEncoder wish);
+bool has_property(const EncoderForm& form, const std::string& name);
 
 // The codecs that there is an encoder for, best first. Throws unsupported: there is none.
 std::vector<VideoCodec> encodable_codecs(VideoEncoder wish);

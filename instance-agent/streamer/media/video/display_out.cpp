@@ -8,6 +8,7 @@
 #include <array>
 
 #include "instance-agent/streamer/media/meters/probes.h"
+#include "instance-agent/streamer/media/video/codecs.h"
 #include "instance-agent/streamer/media/video/h264_probes.h"
 
 namespace svc::streamer {
@@ -36,7 +37,9 @@ std::string description(const MediaPlaces& places, const EncoderForm& form, cons
         "! queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream "
         "! videoconvertscale add-borders=true method=nearest-neighbour dither=none chroma-mode=none ! {} ! "
         "{}",
-        source_description(places, shape), raw_caps(form, shape), encoder_description(form, shape, kbps));
+        source_description(places, shape), raw_caps(form, shape),
+        encoder_description(form, shape, kbps,
+                            [&](const std::string& name) { return has_property(form, name); }));
 }
 
 void add_transport_cc(GstElement* payloader) {
