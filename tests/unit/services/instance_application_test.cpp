@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "libsvc/model/instances/agent_paths.h"
 #include "libsvc/net/socket/host_address.h"
 #include "tests/unit/services/launch_fixture.h"
 
@@ -103,6 +104,20 @@ TEST_CASE_METHOD(LaunchFixture, "the request overlays what the application has")
     CHECK(runtime.last_spec().files.back().content == "g\na\nb\nc\n");
     create.services = {service("other", 22)};
     CHECK_THAT(refusal(create), Catch::Contains("overlaps"));
+}
+
+TEST_CASE_METHOD(LaunchFixture, "no file that a launch places gets into snapshots and images") {
+    auto made = version(0);
+    made.manifest.features = {"a"};
+    add_application({made});
+    launched(of_application());
+    REQUIRE_FALSE(runtime.last_spec().files.empty());
+    for (const PlacedFile& file : runtime.last_spec().files) {
+        INFO(file.path);
+        CHECK(std::ranges::any_of(agent_state_paths(), [&](const std::string& path) {
+            return file.path == "/" + path || file.path.starts_with("/" + path + "/");
+        }));
+    }
 }
 
 TEST_CASE_METHOD(LaunchFixture, "a disk must hold all layers") {
