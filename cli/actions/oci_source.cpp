@@ -7,7 +7,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/formats/oci_package.h"
+#include "libsvc/formats/oci/package.h"
 
 namespace svc::cli {
 namespace {
@@ -49,9 +49,14 @@ void run_skopeo(const std::string& from, const std::filesystem::path& to, const 
                                                 std::to_string(status.code));
 }
 
-// A file is an archive of a layout; everything else is a name that skopeo knows.
-std::string name_for_skopeo(const std::string& source) {
-    if (std::filesystem::is_regular_file(source)) return "oci-archive:" + source;
+// A file is an archive of a layout; everything else is a name that skopeo knows. skopeo takes what follows a
+// colon in the name of an archive for a tag, so that the archive gets another name, in `folder`.
+std::string name_for_skopeo(const std::string& source, const std::filesystem::path& folder) {
+    if (std::filesystem::is_regular_file(source)) {
+        const auto archive = folder / "archive";
+        std::filesystem::create_symlink(std::filesystem::absolute(source), archive);
+        return "oci-archive:" + archive.string();
+    }
     if (source.find(':') != std::string::npos) return source;
     throw Error(ErrorCode::not_found,
                 quoted(source) + " is no directory, no file, and no name like docker://host/name:tag");
@@ -64,10 +69,10 @@ OciPackage::OciPackage(const OciSource& source, const PackageProgress& progress)
     std::filesystem::path layout = source.name;
     if (!std::filesystem::is_directory(layout)) {
         layout = folder_.path() / "layout";
-        run_skopeo(name_for_skopeo(source.name), layout, source.architecture);
+        run_skopeo(name_for_skopeo(source.name, folder_.path()), layout, source.architecture);
     }
     OciImage image = read_oci_layout(layout, source.architecture);
-    if (!source.init.empty()) image.arguments = {"/bin/sh", "-c", source.init};
+    if (!source.init.empty()) image.command.arguments = {"/bin/sh", "-c", source.init};
     const auto package = folder_.path() / "package.tar.gz";
     write_oci_package(image, package, [&progress] {
         if (progress) progress(PackagePhase::hashing, 0, 0);

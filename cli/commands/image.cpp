@@ -1,5 +1,7 @@
 #include <sys/utsname.h>
 
+#include <set>
+
 #include "cli/actions/object_lookup.h"
 #include "cli/actions/oci_source.h"
 #include "cli/actions/operation_wait.h"
@@ -68,23 +70,34 @@ ImageRequest request_of_image(const Arguments& arguments) {
 
 // That of the nodes; where there is none, of this machine.
 std::string cluster_architecture(Context& context) {
+    std::set<std::string> all;
     for (const Json& node : context.client().nodes())
-        if (const std::string architecture = text_of(node, "architecture"); !architecture.empty())
-            return architecture;
+        if (std::string architecture = text_of(node, "architecture"); !architecture.empty())
+            all.insert(std::move(architecture));
+    if (all.size() > 1)
+        throw UsageError("the nodes are of several architectures: say with --arch which the image is for, " +
+                         join({all.begin(), all.end()}, " or "));
+    if (!all.empty()) return *all.begin();
     utsname machine{};
     ::uname(&machine);
     return machine.machine;
+}
+
+std::string architecture_of(Context& context, const Arguments& arguments) {
+    return arguments.given("arch") ? arguments.text("arch") : cluster_architecture(context);
 }
 
 // A package, or an OCI image that becomes one.
 void check_source(const Arguments& arguments) {
     if (arguments.given("path") && arguments.given("oci"))
         throw UsageError("give a package or --oci, not both");
-    if (arguments.given("init") && !arguments.given("oci")) throw UsageError("--init is for --oci");
+    for (const char* const flag : {"init", "arch"})
+        if (arguments.given(flag) && !arguments.given("oci"))
+            throw UsageError("--" + std::string(flag) + " is for --oci");
 }
 
 OciPackage oci_package(Context& context, const Arguments& arguments, const PackageProgress& progress) {
-    return {{arguments.text("oci"), cluster_architecture(context), arguments.text("init")}, progress};
+    return {{arguments.text("oci"), architecture_of(context, arguments), arguments.text("init")}, progress};
 }
 
 // A path that is no file names an image on the image server.
@@ -155,18 +168,19 @@ int remove_image(Context& context, const Arguments& arguments) {
     return 0;
 }
 
-}  // namespace
-
-namespace {
-
-Flag oci_flag() {
-    return {"oci", 0, "SOURCE",
-            "an OCI image instead: a layout directory, an archive, or a name that skopeo fetches "
-            "(docker://host/name:tag)"};
-}
-
-Flag init_flag() {
-    return {"init", 0, "COMMAND", "with --oci: a shell command that runs instead of the image's own"};
+std::vector<Flag> source_flags() {
+    return {{"default", 'd', "", "make it the default image"},
+            {"oci", 0, "SOURCE",
+             "an OCI image instead: a layout directory, an archive, or a name that skopeo fetches "
+             "(docker://host/name:tag)"},
+            {"init", 0, "COMMAND", "with --oci: a shell command that runs instead of the image's own"},
+            {"arch",
+             0,
+             "ARCHITECTURE",
+             "with --oci: the processor that the image is for, where the nodes are not all of one",
+             "",
+             {"x86_64", "aarch64"}},
+            timeout_flag()};
 }
 
 }  // namespace
@@ -180,7 +194,7 @@ Command image_add_command() {
               "package: a tar file compressed with gzip, bzip2 or xz; or <name>[@<version>] on the image "
               "server",
               false}},
-            {{"default", 'd', "", "make it the default image"}, oci_flag(), init_flag(), timeout_flag()},
+            source_flags(),
             add,
             "Prints the id of the image. The time limit counts from the end of the upload."};
 }
@@ -199,7 +213,7 @@ Command image_update_command() {
             {},
             "add a version to an image, or make it the default",
             {one_image(), {"path", "package of the new version", false}},
-            {{"default", 'd', "", "make it the default image"}, oci_flag(), init_flag(), timeout_flag()},
+            source_flags(),
             update_image};
 }
 

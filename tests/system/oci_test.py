@@ -12,7 +12,9 @@ import harness
 
 # Tells what the image asked for, then goes on as a server does.
 PROGRAM = """#!/bin/sh
-{ id -u; id -g; pwd; echo "$COLOUR"; echo "$HOME"; for word; do echo "[$word]"; done; } >/data/said
+opened=no
+echo heard >/dev/stdout && opened=yes
+{ echo "console opened: $opened"; id -u; id -g; pwd; echo "$COLOUR"; echo "$HOME"; for word; do echo "[$word]"; done; } >/data/said
 exec sleep 100000
 """
 
@@ -25,7 +27,7 @@ def make_rootfs(root):
     for folder in ("bin", "data", "etc", "tmp"):
         (root / folder).mkdir(parents=True)
     shutil.copy("/bin/busybox", root / "bin/busybox")
-    for name in ("sh", "cat", "id", "sleep", "ls", "wget", "httpd"):
+    for name in ("sh", "cat", "id", "sleep", "ls", "tr", "grep", "wget", "httpd"):
         (root / "bin" / name).symlink_to("busybox")
     (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\nshop:x:1000:1001:Shop:/data:/bin/sh\n")
     (root / "etc/group").write_text("root:x:0:\nshop:x:1001:\n")
@@ -67,7 +69,7 @@ class OciImages(harness.DaemonTest):
         return self.inside(id, "cat /data/said").splitlines()
 
     def check_candy(self, id):
-        self.assertEqual(self.said(id), ["1000", "1001", "/work/here", "light red", "/data", "[two words]", "[$COLOUR]"])
+        self.assertEqual(self.said(id), ["console opened: yes", "1000", "1001", "/work/here", "light red", "/data", "[two words]", "[$COLOUR]"])
         self.assertEqual(self.inside(id, "cat /data/new; ls /data"), "of the second layernew\nsaid\n")
         self.assertEqual(self.inside(id, "cat /proc/1/cmdline").split("\0")[1:3], ["init", "/.svc-init"])
         self.assertIn("sleep\000100000\0", self.inside(id, "for child in $(cat /proc/1/task/1/children); do cat /proc/$child/cmdline; done"))
@@ -83,10 +85,35 @@ class OciImages(harness.DaemonTest):
         self.assertEqual(self.daemon.container(id)["status"], "running")
 
     def test_an_archive_is_read_and_another_program_may_run(self):
-        archive = self.folder / "shop.tar"
-        run("skopeo", "copy", f"oci:{self.layout}:shop", f"oci-archive:{archive}:shop")
+        archive = self.folder / "shop:1.tar"
+        run("skopeo", "copy", f"oci:{self.layout}:shop", f"oci-archive:{self.folder}/shop.tar:shop")
+        (self.folder / "shop.tar").rename(archive)
         self.add("by-archive", "--oci", str(archive), "--init", "echo $COLOUR >/data/said; exec sleep 100")
         self.assertEqual(self.said(self.daemon.launch("by-archive")), ["light red"])
+
+    @unittest.skipIf(harness.RUNTIME == "lxd", "LXD knows the signal of systemd alone")
+    def test_an_init_is_the_first_process_and_shuts_down(self):
+        image = self.with_init()
+        self.add("init", "--oci", str(image))
+        id = self.daemon.launch("init")
+        self.daemon.eventually(lambda: "up" in self.inside(id, "cat /data/up || true"))
+        self.assertEqual(self.inside(id, "cat /proc/1/comm"), "init\n")
+        self.assertEqual(self.inside(id, "tr '\\0' '\\n' </proc/1/environ | grep COLOUR"), "COLOUR=dark\n")
+        for status in ("stopped", "running"):
+            self.daemon.succeed(self.daemon.api("PATCH", f"/1.0/containers/{id}", {"desired_status": status}))
+        self.assertEqual(self.inside(id, "cat /data/down"), "down\n")
+
+    def with_init(self):
+        layout = self.folder / "with-init"
+        shutil.copytree(self.layout, layout)
+        run("umoci", "unpack", "--image", f"{layout}:shop", self.folder / "third")
+        root = self.folder / "third/rootfs"
+        (root / "bin/init").symlink_to("busybox")
+        (root / "etc/inittab").write_text("::sysinit:/bin/sh -c 'echo up >/data/up'\n::shutdown:/bin/sh -c 'echo down >/data/down'\n")
+        run("umoci", "repack", "--image", f"{layout}:shop", self.folder / "third")
+        run("umoci", "config", "--image", f"{layout}:shop", "--config.entrypoint", "/bin/init", "--config.cmd", "second", "--config.user", "",
+            "--config.env", "COLOUR=dark")
+        return layout
 
     def test_an_application_is_made_on_it(self):
         self.add("base", "--oci", str(self.layout))
@@ -104,7 +131,9 @@ class OciImages(harness.DaemonTest):
 
     def test_what_cannot_be_is_told(self):
         for words, text in ((("--oci", "/absent"), "is no directory, no file"), ((str(self.folder), "--oci", str(self.layout)), "not both"),
-                            (("--init", "x", "/absent"), "--init is for --oci"), (("--oci", str(self.folder)), "has no file oci-layout"),
+                            (("--init", "x", "/absent"), "--init is for --oci"),
+                            (("--arch", "aarch64", "/absent"), "--arch is for --oci"),
+                            (("--oci", str(self.layout), "--arch", "aarch64"), "has no image for arm64, but for amd64"), (("--oci", str(self.folder)), "has no file oci-layout"),
                             ((), "or an OCI image with --oci")):
             done = self.daemon.ctl("image", "add", "none", *words)
             self.assertNotEqual(done.returncode, 0, words)

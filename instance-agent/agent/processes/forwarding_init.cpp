@@ -18,9 +18,8 @@ namespace {
 constexpr int not_executed = 127;
 
 // What the container's own parent ignores stays ignored over exec(), and a shell cannot trap it then.
-[[noreturn]] void run_child(const sigset_t& former, const std::function<void()>& become) {
+[[noreturn]] void run_child(const std::function<void()>& become) {
     for (int signal = 1; signal < SIGRTMIN; ++signal) ::signal(signal, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &former, nullptr);
     try {
         become();
     } catch (const std::exception& e) {
@@ -69,15 +68,23 @@ class Forwarding {
 
 }  // namespace
 
+BlockedSignals::BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &former_);
+}
+
+void BlockedSignals::restore() const {
+    sigprocmask(SIG_SETMASK, &former_, nullptr);
+}
+
 int run_below_init(const std::function<void()>& become, int stop_signal) {
     sigset_t all;
-    sigset_t former;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &former);
     ::signal(SIGCHLD, SIG_DFL);  // ignored, it would not come
     const pid_t child = ::fork();
     if (child < 0) throw system_error("cannot start the program", errno);
-    if (child == 0) run_child(former, become);
+    if (child == 0) run_child(become);
     Forwarding forwarding(child, stop_signal);
     for (;;) {
         const int signal = ::sigwaitinfo(&all, nullptr);

@@ -1,6 +1,8 @@
 #include "instance-agent/agent/processes/image_command.h"
 
 #include <grp.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -16,13 +17,15 @@
 #include "instance-agent/agent/processes/forwarding_init.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
-#include "libsvc/base/json.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/formats/oci/command.h"
 
 namespace svc::agent {
 namespace {
 
 constexpr const char* default_path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+const dev_t null_device = ::makedev(1, 3);
 
 using Line = std::vector<std::string>;  // the fields of a line of /etc/passwd or /etc/group
 
@@ -69,9 +72,19 @@ std::string read_if_there(const char* file) {
     return ::access(file, F_OK) == 0 ? read_file(file) : "";
 }
 
-void set_environment(const ImageCommand& command, const ImageUser& user) {
+// What an init asks to learn that it is in a container.
+std::vector<std::string> container_variables() {
+    std::vector<std::string> variables;
+    for (const char* const name : {"container", "container_uuid", "container_ttys"})
+        if (const char* const value = std::getenv(name); value != nullptr)
+            variables.push_back(std::string(name) + "=" + value);
+    return variables;
+}
+
+void set_environment(const OciCommand& command, const ImageUser& user) {
     static std::vector<std::string> all;  // putenv() keeps the texts
-    all = {default_path, "HOME=" + user.home};
+    all = container_variables();
+    all.insert(all.end(), {default_path, "HOME=" + user.home});
     all.insert(all.end(), command.environment.begin(), command.environment.end());
     ::clearenv();
     for (std::string& variable : all) ::putenv(variable.data());
@@ -84,16 +97,21 @@ void enter_directory(const std::string& directory) {
     if (::chdir(directory.c_str()) != 0) throw system_error("cannot enter " + quoted(directory), errno);
 }
 
+// Programs open /dev/stdout, that is the console, as the user that they are. Not everything that may be there
+// can change its owner.
+void give_console_to(const ImageUser& user) {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (struct stat info{}; ::fstat(fd, &info) == 0 && info.st_rdev != null_device)
+            if (::fchown(fd, user.uid, user.gid) != 0 && errno != EPERM && errno != EINVAL && errno != EROFS)
+                throw system_error("cannot give the console to user " + std::to_string(user.uid), errno);
+}
+
 void become_user(const ImageUser& user) {
     if (user.uid == 0 && user.gid == 0) return;
+    give_console_to(user);
     const std::vector<gid_t> groups(user.groups.begin(), user.groups.end());
     if (::setgroups(groups.size(), groups.data()) != 0 || ::setgid(user.gid) != 0 || ::setuid(user.uid) != 0)
         throw system_error("cannot become user " + std::to_string(user.uid), errno);
-}
-
-bool is_init(const std::string& program) {
-    const std::string name = std::filesystem::path(program).filename();
-    return name == "init" || name == "systemd";
 }
 
 [[noreturn]] void execute(const std::vector<std::string>& arguments) {
@@ -106,22 +124,6 @@ bool is_init(const std::string& program) {
 }
 
 }  // namespace
-
-ImageCommand ImageCommand::parse(const std::string& text) {
-    const std::size_t end_of_line = text.find('\n');
-    if (!text.starts_with("#!") || end_of_line == std::string::npos)
-        throw Error(ErrorCode::invalid_argument, "the file does not begin with #! and a program");
-    const Json document = Json::parse(text.substr(end_of_line + 1));
-    const JsonFields fields(document);
-    ImageCommand command;
-    command.arguments = fields.strings("arguments").value_or(std::vector<std::string>());
-    command.environment = fields.strings("environment").value_or(std::vector<std::string>());
-    command.directory = fields.string("directory").value_or("");
-    command.user = fields.string("user").value_or("");
-    command.stop_signal = fields.string("stop_signal").value_or("");
-    if (command.arguments.empty()) throw Error(ErrorCode::invalid_argument, "arguments are missing");
-    return command;
-}
 
 ImageUser find_image_user(const std::string& user, const std::string& passwd, const std::string& group) {
     const std::string wanted = user.empty() ? "0" : user;
@@ -145,24 +147,10 @@ ImageUser find_image_user(const std::string& user, const std::string& passwd, co
     return found;
 }
 
-int signal_named(const std::string& name) {
-    const std::string short_name = name.starts_with("SIG") ? name.substr(3) : name;
-    for (int number = 1; number < SIGRTMIN; ++number)
-        if (const char* known = ::sigabbrev_np(number); known != nullptr && short_name == known)
-            return number;
-    constexpr std::string_view real_time = "RTMIN+";
-    const bool is_real_time = short_name.starts_with(real_time);
-    const auto number = id_in(is_real_time ? short_name.substr(real_time.size()) : short_name);
-    const unsigned first = is_real_time ? static_cast<unsigned>(SIGRTMIN) : 0U;
-    if (!number || *number > static_cast<unsigned>(SIGRTMAX) - first || first + *number == 0)
-        throw Error(ErrorCode::invalid_argument, quoted(name) + " is no signal");
-    return static_cast<int>(first + *number);
-}
-
 int run_image_command(const std::vector<std::string>& words) {
+    const BlockedSignals signals;
     if (words.size() != 1) throw Error(ErrorCode::invalid_argument, "usage: svc-agent init FILE");
-    const ImageCommand command =
-        with_context(words[0], [&] { return ImageCommand::parse(read_file(words[0])); });
+    const OciCommand command = with_context(words[0], [&] { return OciCommand::parse(read_file(words[0])); });
     const ImageUser user =
         find_image_user(command.user, read_if_there("/etc/passwd"), read_if_there("/etc/group"));
     const int stop_signal = command.stop_signal.empty() ? SIGTERM : signal_named(command.stop_signal);
@@ -170,9 +158,10 @@ int run_image_command(const std::vector<std::string>& words) {
         set_environment(command, user);
         enter_directory(command.directory);
         become_user(user);
+        signals.restore();
         execute(command.arguments);
     };
-    if (!is_init(command.arguments.front())) return run_below_init(become, stop_signal);
+    if (command.init() == nullptr) return run_below_init(become, stop_signal);
     become();
     return 0;  // not reached
 }

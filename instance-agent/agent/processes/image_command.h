@@ -5,16 +5,6 @@
 
 namespace svc::agent {
 
-// What the file says, whose first line names this program; the rest is JSON.
-struct ImageCommand {
-    std::vector<std::string> arguments;
-    std::vector<std::string> environment;                // "NAME=value"
-    std::string directory;                               // made where it is missing; "": the root
-    std::string user;                                    // "name", "id", "name:group" ...; "": root
-    std::string stop_signal;                             // "SIGQUIT", "QUIT" or a number; "": SIGTERM
-    static ImageCommand parse(const std::string& text);  // throws invalid_argument
-};
-
 // The ids of `user` by the texts of /etc/passwd and /etc/group. A user that is a number needs no line there.
 struct ImageUser {
     unsigned uid = 0;
@@ -25,11 +15,8 @@ struct ImageUser {
 // Throws not_found naming the user or the group.
 ImageUser find_image_user(const std::string& user, const std::string& passwd, const std::string& group);
 
-// The number of a signal that is named so. Throws invalid_argument.
-int signal_named(const std::string& name);
-
-// Runs the program below a small init; becomes it where it is an init itself (/sbin/init, systemd). Returns
-// its exit status. Throws naming what does not work.
+// Runs the program of the file (libsvc/formats/oci/command.h) below a small init; becomes it where it is an
+// init itself (/sbin/init, systemd). Returns its exit status. Throws naming what does not work.
 int run_image_command(const std::vector<std::string>& words);
 
 }  // namespace svc::agent

@@ -45,19 +45,6 @@ TEST_CASE("the user of an image is found by name or number, with the groups") {
     CHECK(agent::find_image_user("", "", "").home == "/");
 }
 
-TEST_CASE("the command of an image is read from the file that names the agent") {
-    const auto command = agent::ImageCommand::parse(
-        "#!/x init\n{\"arguments\":[\"a\",\"b "
-        "c\"],\"environment\":[\"A=1\"],\"directory\":\"/srv\",\"user\":\"web\"}\n");
-    CHECK(command.arguments == std::vector<std::string>{"a", "b c"});
-    CHECK(command.environment == std::vector<std::string>{"A=1"});
-    CHECK(command.directory == "/srv");
-    CHECK(command.user == "web");
-    CHECK_THROWS_AS(agent::ImageCommand::parse("{}"), Error);
-    CHECK_THROWS_AS(agent::ImageCommand::parse("#!/x init\n{\"arguments\":[]}"), Error);
-    CHECK_THROWS_AS(agent::ImageCommand::parse("#!/x init\nnothing"), Error);
-}
-
 namespace {
 
 // The exit status of a small init that runs a script, which makes the file "$READY" when it may get the
@@ -68,9 +55,14 @@ int status_of(const std::string& script, int signal = 0) {
     const std::string whole = "READY=" + mark.string() + "; " + script;
     const pid_t init = ::fork();
     REQUIRE(init >= 0);
-    if (init == 0)
-        ::_exit(
-            agent::run_below_init([&] { ::execl("/bin/sh", "sh", "-c", whole.c_str(), nullptr); }, SIGQUIT));
+    if (init == 0) {
+        const agent::BlockedSignals signals;
+        const auto become = [&] {
+            signals.restore();
+            ::execl("/bin/sh", "sh", "-c", whole.c_str(), nullptr);
+        };
+        ::_exit(agent::run_below_init(become, SIGQUIT));
+    }
     if (signal != 0) {
         test::eventually("the program is ready", [&] { return std::filesystem::exists(mark); });
         ::kill(init, signal);
@@ -93,11 +85,16 @@ TEST_CASE("the small init ends as its program does, and passes on signals") {
     CHECK(status_of("(sleep 0.05; exit 3) & exit 4") == 4);
 }
 
-TEST_CASE("signals of images are names or numbers") {
-    CHECK(agent::signal_named("SIGQUIT") == SIGQUIT);
-    CHECK(agent::signal_named("TERM") == SIGTERM);
-    CHECK(agent::signal_named("SIGRTMIN+3") == SIGRTMIN + 3);
-    CHECK(agent::signal_named("9") == SIGKILL);
-    for (const char* wrong : {"", "SIG", "0", "SIGNONE", "RTMIN+99", "-1", "65"})
-        CHECK_THROWS_AS(agent::signal_named(wrong), Error);
+TEST_CASE("the small init does not lose a signal that came before its program began") {
+    const pid_t init = ::fork();
+    REQUIRE(init >= 0);
+    if (init == 0) {
+        const agent::BlockedSignals signals;
+        ::raise(SIGTERM);
+        ::_exit(agent::run_below_init([] { ::execl("/bin/sh", "sh", "-c", "exec sleep 100", nullptr); },
+                                      SIGKILL));
+    }
+    int status = 0;
+    REQUIRE(::waitpid(init, &status, 0) == init);
+    CHECK(WEXITSTATUS(status) == 128 + SIGKILL);
 }

@@ -1,5 +1,7 @@
 // OCI image layouts, and what their layers make together.
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
 #include <map>
 
 #include "libsvc/base/digest.h"
@@ -8,7 +10,7 @@
 #include "libsvc/base/json.h"
 #include "libsvc/formats/archive_reader.h"
 #include "libsvc/formats/archive_writer.h"
-#include "libsvc/formats/oci_package.h"
+#include "libsvc/formats/oci/package.h"
 
 using namespace svc;
 namespace fs = std::filesystem;
@@ -116,7 +118,7 @@ TEST_CASE("an OCI image becomes a package with its command") {
                         {"bin/sugar", EntryKind::symbolic_link, "candy"}});
     shipment.add_image();
     const OciImage image = shipment.image();
-    CHECK(image.arguments == std::vector<std::string>{"/bin/candy", "--fast"});
+    CHECK(image.command.arguments == std::vector<std::string>{"/bin/candy", "--fast"});
     CHECK(image.created == 1795773600);
     const auto package = shipment.package();
     const Json metadata = Json::parse(package.at("metadata.yaml"));
@@ -133,11 +135,41 @@ TEST_CASE("an OCI image becomes a package with its command") {
     CHECK(package.at("rootfs/bin/candy") == "program");
     CHECK(package.at("rootfs/bin/sugar") == "-> candy");
     for (const char* place : {"rootfs/dev/", "rootfs/proc/", "rootfs/sys/"}) CHECK(package.contains(place));
-    shipment.config.set("config", Json::parse(R"({"Cmd":["/sbin/init"]})"));
-    shipment.manifests.clear();
-    shipment.add_image();
-    const Json of_init = Json::parse(shipment.package().at("metadata.yaml"));
-    CHECK(of_init.at("properties").at("init").as_string() == "/sbin/init");
+}
+
+TEST_CASE("the command of an OCI image is read from the file that was written of it") {
+    const OciCommand written{{"a", "b c"}, {"A=1"}, "/srv", "web", "QUIT"};
+    const OciCommand command = OciCommand::parse(written.text());
+    CHECK(command.arguments == written.arguments);
+    CHECK(command.environment == written.environment);
+    CHECK(command.directory == "/srv");
+    CHECK(command.user == "web");
+    CHECK(command.stop_signal == "QUIT");
+    CHECK_THROWS_AS(OciCommand::parse("{}"), Error);
+    CHECK_THROWS_AS(OciCommand::parse("#!/x init\n{\"arguments\":[]}"), Error);
+    CHECK_THROWS_AS(OciCommand::parse("#!/x init\nnothing"), Error);
+}
+
+TEST_CASE("an init in the command of an OCI image is found, also behind a script") {
+    const auto [arguments, init] = GENERATE(table<std::vector<std::string>, std::string>(
+        {{{"/sbin/init"}, "/sbin/init"},
+         {{"init"}, "init"},
+         {{"/lib/systemd/systemd", "--system"}, "/lib/systemd/systemd"},
+         {{"/entry.sh", "/usr/sbin/init"}, "/usr/sbin/init"},
+         {{"terraform", "init"}, "none"},
+         {{"/bin/initialise"}, "none"},
+         {{"nginx", "-g", "daemon off;"}, "none"}}));
+    const OciCommand command{arguments, {}, "", "", ""};
+    CHECK((command.init() == nullptr ? "none" : *command.init()) == init);
+}
+
+TEST_CASE("signals of OCI images are names or numbers") {
+    CHECK(signal_named("SIGQUIT") == SIGQUIT);
+    CHECK(signal_named("TERM") == SIGTERM);
+    CHECK(signal_named("SIGRTMIN+3") == SIGRTMIN + 3);
+    CHECK(signal_named("9") == SIGKILL);
+    for (const char* wrong : {"", "SIG", "0", "SIGNONE", "RTMIN+99", "-1", "65"})
+        CHECK_THROWS_AS(signal_named(wrong), Error);
 }
 
 TEST_CASE("higher layers of an OCI image replace, remove and empty what lower ones have") {
@@ -175,6 +207,75 @@ TEST_CASE("higher layers of an OCI image replace, remove and empty what lower on
                                                         {"rootfs/now-a-folder/", "/"},
                                                         {"rootfs/now-a-folder/inside", "1"},
                                                         {"rootfs/replaced", "new"}});
+}
+
+TEST_CASE("names in layers of an OCI image go through the links of lower layers") {
+    Shipment shipment;
+    shipment.add_layer({own_folder("usr"),
+                        own_folder("usr/lib"),
+                        {"usr/lib/old", EntryKind::file, "old"},
+                        {"usr/lib/gone", EntryKind::file, "x"},
+                        {"lib", EntryKind::symbolic_link, "usr/lib"},
+                        own_folder("etc"),
+                        {"etc/up", EntryKind::symbolic_link, "../../../usr"},
+                        {"srv", EntryKind::symbolic_link, "/etc/up/lib"},
+                        {"now-a-folder", EntryKind::symbolic_link, "usr/lib"}});
+    shipment.add_layer({{"lib/.wh.gone", EntryKind::file, ""},
+                        {"/lib/new", EntryKind::file, "new"},
+                        {"srv/far", EntryKind::file, "far"},
+                        another_name("same", "/lib/old"),
+                        {".wh.now-a-folder", EntryKind::file, ""},
+                        {"now-a-folder/own", EntryKind::file, "own"}});
+    shipment.add_image();
+    const auto package = shipment.package();
+    CHECK(package.at("rootfs/lib") == "-> usr/lib");
+    CHECK(package.at("rootfs/usr/lib/new") == "new");
+    CHECK(package.at("rootfs/usr/lib/far") == "far");
+    CHECK(package.at("rootfs/same") == "= rootfs/usr/lib/old");
+    CHECK(package.at("rootfs/now-a-folder/own") == "own");
+    CHECK_FALSE(package.contains("rootfs/usr/lib/gone"));
+    CHECK_FALSE(package.contains("rootfs/lib/new"));
+}
+
+TEST_CASE("folders that no layer names keep what is in them") {
+    Shipment shipment;
+    shipment.add_layer({{"a/b/file", EntryKind::file, "1"}});
+    shipment.add_layer({own_folder("a"), own_folder("a/b"), {"a/b/more", EntryKind::file, "2"}});
+    shipment.add_image();
+    const auto package = shipment.package();
+    CHECK(package.at("rootfs/a/b/file") == "1");
+    CHECK(package.at("rootfs/a/b/more") == "2");
+}
+
+TEST_CASE("layers of an OCI image are refused beyond the limits of packages") {
+    Shipment shipment;
+    shipment.add_layer({{"a", EntryKind::file, std::string(60, 'x')}});
+    shipment.add_layer({{"b", EntryKind::file, std::string(60, 'x')}});
+    shipment.add_image();
+    const auto refusal = [&](const ArchiveLimits& limits) {
+        try {
+            write_oci_package(shipment.image(), shipment.place.path() / "package", {}, limits);
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    CHECK(refusal({.max_entries = 1}) == "the OCI image has more than 1 entries");
+    CHECK(refusal({.max_bytes = 100}) == "the OCI image unpacks to more than 100 bytes");
+    CHECK_FALSE(fs::exists(shipment.place.path() / "package"));
+}
+
+TEST_CASE("a sparse file in a layer counts with its holes") {
+    Shipment shipment;
+    const fs::path tree = shipment.place.path() / "tree";
+    fs::create_directories(tree);
+    write_file_atomically(tree / "big", "x");
+    fs::resize_file(tree / "big", std::uint64_t{4} << 30);
+    const fs::path layer = shipment.place.path() / "sparse.tar";
+    REQUIRE(std::system(("tar -C " + tree.string() + " -S -cf " + layer.string() + " big").c_str()) == 0);
+    shipment.layers.push_back(shipment.blob(shipment.layer_type, read_file(layer)));
+    shipment.add_image();
+    CHECK_THROWS_WITH(shipment.package(), Catch::Contains("unpacks to more than"));
 }
 
 TEST_CASE("hard links of an OCI image keep their content when another layer replaces the file") {
@@ -219,22 +320,40 @@ TEST_CASE("of an OCI index the image for the wanted processor is taken") {
     shipment.config.set("architecture", "arm64");
     shipment.add_image(Json::parse(R"({"platform":{"os":"linux","architecture":"arm64"}})"));
     shipment.add_image(Json::parse(R"({"platform":{"os":"unknown","architecture":"unknown"}})"));
-    CHECK(shipment.image().arguments.size() == 2);
+    CHECK(shipment.image().command.arguments.size() == 2);
     SECTION("also of an index in the index") {
         const std::string inner = Json::object({{"manifests", shipment.manifests}}).dump();
         shipment.manifests = {shipment.blob("application/vnd.oci.image.index.v1+json", inner)};
         shipment.write_index();
-        CHECK(shipment.image().arguments.size() == 2);
+        CHECK(shipment.image().command.arguments.size() == 2);
     }
-    SECTION("two of them are one too many") {
+    SECTION("under two tags it is one") {
         shipment.manifests.push_back(right);
         shipment.write_index();
+        CHECK(shipment.refusal().empty());
+    }
+    SECTION("two of them are one too many") {
+        shipment.config.set("architecture", "amd64");
+        shipment.add_layer({{"other", EntryKind::file, "x"}});
+        shipment.add_image();
         CHECK_THAT(shipment.refusal(), Catch::Contains("holds several images"));
+    }
+    SECTION("attestations and other artifacts are none") {
+        const Json config = shipment.blob("application/vnd.example.note", "{}");
+        for (const char* const extra : {R"({})", R"({"artifactType":"application/vnd.example"})"}) {
+            Json manifest = Json::parse(extra);
+            manifest.set("config", config);
+            shipment.manifests.push_back(
+                shipment.blob("application/vnd.oci.image.manifest.v1+json", manifest.dump()));
+        }
+        shipment.write_index();
+        CHECK(shipment.refusal().empty());
     }
     SECTION("none is told") {
         shipment.manifests = {shipment.manifests.at(1)};
         shipment.write_index();
-        CHECK_THAT(shipment.refusal(), Catch::Contains("has no image for amd64"));
+        CHECK(shipment.refusal() ==
+              "'" + shipment.layout.string() + "' has no image for amd64, but for arm64");
     }
 }
 
@@ -267,7 +386,7 @@ TEST_CASE("an OCI layout that is damaged, or not supported, is refused") {
     SECTION("another system") {
         shipment.config.set("os", "windows");
         shipment.add_image();
-        CHECK(shipment.refusal() == "the OCI image is for 'windows'");
+        CHECK_THAT(shipment.refusal(), Catch::EndsWith("has no image for amd64, but for windows/amd64"));
     }
     SECTION("no command") {
         shipment.config.set("config", Json::object());
@@ -278,6 +397,30 @@ TEST_CASE("an OCI layout that is damaged, or not supported, is refused") {
         shipment.add_layer({{"../out", EntryKind::file, "x"}});
         shipment.add_image();
         CHECK_THROWS_WITH(shipment.package(), Catch::Contains("has '..' in its name"));
+    }
+    SECTION("a name beneath a file") {
+        shipment.add_layer({{"file/inside", EntryKind::file, "x"}});
+        shipment.add_image();
+        CHECK_THROWS_WITH(shipment.package(),
+                          "OCI image is malformed: 'file/inside' is beneath 'file', which is no folder");
+    }
+    SECTION("a name that goes round") {
+        shipment.add_layer({{"a", EntryKind::symbolic_link, "b"}, {"b", EntryKind::symbolic_link, "a"}});
+        shipment.add_layer({{"a/file", EntryKind::file, "x"}});
+        shipment.add_image();
+        CHECK_THROWS_WITH(shipment.package(), "OCI image is malformed: 'a/file' goes round in links");
+    }
+    SECTION("too many layers") {
+        shipment.layers = JsonArray(501, shipment.layers.at(0));
+        shipment.add_image();
+        CHECK(shipment.refusal() == "OCI image is malformed: it has more than 500 layers");
+    }
+    SECTION("too many documents") {
+        for (int number = 0; number < 1001; ++number)
+            shipment.manifests.push_back(
+                Json::object({{"digest", "sha256:" + sha256_hex(std::to_string(number))}}));
+        shipment.write_index();
+        CHECK(shipment.refusal() == "OCI image is malformed: its indexes name more than 1000 documents");
     }
     SECTION("a link to nothing") {
         shipment.add_layer({another_name("a", "absent")});

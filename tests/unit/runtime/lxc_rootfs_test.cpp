@@ -4,12 +4,15 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
+#include <csignal>
 #include <fstream>
 #include <stop_token>
 #include <thread>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/formats/oci/command.h"
+#include "libsvc/runtime/lxc/container/halt_signals.h"
 
 using namespace svc;
 using namespace svc::lxc;
@@ -72,6 +75,24 @@ TEST_CASE("init is found through links as the guest sees them") {
                       "image has no init: '/sbin/init' is not an executable file");
     ::chmod((tree.root / "lib/systemd/systemd").c_str(), 0755);
     CHECK(find_init(tree.root, "/sbin/init --log").ends_with("/lib/systemd/systemd"));
+}
+
+TEST_CASE("the signals that end an image are those of the init that its file starts") {
+    const RootfsTree tree;
+    tree.place("/lib/systemd/systemd", "x", 0755);
+    const auto signals = [&](const OciCommand& command) {
+        tree.place(oci_init_path, command.text(), 0755);
+        return find_halt_signals(tree.root, oci_init_path).numbers;
+    };
+    CHECK(signals({{"/lib/systemd/systemd", "--system"}, {"A=1"}, "", "", ""}) ==
+          std::vector<int>{SIGRTMIN + 3});
+    CHECK(signals({{"/lib/systemd/systemd"}, {}, "", "", "SIGINT"}) == std::vector<int>{SIGINT});
+    CHECK(signals({{"nginx"}, {}, "", "", "SIGQUIT"}) == std::vector<int>{SIGPWR, SIGTERM});
+    CHECK_THROWS_WITH(signals({{"/sbin/init"}, {}, "", "", ""}),
+                      Catch::EndsWith("image has no init: '/sbin/init' not found"));
+    CHECK_THROWS_WITH(signals({{"/sbin/init"}, {}, "", "", "SIGNONE"}), "/.svc-init: 'SIGNONE' is no signal");
+    tree.place(oci_init_path, std::string(2 << 20, 'x'), 0755);
+    CHECK_THROWS_WITH(find_halt_signals(tree.root, oci_init_path), Catch::Contains("is larger than"));
 }
 
 // The kernel gives up on a ".." that meets a rename or a mount, whosoever's, and wants to be asked again.

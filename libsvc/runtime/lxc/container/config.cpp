@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 
@@ -106,16 +105,6 @@ std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context
 }
 
 }  // namespace
-
-HaltSignals halt_signals(std::string_view init_target) {
-    const std::size_t slash = init_target.rfind('/');
-    const std::string_view program =
-        slash == std::string_view::npos ? init_target : init_target.substr(slash + 1);
-    if (program == "systemd") return {"SIGRTMIN+3", {SIGRTMIN + 3}};
-    if (program == "busybox") return {"SIGUSR2", {SIGUSR2}};
-    // SysV's init reacts to the first, minimal inits to the second; pid 1 ignores signals without a handler.
-    return {"SIGPWR", {SIGPWR, SIGTERM}};
-}
 
 std::string cgroup_name(const ConfigContext& context, std::string_view id) {
     return fmt::format("{}/{}", context.cgroup_prefix, id);

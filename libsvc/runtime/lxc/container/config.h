@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libsvc/runtime/lxc/container/halt_signals.h"
 #include "libsvc/runtime/lxc/host/limits.h"
 #include "libsvc/runtime/lxc/layout.h"
 #include "libsvc/runtime/runtime.h"
@@ -39,13 +40,6 @@ struct ConfigContext {
     IoLimits io = {};
     LimitSupport limit_support = {};
 };
-
-// The signals that ask an init to shut down. They depend on the program that /sbin/init leads to.
-struct HaltSignals {
-    std::string name;  // for liblxc's lxc-stop
-    std::vector<int> numbers;
-};
-HaltSignals halt_signals(std::string_view init_target);
 
 std::string cgroup_name(const ConfigContext& context, std::string_view id);  // "svc-svcbr0/<id>"
 std::string monitor_cgroup_name(const ConfigContext& context,

@@ -64,8 +64,12 @@ FileDescriptor open_folder(int root, const PlacedFile& file, const std::filesyst
     return current;
 }
 
+std::filesystem::path path_of_descriptor(int fd) {
+    return "/proc/self/fd/" + std::to_string(fd);
+}
+
 std::filesystem::path path_of(int fd) {
-    return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
+    return std::filesystem::read_symlink(path_of_descriptor(fd));
 }
 
 std::filesystem::path path_inside(int root, int folder) {
@@ -105,7 +109,16 @@ std::string find_init(const std::filesystem::path& root, const std::string& init
         throw Error(ErrorCode::invalid_argument,
                     "image has no init: " + quoted(program) + " is not an executable file");
     std::error_code ignored;
-    return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file.get()), ignored).native();
+    return std::filesystem::read_symlink(path_of_descriptor(file.get()), ignored).native();
+}
+
+std::string read_inside(const std::filesystem::path& root, const std::string& path, std::size_t max_bytes) {
+    const FileDescriptor top = open_root(root);
+    const FileDescriptor file = open_inside(top.get(), path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    struct stat info {};
+    if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
+        throw Error(ErrorCode::invalid_argument, "the image has no file " + quoted(path));
+    return read_file(path_of_descriptor(file.get()), max_bytes);
 }
 
 }  // namespace svc::lxc

@@ -1,5 +1,6 @@
 #pragma once
-// Work inside the mounted root file system of a container that does not run: placing files, finding init.
+// Work inside the mounted root file system of a container that does not run: placing and reading files,
+// finding init.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -16,5 +17,9 @@ std::string place_file(const std::filesystem::path& root, const PlacedFile& file
 // Checks that the first word of `init` is an executable file; returns its path inside `root` with links
 // resolved. Throws invalid_argument "image has no init: ...".
 std::string find_init(const std::filesystem::path& root, const std::string& init);
+
+// The text of a regular file below `root`, whose path the kernel resolves as if `root` were "/". Throws
+// invalid_argument where there is none or it is longer than `max_bytes`.
+std::string read_inside(const std::filesystem::path& root, const std::string& path, std::size_t max_bytes);
 
 }  // namespace svc::lxc

@@ -277,7 +277,7 @@ void Host::restore(const StoredSpec& stored, const std::string& name, const std:
 }
 
 HaltSignals Host::halt_signals_of(const ContainerSpec& spec) const {
-    return halt_signals(find_init(layout().rootfs(spec.id), spec.init.empty() ? "/sbin/init" : spec.init));
+    return find_halt_signals(layout().rootfs(spec.id), spec.init.empty() ? "/sbin/init" : spec.init);
 }
 
 // The monitor of a start whose helper was killed: nobody else knows of it. Its container ends with it.

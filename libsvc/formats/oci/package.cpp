@@ -1,4 +1,4 @@
-#include "libsvc/formats/oci_package.h"
+#include "libsvc/formats/oci/package.h"
 
 #include <fcntl.h>
 
@@ -11,13 +11,12 @@
 #include "libsvc/base/json.h"
 #include "libsvc/formats/archive_reader.h"
 #include "libsvc/formats/archive_writer.h"
-#include "libsvc/formats/oci_tree.h"
+#include "libsvc/formats/oci/tree.h"
 
 namespace svc {
 
 namespace {
 
-constexpr const char* interpreter = "#!/var/lib/svc-agent/bin/svc-agent init\n";
 // File systems are mounted there.
 constexpr std::array<const char*, 3> mount_points{"dev", "proc", "sys"};
 
@@ -65,56 +64,78 @@ class PackageFile {
     ArchiveWriter archive_;
 };
 
-Json texts(const std::vector<std::string>& list) {
-    return Json::array(JsonArray(list.begin(), list.end()));
-}
-
-std::string init_file(const OciImage& image) {
-    const Json command = Json::object({{"arguments", texts(image.arguments)},
-                                       {"environment", texts(image.environment)},
-                                       {"directory", image.directory},
-                                       {"user", image.user},
-                                       {"stop_signal", image.stop_signal}});
-    return interpreter + command.dump() + "\n";
-}
-
-// An init without arguments is the first program itself: the runtime knows the signals of some.
-std::string first_program(const OciImage& image) {
-    const std::string& program = image.arguments.front();
-    const std::string name = std::filesystem::path(program).filename();
-    const bool is_init = program.starts_with('/') && (name == "init" || name == "systemd");
-    return is_init && image.arguments.size() == 1 ? program : oci_init_path;
-}
-
 // JSON is YAML.
 std::string metadata(const OciImage& image) {
     return Json::object({{"architecture", image.architecture},
                          {"creation_date", image.created},
-                         {"properties", Json::object({{"init", first_program(image)}})}})
+                         {"properties", Json::object({{"init", oci_init_path}})}})
                .dump() +
            "\n";
 }
 
-template <class Take>
-void each_entry(const OciImage& image, const std::function<void()>& entry_seen, Take take) {
-    for (std::size_t layer = 0; layer < image.layers.size(); ++layer) {
-        ArchiveReader reader(image.layers[layer]);
-        ArchiveEntry entry;
-        for (std::size_t number = 0; reader.next(entry); ++number) {
-            if (entry_seen) entry_seen();
-            take(OciPlace{layer, number}, entry, reader);
+// Counts what the layers of one image hold together.
+class Count {
+  public:
+    explicit Count(const ArchiveLimits& limits) : limits_(limits) {}
+
+    void begin_layer() { layer_bytes_ = 0; }
+    void add(const ArchiveEntry& entry, const ArchiveReader& reader) {
+        if (++entries_ > limits_.max_entries)
+            refuse("has more than " + std::to_string(limits_.max_entries) + " entries");
+        if (entry.kind != EntryKind::file) return;
+        if (entry.size > limits_.max_bytes - bytes_)
+            refuse("unpacks to more than " + std::to_string(limits_.max_bytes) + " bytes");
+        bytes_ += entry.size;
+        layer_bytes_ += entry.size;
+        reader.check_expansion(layer_bytes_);
+    }
+
+  private:
+    [[noreturn]] static void refuse(const std::string& reason) {
+        throw Error(ErrorCode::invalid_argument, "the OCI image " + reason);
+    }
+
+    const ArchiveLimits limits_;
+    std::uint64_t entries_ = 0, bytes_ = 0;
+    std::uint64_t layer_bytes_ = 0;
+};
+
+// Goes through the entries of all layers, lowest first.
+class Layers {
+  public:
+    Layers(const OciImage& image, const std::function<void()>& entry_seen, const ArchiveLimits& limits)
+        : image_(image), entry_seen_(entry_seen), limits_(limits) {}
+
+    template <class Take>
+    void each_entry(Take take) const {
+        Count count(limits_);
+        for (std::size_t layer = 0; layer < image_.layers.size(); ++layer) {
+            ArchiveReader reader(image_.layers[layer], ArchiveFormat::tar, limits_.expansion);
+            count.begin_layer();
+            ArchiveEntry entry;
+            for (std::size_t number = 0; reader.next(entry); ++number) {
+                if (entry_seen_) entry_seen_();
+                count.add(entry, reader);
+                take(OciPlace{layer, number}, entry, reader);
+            }
         }
     }
-}
+    std::size_t size() const { return image_.layers.size(); }
 
-OciTree tree_of(const OciImage& image, const std::function<void()>& entry_seen) {
+  private:
+    const OciImage& image_;
+    const std::function<void()>& entry_seen_;
+    const ArchiveLimits limits_;
+};
+
+OciTree tree_of(const Layers& layers) {
     OciTree tree;
     std::size_t layer = 0;
-    each_entry(image, entry_seen, [&](OciPlace place, const ArchiveEntry& entry, ArchiveReader&) {
+    layers.each_entry([&](OciPlace place, const ArchiveEntry& entry, ArchiveReader&) {
         for (; layer < place.layer; ++layer) tree.finish_layer();
         tree.add(entry);
     });
-    for (; layer < image.layers.size(); ++layer) tree.finish_layer();
+    for (; layer < layers.size(); ++layer) tree.finish_layer();
     tree.finish();
     return tree;
 }
@@ -155,18 +176,19 @@ void add_mount_points(const OciTree& tree, PackageFile& package) {
 }  // namespace
 
 void write_oci_package(const OciImage& image, const std::filesystem::path& target,
-                       const std::function<void()>& entry) {
-    if (image.arguments.empty())
+                       const std::function<void()>& entry, const ArchiveLimits& limits) {
+    if (image.command.arguments.empty())
         throw Error(ErrorCode::invalid_argument, "the OCI image has neither an entry point nor a command");
-    const OciTree tree = tree_of(image, entry);
+    const Layers layers(image, entry, limits);
+    const OciTree tree = tree_of(layers);
     PackageFile package(target);
     package.add_file("metadata.yaml", 0644, metadata(image));
     package.add_directory("rootfs");
-    each_entry(image, entry, [&](OciPlace place, const ArchiveEntry& original, ArchiveReader& reader) {
+    layers.each_entry([&](OciPlace place, const ArchiveEntry& original, ArchiveReader& reader) {
         if (const auto seen = tree.output(place, original)) write_entry(*seen, reader, package);
     });
     add_mount_points(tree, package);
-    package.add_file(std::string("rootfs") + oci_init_path, 0755, init_file(image));
+    package.add_file(std::string("rootfs") + oci_init_path, 0755, image.command.text());
     package.finish();
 }
 

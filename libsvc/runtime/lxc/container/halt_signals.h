@@ -1,0 +1,24 @@
+#pragma once
+// The signals that ask an init to shut down.
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace svc::lxc {
+
+struct HaltSignals {
+    std::string name;  // for liblxc's lxc-stop
+    std::vector<int> numbers;
+};
+
+// By the program that an init leads to when links are resolved ("/lib/systemd/systemd").
+HaltSignals halt_signals(std::string_view init_target);
+
+// Those of the container whose root file system is mounted at `root`, and whose first program is the first
+// word of `init`. Looks into the file of an image that was made of an OCI image (docs/oci.md): the signal
+// that such an image names is meant for the init that it starts. Throws invalid_argument "image has no init:
+// ...".
+HaltSignals find_halt_signals(const std::filesystem::path& root, const std::string& init);
+
+}  // namespace svc::lxc
