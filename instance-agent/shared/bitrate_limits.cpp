@@ -1,15 +1,12 @@
 #include "instance-agent/shared/bitrate_limits.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/json.h"
 
 namespace svc::agent {
 namespace {
-
-constexpr std::uint32_t max_side = 16384;
-constexpr std::uint32_t max_fps = 1000;
 
 const std::vector<BitrateLimit>& built_in_limits() {
     static const std::vector<BitrateLimit> limits{{921600, 30, {1000, 3000}},
@@ -17,10 +14,6 @@ const std::vector<BitrateLimit>& built_in_limits() {
                                                   {2073600, 30, {3000, 6000}},
                                                   {2073600, 60, {3000, 7000}}};
     return limits;
-}
-
-std::optional<Json> parse(std::string_view text) try { return Json::parse(text); } catch (const Error&) {
-    return std::nullopt;
 }
 
 // Throws Error when the member is absent or out of range.
@@ -36,14 +29,6 @@ BitrateLimit read_limit(const JsonFields& fields) {
                        {require_count(fields, "min_kbps"), require_count(fields, "max_kbps")}};
     if (limit.range.least > limit.range.most) throw_invalid("min_kbps", "must not be above max_kbps");
     return limit;
-}
-
-std::uint32_t read_count(const Json& object, std::string_view key, std::uint32_t fallback,
-                         std::uint32_t most) {
-    const Json* value = object.find(key);
-    if (value == nullptr || !value->is_integer()) return fallback;
-    const double number = value->as_double();
-    return number >= 1 && number <= most ? static_cast<std::uint32_t>(number) : fallback;
 }
 
 std::uint64_t distance(const BitrateLimit& limit, std::uint32_t fps) {
@@ -62,18 +47,6 @@ std::vector<BitrateLimit> read_bitrate_limits(std::string_view streamer_file) tr
     return limits.empty() ? built_in_limits() : limits;
 } catch (const Error&) {
     return built_in_limits();
-}
-
-DisplaySettings read_display_settings(std::string_view user_data) {
-    DisplaySettings display;
-    const auto data = parse(user_data);
-    if (!data) return display;
-    display.width = read_count(*data, "display_width", display.width, max_side);
-    display.height = read_count(*data, "display_height", display.height, max_side);
-    display.fps = read_count(*data, "fps", display.fps, max_fps);
-    display.width += display.width % 2;
-    display.height += display.height % 2;
-    return display;
 }
 
 BitrateRange choose_bitrates(std::vector<BitrateLimit> limits, const DisplaySettings& display) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libsvc/base/json.h"
+#include "instance-agent/shared/display_settings.h"
 
 namespace svc::agent {
 
@@ -19,16 +19,9 @@ struct BitrateLimit {
     BitrateRange range;
 };
 
-struct DisplaySettings {
-    std::uint32_t width = 1280, height = 720, fps = 60;
-};
-
 // The built-in table, or that of `video.bitrate_limits` in the streamer's file when every entry of it is
 // valid.
 std::vector<BitrateLimit> read_bitrate_limits(std::string_view streamer_file);
-// {"display_width":...,"display_height":...,"fps":...} of the user data. Any other text means the defaults.
-// Odd sizes become even.
-DisplaySettings read_display_settings(std::string_view user_data);
 
 // The limits for the smallest frame that is not smaller than this one (else for the largest), at the nearest
 // frame rate.

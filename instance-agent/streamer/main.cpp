@@ -104,9 +104,8 @@ int list_codecs() {
     return 0;
 }
 
-void stream(const Options& options, const StreamStart& start) {
+void stream(const Options& options, const InstanceFacts& facts, const StreamStart& start) {
     const sigset_t signals = block_signals();
-    const InstanceFacts facts = read_session(options.session);
     start_media();
     StreamerParts parts{options,
                         start,
@@ -131,13 +130,15 @@ int run(const Options& options) {
     log::set_level(log::parse_level(options.log_level));
     std::error_code ignored;
     const bool has_data = std::filesystem::exists(options.user_data, ignored);
-    auto start = has_data ? read_user_data(read_file(options.user_data)) : std::nullopt;
+    const InstanceFacts facts = read_session(options.session);
+    auto start = has_data ? read_user_data(facts.platform, read_file(options.user_data)) : std::nullopt;
     if (!start) {
-        log::info("nobody streams: the user data has no streaming");
+        log::info("nobody streams: the platform does not, or the user data has no streaming",
+                  {{"platform", facts.platform}});
         return 0;
     }
     try {
-        stream(options, *start);
+        stream(options, facts, *start);
     } catch (const Error& e) {
         report_failure(*start, e.what());
         throw;

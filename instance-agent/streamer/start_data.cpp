@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "instance-agent/shared/display_settings.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
@@ -12,15 +13,7 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr int most_fps = 120;
-
-// User data may contain anything: a value that is no number means the default.
-int number(const Json& document, std::string_view key, int least, int most, int fallback) {
-    const Json* value = document.find(key);
-    if (value == nullptr || !value->is_number()) return fallback;
-    const double given = value->as_double();
-    return given >= least && given <= most ? static_cast<int>(given) : fallback;
-}
+constexpr std::uint32_t most_fps = 120;
 
 std::optional<Json> object_of(const std::string& text) try {
     Json document = Json::parse(text);
@@ -44,7 +37,8 @@ GatewayAddress gateway_of(const JsonFields& streaming) {
 
 }  // namespace
 
-std::optional<StreamStart> read_user_data(const std::string& text) {
+std::optional<StreamStart> read_user_data(const std::string& platform, const std::string& text) {
+    if (!agent::streams(platform)) return std::nullopt;
     const auto document = object_of(text);
     if (!document) return std::nullopt;
     const auto streaming = JsonFields(*document).object("streaming");
@@ -56,10 +50,11 @@ std::optional<StreamStart> read_user_data(const std::string& text) {
         start.app = labels->string("app").value_or("");
         start.region = labels->string("region").value_or("");
     }
-    start.width = number(*document, "display_width", 1, 16384, start.width);
-    start.height = number(*document, "display_height", 1, 16384, start.height);
-    start.density = number(*document, "display_density", 72, 2000, start.density);
-    start.fps = std::min(most_fps, number(*document, "fps", 1, 100'000, start.fps));
+    const agent::DisplaySettings display = agent::read_display_settings(platform, text);
+    start.width = static_cast<int>(display.width);
+    start.height = static_cast<int>(display.height);
+    start.density = static_cast<int>(display.density);
+    start.fps = static_cast<int>(std::min(most_fps, display.fps));
     return start;
 }
 
@@ -67,6 +62,7 @@ InstanceFacts read_session(const std::filesystem::path& file) try {
     const AgentSession session = AgentSession::from_json(Json::parse(read_file(file)));
     InstanceFacts facts;
     facts.instance_id = session.instance_id;
+    facts.platform = session.config.platform;
     if (!session.app.video_encoder.empty())
         facts.encoder = parse_video_encoder("video_encoder", session.app.video_encoder);
     if (!session.config.metrics_server.empty())

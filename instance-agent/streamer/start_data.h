@@ -34,14 +34,16 @@ struct StreamStart {
     std::string session_id;
     GatewayAddress gateway;
     std::string app, region;
-    int width = 1280, height = 720, density = 240, fps = 60;
+    int width = 0, height = 0, density = 0, fps = 0;
 };
-// Nothing: the user data has no `streaming`. Throws invalid_argument when `streaming` is wrong.
-std::optional<StreamStart> read_user_data(const std::string& text);
+// Nothing: the platform does not stream, or the user data has no `streaming`. Throws invalid_argument when
+// `streaming` is wrong.
+std::optional<StreamStart> read_user_data(const std::string& platform, const std::string& text);
 
 // From the session file. Outside of an instance all may be absent.
 struct InstanceFacts {
     std::string instance_id;
+    std::string platform = "webrtc";
     std::optional<MetricsServer> metrics_server;
     VideoEncoder encoder = VideoEncoder::gpu_preferred;  // the manifest's video-encoder
 };

@@ -30,7 +30,7 @@ std::string with_lines(std::string_view text) {
 }
 
 void start_with(const std::string& user_data) {
-    const auto start = streamer::read_user_data(user_data);
+    const auto start = streamer::read_user_data("webrtc", user_data);
     if (!start) return;
     require(start->width >= 1 && start->width <= 16384 && start->height >= 1 && start->height <= 16384);
     require(start->fps >= 1 && start->fps <= 120 && start->density >= 72);

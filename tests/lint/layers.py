@@ -110,7 +110,7 @@ def rooms_used(front_end, room):
     above = list(ROOMS[front_end])
     above = above[:above.index(room)]
     uses = ROOMS[front_end][room][1]
-    return [full_name(front_end, name) for name in (above if uses == ["*"] else uses)]
+    return [full_name(front_end, name) for name in (above + uses[1:] if uses[:1] == ["*"] else uses)]
 
 
 def check_tables():

@@ -43,7 +43,7 @@ ROOMS = {
         "service": ("calls of the management service", []),
         "application": ("the application of an Android guest: its start, and the watchdog", ["files"]),
         "phases": ("what is done before, with and after the guest: packages, hooks, extra data, readiness",
-                   ["application", "files", "processes", "service"]),
+                   ["application", "files", "processes", "service", "shared"]),
         "control": ("the control API: an HTTP service on a Unix socket", ["files", "logging"]),
         "guest": ("the guest interface: a socket for programs of the guest", ["files"]),
         "devices": ("what all devices have in common", ["files", "guest"]),
@@ -76,7 +76,7 @@ ROOMS = {
         "media/sound": ("the guest's sound and the client's microphone", ["media/gstreamer", "media/meters", "media/video"]),
         "media/peer": ("a peer by GStreamer's webrtcbin",
                        ["media/gstreamer", "media/meters", "media/video", "media/sound", "peer", "shared"]),
-        "": ("main(), options, the composition of all of it", ["*"]),
+        "": ("main(), options, the composition of all of it", ["*", "shared"]),
     },
 }
 

@@ -1,6 +1,7 @@
 #include "instance-agent/agent/files/paths.h"
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::agent {
@@ -12,6 +13,13 @@ std::filesystem::path Paths::directory_of(const PackageRef& package) const {
     if (strange)
         throw Error(ErrorCode::invalid_argument, "name of addon " + quoted(package.name) + " is invalid");
     return addons() / package.name;
+}
+
+std::string Paths::user_data() const try {
+    const auto file = data / "userdata";
+    return std::filesystem::is_regular_file(file) ? read_file(file) : "";
+} catch (const std::exception&) {
+    return "";
 }
 
 std::string describe(const PackageRef& package) {

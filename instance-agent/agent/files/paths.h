@@ -19,6 +19,7 @@ struct Paths {
         return data / "downloads";
     }                                                                   // packages until they are unpacked
     std::filesystem::path fetched() const { return data / "fetched"; }  // the digest of each unpacked package
+    std::string user_data() const;  // of the launch; "" where it cannot be read
     std::filesystem::path progress() const { return data / "progress.json"; }
     std::filesystem::path state() const {
         return data / "state";

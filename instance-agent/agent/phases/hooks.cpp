@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "instance-agent/agent/application/boot_target.h"
+#include "instance-agent/shared/display_settings.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
@@ -66,6 +67,13 @@ std::vector<std::string> application_environment(const PhaseContext& phase) {
     add("BOOT_PACKAGE", target.package);
     add("BOOT_ACTIVITY", target.activity);
     add("FEATURES", join(phase.session.features, ","));
+    const DisplaySettings display =
+        read_display_settings(phase.session.config.platform, phase.paths.user_data());
+    add("PLATFORM", phase.session.config.platform);
+    add("DISPLAY_WIDTH", std::to_string(display.width));
+    add("DISPLAY_HEIGHT", std::to_string(display.height));
+    add("DISPLAY_FPS", std::to_string(display.fps));
+    add("DISPLAY_DENSITY", std::to_string(display.density));
     add("CONTAINER_TYPE", phase.is_base() ? "base" : "regular");
     add("INSTANCE_TYPE", phase.is_base() ? "base" : "regular");
     if (phase.exit_code) add("RUNTIME_EXIT_CODE", std::to_string(*phase.exit_code));

@@ -1,5 +1,6 @@
 #include "instance-agent/agent/devices/platform/platform_device.h"
 
+#include "instance-agent/shared/display_settings.h"
 #include "tests/agent/devices/device_place.h"
 
 using namespace svc;
@@ -38,6 +39,27 @@ TEST_CASE("each platform has its items") {
           Json::parse(R"({"name":"webrtc","config":{"rtc_log":false,"stream_active":false,)"
                       R"("stream_video_bitrate_min_kbps":2500,"stream_video_bitrate_max_kbps":5000}})"));
     CHECK(PlatformWorld("swrast").caller->metadata(platform_path).at("name") == Json("swrast"));
+}
+
+TEST_CASE("platform and user data decide the display") {
+    const auto display = [](const char* platform, const char* user_data) {
+        const auto shown = agent::read_display_settings(platform, user_data);
+        return std::vector<std::uint32_t>{shown.width, shown.height, shown.fps, shown.density};
+    };
+    using Numbers = std::vector<std::uint32_t>;
+    const char* const object = R"({"display_width":801,"display_height":600,"fps":30,"display_density":320})";
+    CHECK(display("webrtc", object) == Numbers{802, 600, 30, 320});
+    CHECK(display("null", object) == Numbers{802, 600, 30, 320});
+    CHECK(display("webrtc", "") == Numbers{1280, 720, 60, 240});
+    CHECK(display("webrtc", "800,600") == Numbers{1280, 720, 60, 240});
+    CHECK(display("", "") == Numbers{1280, 720, 60, 160});
+    CHECK(display("null", "800,600\n") == Numbers{800, 600, 60, 160});
+    CHECK(display("swrast", "800, 600, 30, 320") == Numbers{800, 600, 30, 320});
+    for (const char* other : {"800", "800,x", "1,2,3,4,5", "-1,5", "[800,600]", "\"800,600\""})
+        CHECK(display("swrast", other) == Numbers{1280, 720, 60, 160});
+    CHECK(display("swrast", "99999,600,0,1") == Numbers{1280, 600, 60, 160});
+    CHECK(display("webrtc", R"({"display_width":"800","fps":1e9,"display_height":null})") ==
+          Numbers{1280, 720, 60, 240});
 }
 
 TEST_CASE("items are set together or not at all") {

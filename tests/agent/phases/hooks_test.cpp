@@ -44,6 +44,8 @@ TEST_CASE("a hook runs in its package's directory with the environment of its ki
     place.session.app.boot_activity = "com.example.app.Main";
     place.session.network_proxy = "http://proxy:3128";
     place.session.features = {"enable_system_ui", "disable_wifi"};
+    place.session.config.platform = "swrast";
+    write_file_atomically(place.paths.data / "userdata", "801,600,30");
     const auto addon = place.add_package("ssh", {{"pre-start", "pwd > where; env | sort > environment"}});
     agent::run_hook(place.phase(), addon, "pre-start");
 
@@ -56,6 +58,8 @@ TEST_CASE("a hook runs in its package's directory with the environment of its ki
           std::string("BOOT_PACKAGE=com.example.app"), std::string("BOOT_ACTIVITY=com.example.app.Main"),
           std::string("CONTAINER_TYPE=regular"), std::string("INSTANCE_TYPE=regular"),
           std::string("FEATURES=enable_system_ui,disable_wifi"), std::string("HOME=/root"),
+          std::string("PLATFORM=swrast"), std::string("DISPLAY_WIDTH=802"), std::string("DISPLAY_HEIGHT=600"),
+          std::string("DISPLAY_FPS=30"), std::string("DISPLAY_DENSITY=160"),
           std::string("http_proxy=http://proxy:3128"), std::string("https_proxy=http://proxy:3128")})
         CHECK_THAT(environment, Catch::Contains("\n" + line + "\n"));
     CHECK_THAT(environment, !Catch::Contains("RUNTIME_EXIT_CODE"));

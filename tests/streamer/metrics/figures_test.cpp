@@ -54,18 +54,27 @@ double field(const LineSample& sample, const std::string& name) {
 TEST_CASE("user data without streaming means that nobody streams") {
     for (const char* text :
          {"", "hello", "[]", "{}", R"({"streaming":null})", R"({"extra_data":{"streaming":{}}})"})
-        CHECK_FALSE(read_user_data(text));
+        CHECK_FALSE(read_user_data("webrtc", text));
     for (const char* text :
          {R"({"streaming":{}})", R"({"streaming":7})", R"({"streaming":{"session_id":"s"}})",
           R"({"streaming":{"session_id":"s","control_url":"http://h/"}})"})
-        CHECK_THROWS_AS(read_user_data(text), Error);
+        CHECK_THROWS_AS(read_user_data("webrtc", text), Error);
+}
+
+TEST_CASE("the platform decides whether the instance streams") {
+    const std::string text = "{" + streaming + "}";
+    CHECK(read_user_data("webrtc", text)->density == 240);
+    CHECK(read_user_data("swrast", text)->density == 160);
+    CHECK_FALSE(read_user_data("null", text));
+    CHECK_FALSE(read_user_data("", text));
 }
 
 TEST_CASE("user data tells how to know the gateway") {
     const auto target = [](const std::string& more) {
         return read_user_data(
+                   "webrtc",
                    R"({"streaming":{"session_id":"s","control_url":"wss://h/x","fingerprint":"aa")" + more +
-                   "}}")
+                       "}}")
             ->gateway.target;
     };
     CHECK(target("").server_fingerprint == "aa");
@@ -78,8 +87,8 @@ TEST_CASE("user data tells how to know the gateway") {
 }
 
 TEST_CASE("user data tells session gateway and screen") {
-    const auto start =
-        read_user_data(R"({"display_width":800,"display_height":600,"fps":1000,)" + streaming + "}");
+    const auto start = read_user_data(
+        "webrtc", R"({"display_width":800,"display_height":600,"fps":1000,)" + streaming + "}");
     REQUIRE(start);
     CHECK(start->session_id == "s1");
     CHECK(start->gateway.path == "/x?token=t");
@@ -88,7 +97,7 @@ TEST_CASE("user data tells session gateway and screen") {
     CHECK(start->width == 800);
     CHECK(start->density == 240);
     CHECK(start->fps == 120);  // as often as can be
-    CHECK(read_user_data(R"({"fps":0,)" + streaming + "}")->fps == 60);
+    CHECK(read_user_data("webrtc", R"({"fps":0,)" + streaming + "}")->fps == 60);
 }
 
 TEST_CASE("the command line is checked") {

@@ -205,6 +205,14 @@ TEST_CASE("a streamer ends with its session") {
     CHECK(instance.outcome(child) == 0);
 }
 
+TEST_CASE("a streamer ends at once where the platform of its instance does not stream") {
+    Instance instance;
+    write_file_atomically(instance.data() / "session.json",
+                          R"({"instance_id":"i","token":"t","platform":"null"})");
+    Child child = instance.start({"--display", "none"});
+    CHECK(instance.outcome(child) == 0);
+}
+
 TEST_CASE("a streamer that cannot work tells why") {
     if (access("/dev/uinput", F_OK) == 0) test::skip("needs a machine without /dev/uinput");
     Instance instance;

@@ -15,16 +15,16 @@ std::string read_if_there(const std::filesystem::path& file) try {
     return {};
 }
 
-BitrateRange bitrates_in(const Paths& paths) {
+BitrateRange bitrates_of(const std::string& platform, const Paths& paths) {
     return choose_bitrates(read_bitrate_limits(read_if_there(paths.data / "streamer.json")),
-                           read_display_settings(read_if_there(paths.data / "userdata")));
+                           read_display_settings(platform, paths.user_data()));
 }
 
 }  // namespace
 
 PlatformDevice::PlatformDevice(const DeviceContext& context, StreamLink& link)
     : name_(context.platform.empty() ? "null" : context.platform),
-      items_(items_of_platform(name_, bitrates_in(context.paths))),
+      items_(items_of_platform(name_, bitrates_of(name_, context.paths))),
       state_file_(context.state() / "platform.json"),
       link_(link) {
     state_.with([&](State& state) { state.values = restore_items(items_, state_file_.load()); });
