@@ -156,6 +156,9 @@ class RemoteNode::Containers final : public Runtime {
         for (const Json& each : answer.as_array()) all.push_back(node::runtime_node_from_json(each));
         return all;
     }
+    void forward_from(std::string_view node, const std::string& public_address) override {
+        node_.change("forward_from", Json::object({{"node", node}, {"public_address", public_address}}));
+    }
     void on_event(std::function<void(const RuntimeEvent&)> listener) override {
         node_.listener.with([&](auto& now) { now = std::move(listener); });
     }

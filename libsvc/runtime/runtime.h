@@ -92,7 +92,8 @@ struct Capacity {
     std::uint64_t disk_bytes = 0;
     std::string architecture;    // "x86_64"
     std::string address;         // of the machine, where private services are forwarded from
-    std::string public_address;  // where exposed services are forwarded from
+    std::string public_address;  // where exposed services are forwarded from, as it is configured
+    std::string forwards_from;   // where they are forwarded from at present: Runtime::forward_from()
     std::string bridge;
     std::string subnet;  // "192.168.100.1/20": the gateway's address and prefix
     std::uint32_t bridge_mtu = 1500;
@@ -192,6 +193,11 @@ class Runtime {
     // All machines. Where there are several, a specification names its node, a container stays on it, and one
     // of a node that is not online is unreadable.
     virtual std::vector<RuntimeNode> nodes() { return {{"", capacity(), true, ""}}; }
+    // From now on exposed services of the node are forwarded from `public_address`, also those of containers
+    // that run, until the runtime is made anew. Where it is none of the machine's addresses, a router
+    // translates it, and they are forwarded from the machine's own. Repeatable. Throws unavailable for a node
+    // that is offline.
+    virtual void forward_from(std::string_view node, const std::string& public_address) = 0;
     // Sets the one listener. It is called when a node came, went, or has changed, on a thread of the runtime.
     virtual void on_nodes_changed(std::function<void()>) {}
     // Sets the one listener. It is called when a container ends that nobody has stopped or removed, on a

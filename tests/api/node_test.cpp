@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "tests/support/eventually.h"
 #include "tests/support/golden.h"
 #include "tests/support/image_package.h"
 #include "tests/support/normalise.h"
@@ -114,6 +115,19 @@ TEST_CASE("a node is evacuated") {
     CHECK(api.get("/1.0/containers/" + id).status == 404);
     const std::string next = "/1.0/containers/" + told.substr(told.rfind(' ') + 1);
     CHECK(api.get(next).metadata().at("node") != Json(node));
+}
+
+TEST_CASE("the public address of a node reaches the records of its instances") {
+    TestDaemon daemon;
+    auto& api = daemon.api();
+    api.add_image("base", image_package());
+    const std::string instance = "/1.0/containers/" + api.launch("base");
+    const auto shown = [&] { return api.get(instance).metadata().at("public_address").as_string(); };
+    const std::string node = "/1.0/nodes/" + api.get(instance).metadata().at("node").as_string();
+    for (const std::string address : {"203.0.113.7", "203.0.113.8"}) {
+        api.succeed(api.patch(node, Json::object({{"public_address", address}})));
+        CHECK(eventually([&] { return shown() == address; }));
+    }
 }
 
 // A machine that got another name leaves its old node behind, with the instances on it.

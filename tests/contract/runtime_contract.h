@@ -361,6 +361,14 @@ void check_capacity(World& world) {
     CHECK(capacity.memory_bytes > 0);
     CHECK(capacity.disk_bytes > 0);
     CHECK(capacity.subnet.find('/') != std::string::npos);
+    CHECK(capacity.forwards_from == capacity.public_address);
+    const std::string node = world.runtime().nodes().front().name;
+    const auto now = [&] { return world.runtime().nodes().front().capacity.forwards_from; };
+    for (const std::string& address : {std::string("203.0.113.7"), std::string("gateway.example"),
+                                       capacity.public_address, capacity.public_address}) {
+        world.runtime().forward_from(node, address);
+        CHECK(now() == address);
+    }
 }
 
 template <class World>

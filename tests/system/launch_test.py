@@ -38,6 +38,29 @@ class Launch(harness.DaemonTest):
             answer = subprocess.run(["curl", "-fsS", "--max-time", "60", f"http://{host}:{port}/"], capture_output=True)
             self.assertEqual(answer.stdout, b"it works\n", answer.stderr)
 
+    def test_exposed_services_follow_the_public_address_of_their_node(self):
+        second = harness.free_net() + ".1"
+        device = f"svcd{os.getpid() % 100000}"
+        subprocess.run(["ip", "link", "add", device, "type", "bridge"], check=True)
+        self.addCleanup(subprocess.run, ["ip", "link", "delete", device], check=True)
+        subprocess.run(["ip", "address", "add", second + "/32", "dev", device], check=True)
+        subprocess.run(["ip", "link", "set", device, "up"], check=True)
+        id = self.daemon.launch(services=[{"name": "web", "port": 80, "protocols": ["tcp"], "expose": True}])
+        port = self.daemon.container(id)["services"][0]["node_port"]
+        node = self.daemon.container(id)["node"]
+        first = self.daemon.container(id)["public_address"]
+
+        def answers(host):
+            return subprocess.run(["curl", "-fsS", "--max-time", "60", f"http://{host}:{port}/"], capture_output=True).stdout
+
+        self.assertEqual((answers(first), answers(second)), (b"it works\n", b""))
+        self.daemon.succeed(self.daemon.api("PATCH", f"/1.0/nodes/{node}", {"public_address": second}))
+        self.daemon.eventually(lambda: answers(second) == b"it works\n")
+        self.assertEqual(answers(first), b"")
+        self.daemon.eventually(lambda: self.daemon.container(id)["public_address"] == second)
+        self.daemon.succeed(self.daemon.api("PATCH", f"/1.0/nodes/{node}", {"public_address": ""}))
+        self.daemon.eventually(lambda: answers(first) == b"it works\n")
+
     def test_user_data_arrives_byte_for_byte(self):
         data = "line one\nzwei \u20ac\n"
         id = self.daemon.launch(user_data=data)

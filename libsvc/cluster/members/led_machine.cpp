@@ -33,6 +33,11 @@ void LedRuntime::remove(std::string_view id) {
     own_.remove(id);
 }
 
+void LedRuntime::forward_from(std::string_view node, const std::string& public_address) {
+    const auto entered = enter_();
+    own_.forward_from(node, public_address);
+}
+
 std::unique_ptr<ExecProcess> LedRuntime::exec(std::string_view id, const ExecSpec& spec) {
     const auto entered = enter_();
     return own_.exec(id, spec);

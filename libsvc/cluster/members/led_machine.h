@@ -22,6 +22,7 @@ class LedRuntime final : public Runtime {
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                  std::stop_token stop) override;
     void remove(std::string_view id) override;
+    void forward_from(std::string_view node, const std::string& public_address) override;
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override;
     std::optional<ContainerInfo> inspect(std::string_view id) override { return own_.inspect(id); }
     std::vector<ContainerInfo> list() override { return own_.list(); }

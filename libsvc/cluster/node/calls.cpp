@@ -102,6 +102,10 @@ void add_changes_of_containers(Calls& calls, Runtime& runtime) {
         runtime.remove(id_in(a));
         return Json();
     };
+    calls["forward_from"].run = [&runtime](Arguments a, Context) {
+        runtime.forward_from(a.require_string("node"), a.require_string("public_address"));
+        return Json();
+    };
     calls["run_once"].run = [&runtime](Arguments a, Context context) {
         return Json(
             runtime.run_once(id_in(a), words_in(a, "command"), nanoseconds_in(a, "limit"), context.stop));

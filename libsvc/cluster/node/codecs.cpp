@@ -266,6 +266,7 @@ Json to_json(const Capacity& capacity) {
                          {"architecture", capacity.architecture},
                          {"address", capacity.address},
                          {"public_address", capacity.public_address},
+                         {"forwards_from", capacity.forwards_from},
                          {"bridge", capacity.bridge},
                          {"subnet", capacity.subnet},
                          {"bridge_mtu", capacity.bridge_mtu},
@@ -285,6 +286,7 @@ Capacity capacity_from_json(const Json& json) {
     capacity.architecture = text_in(fields, "architecture");
     capacity.address = text_in(fields, "address");
     capacity.public_address = text_in(fields, "public_address");
+    capacity.forwards_from = text_in(fields, "forwards_from");
     capacity.bridge = text_in(fields, "bridge");
     capacity.subnet = text_in(fields, "subnet");
     capacity.bridge_mtu = number_of<std::uint32_t>(fields, "bridge_mtu");

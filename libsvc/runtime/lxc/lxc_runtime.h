@@ -54,6 +54,9 @@ class LxcRuntime final : public Runtime {
     std::unique_ptr<ExecProcess> exec(std::string_view id, const ExecSpec& spec) override;
     std::vector<LogFile> logs(std::string_view id) override;
     Capacity capacity() override { return host_.capacity(); }
+    void forward_from(std::string_view, const std::string& public_address) override {
+        host_.network().forward_from(public_address);
+    }
     void on_event(std::function<void(const RuntimeEvent&)> listener) override;
 
   private:

@@ -397,6 +397,7 @@ Capacity LxdRuntime::capacity() {
     capacity.architecture = lxd::text_of(server.at("environment"), "kernel_architecture");
     capacity.address = network_.address();
     capacity.public_address = network_.public_address();
+    capacity.forwards_from = network_.forwards_from();
     capacity.bridge = options_.network.bridge;
     capacity.subnet = options_.network.subnet;
     capacity.bridge_mtu = options_.network.mtu;

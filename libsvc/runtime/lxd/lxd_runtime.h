@@ -44,6 +44,9 @@ class LxdRuntime final : public Runtime {
     std::vector<LogFile> logs(std::string_view id) override;
     Capacity capacity() override;
     std::vector<RuntimeNode> nodes() override;
+    void forward_from(std::string_view, const std::string& public_address) override {
+        network_.forward_from(public_address);
+    }
     void on_event(std::function<void(const RuntimeEvent&)> listener) override;
     void on_nodes_changed(std::function<void()> listener) override;
 

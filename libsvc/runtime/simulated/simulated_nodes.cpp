@@ -55,7 +55,7 @@ void SimulatedNodes::add(const std::string& name) {
     change([&] {
         RuntimeNode node{name, each_, true, ""};
         node.capacity.subnet = part_of_subnet(each_.subnet, made_, room_);
-        node.capacity.address = node.capacity.public_address =
+        node.capacity.address = node.capacity.public_address = node.capacity.forwards_from =
             node.capacity.subnet.substr(0, node.capacity.subnet.find('/'));
         if (nodes_.emplace(name, std::move(node)).second) ++made_;
     });
@@ -75,6 +75,14 @@ void SimulatedNodes::set_online(const std::string& name, bool online) {
 
 void SimulatedNodes::set_cpus(const std::string& name, std::uint32_t cpus) {
     change([&] { nodes_.at(name).capacity.cpus = cpus; });
+}
+
+void SimulatedNodes::forward_from(std::string_view name, const std::string& public_address) {
+    require_online(name);
+    change([&] {
+        Capacity& capacity = made_ == 0 ? each_ : nodes_.find(name)->second.capacity;
+        capacity.forwards_from = public_address;
+    });
 }
 
 template <class Change>

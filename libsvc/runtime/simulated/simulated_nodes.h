@@ -35,13 +35,14 @@ class SimulatedNodes {
     void remove(const std::string& name);  // it is gone, with its manager
     void set_online(const std::string& name, bool online);
     void set_cpus(const std::string& name, std::uint32_t cpus);
+    void forward_from(std::string_view name, const std::string& public_address);
     void on_changed(std::function<void()> listener);
 
   private:
     template <class Change>
     void change(Change work);
 
-    const Capacity each_;
+    Capacity each_;
     const std::size_t room_;
     mutable std::mutex mutex_;
     std::map<std::string, RuntimeNode, std::less<>> nodes_;

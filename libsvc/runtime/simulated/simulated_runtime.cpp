@@ -188,7 +188,7 @@ Capacity SimulatedRuntime::capacity_of_each() const {
     capacity.memory_bytes = options_.memory_bytes;
     capacity.disk_bytes = options_.disk_bytes;
     capacity.architecture = "x86_64";
-    capacity.address = capacity.public_address = "127.0.0.1";
+    capacity.address = capacity.public_address = capacity.forwards_from = "127.0.0.1";
     capacity.bridge = "none";
     capacity.subnet = options_.subnet;
     capacity.storage_pool = "none";

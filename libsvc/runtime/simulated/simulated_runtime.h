@@ -64,6 +64,9 @@ class SimulatedRuntime final : public Runtime {
     std::vector<LogFile> logs(std::string_view id) override;
     Capacity capacity() override;
     std::vector<RuntimeNode> nodes() override;
+    void forward_from(std::string_view node, const std::string& public_address) override {
+        nodes_.forward_from(node, public_address);
+    }
     void on_nodes_changed(std::function<void()> listener) override { nodes_.on_changed(std::move(listener)); }
     void on_event(std::function<void(const RuntimeEvent&)> listener) override;
 

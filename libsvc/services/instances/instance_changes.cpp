@@ -1,7 +1,11 @@
 #include "libsvc/services/instances/instance_changes.h"
 
+#include <map>
 #include <memory>
 #include <utility>
+
+#include "libsvc/base/error.h"
+#include "libsvc/services/nodes/node_service.h"
 
 namespace svc {
 
@@ -60,6 +64,25 @@ void InstanceChanges::tell_released(const Instance& instance) const {
     if (instance.app_id.empty()) return;
     const auto listener = released_.with([](const auto& current) { return current; });
     if (listener) listener(instance.app_id, instance.app_version);
+}
+
+void InstanceChanges::follow_public_addresses(const NodeService& nodes) {
+    std::map<std::string, std::string> addresses;
+    for (const auto& node : nodes.list()) addresses[node->name] = node->public_address;
+    for (const auto& instance : instances_.list()) {
+        const auto found = addresses.find(*instance->node);
+        if (found == addresses.end() || instance->public_address->empty() ||
+            *instance->public_address == found->second)
+            continue;
+        try {
+            instances_.update(instance->id.str(), [&](Instance& changed) {
+                if (*changed.node == found->first && !changed.public_address->empty())
+                    changed.public_address = found->second;
+            });
+        } catch (const Error& e) {
+            if (e.code() != ErrorCode::not_found) throw;  // it is gone
+        }
+    }
 }
 
 void set_reservation(Instance& instance, const Reservation& reservation) {

@@ -14,6 +14,8 @@
 
 namespace svc {
 
+class NodeService;
+
 // Thread-safe.
 class InstanceChanges {
   public:
@@ -33,6 +35,9 @@ class InstanceChanges {
     void will_announce(const Instance& instance);
     void announce(const std::string& id, const std::string& requestor);
     void cancel_announcement(const std::string& id);
+
+    // Records of placed instances tell the public address that their node has now.
+    void follow_public_addresses(const NodeService& nodes);
 
     // The listener is called after an instance is removed, stopped or failed; from any thread. Set once.
     using Released = std::function<void(const std::string& app_id, int version)>;

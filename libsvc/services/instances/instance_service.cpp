@@ -84,8 +84,12 @@ void InstanceService::recover() {
     for (const auto& broken : parts_.instances.unreadable()) adopt_unreadable(broken.id);
     publish_unpublished_events(parts_.instances, parts_.events, parts_.engine, changes_);
     parts_.runtime.on_event([this](const RuntimeEvent& event) { reconciler_.on_runtime_event(event); });
-    parts_.nodes.on_changed(
-        {[this] { reconciler_.remove_unrecorded(); }, [this] { reconciler_.reconcile(); }});
+    changes_.follow_public_addresses(parts_.nodes);
+    parts_.nodes.on_changed({[this] { reconciler_.remove_unrecorded(); },
+                             [this] {
+                                 changes_.follow_public_addresses(parts_.nodes);
+                                 reconciler_.reconcile();
+                             }});
 }
 
 // Its guest may run: nobody else may get its address and ports.

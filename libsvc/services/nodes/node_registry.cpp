@@ -59,18 +59,39 @@ Machines NodeRegistry::machines() const {
 
 bool NodeRegistry::follow(const std::function<void()>& returning) {
     bool any = false;
+    Machines present;
     retry_on_conflict([&] {
-        const auto found = changes();
+        present = machines();
+        const auto found = changes(present);
         if (returning && std::ranges::any_of(found, &Change::returns)) returning();
         commit(found);
         any = any || !found.empty();
     });
+    return forward(present) || any;
+}
+
+// A machine that began anew forwards exposed services from where its configuration says.
+bool NodeRegistry::forward(const Machines& present) const {
+    bool any = false;
+    for (const RuntimeNode& machine : present.all) {
+        const auto node = parts_.nodes.find(machine.name);
+        const std::string& now = machine.capacity.forwards_from;
+        if (!machine.online || !node || now.empty() || node->public_address == now) continue;
+        try {
+            parts_.runtime.forward_from(machine.name, node->public_address);
+            any = true;
+            log::info("node forwards exposed services from another address",
+                      {{"node", node->name}, {"address", node->public_address}});
+        } catch (const Error& e) {  // the next call tries again
+            log::warning("exposed services are still forwarded from another address",
+                         {{"node", node->name}, {"address", now}, {"error", e.what()}});
+        }
+    }
     return any;
 }
 
-std::vector<NodeRegistry::Change> NodeRegistry::changes() const {
+std::vector<NodeRegistry::Change> NodeRegistry::changes(const Machines& present) const {
     std::vector<Change> all;
-    const Machines present = machines();
     for (const RuntimeNode& machine : present.all)
         if (auto change = change_of(machine)) all.push_back(std::move(*change));
     if (present.several) find_gone(present, all);

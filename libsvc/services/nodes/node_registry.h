@@ -38,8 +38,9 @@ class NodeRegistry {
 
     // Stores what differs, and nothing where nothing does: a machine that is new becomes a node, unless a
     // user has removed it; one that cannot be reached, or has gone, is offline; one that is back is online
-    // with what it has now. `returning` is called before nodes that were offline become online. True: a
-    // record has changed. Throws what runtime and store throw.
+    // with what it has now. Exposed services are forwarded from where the record says. `returning` is called
+    // before nodes that were offline become online. True: a record has changed, or what a machine does.
+    // Throws what runtime and store throw.
     bool follow(const std::function<void()>& returning);
 
     Machines machines() const;  // asks the runtime
@@ -52,7 +53,8 @@ class NodeRegistry {
         bool is_new = false;
         bool returns = false;
     };
-    std::vector<Change> changes() const;
+    std::vector<Change> changes(const Machines& present) const;
+    bool forward(const Machines& present) const;
     std::optional<Change> change_of(const RuntimeNode& machine) const;
     void take(Node& node, const RuntimeNode& machine) const;
     Node new_node(const std::string& name) const;

@@ -88,6 +88,7 @@ Started NodeService::patch(std::string_view name, const NodePatch& patch, std::s
         });
         Started started = parts_.engine.start(std::move(spec), std::move(batch));
         if (const auto now = parts_.nodes.find(name)) warn_of_missing_encoders(*records_.as_seen(*now));
+        if (patch.public_address) follow_soon();
         return started;
     });
 }

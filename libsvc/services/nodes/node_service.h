@@ -77,7 +77,8 @@ class NodeService {
     }
     // Whether a machine may join what is below the runtime: see NodeAdditions.
     std::string admit(std::string_view machine) const { return additions_.admit(machine); }
-    // Takes effect for the next placement; a capacity below what is in use only blocks new instances.
+    // Takes effect for the next placement; a capacity below what is in use only blocks new instances. A
+    // public address takes effect at once, or when the node is online again.
     Started patch(std::string_view name, const NodePatch& patch, std::string requestor,
                   const Precondition& unchanged = {});
     Started remove(std::string_view name, const NodeRemoval& removal, std::string requestor) {

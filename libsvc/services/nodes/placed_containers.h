@@ -37,6 +37,9 @@ class PlacedContainers final : public Runtime {
     std::vector<LogFile> logs(std::string_view id) override { return inner_.logs(id); }
     Capacity capacity() override { return inner_.capacity(); }
     std::vector<RuntimeNode> nodes() override { return inner_.nodes(); }
+    void forward_from(std::string_view node, const std::string& public_address) override {
+        inner_.forward_from(node, public_address);
+    }
     void on_nodes_changed(std::function<void()> listener) override {
         inner_.on_nodes_changed(std::move(listener));
     }

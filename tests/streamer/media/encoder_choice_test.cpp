@@ -24,9 +24,7 @@ std::string found(VideoCodec codec, VideoEncoder wish) {
     return form ? std::string(form->element) : "none";
 }
 
-TEST_CASE(
-    "an encoder of a GPU is taken as the manifest says, and as its device opens and encodes what clients "
-    "decode") {
+TEST_CASE("an encoder of a GPU is taken as the manifest says, if its device fits") {
     const auto [va, nv, gpu] = GENERATE(table<FakeDevice, FakeDevice, std::string>(
         {{FakeDevice::fits, FakeDevice::fits, "vah264enc"},
          {FakeDevice::absent, FakeDevice::fits, "nvh264enc"},

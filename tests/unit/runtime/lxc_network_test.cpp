@@ -17,7 +17,6 @@ RuleContext context() {
     context.network = "192.168.96.0/20";
     context.gateway = "192.168.100.1";
     context.address = "10.0.0.5";
-    context.public_addresses = {"203.0.113.9", "10.0.0.5"};
     return context;
 }
 
@@ -60,14 +59,20 @@ TEST_CASE("the table replaces the old one and carries what runs already") {
                     "add table bridge svc_svcbr0\ndelete table bridge svc_svcbr0\n"
                     "table inet svc_svcbr0 {\n") == 0);
     CHECK(text.find("\ntable bridge svc_svcbr0 {\n") != std::string::npos);
-    CHECK(text.find("ip daddr { 10.0.0.5 } dnat ip to tcp dport map @tcp_private\n") != std::string::npos);
-    CHECK(text.find("ip daddr { 203.0.113.9, 10.0.0.5 } dnat ip to udp dport map @udp_public\n") !=
+    CHECK(text.find("ip daddr 10.0.0.5 dnat ip to tcp dport map @tcp_private\n") != std::string::npos);
+    CHECK(text.find("ip daddr @public_addresses dnat ip to udp dport map @udp_public\n") !=
           std::string::npos);
     CHECK(text.find(
               "ip saddr 192.168.96.0/20 ip daddr != 192.168.96.0/20 oifname != \"svcbr0\" masquerade\n") !=
           std::string::npos);
     CHECK(text.find("add element inet svc_svcbr0 tcp_public { 10000 : 192.168.100.2 . 80 }\n") !=
           std::string::npos);
+}
+
+TEST_CASE("the addresses of exposed services are replaced in one transaction") {
+    CHECK(public_addresses_text("svc_svcbr0", {"203.0.113.9", "10.0.0.5"}) ==
+          "flush set inet svc_svcbr0 public_addresses\n"
+          "add element inet svc_svcbr0 public_addresses { 203.0.113.9, 10.0.0.5 }\n");
 }
 
 TEST_CASE("the host is closed to guests but for the ports that are listed") {

@@ -24,6 +24,14 @@ TEST_CASE_METHOD(NodeFixture, "what a user has set on the node outlives a restar
     CHECK(again.get("node0")->public_address == "203.0.113.7");
 }
 
+TEST_CASE_METHOD(NodeFixture, "exposed services are forwarded from where the record of their node says") {
+    const auto now = [&] { return runtime.nodes().front().capacity.forwards_from; };
+    CHECK(now() == service.get("node0")->public_address);
+    nodes.update("node0", [](Node& node) { node.public_address = "203.0.113.7"; });
+    const MoreNodes again(parts(runtime));  // as after a crash between the record and the rules
+    CHECK(now() == "203.0.113.7");
+}
+
 TEST_CASE_METHOD(NodeFixture, "a wanted node must exist, be online and schedulable") {
     CHECK_NOTHROW(service.check_wanted("node0"));
     CHECK(code_of([&] { service.check_wanted("other"); }) == ErrorCode::not_found);

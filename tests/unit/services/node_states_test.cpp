@@ -10,6 +10,9 @@ namespace {
 struct MachinesOnly final : Runtime {
     std::vector<RuntimeNode> all;
     std::vector<RuntimeNode> nodes() override { return all; }
+    void forward_from(std::string_view, const std::string& public_address) override {
+        all.front().capacity.forwards_from = public_address;
+    }
     Capacity capacity() override { return all.front().capacity; }
     std::vector<ContainerInfo> list() override { return {}; }
     std::vector<ContainerUsage> usage() override { return {}; }

@@ -526,6 +526,7 @@ Capacity Host::capacity() const {
     capacity.architecture = static_cast<const char*>(system.machine);
     capacity.address = network_.address();
     capacity.public_address = network_.public_address();
+    capacity.forwards_from = network_.forwards_from();
     capacity.bridge = options_.bridge;
     capacity.subnet = options_.subnet;
     capacity.bridge_mtu = options_.bridge_mtu;

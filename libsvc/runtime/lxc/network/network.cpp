@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
@@ -85,10 +86,7 @@ Network::Network(const NetworkOptions& options)
     public_address_ = options.public_address.empty() ? rules_.address : options.public_address;
     check_address(rules_.address);
     check_address(public_address_);
-    rules_.public_addresses = {public_address_};
-    // Where a router translates the public address, packets arrive here for the private one.
-    if (!is_local(public_address_) && public_address_ != rules_.address)
-        rules_.public_addresses.push_back(rules_.address);
+    tables_.with([&](Tables& tables) { tables.forwards_from = public_address_; });
     enable_forwarding();
 }
 
@@ -114,11 +112,39 @@ void Network::remove(const std::string& id) {
     });
 }
 
+// Where a router translates the public address, packets arrive here for the private one.
+std::string Network::public_addresses_of(const Tables& tables) const {
+    std::vector<std::string> addresses;
+    if (parse_ipv4(tables.forwards_from)) addresses.push_back(tables.forwards_from);
+    if (!is_local(tables.forwards_from) && tables.forwards_from != rules_.address)
+        addresses.push_back(rules_.address);
+    return public_addresses_text(rules_.table, addresses);
+}
+
+void Network::forward_from(const std::string& public_address) {
+    tables_.with([&](Tables& tables) {
+        if (tables.forwards_from == public_address) return;
+        const std::string former = std::exchange(tables.forwards_from, public_address);
+        if (!tables.listing) return;
+        try {
+            change(tables, public_addresses_of(tables));
+        } catch (const Error&) {
+            tables.forwards_from = former;
+            throw;
+        }
+    });
+}
+
+std::string Network::forwards_from() const {
+    return tables_.with([](const Tables& tables) { return tables.forwards_from; });
+}
+
 void Network::replace(Tables& tables) {
     std::vector<ConnectedContainer> list;
     for (const auto& [id, container] : tables.containers) list.push_back(container);
     tables.plan = plan_for(tables);
-    run(table_text(rules_, list) + peer_elements_text(rules_.table, tables.plan));
+    run(table_text(rules_, list) + public_addresses_of(tables) +
+        peer_elements_text(rules_.table, tables.plan));
     tables.listing = listing();
 }
 

@@ -50,11 +50,16 @@ class Network {
 
     const Subnet& subnet() const { return subnet_; }
     const std::string& address() const { return rules_.address; }
-    const std::string& public_address() const { return public_address_; }
+    const std::string& public_address() const { return public_address_; }  // of the options
+    // Exposed services are forwarded from this address from now on, or where it is none of this machine's,
+    // from address(). Throws internal when the rules cannot be changed.
+    void forward_from(const std::string& public_address);
+    std::string forwards_from() const;
 
   private:
     struct Tables {  // locked while libnftables runs, which is not thread-safe
         std::map<std::string, ConnectedContainer> containers;
+        std::string forwards_from;
         std::optional<std::string> listing;  // what the kernel tells of the tables; absent: none are wanted
         std::vector<PeerNetwork> peers;
         PeerPlan plan;  // what the rules have of them
@@ -62,6 +67,7 @@ class Network {
     void run(const std::string& commands);
     std::string listing() const;
     void replace(Tables& tables);
+    std::string public_addresses_of(const Tables& tables) const;
     void change(Tables& tables, const std::string& commands);
     void restore();
     PeerPlan plan_for(const Tables& tables) const;

@@ -21,6 +21,8 @@ constexpr std::array<Map, 4> maps = {{{"tcp_private", "tcp", true, false},
                                       {"tcp_public", "tcp", true, true},
                                       {"udp_public", "udp", false, true}}};
 
+constexpr std::string_view public_set = "public_addresses";
+
 bool belongs(const PortForward& forward, const Map& map) {
     return forward.exposed == map.exposed && (map.tcp ? forward.tcp : forward.udp);
 }
@@ -49,10 +51,10 @@ std::string change_text(const RuleContext& context, const ConnectedContainer& co
 std::string destination_rules(const RuleContext& context) {
     std::string rules;
     for (const Map& map : maps) {
-        const std::string addresses = map.exposed ? join(context.public_addresses, ", ") : context.address;
+        const std::string addresses = map.exposed ? "@" + std::string(public_set) : context.address;
         if (!addresses.empty())
-            rules += fmt::format("        ip daddr {{ {} }} dnat ip to {} dport map @{}\n", addresses,
-                                 map.protocol, map.name);
+            rules += fmt::format("        ip daddr {} dnat ip to {} dport map @{}\n", addresses, map.protocol,
+                                 map.name);
     }
     return rules;
 }
@@ -73,7 +75,7 @@ std::string table_text(const RuleContext& context, const std::vector<ConnectedCo
     std::string text = remove_table_text(context) + fmt::format("table inet {} {{\n", context.table);
     for (const Map& map : maps)
         text += fmt::format("    map {} {{ type inet_service : ipv4_addr . inet_service; }}\n", map.name);
-    text += peer_sets_text();
+    text += fmt::format("    set {} {{ type ipv4_addr; }}\n", public_set) + peer_sets_text();
     const std::string destinations = destination_rules(context);
     text += "    chain prerouting {\n        type nat hook prerouting priority dstnat; policy accept;\n" +
             destinations + "    }\n";
@@ -91,6 +93,11 @@ std::string table_text(const RuleContext& context, const std::vector<ConnectedCo
     text += closing_text(context) + "}\n" + ties_table_text(context);
     for (const ConnectedContainer& container : containers) text += add_text(context, container);
     return text;
+}
+
+std::string public_addresses_text(const std::string& table, const std::vector<std::string>& addresses) {
+    return fmt::format("flush set inet {0} {1}\nadd element inet {0} {1} {{ {2} }}\n", table, public_set,
+                       join(addresses, ", "));
 }
 
 std::string remove_table_text(const RuleContext& context) {

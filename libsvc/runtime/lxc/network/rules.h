@@ -13,13 +13,12 @@
 namespace svc::lxc {
 
 struct RuleContext {
-    std::string table;                          // "svc_svcbr0"
-    std::string bridge;                         // "svcbr0"
-    std::string network;                        // "192.168.96.0/20"
-    std::string gateway;                        // "192.168.100.1", of the bridge
-    std::string address;                        // of private services
-    std::vector<std::string> public_addresses;  // of exposed services
-    std::vector<GuestPorts> guest_ports;        // these as in LxcOptions
+    std::string table;                    // "svc_svcbr0"
+    std::string bridge;                   // "svcbr0"
+    std::string network;                  // "192.168.96.0/20"
+    std::string gateway;                  // "192.168.100.1", of the bridge
+    std::string address;                  // of private services
+    std::vector<GuestPorts> guest_ports;  // these as in LxcOptions
     bool isolate = true;
     std::uint64_t bandwidth = 0;
     std::uint32_t connections = 0;
@@ -38,6 +37,9 @@ std::string table_name(std::string_view bridge);
 // Replaces both tables, in one transaction.
 std::string table_text(const RuleContext& context, const std::vector<ConnectedContainer>& containers);
 std::string remove_table_text(const RuleContext& context);
+// The addresses that exposed services are forwarded from, in place of those of before: none after
+// table_text().
+std::string public_addresses_text(const std::string& table, const std::vector<std::string>& addresses);
 // One transaction for the tie, all ports and allowed endpoints of a container.
 std::string add_text(const RuleContext& context, const ConnectedContainer& container);
 std::string remove_text(const RuleContext& context, const ConnectedContainer& container);
