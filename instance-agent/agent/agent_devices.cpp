@@ -9,6 +9,7 @@
 #include "instance-agent/agent/devices/platform/platform_device.h"
 #include "instance-agent/agent/devices/sensors/sensors_device.h"
 #include "instance-agent/agent/devices/stream/stream_device.h"
+#include "instance-agent/agent/devices/telephony/telephony_device.h"
 #include "instance-agent/agent/devices/tracing/traced.h"
 #include "instance-agent/agent/devices/tracing/tracing_device.h"
 #include "instance-agent/agent/devices/vehicle/vehicle.h"
@@ -50,6 +51,7 @@ std::vector<std::unique_ptr<Device>> make_devices(const DeviceContext& context, 
     devices.push_back(std::move(platform));
     devices.push_back(make_vehicle(context));
     devices.push_back(std::move(display));
+    devices.push_back(std::make_unique<TelephonyDevice>(context));
     return devices;
 }
 

@@ -15,7 +15,7 @@ TEST_CASE("table: server info lists what works, the vehicle on automotive images
         car.done("GET", "/1.0") ==
         R"({"type":"sync","status":"Success","status_code":200,"metadata":{"api_extensions":["camera_support",)"
         R"("camera_static_data","camera_video_streaming","sensor_support","tracing_support","active_sensors",)"
-        R"("platform_support","vhal_support","location_support","metrics","log_level"],)"
+        R"("platform_support","vhal_support","location_support","metrics","log_level","telephony"],)"
         R"("api_status":"stable","api_version":"1.0","log_level":"info"}})");
     const Agent other(agent::Automotive::no);
     CHECK(other.done("GET", "/1.0").find("vhal_support") == std::string::npos);

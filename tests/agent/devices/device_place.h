@@ -65,6 +65,7 @@ class DeviceCaller {
         request.body = body;
         const auto match = router_.match(method, path);
         REQUIRE(match.route != nullptr);
+        request.params = match.params;
         try {
             return Json::parse(match.route->handler(request).body);
         } catch (const std::exception& e) {

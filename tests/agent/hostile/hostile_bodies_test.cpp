@@ -24,11 +24,17 @@ const Texts not_a_flag{R"("true")", "1", "0", "[]", "{}", R"("")"};
 const Texts not_a_text{"1", "true", "[]", "{}", R"(["x"])"};
 const Texts no_such_name =
     not_a_text + Texts{R"("")", R"("nope")", R"("\u0000\n\u007f")", "\"" + std::string(100'000, 'x') + "\""};
+const Texts not_a_phone_number{R"("+")",      R"("1+")",      R"(" 1")",
+                               R"("\u0661")", R"("1\u0000")", "\"" + std::string(33, '1') + "\""};
+const Texts not_a_message = not_a_text + Texts{R"("")", R"("a\u0000b")", "\"" + std::string(1531, 'x') + "\"",
+                                               "\"" + std::string(100'000, 'x') + "\""};
 const Texts not_an_id =
     not_an_integer + Texts{"4294967296", "-2147483649", "9223372036854775808", "18446744073709551615"};
 const Texts not_numbers{"1", R"("x")", "true", "{}", R"(["x"])", "[null]", "[[]]", "[true]"};
 const Texts not_int32s = not_numbers + Texts{"[2147483648]", "[-2147483649]", "[1.5]", "[1e300]"};
 const Texts not_int64s = not_numbers + Texts{"[9223372036854775808]", "[1.5]"};
+
+const Texts not_a_call = not_an_integer + Texts{"0", "-1", "2", "9223372036854775807"};
 
 struct Field {
     std::string name;
@@ -99,6 +105,26 @@ const std::vector<Body> bodies{
      {{"configs",
        true,
        {"1", R"("rtc_log")", "{}", "[]", "[1]", "[null]", R"(["nope"])", R"(["stream_active"])"}}}},
+    {"PATCH",
+     "/1.0/telephony",
+     R"({"sim":"ready","number":"1","iccid":"890000000000000000","imsi":"001010","registration":"home",)"
+     R"("operator":"x","operator_code":"00101","signal":1})",
+     {{"sim", false, no_such_name},
+      {"number", false, not_a_text + not_a_phone_number},
+      {"iccid", false, no_such_name},
+      {"imsi", false, no_such_name},
+      {"registration", false, no_such_name},
+      {"operator", false, not_a_text + Texts{R"("\u0000")", "\"" + std::string(65, 'x') + "\""}},
+      {"operator_code", false, no_such_name},
+      {"signal", false, not_an_integer + Texts{"-1", "101"}}}},
+    {"POST",
+     "/1.0/telephony/sms",
+     R"({"number":"+1","message":"x"})",
+     {{"number", true, no_such_name + not_a_phone_number}, {"message", true, not_a_message}}},
+    {"POST",
+     "/1.0/telephony/calls",
+     R"({"number":"+1"})",
+     {{"number", true, no_such_name + not_a_phone_number}}},
     {"PUT",
      "/1.0/vhal",
      R"({"prop_id":358614275,"area_id":49,"status":0,"float_values":[17]})",
@@ -163,6 +189,14 @@ const std::vector<Body> ops{
         R"([{"prop":358614275,"area_ids":1}])", R"([{"prop":358614275,"area_ids":[1]}])",
         R"([{"prop":358614275,"area_ids":["x"]}])", R"([{"prop":358614275,"sample_rate":"x"}])",
         R"([{"prop":358614275,"sample_rate":-1}])"}}}},
+    {"", "telephony.dial", R"({"number":"+1"})", {{"number", true, no_such_name + not_a_phone_number}}},
+    {"", "telephony.answer", R"({"call":1})", {{"call", true, not_a_call}}},
+    {"", "telephony.hang_up", R"({"call":1})", {{"call", true, not_a_call}}},
+    {"",
+     "telephony.send_sms",
+     R"({"number":"+1","message":"x"})",
+     {{"number", true, no_such_name + not_a_phone_number}, {"message", true, not_a_message}}},
+    {"", "telephony.take_sms", R"({"sms":1})", {{"sms", true, not_a_call}}},
     {"",
      "vhal.unsubscribe",
      R"({"props":[358614275]})",
@@ -191,8 +225,9 @@ void check_refused(const WholeAgent& agent, const Body& body, const std::string&
 
 std::string state_of(const WholeAgent& agent) {
     std::string all;
-    for (const char* path : {"/1.0", "/1.0/location", "/1.0/camera", "/1.0/sensors", "/1.0/tracing",
-                             "/1.0/platform", "/1.0/vhal/358614275/49"})
+    for (const char* path :
+         {"/1.0", "/1.0/location", "/1.0/camera", "/1.0/sensors", "/1.0/tracing", "/1.0/platform",
+          "/1.0/telephony", "/1.0/telephony/sms", "/1.0/telephony/calls", "/1.0/vhal/358614275/49"})
         all += agent.ask("GET", path).at("metadata").dump();
     return all;
 }
@@ -207,6 +242,12 @@ struct Prepared {
                              "\"}")
                         .at("ok")
                         .as_bool());
+        REQUIRE(guest.ask(R"({"id":1,"op":"telephony.subscribe"})").at("ok").as_bool());
+        for (const char* what : {"sms", "calls"}) {
+            const std::string body = R"({"number":"1","message":"x"})";
+            REQUIRE(agent.outcome("POST", "/1.0/telephony/" + std::string(what), body) == "200");
+            guest.receive_json();
+        }
     }
     WholeAgent agent;
     GuestClient guest;

@@ -46,7 +46,17 @@ std::vector<Case> all_routes() {
             {"PUT", "/1.0/vhal", vehicle_update, "200", ""},
             {"GET", "/1.0/vhal/config", "", "200", ""},
             {"GET", "/1.0/vhal/config/358614275", "", "200", ""},
+            {"GET", "/1.0/telephony", "", "200", ""},
+            {"PATCH", "/1.0/telephony", R"({"signal":50})", "200", ""},
             {"POST", "/1.0/telephony", "", "400 API endpoint does not exist", ""},
+            {"GET", "/1.0/telephony/sms", "", "200", ""},
+            {"POST", "/1.0/telephony/sms", R"({"number":"1","message":"x"})", "200", ""},
+            {"DELETE", "/1.0/telephony/sms", "", "200", ""},
+            {"GET", "/1.0/telephony/calls", "", "200", ""},
+            {"POST", "/1.0/telephony/calls", R"({"number":"1"})", "400 Telephony is not active", ""},
+            {"GET", "/1.0/telephony/calls/1", "", "400 Call 1 does not exist", ""},
+            {"PATCH", "/1.0/telephony/calls/1", R"({"state":"active"})", "400 Call 1 does not exist", ""},
+            {"DELETE", "/1.0/telephony/calls/1", "", "400 Call 1 does not exist", ""},
             {"OPTIONS", "/1.0", "", "400 API endpoint does not exist", ""}};
 }
 
@@ -144,6 +154,8 @@ TEST_CASE("a full disk is told, changes nothing, and is survived") {
         CHECK(agent.outcome("PATCH", "/1.0/platform", R"({"config":{"rtc_log":true}})").substr(0, 4) ==
               "500 ");
         CHECK(agent.ask("GET", "/1.0/platform").at("metadata").at("config").at("rtc_log") == Json(false));
+        CHECK(agent.outcome("PATCH", "/1.0/telephony", R"({"signal":1})").substr(0, 4) == "500 ");
+        CHECK(agent.ask("GET", "/1.0/telephony").at("metadata").at("signal") == Json(100));
         CHECK(agent.outcome("PATCH", "/1.0", R"({"log_level":"fatal"})") == "200");  // it is not kept
         CHECK(agent.outcome("POST", "/1.0/tracing", tracing_off) ==
               "500 Failed to write trace: No space left on device");
