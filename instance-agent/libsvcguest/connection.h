@@ -72,6 +72,11 @@ void append_value(struct text_buffer* request, const struct svcguest_value* valu
 void* read_value(struct json_text json, struct svcguest_value* value);
 bool read_location(struct json_text json, struct svcguest_location* location);
 
+/* Events of telephony: call the handler. False: there is none, or the event is malformed. */
+bool on_telephony(struct svcguest* guest, struct json_text event);
+bool on_phone_call(struct svcguest* guest, struct json_text event);
+bool on_sms(struct svcguest* guest, struct json_text event);
+
 /* The camera of a handle, or NULL. */
 struct camera* find_camera(struct svcguest* guest, uint16_t handle);
 void forget_camera(struct camera* camera);

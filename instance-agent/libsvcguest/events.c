@@ -119,7 +119,10 @@ static const struct {
              {"sensor", on_sensor},
              {"camera.closed", on_camera_closed},
              {"vhal.changed", on_vehicle_changed},
-             {"vhal.request", on_vehicle_request}};
+             {"vhal.request", on_vehicle_request},
+             {"telephony.state", on_telephony},
+             {"telephony.call", on_phone_call},
+             {"telephony.sms", on_sms}};
 
 void handle_message(struct svcguest* guest, struct message* message) {
     if (message->kind == KIND_FRAME) {

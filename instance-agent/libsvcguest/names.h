@@ -16,6 +16,9 @@
 #define append_value svcguest_private_append_value
 #define read_value svcguest_private_read_value
 #define read_location svcguest_private_read_location
+#define on_telephony svcguest_private_on_telephony
+#define on_phone_call svcguest_private_on_phone_call
+#define on_sms svcguest_private_on_sms
 #define find_camera svcguest_private_find_camera
 #define forget_camera svcguest_private_forget_camera
 #define handle_frame svcguest_private_handle_frame

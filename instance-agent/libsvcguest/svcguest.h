@@ -1,5 +1,6 @@
 /* A program's connection to the guest interface of svc-agent: receives the instance's location, sensor values
- * and camera frames, and uses or provides vehicle properties. docs/guest-interface.md describes the protocol.
+ * and camera frames, uses or provides vehicle properties, and is the instance's phone.
+ * docs/guest-interface.md describes the protocol.
  *
  * Threads: one thread at a time may use a connection. Different connections are independent.
  * Errors: functions return 0 or a negative errno. SVCGUEST_REFUSED: the agent refused the request;
@@ -90,6 +91,32 @@ struct svcguest_vehicle_request {
     struct svcguest_value value; /* property and area; for a set also the new value */
 };
 
+/* What the instance's phone knows of its SIM and network. Texts that it does not know are "". */
+struct svcguest_telephony {
+    const char* sim; /* "absent", "blocked", "ready" */
+    const char *number, *iccid, *imsi;
+    const char* registration; /* "unregistered", "searching", "denied", "home", "roaming" */
+    const char *operator_name, *operator_code;
+    int32_t signal; /* percent */
+    bool service;   /* calls can begin, messages be sent */
+};
+
+struct svcguest_phone_call {
+    int64_t call; /* its id */
+    bool is_incoming;
+    const char* number;
+    const char* state;      /* "ringing", "dialing", "alerting", "active", "held", "ended" */
+    const char* end_reason; /* of a call that has ended, else "" */
+    int64_t time_ms;        /* of its beginning, since 1970, UTC */
+};
+
+struct svcguest_sms {
+    int64_t sms; /* its id */
+    const char* number;
+    const char* message; /* UTF-8 */
+    int64_t time_ms;
+};
+
 /* The functions that svcguest_dispatch() calls. Each may be NULL. A handler may make calls on the connection,
  * but not close it. */
 struct svcguest_handlers {
@@ -105,6 +132,10 @@ struct svcguest_handlers {
     void (*vehicle_request)(void* user, const struct svcguest_vehicle_request* request);
     /* Events without a handler of their own, as JSON text. */
     void (*other)(void* user, const char* event, const char* json);
+    void (*telephony)(void* user, const struct svcguest_telephony* telephony);
+    void (*phone_call)(void* user, const struct svcguest_phone_call* call);
+    /* A message that waits. It comes again until svcguest_telephony_take_sms(). */
+    void (*sms)(void* user, const struct svcguest_sms* sms);
 };
 
 /* Connects and says hello. `path` NULL: SVCGUEST_SOCKET. `name`: the program's name. Returns NULL on failure;
@@ -161,6 +192,19 @@ SVCGUEST_API int svcguest_vehicle_provide(struct svcguest* guest, const char* co
 /* `status`: 0 for success; `value`: the value of a successful get, else NULL. Does not wait for an answer. */
 SVCGUEST_API int svcguest_vehicle_reply(struct svcguest* guest, int64_t id, int32_t status,
                                         const struct svcguest_value* value);
+
+/* Makes this program the instance's phone, or one of several. `telephony` (may be NULL): the state now. Calls
+ * and messages that are there come as events. docs/telephony.md has the rules. */
+SVCGUEST_API int svcguest_telephony_subscribe(struct svcguest* guest, struct svcguest_telephony* telephony);
+SVCGUEST_API int svcguest_telephony_unsubscribe(struct svcguest* guest);
+SVCGUEST_API int svcguest_telephony_dial(struct svcguest* guest, const char* number, int64_t* call);
+SVCGUEST_API int svcguest_telephony_answer(struct svcguest* guest, int64_t call); /* rings, or is held */
+SVCGUEST_API int svcguest_telephony_hold(struct svcguest* guest, int64_t call);
+SVCGUEST_API int svcguest_telephony_hang_up(struct svcguest* guest, int64_t call); /* or rejects it */
+/* `*sms` (may be NULL): the id of the message. */
+SVCGUEST_API int svcguest_telephony_send_sms(struct svcguest* guest, const char* number, const char* message,
+                                             int64_t* sms);
+SVCGUEST_API int svcguest_telephony_take_sms(struct svcguest* guest, int64_t sms);
 
 #ifdef __cplusplus
 }

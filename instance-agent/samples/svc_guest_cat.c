@@ -2,11 +2,11 @@
  * libsvcguest.
  *
  *   svc-guest-cat [--socket PATH] [--count N] [--nmea] [--pixels FILE] location | sensor TYPE DELAY_MS |
- *                 camera ID WIDTH HEIGHT FPS | vehicle PROP [AREA] | call OP [MEMBERS]
+ *                 camera ID WIDTH HEIGHT FPS | vehicle PROP [AREA] | telephony | call OP [MEMBERS]
  *
  * Ends after N events (default: never). `camera` prints size and first pixel of each frame and writes the
- * newest one's RGBA to FILE, `vehicle` prints the present value and each change, `call` the answer to any
- * operation. */
+ * newest one's RGBA to FILE, `vehicle` prints the present value and each change, `telephony` SIM and network,
+ * calls and messages (they go on waiting), `call` the answer to any operation. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,6 +98,33 @@ static void print_other(void* user, const char* event, const char* json) {
     count_event();
 }
 
+static void print_telephony(void* user, const struct svcguest_telephony* t) {
+    (void)user;
+    printf("telephony sim %s registration %s operator \"%s\" signal %" PRId32 "\n", t->sim, t->registration,
+           t->operator_name, t->signal);
+    count_event();
+}
+
+static void print_phone_call(void* user, const struct svcguest_phone_call* call) {
+    (void)user;
+    printf("call %" PRId64 " %s %s %s%s%s\n", call->call, call->is_incoming ? "from" : "to", call->number,
+           call->state, *call->end_reason != '\0' ? " by " : "", call->end_reason);
+    count_event();
+}
+
+static void print_sms(void* user, const struct svcguest_sms* sms) {
+    (void)user;
+    printf("sms %" PRId64 " from %s: %s\n", sms->sms, sms->number, sms->message);
+    count_event();
+}
+
+static int watch_telephony(void) {
+    struct svcguest_telephony now;
+    const int result = svcguest_telephony_subscribe(guest, &now);
+    if (result == 0) print_telephony(NULL, &now);
+    return result;
+}
+
 static int watch_vehicle(int32_t prop, int32_t area) {
     struct svcguest_value value;
     int result = svcguest_vehicle_get(guest, prop, area, NULL, &value);
@@ -129,6 +156,7 @@ static int subscribe(int count, char** words, bool nmea) {
                                     (uint32_t)atoi(words[4]), &camera);
     if ((count == 2 || count == 3) && strcmp(words[0], "vehicle") == 0)
         return watch_vehicle(id_of(words[1]), count == 3 ? id_of(words[2]) : 0);
+    if (count == 1 && strcmp(words[0], "telephony") == 0) return watch_telephony();
     if ((count == 2 || count == 3) && strcmp(words[0], "call") == 0)
         return call(words[1], count == 3 ? words[2] : NULL);
     fprintf(stderr, "svc-guest-cat: what is to be printed?\n");
@@ -159,6 +187,9 @@ int main(int argc, char** argv) {
         .camera_closed = print_camera_closed,
         .vehicle_changed = print_value,
         .other = print_other,
+        .telephony = print_telephony,
+        .phone_call = print_phone_call,
+        .sms = print_sms,
     };
     const char* path = NULL;
     bool nmea = false;

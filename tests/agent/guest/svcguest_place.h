@@ -92,7 +92,9 @@ struct Script {
         feature.name = "location";
         for (const char* op :
              {"location.subscribe", "location.get", "sensors.activate", "camera.open", "camera.close",
-              "vhal.get", "vhal.set", "vhal.subscribe", "vhal.provide", "vhal.reply", "test.any"})
+              "vhal.get", "vhal.set", "vhal.subscribe", "vhal.provide", "vhal.reply", "telephony.subscribe",
+              "telephony.dial", "telephony.answer", "telephony.hold", "telephony.hang_up",
+              "telephony.send_sms", "telephony.take_sms", "test.any"})
             feature.ops[op] = [this, op](const auto& from, const auto& request) {
                 return run(op, from, request);
             };

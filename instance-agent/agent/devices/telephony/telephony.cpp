@@ -148,6 +148,7 @@ Json Telephony::seen_by(const GuestSession& session) const {
 Json Telephony::subscribe(const GuestSessionPtr& session) {
     const std::lock_guard lock(mutex_);
     listeners_[session->id()] = session;
+    for (const PhoneCall& call : calls_.present()) session->send_event(event_of(call));
     if (settings_.has_service())
         for (const Sms& sms : messages_.waiting()) session->send_event(event_of(sms));
     return view(*session);
