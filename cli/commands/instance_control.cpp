@@ -57,6 +57,25 @@ std::vector<Control> vehicle_controls() {
         {{"vhal", "configs"}, "show what properties there are", {{"property", "only these", false, true}}}};
 }
 
+std::vector<Control> telephony_controls() {
+    const Positional call{"call", "its id"};
+    return {
+        {{"telephony", "show"}, "show SIM and network, and whether the guest listens"},
+        {{"telephony", "set"},
+         "set fields of SIM and network, all or none",
+         {{"field", "such as sim, registration, operator or signal"},
+          {"value", "more fields and values may follow", true, true}}},
+        {{"telephony", "sms"},
+         "send a message to the guest",
+         {{"number", "where it comes from"}, {"text", "of ten parts at most"}}},
+        {{"telephony", "messages"}, "show messages of both directions"},
+        {{"telephony", "clear"}, "remove all messages"},
+        {{"telephony", "call"}, "let a call ring", {{"number", "who calls"}}},
+        {{"telephony", "calls"}, "show calls, also the last that have ended"},
+        {{"telephony", "change"}, "accept a call, or hold it", {call, {"state", "alerting, active or held"}}},
+        {{"telephony", "hang-up"}, "end or reject a call", {call}}};
+}
+
 std::vector<Control> other_controls() {
     return {{{"trace", "start"}, "begin to record what the agent and guests do"},
             {{"trace", "show"}, "show whether a recording is under way"},
@@ -86,8 +105,8 @@ Command command_of(Control control) {
 
 std::vector<Command> instance_control_commands() {
     std::vector<Command> commands;
-    for (const auto& make :
-         {location_controls, camera_controls, sensor_controls, vehicle_controls, other_controls})
+    for (const auto& make : {location_controls, camera_controls, sensor_controls, vehicle_controls,
+                             telephony_controls, other_controls})
         for (Control& control : make()) commands.push_back(command_of(std::move(control)));
     return commands;
 }

@@ -50,6 +50,12 @@ TEST_CASE("arguments reach the agent's client word by word") {
     CHECK(passed_on({"instance", "vhal", "set", "i", "INFO_MAKE", "--area=HVAC_LEFT", "--", "--x; rm *"}) ==
           Words{"vhal", "set", "--area=HVAC_LEFT", "--", "INFO_MAKE", "--x; rm *"});
     CHECK(passed_on({"instance", "vhal", "configs", "i"}) == Words{"vhal", "configs"});
+    CHECK(passed_on({"instance", "telephony", "sms", "i", "+1", "two words"}) ==
+          Words{"telephony", "sms", "--", "+1", "two words"});
+    CHECK(passed_on({"instance", "telephony", "set", "i", "sim", "ready", "signal", "5"}) ==
+          Words{"telephony", "set", "--", "sim", "ready", "signal", "5"});
+    CHECK(passed_on({"instance", "telephony", "change", "i", "1", "held"}) ==
+          Words{"telephony", "change", "--", "1", "held"});
 }
 
 TEST_CASE("missing and surplus arguments are wrong usage") {

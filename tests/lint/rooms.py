@@ -59,7 +59,8 @@ ROOMS = {
         "devices/stream": ("the streamer's session at the guest interface", ["devices", "devices/platform"]),
         "devices/telephony": ("SIM, network, calls and messages", ["control", "devices", "files", "guest"]),
         "devices/vehicle": ("vehicle properties", ["control", "devices", "guest", "processes"]),
-        "ctl": ("svc-agent ctl: the control API for scripts", ["devices/sensors", "devices/vehicle", "files"]),
+        "ctl": ("svc-agent ctl: the control API for scripts",
+                ["devices/sensors", "devices/telephony", "devices/vehicle", "files"]),
         "": ("main(), options, the composition of devices and sockets, the life of the agent", ["*"]),
     },
     "instance-agent/streamer": {

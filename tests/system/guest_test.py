@@ -97,6 +97,24 @@ class Guest(injection.InjectionTest):
         self.instance("platform", "reset", "rtc_log")
         self.assertEqual(self.instance("platform", "show"), shown)
 
+    def test_messages_and_calls_cross_between_outside_and_inside(self):
+        self.assertEqual(self.instance("telephony", "show")["status"], "inactive")
+        self.assertEqual(self.instance("telephony", "sms", "+12025550123", "Grüße"), {"id": 1})
+        phone = self.reader("telephony")
+        self.assertEqual(phone.line(), 'telephony sim ready registration home operator "Test" signal 100')
+        self.assertEqual(phone.line(), "sms 1 from +12025550123: Grüße")
+        self.instance("telephony", "call", "*77#")
+        self.assertEqual(phone.line(), "call 1 from *77# ringing")
+        answer = [injection.CAT_INSIDE, "call", "telephony.answer", '"call":1']
+        self.assertEqual([self.execute_as(user, *answer)[0] for user in ("somebody", "user")], [1, 0])
+        self.assertEqual(phone.line(), "call 1 from *77# active")
+        self.instance("telephony", "set", "sim", "absent")
+        self.assertEqual(phone.line(), 'telephony sim absent registration unregistered operator "" signal 0')
+        self.assertEqual(phone.line(), "call 1 from *77# ended by no_service")
+        self.instance("telephony", "set", "sim", "ready")
+        self.execute(injection.CAT_INSIDE, "call", "telephony.send_sms", '"number":"7","message":"from inside"')
+        self.assertEqual(self.instance("telephony", "messages")[-1]["message"], "from inside")
+
     def test_who_may_use_which_socket(self):
         show = [harness.AGENT_INSIDE, "ctl", "location", "show"]
         self.assertEqual([self.execute_as(user, *show)[0] for user in injection.USERS], [0, 0, 3])

@@ -30,7 +30,8 @@ void request(const CtlCall& call) {
 
 std::vector<CtlCommand> all_commands() {
     std::vector<CtlCommand> all;
-    for (const auto make : {location_ctl, camera_ctl, sensors_ctl, trace_ctl, platform_ctl, vehicle_ctl})
+    for (const auto make :
+         {location_ctl, camera_ctl, sensors_ctl, trace_ctl, platform_ctl, vehicle_ctl, telephony_ctl})
         for (CtlCommand& command : make()) all.push_back(std::move(command));
     all.push_back({"request", "", "METHOD PATH [BODY|-]", 2, 3, {}, request});
     return all;

@@ -34,6 +34,7 @@ std::vector<CtlCommand> sensors_ctl();
 std::vector<CtlCommand> trace_ctl();
 std::vector<CtlCommand> platform_ctl();
 std::vector<CtlCommand> vehicle_ctl();
+std::vector<CtlCommand> telephony_ctl();
 
 // The verbs "enable" and "disable", which POST to `path`, and "show", which reads it.
 std::vector<CtlCommand> switch_ctl(std::string_view noun, const std::string& path);

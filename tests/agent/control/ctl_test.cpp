@@ -185,6 +185,38 @@ TEST_CASE_METHOD(Agent, "ctl: a vehicle property is set by its number or name") 
     CHECK(run({"vhal", "get", "0x21400777"}).status == 1);
 }
 
+TEST_CASE_METHOD(Agent, "ctl: the phone gets a SIM, a message and a call, and shows what the guest does") {
+    ask({"telephony", "set", "operator", "12345", "signal", "30", "number", "+1"});
+    CHECK(show({"telephony", "show"}).at("operator") == Json("12345"));
+    CHECK(show({"telephony", "show"}).at("signal") == Json(30));
+    CHECK(show({"telephony", "sms", "*1#", "-1 for you"}).at("id") == Json(1));
+    ask({"telephony", "sms", "--", "7", "--so"});
+    CHECK(show({"telephony", "messages"}).as_array().at(1).at("message") == Json("--so"));
+    ask({"telephony", "clear"});
+    CHECK(show({"telephony", "messages"}) == Json::array());
+    const Outcome early = run({"telephony", "call", "7"});
+    CHECK(early.status == 1);
+    CHECK(early.err == "svc-agent: Telephony is not active\n");
+    test::GuestClient guest(options.guest_socket);
+    guest.hello();
+    guest.ask(R"({"id":2,"op":"telephony.subscribe"})");
+    CHECK(show({"telephony", "call", "7"}).at("id") == Json(1));
+    ask({"telephony", "change", "1", "active"});
+    ask({"telephony", "hang-up", "1"});
+    CHECK(show({"telephony", "calls"}).as_array().at(0).at("end_reason") == Json("remote"));
+    CHECK(run({"telephony", "change", "1", "held"}).status == 1);
+    for (const Words& wrong : {Words{"set", "signal", "strong"},
+                               {"set", "colour", "red", "sim", "ready"},
+                               {"set", "sim"},
+                               {"set", "sim", "ready", "number"},
+                               {"hang-up", "one"},
+                               {"sms", "7"}}) {
+        Words words{"telephony"};
+        words.insert(words.end(), wrong.begin(), wrong.end());
+        CHECK(run(words).status == 2);
+    }
+}
+
 TEST_CASE_METHOD(Agent, "ctl: any request can be written out") {
     CHECK(show({"request", "GET", "/1.0"}).at("api_version").as_string() == "1.0");
     ask({"request", "POST", "/1.0/location", R"({"enable":true})"});
