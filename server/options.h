@@ -79,6 +79,7 @@ struct Options {
     std::string metrics_listen = "127.0.0.1:20002";    // "": off
     std::string hypervisor_listen = "127.0.0.1:8443";  // "": off
     std::string runtime = "lxc";
+    bool require_disk_limits = false;  // no start where the runtime cannot limit disks
     std::string store = "sqlite";
     EtcdSettings etcd;
     std::filesystem::path blob_dir;  // packages of all managers; "": each has its own in its state directory

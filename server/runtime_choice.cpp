@@ -1,5 +1,7 @@
 #include "server/runtime_choice.h"
 
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/lxc_runtime.h"
 #include "libsvc/runtime/simulated/simulated_runtime.h"
 #include "libsvc/services/nodes/local_node.h"
@@ -78,22 +80,45 @@ std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirecto
     return std::make_unique<LxcRuntime>(std::move(lxc), clock);
 }
 
+std::string why_unlimited(const Capacity& capacity) {
+    for (const char* const detail : {"disk_quota", "pool_driver"})
+        if (const Json* const value = capacity.details.find(detail); value != nullptr && value->is_string())
+            return ": " + std::string(detail) + " is " + quoted(value->as_string());
+    return "";
+}
+
+void require_disk_limits(Runtime& runtime) {
+    const Capacity capacity = runtime.capacity();
+    if (capacity.disk_limit_enforced) return;
+    throw Error(ErrorCode::unsupported, "require_disk_limits is set, and runtime " + capacity.runtime +
+                                            " cannot limit the disks of instances on this machine" +
+                                            why_unlimited(capacity));
+}
+
 template <class Concrete>
 void remove_all(Concrete& runtime) {
     for (const ContainerInfo& container : runtime.list()) runtime.remove(container.id);
     runtime.tear_down();
 }
 
-}  // namespace
-
-BuiltRuntime build_runtime(const Options& options, const StateDirectory& state, Clock& clock,
-                           GuestIsUp guest_is_up, Store& store, std::function<void()> on_left) {
+BuiltRuntime choose_runtime(const Options& options, const StateDirectory& state, Clock& clock,
+                            GuestIsUp guest_is_up, Store& store, std::function<void()> on_left) {
     if (options.runtime == "simulated") return build_simulated(options, state, clock, std::move(guest_is_up));
     if (options.runtime == "lxd")
         return built(process::when_it_answers("LXD", clock,
                                               [&] { return build_lxd(options, state, clock, on_left); }));
     return built(
         build_lxc(options, state, clock, [&store](const std::string& id) { return holds_data(store, id); }));
+}
+
+}  // namespace
+
+BuiltRuntime build_runtime(const Options& options, const StateDirectory& state, Clock& clock,
+                           GuestIsUp guest_is_up, Store& store, std::function<void()> on_left) {
+    BuiltRuntime made =
+        choose_runtime(options, state, clock, std::move(guest_is_up), store, std::move(on_left));
+    if (options.require_disk_limits) require_disk_limits(*made.runtime);
+    return made;
 }
 
 void tear_down(const Options& options) {

@@ -134,6 +134,8 @@ constexpr std::array flag_settings{
             [](Options& o, Key k, const Json& v) { o.lxc.isolate = read_yes_no(k, v); }},
     Setting{"instance_bandwidth", "RATE", "of each instance, in and out, such as 100Mbit; none: not limited",
             [](Options& o, Key k, const Json& v) { o.lxc.bandwidth = read_bandwidth(k, v); }},
+    Setting{"require_disk_limits", "yes|no", "yes: svcd does not start where disk_size cannot be enforced",
+            [](Options& o, Key k, const Json& v) { o.require_disk_limits = read_yes_no(k, v); }},
     Setting{"agent", "PATH", "the svc-agent program put into instances",
             [](Options& o, Key k, const Json& v) { o.lxc.agent = read_path(k, v); }},
     Setting{"log_level", "LEVEL", "debug, info, warning or error", apply_log_level},

@@ -111,6 +111,7 @@ TEST_CASE_METHOD(Setup, "values out of range are refused") {
                              "guest_ports: [none, 80/tcp]",
                              "guest_ports: '-/tcp'",
                              "isolate_instances: maybe",
+                             "require_disk_limits: perhaps",
                              "cluster_subnet: 10.64.0.1/12",
                              "cluster_subnet: 10.64.0.0",
                              "cluster_subnet: 10.64.0.0/31",

@@ -111,6 +111,13 @@ TEST_CASE_METHOD(ProcessSetup, "the program checks its usage and configuration")
     CHECK_FALSE(std::filesystem::exists(path / "state"));
 }
 
+TEST_CASE_METHOD(ProcessSetup, "a machine without disk limits is refused where they are required") {
+    const DaemonRun run = run_svcd(flags({"--require-disk-limits", "yes"}));
+    CHECK(run.status == 1);
+    CHECK_THAT(run.output, Catch::Contains("require_disk_limits is set, and runtime simulated cannot limit "
+                                           "the disks of instances on this machine"));
+}
+
 TEST_CASE_METHOD(ProcessSetup, "records are private and the sockets have their modes") {
     const DaemonProcess daemon(path);
     CHECK(daemon.ready_line() == "svcd: ready unix:" + (path / "svc.socket").string());
