@@ -4,21 +4,13 @@
 
 #include <filesystem>
 
+#include "cli/actions/user_program.h"
 #include "libsvc/base/error.h"
-#include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/oci/package.h"
 
 namespace svc::cli {
 namespace {
-
-constexpr int not_found_by_env = 127;
-
-std::vector<std::string> own_environment() {
-    std::vector<std::string> all;
-    for (char** variable = environ; *variable != nullptr; ++variable) all.emplace_back(*variable);
-    return all;
-}
 
 std::string go_architecture(const std::string& architecture) {
     return architecture == "aarch64" ? "arm64" : "amd64";
@@ -26,27 +18,16 @@ std::string go_architecture(const std::string& architecture) {
 
 // Its messages, and what it asks, are between skopeo and the user.
 void run_skopeo(const std::string& from, const std::filesystem::path& to, const std::string& architecture) {
-    SpawnOptions options;
-    options.arguments = {"/usr/bin/env",
-                         "skopeo",
-                         "--override-os",
-                         "linux",
-                         "--override-arch",
-                         go_architecture(architecture),
-                         "copy",
-                         "--quiet",
-                         from,
-                         "oci:" + to.string()};
-    options.environment = own_environment();
-    options.descriptors = {{STDIN_FILENO, 0}, {STDERR_FILENO, 1}, {STDERR_FILENO, 2}};
-    options.ends_with_us = true;
-    const ExitStatus status = Child(options).wait();
-    if (status.code == not_found_by_env)
+    const auto status =
+        run_user_program({"skopeo", "--override-os", "linux", "--override-arch",
+                          go_architecture(architecture), "copy", "--quiet", from, "oci:" + to.string()},
+                         {{STDIN_FILENO, 0}, {STDERR_FILENO, 1}, {STDERR_FILENO, 2}});
+    if (!status)
         throw Error(ErrorCode::unavailable,
                     "skopeo is not installed: it fetches images from registries and reads archives");
-    if (status.code != 0)
-        throw Error(ErrorCode::unavailable, "skopeo cannot copy " + quoted(from) + ": its exit status is " +
-                                                std::to_string(status.code));
+    if (*status != 0)
+        throw Error(ErrorCode::unavailable,
+                    "skopeo cannot copy " + quoted(from) + ": its exit status is " + std::to_string(*status));
 }
 
 // A file is an archive of a layout; everything else is a name that skopeo knows. skopeo takes what follows a

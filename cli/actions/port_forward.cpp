@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -93,15 +94,16 @@ class Forwarder {
     Forwarder(const Forwarder&) = delete;
     Forwarder& operator=(const Forwarder&) = delete;
 
-    void listen(const PortForward& forward) {
+    // Returns where it listens.
+    std::string listen(const PortForward& forward) {
         sockets_.push_back(listening(forward));
         targets_.push_back(forward.target);
-        context_.console().print_line(address_of(forward, sockets_.back().get()) + " -> " + forward.target);
+        return address_of(forward, sockets_.back().get());
     }
 
-    // Until a signal comes.
-    void run(int signals) {
-        std::vector<pollfd> polled{{signals, POLLIN, 0}};
+    // Until `end` becomes readable.
+    void run(int end) {
+        std::vector<pollfd> polled{{end, POLLIN, 0}};
         for (const FileDescriptor& socket : sockets_) polled.push_back({socket.get(), POLLIN, 0});
         while (polled[0].revents == 0) {
             if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR)
@@ -157,11 +159,44 @@ PortForward parse_forward(const std::string& text) {
     return forward;
 }
 
+struct BackgroundForward::Work {
+    Work(Context& context, const std::string& instance, const std::string& target)
+        : forwarder(context, instance), address(forwarder.listen({"127.0.0.1:0", target})) {
+        if (!end) throw system_error("cannot forward", errno);
+    }
+
+    Forwarder forwarder;
+    const std::string address;
+    const FileDescriptor end{::eventfd(0, EFD_CLOEXEC)};
+    std::thread thread;
+};
+
+BackgroundForward::BackgroundForward(Context& context, const std::string& instance, const std::string& target)
+    : work_(std::make_unique<Work>(context, instance, target)) {
+    work_->thread = std::thread([&work = *work_, &context] {
+        try {
+            work.forwarder.run(work.end.get());
+        } catch (const std::exception& e) {
+            context.console().print_error_line(printable(std::string("Error: ") + e.what()));
+        }
+    });
+}
+
+BackgroundForward::~BackgroundForward() {
+    ::eventfd_write(work_->end.get(), 1);
+    work_->thread.join();
+}
+
+const std::string& BackgroundForward::address() const {
+    return work_->address;
+}
+
 int forward_ports(Context& context, const std::string& instance, const std::vector<PortForward>& forwards) {
     const FileDescriptor signals = ending_signals();
     allow_many_files();
     Forwarder forwarder(context, instance);
-    for (const PortForward& forward : forwards) forwarder.listen(forward);
+    for (const PortForward& forward : forwards)
+        context.console().print_line(forwarder.listen(forward) + " -> " + forward.target);
     forwarder.run(signals.get());
     end_at_next_signal(signals.get());
     return 0;

@@ -1,5 +1,6 @@
 #pragma once
 // Ports of this machine that lead into an instance.
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,20 @@ PortForward parse_forward(const std::string& text);
 // Prints where it listens, and forwards until the program is asked to end. 64 connections
 // at a time, others wait; a connection that fails is told on standard error, and the others go on.
 int forward_ports(Context& context, const std::string& instance, const std::vector<PortForward>& forwards);
+
+// Forwards from a free port of this machine on a thread of its own, as long as it lives.
+class BackgroundForward {
+  public:
+    // `target`: as in PortForward. Throws what listening throws.
+    BackgroundForward(Context& context, const std::string& instance, const std::string& target);
+    ~BackgroundForward();
+    BackgroundForward(const BackgroundForward&) = delete;
+    BackgroundForward& operator=(const BackgroundForward&) = delete;
+    const std::string& address() const;  // "127.0.0.1:40123"
+
+  private:
+    struct Work;
+    std::unique_ptr<Work> work_;
+};
 
 }  // namespace svc::cli

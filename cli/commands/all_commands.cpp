@@ -22,6 +22,7 @@ std::vector<Command> listed_commands() {
         exec_command(),
         shell_command(),
         forward_command(),
+        adb_command(),
         logs_command(),
         show_log_command(),
         wait_command(),

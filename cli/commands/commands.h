@@ -21,6 +21,8 @@ Command exec_command();
 Command shell_command();
 // file.cpp
 std::vector<Command> file_commands();
+// adb.cpp
+Command adb_command();
 // forward.cpp
 Command forward_command();
 // logs.cpp

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Ports of this machine that lead into an instance."""
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -10,6 +11,13 @@ import harness
 
 ECHO = 7000
 WEB = 8000
+ADB = """#!/bin/sh
+echo "$@" >>"$ADB_LOG"
+case $1 in
+connect) curl -fs "http://$2/index.html" >/dev/null && echo "connected to $2" || echo "failed to connect to '$2'" ;;
+-s) curl -fs "http://$2/index.html"; exit 7 ;;
+esac
+"""
 
 
 class Forwards(harness.DaemonTest):
@@ -101,6 +109,32 @@ class Forwards(harness.DaemonTest):
         self.assertEqual(self.end(self.process), "")
         self.assertEqual(connection.recv(1), b"")
         self.daemon.eventually(lambda: "svc-agent connect" not in self.daemon.execute(self.id, "ps"))
+
+    def test_adb_reaches_its_daemon_through_a_forward(self):
+        """With a program that stands for adb, and a web server for adbd."""
+        programs = pathlib.Path(self.daemon.dir) / "programs"
+        programs.mkdir()
+        (programs / "adb").write_text(ADB)
+        (programs / "adb").chmod(0o755)
+        environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "ADB_LOG": str(programs / "log")}
+
+        def adb(*words):
+            return subprocess.run([harness.SVCCTL, "--socket", self.daemon.socket, "adb", "phone", *words], env=environment,
+                                  capture_output=True, text=True, timeout=harness.PATIENCE)
+
+        done = adb("--port", str(WEB), "--", "shell", "two words", "$HOME")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "it works\n", ""))
+        connect, shell, disconnect = (programs / "log").read_text().splitlines()
+        address = connect.split()[1]
+        self.assertEqual(connect, f"connect {address}")
+        self.assertEqual(shell, f"-s {address} shell two words $HOME")
+        self.assertEqual(disconnect, f"disconnect {address}")
+        done = adb("--port", "9", "--", "shell")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("adb cannot connect: failed to connect", done.stderr)
+        (programs / "adb").unlink()
+        environment["PATH"] = str(programs)
+        self.assertIn("adb is not installed", adb("--", "devices").stderr)
 
     def test_what_cannot_listen_is_refused(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
