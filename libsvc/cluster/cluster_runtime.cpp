@@ -76,6 +76,8 @@ class ClusterRuntime::Containers final : public Runtime {
     }
     void start(std::string_view id) override { of(id).start(id); }
     void stop(std::string_view id, Duration grace) override { of(id).stop(id, grace); }
+    void freeze(std::string_view id) override { of(id).freeze(id); }
+    void thaw(std::string_view id) override { of(id).thaw(id); }
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                  std::stop_token stop) override {
         return of(id).run_once(id, command, limit, std::move(stop));

@@ -108,6 +108,8 @@ class RemoteNode::Containers final : public Runtime {
     void stop(std::string_view id, Duration grace) override {
         node_.change("stop", Json::object({{"id", id}, {"grace", grace.count()}}));
     }
+    void freeze(std::string_view id) override { node_.change("freeze", with_id(id)); }
+    void thaw(std::string_view id) override { node_.change("thaw", with_id(id)); }
     void remove(std::string_view id) override { node_.change("remove", with_id(id)); }
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                  std::stop_token stop) override {

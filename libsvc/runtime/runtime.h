@@ -79,6 +79,7 @@ struct ContainerInfo {
     ContainerState state = ContainerState::created;
     std::optional<Time> started_at;
     pid_t init_pid = 0;               // on this machine; 0 when not running
+    bool frozen = false;              // of a running one: see Runtime::freeze()
     std::string agent_state;          // "running", "restarting"; "": the container has no agent
     std::string fault;                // why it is unreadable
     bool specification_lost = false;  // it is unreadable for want of what recreate_spec() gives it
@@ -157,8 +158,9 @@ struct LogFile {
 };
 
 // Thread-safe; calls block. Every call can be repeated: to create a container that exists with the same
-// specification, to start a running one, to stop a stopped one and to remove an absent one succeed. Errors:
-// not_found for an unknown container, unavailable for an unreadable one, exhausted, internal, unsupported.
+// specification, to start a running one, to freeze a frozen one, to thaw one that is not frozen, to stop a
+// stopped one and to remove an absent one succeed. Errors: not_found for an unknown container, unavailable
+// for an unreadable one, exhausted, internal, unsupported.
 class Runtime {
   public:
     virtual ~Runtime() = default;
@@ -173,6 +175,12 @@ class Runtime {
     // Asks init to shut down and kills all processes after `grace` (0: at once). Returns when the processes,
     // mounts, devices and rules of the container are gone.
     virtual void stop(std::string_view id, Duration grace) = 0;
+    // No process of a running container goes on until thaw(); memory, network and files stay as they are,
+    // also when the service ends. Returns when all stand still; throws unavailable where they do not within
+    // 10 s, and has thawed them then. Both throw conflict for a container that does not run. start() leaves a
+    // frozen container frozen, stop() and remove() thaw it first, exec() throws conflict.
+    virtual void freeze(std::string_view id) = 0;
+    virtual void thaw(std::string_view id) = 0;
     // Runs `command` (absolute path first) as the only program of a stopped container, with its files,
     // network, limits and binds, and returns the exit code (128 + signal when killed) when no process of the
     // container is left: for hooks that come after the guest. First kills the command of an interrupted call.

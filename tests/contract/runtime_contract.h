@@ -110,6 +110,45 @@ void check_life(World& world) {
     world.layers().remove(contract_layer);
 }
 
+// A frozen container runs, and takes no command; it goes on, ends and goes away like any other.
+template <class World>
+void check_freeze(World& world) {
+    Runtime& runtime = world.runtime();
+    world.layers().add(contract_layer, world.package(), {});
+    runtime.create(contract_spec(world));
+    const auto echo = [&] { return runtime.exec(contract_id, {{"echo", "hello"}, {}, false, 80, 24}); };
+    CHECK(code_of([&] { runtime.freeze(contract_id); }) == ErrorCode::conflict);
+    CHECK(code_of([&] { runtime.thaw(contract_id); }) == ErrorCode::conflict);
+    runtime.start(contract_id);
+    CHECK_FALSE(runtime.inspect(contract_id)->frozen);
+    const auto killed = runtime.exec(contract_id, {{"sleep", "1000"}, {}, false, 80, 24});
+    auto left = runtime.exec(contract_id, {{"sleep", "1000"}, {}, false, 80, 24});
+    runtime.freeze(contract_id);
+    runtime.freeze(contract_id);
+    killed->kill(9);
+    CHECK(await_exit(*killed) == 128 + 9);
+    left.reset();
+    runtime.start(contract_id);
+    CHECK(runtime.inspect(contract_id)->state == ContainerState::running);
+    CHECK(runtime.inspect(contract_id)->frozen);
+    CHECK(runtime.list().at(0).frozen);
+    CHECK(code_of(echo) == ErrorCode::conflict);
+    runtime.thaw(contract_id);
+    runtime.thaw(contract_id);
+    CHECK_FALSE(runtime.inspect(contract_id)->frozen);
+    CHECK(read_to_end(echo()->output()) == "hello\n");
+    runtime.freeze(contract_id);
+    runtime.stop(contract_id, Duration::zero());
+    CHECK(runtime.inspect(contract_id)->state == ContainerState::stopped);
+    CHECK_FALSE(runtime.inspect(contract_id)->frozen);
+    runtime.start(contract_id);
+    CHECK_FALSE(runtime.inspect(contract_id)->frozen);
+    runtime.freeze(contract_id);
+    runtime.remove(contract_id);
+    CHECK_FALSE(runtime.inspect(contract_id).has_value());
+    world.layers().remove(contract_layer);
+}
+
 // Only of what runs; a limit that was set is told as it was set.
 template <class World>
 void check_usage(World& world) {
@@ -160,6 +199,8 @@ template <class World>
 void check_unknown(World& world) {
     Runtime& runtime = world.runtime();
     CHECK(code_of([&] { runtime.start("unknown"); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { runtime.freeze("unknown"); }) == ErrorCode::not_found);
+    CHECK(code_of([&] { runtime.thaw("unknown"); }) == ErrorCode::not_found);
     CHECK(code_of([&] { runtime.exec("unknown", {{"true"}, {}, false, 80, 24}); }) == ErrorCode::not_found);
     CHECK_FALSE(runtime.inspect("unknown").has_value());
     CHECK_NOTHROW(runtime.remove("unknown"));
@@ -378,6 +419,9 @@ void check_runtime(World& world) {
     }
     SECTION("every call of a container's life can be repeated") {
         check_life(world);
+    }
+    SECTION("a running container is frozen and thawed") {
+        check_freeze(world);
     }
     SECTION("what runs tells what it uses") {
         check_usage(world);

@@ -68,6 +68,16 @@ class FakeRuntime final : public Runtime {
         check_readable(id);
         inner_.stop(id, grace);
     }
+    void freeze(std::string_view id) override {
+        obey("freeze");
+        check_readable(id);
+        inner_.freeze(id);
+    }
+    void thaw(std::string_view id) override {
+        obey("thaw");
+        check_readable(id);
+        inner_.thaw(id);
+    }
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                  std::stop_token stop) override {
         obey("run_once");

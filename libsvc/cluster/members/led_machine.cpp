@@ -22,6 +22,16 @@ void LedRuntime::stop(std::string_view id, Duration grace) {
     own_.stop(id, grace);
 }
 
+void LedRuntime::freeze(std::string_view id) {
+    const auto entered = enter_();
+    own_.freeze(id);
+}
+
+void LedRuntime::thaw(std::string_view id) {
+    const auto entered = enter_();
+    own_.thaw(id);
+}
+
 int LedRuntime::run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                          std::stop_token stop) {
     const auto entered = enter_();

@@ -98,6 +98,14 @@ void add_changes_of_containers(Calls& calls, Runtime& runtime) {
         runtime.stop(id_in(a), nanoseconds_in(a, "grace"));
         return Json();
     };
+    calls["freeze"].run = [&runtime](Arguments a, Context) {
+        runtime.freeze(id_in(a));
+        return Json();
+    };
+    calls["thaw"].run = [&runtime](Arguments a, Context) {
+        runtime.thaw(id_in(a));
+        return Json();
+    };
     calls["remove"].run = [&runtime](Arguments a, Context) {
         runtime.remove(id_in(a));
         return Json();

@@ -204,6 +204,7 @@ Json to_json(const ContainerInfo& info) {
     Json json = Json::object({{"id", info.id},
                               {"node", info.node},
                               {"state", enum_text<ContainerState>(state_names, info.state)},
+                              {"frozen", info.frozen},
                               {"agent_state", info.agent_state},
                               {"fault", info.fault},
                               {"specification_lost", info.specification_lost}});
@@ -218,6 +219,7 @@ ContainerInfo info_from_json(const Json& json) {
     info.id = fields.require_string("id");
     info.node = text_in(fields, "node");
     info.state = require_name<ContainerState>(fields, "state", state_names);
+    info.frozen = flag_of(fields, "frozen");
     info.agent_state = text_in(fields, "agent_state");
     info.fault = text_in(fields, "fault");
     info.specification_lost = flag_of(fields, "specification_lost");

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/failpoint.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/runtime/lxc/container/guest_logs.h"
@@ -20,6 +21,10 @@ namespace {
 
 Error container_not_found(const std::string& id) {
     return {ErrorCode::not_found, fmt::format("container '{}' not found", id)};
+}
+
+Error not_running(const std::string& id) {
+    return {ErrorCode::conflict, fmt::format("container '{}' is not running", id)};
 }
 
 void add_log(std::vector<LogFile>& logs, std::string name, const std::filesystem::path& path) {
@@ -115,6 +120,35 @@ void LxcRuntime::stop(std::string_view text, Duration grace) {
     if (container->exists) runs_.stop(id, *container, grace);
 }
 
+void LxcRuntime::with_running(const std::string& id, const std::function<void()>& use) {
+    const ContainerPtr container = containers_.get(id);
+    const ContainerLock lock(container->mutex);
+    if (!container->exists) throw container_not_found(id);
+    check_readable(id, *container);
+    if (container->once || !runs_.is_running(id, *container)) throw not_running(id);
+    use();
+}
+
+// Not while a helper is on its way into the container: it would stand still there, and hold its lock.
+void LxcRuntime::freeze(std::string_view text) {
+    const std::string id(text);
+    with_running(id, [&] {
+        if (!host_.is_frozen(id)) host_.wait_for_helpers(id);
+        host_.freeze(id);
+        failpoint("runtime.frozen");
+    });
+}
+
+void LxcRuntime::thaw(std::string_view text) {
+    const std::string id(text);
+    with_running(id, [&] {
+        host_.thaw(id);
+        failpoint("runtime.thawed");
+        if (host_.is_frozen(id))
+            throw Error(ErrorCode::unavailable, fmt::format("container '{}' cannot be thawed", id));
+    });
+}
+
 int LxcRuntime::run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                          std::stop_token stop) {
     return once_commands_.run(std::string(id), command, limit, stop);
@@ -164,6 +198,7 @@ ContainerInfo LxcRuntime::describe(const std::string& id, const Container& conta
     if (const auto run = runs_.supervisor().find(id)) {
         info.state = ContainerState::running;
         info.started_at = run->started_at;
+        info.frozen = host_.is_frozen(id);
         info.init_pid = run->init.pid;
         info.agent_state = runs_.supervisor().agent_state(id);
     } else if (!container.fault.empty()) {
@@ -238,9 +273,11 @@ std::unique_ptr<ExecProcess> LxcRuntime::exec(std::string_view text, const ExecS
         const ContainerLock lock(container->mutex);
         check_readable(id, *container);
     }
-    if (!runs_.supervisor().find(id))
-        throw Error(ErrorCode::conflict, fmt::format("container '{}' is not running", id));
-    return lxc::run_exec({host_.options().helper, host_.layout().containers(), id, host_.root_of(id)}, spec);
+    if (!runs_.supervisor().find(id)) throw not_running(id);
+    if (host_.is_frozen(id)) throw Error(ErrorCode::conflict, fmt::format("container '{}' is frozen", id));
+    return lxc::run_exec({host_.options().helper, host_.layout().containers(), id, host_.root_of(id),
+                          [this, id](int command) { host_.let_killed_end(id, command); }},
+                         spec);
 }
 
 std::vector<LogFile> LxcRuntime::logs(std::string_view text) {

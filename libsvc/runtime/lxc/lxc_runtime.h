@@ -44,6 +44,8 @@ class LxcRuntime final : public Runtime {
     void recreate_spec(const ContainerSpec& spec) override;
     void start(std::string_view id) override;
     void stop(std::string_view id, Duration grace) override;
+    void freeze(std::string_view id) override;
+    void thaw(std::string_view id) override;
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                  std::stop_token stop) override;
     void remove(std::string_view id) override;
@@ -67,6 +69,8 @@ class LxcRuntime final : public Runtime {
     // Calls `use` with a container that does not run and is not started meanwhile. Throws not_found, busy,
     // unavailable for an unreadable one.
     void with_idle(const std::string& id, const std::function<void(const lxc::StoredSpec&)>& use);
+    // Calls `use` with a container whose guest runs, locked. Throws not_found, conflict, unavailable.
+    void with_running(const std::string& id, const std::function<void()>& use);
     // Both with the container locked.
     void replace_spec(lxc::Container& container, const ContainerSpec& spec);
     ContainerInfo describe(const std::string& id, const lxc::Container& container) const;

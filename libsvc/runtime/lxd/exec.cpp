@@ -96,9 +96,9 @@ ExecSpec relayed(const ExecSpec& spec) {
 
 class LxdExec final : public ExecProcess {
   public:
-    LxdExec(Connection& lxd, std::string_view id, const ExecSpec& spec, std::function<bool()> stopped)
+    LxdExec(Connection& lxd, std::string_view id, const ExecSpec& spec, ContainerLook look)
         : lxd_(lxd),
-          stopped_(std::move(stopped)),
+          look_(std::move(look)),
           terminal_(spec.terminal),
           ended_(::eventfd(0, EFD_CLOEXEC)),
           resized_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -141,7 +141,10 @@ class LxdExec final : public ExecProcess {
     }
     bool exec_failed() const override { return exec_failed_; }
 
-    void kill(int signal) override { tell(Json::object({{"command", "signal"}, {"signal", signal}})); }
+    void kill(int signal) override {
+        tell(Json::object({{"command", "signal"}, {"signal", signal}}));
+        if (signal == SIGKILL && look_.frozen()) abandon();
+    }
     void resize(unsigned width, unsigned height) override {
         if (!terminal_ || width == 0 || height == 0) return;
         window_.with([&](std::string& size) { size = fmt::format("{}x{}", width, height); });
@@ -153,6 +156,13 @@ class LxdExec final : public ExecProcess {
         return std::make_unique<WebSocketClient>(
             lxd_.target(),
             fmt::format("/1.0/operations/{}/websocket?secret={}", operation_, text_of(secrets, name)));
+    }
+
+    // The command ends when the container is thawed, by the signal or the end of its input; nobody waits.
+    void abandon() {
+        abandoned_ = true;
+        for (const auto* socket : {&control_, &input_socket_, &output_socket_, &error_socket_})
+            ::shutdown((*socket)->descriptor(), SHUT_RDWR);
     }
 
     void tell(const Json& command) {
@@ -233,18 +243,19 @@ class LxdExec final : public ExecProcess {
     int result() {
         try {
             std::optional<Json> operation;
-            while (!operation) operation = lxd_.wait(operation_, end_patience);
+            while (!operation && !abandoned_) operation = lxd_.wait(operation_, end_patience);
             if (told_code_) return *told_code_;
+            if (!operation) return 128 + SIGKILL;
             const int code = svc::lxd::exit_code_of(*operation);
             const bool killed = code == 128 + SIGKILL || code < 0;
-            return killed && stopped_() ? container_stopped : code < 0 ? 128 + SIGKILL : code;
+            return killed && look_.stopped() ? container_stopped : code < 0 ? 128 + SIGKILL : code;
         } catch (const Error&) {
             return container_stopped;
         }
     }
 
     Connection& lxd_;
-    const std::function<bool()> stopped_;
+    const ContainerLook look_;
     const bool terminal_;
     std::string operation_;
     std::unique_ptr<WebSocketClient> control_, input_socket_, output_socket_, error_socket_;
@@ -254,7 +265,7 @@ class LxdExec final : public ExecProcess {
     FrameReader frames_;
     std::optional<int> told_code_;  // by svc-agent
     int exit_code_ = 0;
-    std::atomic<bool> exec_failed_{false}, done_{false}, writer_done_{false};
+    std::atomic<bool> exec_failed_{false}, done_{false}, writer_done_{false}, abandoned_{false};
     std::jthread reader_, error_reader_, writer_;
 };
 
@@ -286,8 +297,8 @@ int exit_code_of(const Json& operation) {
 }
 
 std::unique_ptr<ExecProcess> run_exec(Connection& lxd, std::string_view id, const ExecSpec& spec,
-                                      std::function<bool()> stopped) {
-    return std::make_unique<LxdExec>(lxd, id, spec, std::move(stopped));
+                                      ContainerLook look) {
+    return std::make_unique<LxdExec>(lxd, id, spec, std::move(look));
 }
 
 }  // namespace svc::lxd

@@ -19,17 +19,19 @@ constexpr const char* captured_key = "user.svc.captured";  // "true": its disk c
 constexpr const char* once_key = "user.svc.once";          // "true" while a command runs alone in it
 constexpr const char* id_base_key = "security.idmap.base";
 constexpr const char* init_key = "raw.lxc";
+constexpr const char* frozen_status = "Frozen";
 
 struct Instance {
     std::string name;
     std::string location;  // the member of a cluster that has it; "none" without a cluster
-    std::string status;    // "Running", "Stopped"
+    std::string status;    // "Running", "Frozen", "Stopped"
     lxc::StoredSpec stored;
     std::string hardware_address;  // of its network device; "": LXD chooses one
     std::uint32_t id_base = 0;
     bool ready = false, captured = false, once = false, started_before = false;
     std::optional<Time> started_at;
-    bool running() const { return status == "Running" || status == "Frozen"; }
+    bool frozen() const { return status == frozen_status; }
+    bool running() const { return status == "Running" || frozen(); }
 };
 
 std::string instance_name(std::string_view id);  // "svc-<id>"

@@ -268,6 +268,10 @@ void Instances::stop(std::string_view id, Duration grace) {
     }
 }
 
+void Instances::set_frozen(std::string_view id, bool frozen) {
+    lxd_.change(Method::put, instance_path(id) + "/state", state(frozen ? "freeze" : "unfreeze"));
+}
+
 void Instances::remove(std::string_view id) {
     lxd_.remove(instance_path(id));
     bases_.free(instance_name(id));

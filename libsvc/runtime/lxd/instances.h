@@ -39,8 +39,9 @@ class Instances {
     void set(std::string_view id, const char* key,
              const std::string& value);  // of the configuration; "": unset
     void start(const Instance& instance);
-    void stop(std::string_view id, Duration grace);  // forced after `grace`
-    void remove(std::string_view id);                // a stopped one; an absent one is fine
+    void stop(std::string_view id, Duration grace);     // forced after `grace`
+    void set_frozen(std::string_view id, bool frozen);  // of a running one that is not so already
+    void remove(std::string_view id);                   // a stopped one; an absent one is fine
     // Somebody may have made, changed or removed this one; "": events were missed.
     void note_change(const std::string& name);
     // Ends what an earlier daemon has left undone. Returns those that are whole.

@@ -96,6 +96,7 @@ void LxdRuntime::note_run(const std::string& id, Known& known) {
     const Json state = lxd_.get(lxd::instance_path(id) + "/state");
     known.init_pid = static_cast<pid_t>(state.at("pid").as_int());
     known.init = open_pid(known.init_pid);
+    known.frozen = lxd::text_of(state, "status") == lxd::frozen_status;
 }
 
 void LxdRuntime::create(const ContainerSpec& spec) {
@@ -137,7 +138,7 @@ void LxdRuntime::start(std::string_view text) {
     const Instance instance = instances_.get(id);
     end_once(instance, *known);
     if (instance.running() && !instance.once) {  // by a daemon that may have died before it started the agent
-        if (instance.stored.spec.run_agent) start_agent(id);
+        if (instance.stored.spec.run_agent && !instance.frozen()) start_agent(id);
         return;
     }
     if (instance.captured) renew(instance);
@@ -157,7 +158,7 @@ void LxdRuntime::note_restart(const Instance& instance, Known& known) {
     const std::string& id = instance.stored.spec.id;
     const pid_t before = known.init_pid;
     note_run(id, known);
-    if (known.init_pid != before && instance.stored.spec.run_agent) start_agent(id);
+    if (known.init_pid != before && !known.frozen && instance.stored.spec.run_agent) start_agent(id);
 }
 
 // A keeper inside starts the agent, and again when it fails; where one runs already, this does nothing.
@@ -167,14 +168,29 @@ void LxdRuntime::start_agent(const std::string& id) {
     lxd_.change(Method::post, lxd::instance_path(id) + "/exec", lxd::exec_request(command, false));
 }
 
-void LxdRuntime::end_run(const std::string& id, Known& known, Duration grace) {
-    known.running = false;
+void LxdRuntime::end_run(const Instance& instance, Known& known, Duration grace) {
+    const std::string& id = instance.stored.spec.id;
+    if (instance.frozen()) instances_.set_frozen(id, false);  // so that it can shut down
+    known.running = known.frozen = false;
     known.stopping = true;
     Rollback done;
     done.add("stopping", [&] { known.stopping = false; });
     instances_.stop(id, grace);
     network_.remove(id);
     known.init.reset();
+}
+
+void LxdRuntime::set_frozen(std::string_view text, bool frozen) {
+    const std::string id(text);
+    const KnownPtr known = this->known(id);
+    const std::lock_guard lock(known->mutex);
+    const Instance instance = instances_.get(id);
+    if (!instance.running() || instance.once)
+        throw Error(ErrorCode::conflict, fmt::format("container '{}' is not running", id));
+    if (instance.frozen() != frozen)
+        with_context(fmt::format("container '{}' cannot be {}", id, frozen ? "frozen" : "thawed"),
+                     [&] { instances_.set_frozen(id, frozen); });
+    known->frozen = frozen;
 }
 
 void LxdRuntime::stop(std::string_view text, Duration grace) {
@@ -184,7 +200,7 @@ void LxdRuntime::stop(std::string_view text, Duration grace) {
     const auto instance = instances_.find(id);
     if (!instance) return;
     end_once(*instance, *known);
-    if (instance->running() && !instance->once) return end_run(id, *known, grace);
+    if (instance->running() && !instance->once) return end_run(*instance, *known, grace);
     known->running = false;
     network_.remove(id);
 }
@@ -196,7 +212,7 @@ void LxdRuntime::remove(std::string_view text) {
     const auto instance = instances_.find(id);
     if (instance) {
         end_once(*instance, *known);
-        if (instance->running() && !instance->once) end_run(id, *known, Duration::zero());
+        if (instance->running() && !instance->once) end_run(*instance, *known, Duration::zero());
         instances_.remove(id);
     }
     known->running = false;
@@ -269,6 +285,7 @@ ContainerInfo LxdRuntime::describe(const Instance& instance) {
     } else if (instance.running() && !instance.once) {
         info.state = ContainerState::running;
         info.started_at = instance.started_at;
+        info.frozen = instance.frozen();
         info.agent_state = instance.stored.spec.run_agent ? "running" : "";
     } else {
         info.state = instance.started_before ? ContainerState::stopped : ContainerState::created;
@@ -306,6 +323,7 @@ std::vector<ContainerInfo> LxdRuntime::remembered() const {
             if (lock && entry->running && runs(entry->init)) {
                 info.state = ContainerState::running;
                 info.init_pid = entry->init_pid;
+                info.frozen = entry->frozen;
             } else {
                 info.state = ContainerState::unreadable;
                 info.fault = "LXD does not answer";
@@ -352,13 +370,15 @@ std::unique_ptr<ExecProcess> LxdRuntime::exec(std::string_view text, const ExecS
     const Instance instance = instances_.get(id);
     if (!instance.running() || instance.once)
         throw Error(ErrorCode::conflict, fmt::format("container '{}' is not running", id));
+    if (instance.frozen()) throw Error(ErrorCode::conflict, fmt::format("container '{}' is frozen", id));
     const KnownPtr known = this->known(id);
     // The lock waits for a call that stops the container, so that its end is known for certain.
-    return lxd::run_exec(lxd_, id, spec, [this, id, known] {
+    const auto stopped = [this, id, known] {
         const std::lock_guard lock(known->mutex);
         const auto now = instances_.find(id);
         return !now || !now->running();
-    });
+    };
+    return lxd::run_exec(lxd_, id, spec, {stopped, [known] { return known->frozen.load(); }});
 }
 
 std::vector<LogFile> LxdRuntime::logs(std::string_view text) {

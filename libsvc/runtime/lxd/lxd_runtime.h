@@ -1,5 +1,6 @@
 #pragma once
 // The second engine: containers as instances of an LXD on this machine (docs/runtime-lxd.md).
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,8 @@ class LxdRuntime final : public Runtime {
     void create(const ContainerSpec& spec) override;
     void start(std::string_view id) override;
     void stop(std::string_view id, Duration grace) override;
+    void freeze(std::string_view id) override { set_frozen(id, true); }
+    void thaw(std::string_view id) override { set_frozen(id, false); }
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                  std::stop_token stop) override;
     void remove(std::string_view id) override;
@@ -54,9 +57,10 @@ class LxdRuntime final : public Runtime {
     // What this daemon knows of a container; `mutex` is held while it changes.
     struct Known {
         std::mutex mutex;
-        bool running = false;   // started, and nobody has stopped it
-        bool stopping = false;  // by a call
-        FileDescriptor init;    // pidfd
+        bool running = false;             // started, and nobody has stopped it
+        bool stopping = false;            // by a call
+        std::atomic<bool> frozen{false};  // as LXD has told last; read without the lock
+        FileDescriptor init;              // pidfd
         pid_t init_pid = 0;
         std::stop_source once;  // ends the command that runs alone
     };
@@ -70,7 +74,8 @@ class LxdRuntime final : public Runtime {
     void note_run(const std::string& id, Known& known);
     void note_restart(const lxd::Instance& instance, Known& known);
     void start_agent(const std::string& id);
-    void end_run(const std::string& id, Known& known, Duration grace);
+    void set_frozen(std::string_view id, bool frozen);
+    void end_run(const lxd::Instance& instance, Known& known, Duration grace);
     void end_once(const lxd::Instance& instance, Known& known);
     int await_command(const std::string& operation, Duration limit, const std::stop_token& stop);
     void look(const std::string& name);

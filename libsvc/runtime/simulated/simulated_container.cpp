@@ -25,6 +25,7 @@ Json to_json(const SimulatedContainer& container) {
                               {"disk", container.limits.disk_bytes},
                               {"processes", container.limits.processes}});
     if (!container.node.empty()) json.set("node", container.node);
+    if (container.frozen) json.set("frozen", true);
     if (container.started_at) json.set("started_at", to_rfc3339(*container.started_at));
     return json;
 }
@@ -41,6 +42,7 @@ SimulatedContainer simulated_container_from_json(const Json& json) {
     container.limits = {fields.number("cpus").value_or(0), count("memory"), count("disk"),
                         static_cast<std::uint32_t>(count("processes"))};
     container.node = fields.string("node").value_or("");
+    container.frozen = fields.boolean("frozen").value_or(false);
     if (const auto started = fields.string("started_at")) container.started_at = from_rfc3339(*started);
     return container;
 }
@@ -50,6 +52,7 @@ ContainerInfo to_info(const std::string& id, const SimulatedContainer& container
     info.id = id;
     info.node = container.node;
     info.state = container.state;
+    info.frozen = container.frozen;
     info.started_at = container.started_at;
     if (container.state == ContainerState::running) info.agent_state = "running";
     return info;

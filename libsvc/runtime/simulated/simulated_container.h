@@ -20,6 +20,7 @@ namespace svc {
 struct SimulatedContainer {
     std::string node;  // "": the simulation has one
     ContainerState state = ContainerState::created;
+    bool frozen = false;
     std::optional<Time> started_at;
     std::uint64_t generation = 0;  // of its starts: a late timer finds that its start is over
     Interned<std::vector<std::string>> layers;

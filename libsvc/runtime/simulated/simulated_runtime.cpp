@@ -92,6 +92,14 @@ void SimulatedRuntime::stop(std::string_view id, Duration) {
     end_container(id);
 }
 
+void SimulatedRuntime::set_frozen(std::string_view id, bool frozen) {
+    const std::lock_guard lock(mutex_);
+    SimulatedContainer& container = require(id);
+    if (container.state != ContainerState::running)
+        throw Error(ErrorCode::conflict, "container " + quoted(id) + " is not running");
+    if (std::exchange(container.frozen, frozen) != frozen) save(id, container);
+}
+
 int SimulatedRuntime::run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                                std::stop_token stop) {
     if (command.empty()) throw Error(ErrorCode::invalid_argument, "command is required");
@@ -159,6 +167,7 @@ std::unique_ptr<ExecProcess> SimulatedRuntime::exec(std::string_view id, const E
     SimulatedContainer& container = require(id);
     if (container.state != ContainerState::running)
         throw Error(ErrorCode::invalid_argument, "container " + quoted(id) + " is not running");
+    if (container.frozen) throw Error(ErrorCode::conflict, "container " + quoted(id) + " is frozen");
     container.commands.remove_if([](const auto& command) { return command.expired(); });
     return start_simulated_command(clock_, spec, container.commands.emplace_back());
 }
@@ -259,6 +268,7 @@ bool SimulatedRuntime::end_container(std::string_view id) {
         if (found == containers_.end() || found->second.state != ContainerState::running) return false;
         found->second.state = ContainerState::stopped;
         found->second.started_at.reset();
+        found->second.frozen = false;
         commands.swap(found->second.commands);
         save(id, found->second);
     }

@@ -52,6 +52,8 @@ class SimulatedRuntime final : public Runtime {
     void create(const ContainerSpec& spec) override;
     void start(std::string_view id) override;
     void stop(std::string_view id, Duration grace) override;
+    void freeze(std::string_view id) override { set_frozen(id, true); }
+    void thaw(std::string_view id) override { set_frozen(id, false); }
     // Knows `true`, `false` and `sleep` in any folder.
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                  std::stop_token stop) override;
@@ -87,6 +89,7 @@ class SimulatedRuntime final : public Runtime {
     void forget_files(const std::string& id);
 
     void require_idle(std::string_view id);  // throws not_found, busy
+    void set_frozen(std::string_view id, bool frozen);
     int sleep_once(const std::vector<std::string>& command, Duration limit, const std::stop_token& stop);
     void report_later(std::string id, std::uint64_t generation);
     bool end_container(std::string_view id);  // false: it does not run

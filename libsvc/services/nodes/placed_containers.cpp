@@ -66,6 +66,14 @@ void PlacedContainers::stop(std::string_view id, Duration grace) {
     ask(id, [&] { inner_.stop(id, grace); });
 }
 
+void PlacedContainers::freeze(std::string_view id) {
+    ask(id, [&] { inner_.freeze(id); });
+}
+
+void PlacedContainers::thaw(std::string_view id) {
+    ask(id, [&] { inner_.thaw(id); });
+}
+
 int PlacedContainers::run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                                std::stop_token stop) {
     return ask(id, [&] { return inner_.run_once(id, command, limit, stop); });

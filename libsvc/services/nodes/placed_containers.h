@@ -24,6 +24,8 @@ class PlacedContainers final : public Runtime {
     void recreate_spec(const ContainerSpec& spec) override;
     void start(std::string_view id) override;
     void stop(std::string_view id, Duration grace) override;
+    void freeze(std::string_view id) override;
+    void thaw(std::string_view id) override;
     int run_once(std::string_view id, const std::vector<std::string>& command, Duration limit,
                  std::stop_token stop) override;
     void remove(std::string_view id) override;

@@ -21,6 +21,8 @@ struct MachinesOnly final : Runtime {
     void create(const ContainerSpec&) override {}
     void start(std::string_view) override {}
     void stop(std::string_view, Duration) override {}
+    void freeze(std::string_view) override {}
+    void thaw(std::string_view) override {}
     void remove(std::string_view) override {}
     int run_once(std::string_view, const std::vector<std::string>&, Duration, std::stop_token) override {
         return 0;

@@ -38,7 +38,8 @@ ContainerRuns::ContainerRuns(Host& host, ContainerTable& containers, const Clock
       container_end_(host, supervisor_),
       supervisor_(host.options().helper, host.layout().containers(),
                   {[this](const std::string& id) { return on_end(id); },
-                   [this](const std::string& id) { return on_change(id); }}) {}
+                   [this](const std::string& id) { return on_change(id); },
+                   [this](const std::string& id) { return host_.is_frozen(id); }}) {}
 
 void ContainerRuns::listen(std::function<void(const RuntimeEvent&)> listener) {
     listener_.with([&](auto& current) { current = std::move(listener); });

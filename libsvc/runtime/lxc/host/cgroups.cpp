@@ -9,7 +9,6 @@
 #include <array>
 #include <charconv>
 #include <fstream>
-#include <functional>
 #include <optional>
 
 #include "libsvc/base/error.h"
@@ -66,28 +65,6 @@ std::optional<Level> look_into(const std::filesystem::path& group) {
     for (const auto& entry : entries)
         if (entry.is_directory(gone) && !entry.is_symlink(gone)) level.below.push_back(entry.path());
     return level;
-}
-
-// Depth first, so that a directory has no others in it when it is visited. Skips groups that are removed
-// meanwhile; throws for one that cannot be read.
-void for_each_group(const std::filesystem::path& top,
-                    const std::function<void(const std::filesystem::path&)>& visit) {
-    std::vector<Level> levels;
-    const auto enter = [&](const std::filesystem::path& group) {
-        if (auto level = look_into(group)) levels.push_back(std::move(*level));
-    };
-    enter(top);
-    while (!levels.empty()) {
-        Level& last = levels.back();
-        if (last.below.empty()) {
-            visit(last.path);
-            levels.pop_back();
-            continue;
-        }
-        const std::filesystem::path next = std::move(last.below.back());
-        last.below.pop_back();
-        enter(next);
-    }
 }
 
 // Whether the group is threaded. A guest may make its groups so; then the domain above lists their processes,
@@ -204,12 +181,24 @@ std::uint64_t parse_oom_kills(std::string_view text) {
     return 0;
 }
 
-void thaw_group(const CgroupLayout& layout, std::string_view group) {
-    const auto freezer = layout.v1.find("freezer");
-    if (freezer == layout.v1.end()) return;
-    for_each_group(freezer->second / group, [](const std::filesystem::path& path) {
-        std::ofstream(path / "freezer.state") << "THAWED";  // does nothing for a group that is gone
-    });
+void for_each_group(const std::filesystem::path& top,
+                    const std::function<void(const std::filesystem::path&)>& visit) {
+    std::vector<Level> levels;
+    const auto enter = [&](const std::filesystem::path& group) {
+        if (auto level = look_into(group)) levels.push_back(std::move(*level));
+    };
+    enter(top);
+    while (!levels.empty()) {
+        Level& last = levels.back();
+        if (last.below.empty()) {
+            visit(last.path);
+            levels.pop_back();
+            continue;
+        }
+        const std::filesystem::path next = std::move(last.below.back());
+        last.below.pop_back();
+        enter(next);
+    }
 }
 
 void kill_group(const CgroupLayout& layout, std::string_view group) {

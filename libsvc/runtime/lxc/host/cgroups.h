@@ -1,8 +1,9 @@
 #pragma once
 // Control groups of this machine: version 1, 2, or both (hybrid). Functions of texts and layouts are pure,
-// except detect_cgroup_layout(), thaw_group(), kill_group() and remove_group().
+// except detect_cgroup_layout(), for_each_group(), kill_group() and remove_group().
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -38,8 +39,10 @@ std::uint64_t parse_oom_kills(std::string_view text);
 bool can_pin(const CgroupLayout& layout);
 std::vector<unsigned> parse_cores(std::string_view text);  // "0-2,5"; empty for anything else
 
-// Processes that are frozen in version 1 do not end when they are killed. Does nothing elsewhere.
-void thaw_group(const CgroupLayout& layout, std::string_view group);
+// `top` and the groups beneath it, depth first, so that a directory has no others in it when it is visited.
+// Skips groups that are removed meanwhile; throws for one that cannot be read.
+void for_each_group(const std::filesystem::path& top,
+                    const std::function<void(const std::filesystem::path&)>& visit);
 // Kills the processes in `group` and beneath it; removes the group from every hierarchy. Both do nothing when
 // it does not exist.
 void kill_group(const CgroupLayout& layout, std::string_view group);

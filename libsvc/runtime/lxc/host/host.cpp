@@ -26,6 +26,7 @@
 #include "libsvc/runtime/lxc/disk/capture.h"
 #include "libsvc/runtime/lxc/disk/copy.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
+#include "libsvc/runtime/lxc/host/freezer.h"
 #include "libsvc/runtime/lxc/host/host_setup.h"
 #include "libsvc/runtime/lxc/network/links.h"
 #include "libsvc/runtime/lxc/processes/processes.h"
@@ -38,6 +39,7 @@ namespace {
 
 constexpr std::size_t most_unmounts = 64;  // each holds a descriptor
 constexpr std::chrono::milliseconds monitor_kill_limit{10'000};
+constexpr std::chrono::milliseconds freeze_limit{10'000};
 
 // Replaces a file by renaming, without syncing: readers see the old or the new content, and after a power
 // failure, when nothing runs, the content does not matter.
@@ -356,6 +358,19 @@ std::optional<ConnectedContainer> Host::connected(const ContainerSpec& spec) con
     return ConnectedContainer{network->device, network->address, spec.forwards, spec.allowed_endpoints};
 }
 
+void Host::freeze(const std::string& id) {
+    with_context(fmt::format("container '{}' cannot be frozen", id),
+                 [&] { freeze_group(context_.cgroups, cgroup_name(context_, id), freeze_limit); });
+}
+
+void Host::let_killed_end(const std::string& id, int pidfd) const {
+    lxc::let_killed_end(context_.cgroups, cgroup_name(context_, id), pidfd);
+}
+
+bool Host::is_frozen(const std::string& id) const {
+    return lxc::is_frozen(context_.cgroups, cgroup_name(context_, id));
+}
+
 void Host::thaw(const std::string& id) {
     thaw_group(context_.cgroups, cgroup_name(context_, id));
 }
@@ -390,6 +405,7 @@ void Host::remove_run(const std::string& id) {
     const std::string monitor = monitor_cgroup_name(context_, id);
     kill_monitor(id);
     failpoint("host.monitor_killed");
+    thaw(id);
     kill_group(context_.cgroups, group);
     kill_group(context_.cgroups, monitor);
     failpoint("host.killed");

@@ -34,7 +34,10 @@ class Host {
     // Before this nothing passes to the container or from it.
     void connect(const ContainerSpec& spec);
     void disable_device_ipv6(const std::string& id);  // of the device that liblxc has made
-    void thaw(const std::string& id);                 // before its processes are killed: see thaw_group()
+    void freeze(const std::string& id);               // throws as Runtime::freeze()
+    void thaw(const std::string& id);  // also before its processes are killed: see thaw_group()
+    bool is_frozen(const std::string& id) const;
+    void let_killed_end(const std::string& id, int pidfd) const;  // of a container that may be frozen
     // Kills the processes and removes all but the folder. Can be repeated.
     void clean_up(const std::string& id);
     // The same for a container whose processes have all ended: the kernel removes its network link with their

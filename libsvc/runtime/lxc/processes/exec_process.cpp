@@ -74,7 +74,7 @@ void check_command(const ExecSpec& spec) {
 
 class LxcExec final : public ExecProcess {
   public:
-    LxcExec(const ExecContext& context, const ExecSpec& spec) {
+    LxcExec(const ExecContext& context, const ExecSpec& spec) : killed_(context.killed) {
         const FileDescriptor command = describe_command(spec);
         std::vector<std::string> arguments = {"exec", context.containers.native(), context.id,
                                               std::to_string(context.root_id)};
@@ -131,6 +131,7 @@ class LxcExec final : public ExecProcess {
 
     void kill(int signal) override {
         if (signal > 0 && signal <= SIGRTMAX) send_signal(command_.get(), signal);
+        if (signal == SIGKILL && command_ && killed_) killed_(command_.get());
     }
 
     void resize(unsigned width, unsigned height) override {
@@ -155,6 +156,7 @@ class LxcExec final : public ExecProcess {
         output_ = std::move(reply->descriptors[1]);
     }
 
+    const std::function<void(int pidfd)> killed_;
     std::optional<HelperProcess> helper_;
     FileDescriptor input_, output_, errors_;
     FileDescriptor command_;  // pidfd

@@ -2,6 +2,7 @@
 // A command inside a container: the daemon's ends of its pipes or terminal, and the helper process that waits
 // for it.
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,7 +13,8 @@ namespace svc::lxc {
 struct ExecContext {
     std::filesystem::path helper, containers;
     std::string id;
-    std::uint32_t root_id = 0;  // host id of the container's root
+    std::uint32_t root_id = 0;                // host id of the container's root
+    std::function<void(int pidfd)> killed{};  // called when the command was sent SIGKILL
 };
 
 // Returns when the command runs, or when it could not be executed (ExecProcess::exec_failed()). Throws

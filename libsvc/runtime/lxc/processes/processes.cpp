@@ -80,6 +80,16 @@ void reap_lost_commands() {
             if (!pid.empty() && is_in_container(pid)) reap_child(pid);
 }
 
+pid_t pid_of(int pidfd) {
+    const std::string info = text_of_proc("/proc/self/fdinfo/" + std::to_string(pidfd));
+    const std::size_t line = info.find("\nPid:");
+    if (line == std::string::npos) return -1;
+    pid_t pid = -1;
+    const std::string_view number = trim(std::string_view(info).substr(line + 5));
+    std::from_chars(number.data(), number.data() + number.size(), pid);
+    return pid;
+}
+
 void send_signal(int pidfd, int signal) {
     if (pidfd >= 0) ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0U);
 }

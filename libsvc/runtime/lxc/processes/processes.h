@@ -22,5 +22,6 @@ bool wait_for_end(int pidfd, std::chrono::milliseconds limit);
 void reap_lost_commands();
 void send_signal(int pidfd, int signal);
 bool has_ended(int pidfd);
+pid_t pid_of(int pidfd);  // -1: it has ended, or there is none
 
 }  // namespace svc::lxc

@@ -190,6 +190,7 @@ void Supervisor::enter(const std::string& id) {
         Followed& followed = found->second;
         followed.retry = 0;
         const bool agent = followed.want_agent && !followed.agent;
+        if (agent && callbacks_.frozen(id)) return enter_later(id, followed);
         try {
             followed.helper = std::make_unique<HelperProcess>(
                 helper_, std::vector<std::string>{agent ? "agent" : "query", containers_.native(), id});
