@@ -1,5 +1,6 @@
 #include "server/metrics/cluster_metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <unordered_map>
@@ -62,6 +63,9 @@ void write_counts(std::string& out, const NodeList& nodes, const InstanceList& i
     auto per_status = gauge(out, "svc_cluster_containers_per_status_total", "instances of each status");
     for (const InstanceStatus status : all_statuses)
         per_status.add(label("status", to_text(status)), by_status[status]);
+    const auto paused = std::ranges::count_if(instances, [](const auto& each) { return is_paused(*each); });
+    gauge(out, "svc_cluster_paused_containers", "running instances whose guests stand still")
+        .add("", static_cast<std::uint64_t>(paused));
 }
 
 // Each application has a series, also without instances. Instances of a removed application are not counted.

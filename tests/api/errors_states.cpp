@@ -57,10 +57,10 @@ ApiReply launch_on_unschedulable(World& world) {
     return reply;
 }
 
-ApiReply stop_twice(World& world) {
+ApiReply stop_and(World& world, const std::string& wish) {
     const std::string url = "/1.0/containers/" + world.api.launch("base");
     world.api.succeed(world.patch(url, R"({"desired_status":"stopped"})"));
-    return world.patch(url, R"({"desired_status":"stopped"})");
+    return world.patch(url, Json::object({{"desired_status", wish}}).dump());
 }
 
 }  // namespace
@@ -77,7 +77,8 @@ const Provocations& wrong_states() {
              return w.api.call(Method::post, "/1.0/images", R"({"name":"new","path":"new"})",
                                header("Content-Type", "application/json"));
          }},
-        {"already-stopped", [](World& w) { return stop_twice(w); }},
+        {"already-stopped", [](World& w) { return stop_and(w, "stopped"); }},
+        {"pause-not-running", [](World& w) { return stop_and(w, "paused"); }},
         {"unschedulable-node", [](World& w) { return launch_on_unschedulable(w); }},
         {"node-exists",
          [](World& w) { return w.post("/1.0/nodes", R"({"name":"node0","address":"10.0.0.12"})"); }},

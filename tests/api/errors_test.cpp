@@ -92,6 +92,8 @@ const Provocations& bad_requests() {
         {"bad-certificate",
          [](World& w) { return w.post("/1.0/certificates", R"({"certificate":"AAAA"})"); }},
         {"exec-not-running", [](World& w) { return w.stop(); }},
+        {"already-paused", [](World& w) { return w.pause("", R"({"desired_status":"paused"})"); }},
+        {"exec-paused", [](World& w) { return w.pause("/exec", R"({"command":["cat"]})"); }},
     };
     return all;
 }

@@ -73,6 +73,12 @@ struct World {
         api.succeed(patch(url, R"({"desired_status":"stopped"})"));
         return post(url + "/exec", R"({"command":["cat"]})");
     }
+    // Pauses an instance and asks for more.
+    ApiReply pause(const std::string& more, const std::string& body) {
+        const std::string url = "/1.0/containers/" + api.launch("base");
+        api.succeed(patch(url, R"({"desired_status":"paused"})"));
+        return more.empty() ? patch(url, body) : post(url + more, body);
+    }
     ApiReply artifact(const std::string& token) {
         return inside.call(Method::get, "/1.0/artifacts/" + std::string(64, '0'), "",
                            header("Authorization", token));

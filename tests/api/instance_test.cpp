@@ -66,6 +66,35 @@ TEST_CASE_METHOD(InstanceSetup, "one instance is listed by name or id if all fil
     CHECK(page.at("total_size") == Json(1));
 }
 
+TEST_CASE_METHOD(InstanceSetup, "an instance is paused and resumed") {
+    const std::string url = "/1.0/containers/" + api.launch("base");
+    const auto show = [&] { return daemon.api().get(url).metadata(); };  // a restart makes another caller
+    const auto wish = [&](const char* status) {
+        return daemon.api().patch(url, Json::object({{"desired_status", status}}));
+    };
+    const ApiReply pause = wish("paused");
+    CHECK(pause.status == 202);
+    CHECK(api.succeed(pause).at("description") == Json("Updating container"));
+    const Json record = show();
+    CHECK(record.at("paused") == Json(true));
+    CHECK(record.at("status") == Json("running"));
+    CHECK(record.at("status_code") == Json(4));
+    CHECK(wish("paused").error() == "Already paused");
+    const ApiReply refused = api.post(url + "/exec", Json::parse(R"({"command": ["true"]})"));
+    CHECK(refused.status == 400);
+    CHECK(refused.error() == "exec in a container that is paused not allowed");
+    daemon.restart();
+    CHECK(show() == record);
+    daemon.api().succeed(wish("running"));
+    CHECK(show().find("paused") == nullptr);
+    daemon.api().succeed(wish("paused"));
+    daemon.api().succeed(wish("stopped"));
+    CHECK(show().at("status") == Json("stopped"));
+    CHECK(wish("paused").error() == "pausing a container that is stopped not allowed");
+    CHECK(daemon.api().patch("/1.0/instances/nothing", Json::object({{"desired_status", "paused"}})).status ==
+          404);
+}
+
 TEST_CASE_METHOD(InstanceSetup, "a named instance is addressed by its name") {
     Json body = launch_body();
     body.set("name", "web-1");

@@ -211,6 +211,18 @@ TEST_CASE("cluster metrics follow the instances") {
     CHECK(value(text, "svc_cluster_container_boot_time_seconds_count") == 1);
 }
 
+TEST_CASE("paused instances are counted, also among those that run") {
+    TestDaemon daemon;
+    daemon.api().add_image("base", image_package());
+    const std::string url = "/1.0/instances/" + daemon.api().launch("base");
+    const auto scrape = [&] { return ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text; };
+    CHECK(value(scrape(), "svc_cluster_paused_containers") == 0);
+    daemon.api().succeed(daemon.api().patch(url, Json::object({{"desired_status", "paused"}})));
+    CHECK(value(scrape(), "svc_cluster_paused_containers") == 1);
+    CHECK(value(scrape(), "svc_cluster_containers_per_status_total{status=\"running\"}") == 1);
+    CHECK(value(scrape(), "svc_cluster_container_boot_time_seconds_count") == 1);
+}
+
 TEST_CASE("requests are counted by transport object and method") {
     TestDaemon daemon;
     ApiCaller guest(daemon.tls_target());

@@ -48,7 +48,7 @@ def observe(service):
         seen[f"tags {record['name']}"] = record["tags"] or []
     for record in service.api("GET", "/1.0/containers?recursion=1").metadata or []:
         if record["type"] == "regular":
-            seen[f"instance {record['name']}"] = record["status"]
+            seen[f"instance {record['name']}"] = "paused" if record.get("paused") else record["status"]
             for snapshot in service.api("GET", f"/1.0/instances/{record['id']}/snapshots?recursion=1").metadata or []:
                 seen[f"snapshot {record['name']}/{snapshot['name']}"] = snapshot["status"]
         else:
@@ -159,6 +159,8 @@ def steps(certificate):
              {"application alpha": ("ready", ["active"]), "tags alpha": []}, False),
         Step("launch", lambda c: c.launch("first", {**RAW, "services": PORTS}), {"instance first": "running"}),
         Step("launch without waiting", lambda c: c.launch("second", {"app_id": "alpha"}, "?no_wait=true"), {"instance second": "running"}),
+        Step("pause", status("first", "paused"), {"instance first": "paused"}),
+        Step("resume", status("first", "running"), {"instance first": "running"}),
         Step("configure", lambda c: c.service.api("PATCH", "/1.0/config", {"name": "images.update_interval", "value": "10m"}),
              {"config": {"application.auto_publish": True, "images.update_interval": "10m"}}, False),
         Step("tag the node", lambda c: c.service.api("PATCH", "/1.0/nodes/" + c.service.node(), {"tags": ["big"]}),

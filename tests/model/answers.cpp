@@ -20,11 +20,11 @@ struct Rule {
 const std::vector<Rule>& rules() {
     static const std::vector<Rule> all{
         // Another operation holds the object, or it goes away.
-        {{"instances.start", "instances.stop", "instances.delete", "instances.protect", "snapshots.",
-          "images.", "addons.", "applications.", "certificates.delete", "nodes.", "config.set"},
+        {{"instances.start", "instances.stop", "instances.pause", "instances.delete", "instances.protect",
+          "snapshots.", "images.", "addons.", "applications.", "certificates.delete", "nodes.", "config.set"},
          {{409, ".*already in progress"}}},
-        {{"instances.start", "instances.stop", "instances.delete", "instances.protect", "instances.exec",
-          "instances.show", "instances.logs", "snapshots."},
+        {{"instances.start", "instances.stop", "instances.pause", "instances.delete", "instances.protect",
+          "instances.exec", "instances.show", "instances.logs", "snapshots."},
          {{404, "container not found"}}},
         {{"instances.launch"},
          {{409, "container '.*' already exists"},
@@ -41,6 +41,7 @@ const std::vector<Rule>& rules() {
         {{"instances.start"},
          {{400, "Already running"}, {400, "starting a container that is .* not allowed"}}},
         {{"instances.stop"}, {{400, "stopping a container that is .* not allowed"}}},
+        {{"instances.pause"}, {{400, "Already paused"}, {400, "pausing a container that is .* not allowed"}}},
         {{"instances.delete"}, {{403, "deleting protected container '.*' not allowed"}}},
         {{"instances.exec"}, {{400, "exec in a container that is .* not allowed"}}},
         {{"snapshots.create"},

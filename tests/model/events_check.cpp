@@ -17,7 +17,12 @@ const Moves& moves() {
         {"container-scheduled", {"container-started", "container-failed", "container-removed"}},
         {"container-started",
          {"container-running", "container-stopped", "container-failed", "container-removed"}},
-        {"container-running", {"container-stopped", "container-failed", "container-removed"}},
+        {"container-running",
+         {"container-paused", "container-stopped", "container-failed", "container-removed"}},
+        {"container-paused",
+         {"container-resumed", "container-stopped", "container-failed", "container-removed"}},
+        {"container-resumed",
+         {"container-paused", "container-stopped", "container-failed", "container-removed"}},
         {"container-stopped", {"container-started", "container-failed", "container-removed"}},
         {"container-failed", {"container-started", "container-failed", "container-removed"}},
         {"container-removed", {}}};
@@ -28,6 +33,7 @@ const Moves& moves() {
 std::string status_after(const std::string& action) {
     if (action == "container-scheduled") return "prepared";
     if (action == "container-failed") return "error";
+    if (action == "container-paused" || action == "container-resumed") return "running";
     return action.substr(action.find('-') + 1);
 }
 

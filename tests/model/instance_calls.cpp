@@ -62,6 +62,10 @@ void stop(RandomClient& client) {
     set_status(client, "stop", "stopped");
 }
 
+void pause(RandomClient& client) {
+    set_status(client, "pause", "paused");
+}
+
 void remove(RandomClient& client) {
     const std::string name = any_instance(client);
     client.call("instances.delete", name, Method::delete_, url_of(client, name),
@@ -140,20 +144,11 @@ void read_logs(RandomClient& client) {
 }  // namespace
 
 std::vector<CallKind> instance_calls() {
-    return {{26, launch},
-            {2, launch_unnamed},
-            {10, start},
-            {14, stop},
-            {8, remove},
-            {2, protect},
-            {10, show},
-            {6, list},
-            {4, execute},
-            {10, take_snapshot},
-            {5, restore_snapshot},
-            {4, delete_snapshot},
-            {5, launch_snapshot},
-            {3, list_snapshots},
+    return {{26, launch},         {2, launch_unnamed},  {10, start},
+            {14, stop},           {6, pause},           {8, remove},
+            {2, protect},         {10, show},           {6, list},
+            {4, execute},         {10, take_snapshot},  {5, restore_snapshot},
+            {4, delete_snapshot}, {5, launch_snapshot}, {3, list_snapshots},
             {1, read_logs}};
 }
 

@@ -200,6 +200,10 @@ std::size_t InternHash<PackageRef>::operator()(const PackageRef& package) const 
     return mixed_hash(mixed_hash(hash(package.name), hash(package.fingerprint)), package.fetch ? 1 : 0);
 }
 
+bool is_paused(const Instance& instance) {
+    return instance.paused && instance.status == InstanceStatus::running;
+}
+
 std::string_view instance_id_in(std::string_view name) {
     constexpr std::string_view prefix = "svc-";
     return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
@@ -229,6 +233,7 @@ Json to_json(const Instance& instance) {
         {"tags", JsonArray(instance.tags.begin(), instance.tags.end())},
     });
     if (!instance.app_name.empty()) result.set("app_name", *instance.app_name);
+    if (is_paused(instance)) result.set("paused", true);
     return result;
 }
 

@@ -159,6 +159,8 @@ struct Instance : GuestDescription {
     Interned<std::string> user_data;
     bool no_start = false;
     bool stop_requested = false;
+    // Its guest stands still (Runtime::freeze()). Means nothing while the status is not `running`.
+    bool paused = false;
     // Other than `unknown`: the container cannot be read (docs/runtime.md), so `status` is `error`. The
     // instance keeps its reservations and gets this status back as soon as the container can be read.
     InstanceStatus status_when_readable = InstanceStatus::unknown;
@@ -171,6 +173,8 @@ struct Instance : GuestDescription {
     std::string task_id;
     std::string launch_operation;
 };
+
+bool is_paused(const Instance& instance);
 
 // The id in a name of the form "svc-<id>"; "": `name` has another form.
 std::string_view instance_id_in(std::string_view name);

@@ -232,6 +232,7 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.user_data = text(fields, "user_data");
     instance.no_start = flag(fields, "no_start");
     instance.stop_requested = flag(fields, "stop_requested");
+    instance.paused = flag(fields, "paused");
     instance.status_when_readable =
         parse_instance_status(text(fields, "status_when_readable")).value_or(InstanceStatus::unknown);
     instance.end_hooks_due = flag(fields, "end_hooks_due");
@@ -279,6 +280,7 @@ Json internals(const Instance& instance) {
         {"user_data", *instance.user_data},
         {"no_start", instance.no_start},
         {"stop_requested", instance.stop_requested},
+        {"paused", instance.paused},
         {"status_when_readable", instance.status_when_readable == InstanceStatus::unknown
                                      ? std::string_view()
                                      : to_text(instance.status_when_readable)},

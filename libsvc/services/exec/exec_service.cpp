@@ -58,6 +58,8 @@ Started ExecService::start(std::string_view id, const ExecRequest& request, Path
     if (instance->status != InstanceStatus::started && instance->status != InstanceStatus::running)
         throw Error(ErrorCode::invalid_argument,
                     "exec in a container that is " + std::string(to_text(instance->status)) + " not allowed");
+    if (is_paused(*instance))
+        throw Error(ErrorCode::invalid_argument, "exec in a container that is paused not allowed");
     const std::string noun(to_text(word));
     const auto secrets = make_secrets(request.interactive, ids_);
     OperationSpec spec;

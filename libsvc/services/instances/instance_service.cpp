@@ -54,6 +54,7 @@ InstanceService::InstanceService(InstanceServiceParts parts)
       abandoned_(parts_.instances, parts_.runtime, parts_.nodes, parts_.content, failures_, changes_),
       stops_(parts_.instances, parts_.runtime, parts_.nodes, parts_.clock, boot_clock_, limit_,
              parts_.options.stop_grace, hooks_, failures_, changes_),
+      pauses_(parts_.instances, parts_.runtime, changes_),
       deletions_(parts_.instances, parts_.runtime, parts_.nodes, parts_.content, parts_.engine, parts_.clock,
                  logs_, boots_, hooks_, failures_, stops_, changes_),
       launcher_({parts_.instances, parts_.runtime, parts_.nodes, parts_.config, parts_.engine, limit_,
@@ -139,6 +140,13 @@ void InstanceService::register_kinds() {
     handle(
         "instance.stop", [this](OperationContext& c) { return stops_.run(c); },
         [this](const Operation& o, const Error& e) { return stops_.undo(o, e); });
+    const Undo undo_pause = [this](const Operation& o, const Error&) { return pauses_.undo(o); };
+    handle(
+        "instance.pause", [this](OperationContext& c) { return pauses_.run_pause(c.operation()); },
+        undo_pause);
+    handle(
+        "instance.resume", [this](OperationContext& c) { return pauses_.run_resume(c.operation()); },
+        undo_pause);
     handle(  // the commit that starts it does everything
         "instance.protect", [](OperationContext&) { return OperationResult{}; }, nullptr);
     handle(
@@ -268,13 +276,16 @@ Started InstanceService::set_desired_status(std::string_view id, std::string_vie
     return retry_on_conflict([&]() -> Started {
         const auto instance = parts_.instances.get(id);
         if (instance->status == InstanceStatus::deleted) throw_being_deleted();
-        if (status != "running" && status != "stopped")
+        if (status != "running" && status != "paused" && status != "stopped")
             throw Error(ErrorCode::invalid_argument,
-                        "argument desired_status is invalid: must be running or stopped");
+                        "argument desired_status is invalid: must be running, paused or stopped");
         if (instance->type == InstanceType::base)
-            throw Error(ErrorCode::invalid_argument, "starting or stopping a base container not allowed");
-        if (status == "running") return start(*instance, no_wait, word, requestor);
-        return stop(*instance, word, requestor);
+            throw Error(ErrorCode::invalid_argument,
+                        "starting, pausing or stopping a base container not allowed");
+        if (status == "paused") return pause(*instance, word, requestor);
+        if (status == "stopped") return stop(*instance, word, requestor);
+        if (is_paused(*instance)) return resume(*instance, word, requestor);
+        return start(*instance, no_wait, word, requestor);
     });
 }
 
@@ -316,12 +327,28 @@ Started InstanceService::stop(const Instance& instance, PathWord word, const std
     parts_.instances.stage_update(batch, work.instance, [](Instance& changed) {
         if (!may_be_up(changed.status)) throw_not_allowed("stopping", changed.status);
         changed.stop_requested = true;
+        changed.paused = false;  // it goes on, to shut down
     });
     auto spec = instance_operation("instance.stop", "Updating container", work, word, requestor);
     spec.wait_for_claims = boots;
     Started started = parts_.engine.start(std::move(spec), std::move(batch));
     if (boots) boots_.settle(work.instance, Error(ErrorCode::cancelled, "container is being stopped"));
     return started;
+}
+
+Started InstanceService::pause(const Instance& instance, PathWord word, const std::string& requestor) {
+    if (is_paused(instance)) throw Error(ErrorCode::invalid_argument, "Already paused");
+    if (is_set_aside(instance)) throw_unreadable(instance.id.str());
+    if (instance.status != InstanceStatus::running) throw_not_allowed("pausing", instance.status);
+    const InstanceWork work{.instance = instance.id.str()};
+    return parts_.engine.start(
+        instance_operation("instance.pause", "Updating container", work, word, requestor), {});
+}
+
+Started InstanceService::resume(const Instance& instance, PathWord word, const std::string& requestor) {
+    const InstanceWork work{.instance = instance.id.str()};
+    return parts_.engine.start(
+        instance_operation("instance.resume", "Updating container", work, word, requestor), {});
 }
 
 std::optional<Duration> InstanceService::since_start(const Instance& instance) const {

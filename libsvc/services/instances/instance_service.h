@@ -15,6 +15,7 @@
 #include "libsvc/services/configuration/config_service.h"
 #include "libsvc/services/instances/base_instances.h"
 #include "libsvc/services/instances/end/node_evacuations.h"
+#include "libsvc/services/instances/instance_pauses.h"
 #include "libsvc/services/instances/launch/instance_launcher.h"
 #include "libsvc/services/instances/repair/instance_reconciler.h"
 #include "libsvc/services/instances/repair/unpublished_events.h"
@@ -54,8 +55,9 @@ struct InstanceServiceParts {
     InstanceServiceOptions options;
 };
 
-// Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.protect",
-// "instance.delete", "instance.fail", "instance.recheck" with the engine. Until recover() it only reads. Stop
+// Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.pause",
+// "instance.resume", "instance.protect", "instance.delete", "instance.fail", "instance.recheck" with the
+// engine. Until recover() it only reads. Stop
 // the engine before destroying this.
 class InstanceService {
   public:
@@ -74,7 +76,8 @@ class InstanceService {
     Started launch(const InstanceCreate& request, bool no_wait, PathWord word, const std::string& requestor);
     // Throws not_found, busy when it is being deleted, forbidden when it is protected.
     Started remove(std::string_view id, bool force, PathWord word, const std::string& requestor);
-    // `status`: running or stopped. Throws invalid_argument where the instance's state does not allow it.
+    // `status`: running, paused or stopped. Throws invalid_argument where the instance's state does not allow
+    // it.
     Started set_desired_status(std::string_view id, std::string_view status, bool no_wait, PathWord word,
                                const std::string& requestor);
     // See NodeEvacuations.
@@ -119,6 +122,8 @@ class InstanceService {
     EvacuationCalls evacuation_calls();
     Started start(const Instance& instance, bool no_wait, PathWord word, const std::string& requestor);
     Started stop(const Instance& instance, PathWord word, const std::string& requestor);
+    Started pause(const Instance& instance, PathWord word, const std::string& requestor);
+    Started resume(const Instance& instance, PathWord word, const std::string& requestor);
 
     // In the order of construction: each refers to some of those before it.
     InstanceServiceParts parts_;
@@ -133,6 +138,7 @@ class InstanceService {
     InstanceFailures failures_;
     AbandonedLaunches abandoned_;
     InstanceStops stops_;
+    InstancePauses pauses_;
     InstanceDeletions deletions_;
     InstanceLauncher launcher_;
     InstanceRepair repair_;

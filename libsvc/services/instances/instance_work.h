@@ -12,8 +12,9 @@ namespace svc {
 
 using InstancePtr = std::shared_ptr<const Instance>;
 
-// The arguments of "instance.launch", "instance.start", "instance.stop", "instance.fail", "instance.recheck",
-// "instance.protect" and "instance.delete". The JSON form is stored, and read by later programs.
+// The arguments of "instance.launch", "instance.start", "instance.stop", "instance.pause",
+// "instance.resume", "instance.fail", "instance.recheck", "instance.protect" and "instance.delete". The JSON
+// form is stored, and read by later programs.
 struct InstanceWork {
     std::string instance{};  // its id
     bool no_wait{};          // of a launch or start: it ends when the start is queued

@@ -40,6 +40,7 @@ Instance sample_instance() {
     instance.user_data = "secret data";
     instance.no_start = true;
     instance.stop_requested = true;
+    instance.paused = true;
     instance.wanted_node = "node0";
     instance.start_requested_at = from_rfc3339("2024-01-02T03:04:06.5Z");
     instance.start_mark = {"4b3f1c5e-0000-4000-8000-000000000001", SteadyTime(Duration(5'000'000'001))};

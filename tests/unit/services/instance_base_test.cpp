@@ -125,9 +125,9 @@ TEST_CASE_METHOD(BaseFixture, "asking twice makes one container") {
     CHECK_FALSE(simulated.layers().contains(layer));  // it was held once
 }
 
-TEST_CASE_METHOD(BaseFixture, "nobody but its bootstrap starts, stops or expires it") {
+TEST_CASE_METHOD(BaseFixture, "nobody but its bootstrap starts, pauses, stops or expires it") {
     come_up();
-    for (const char* wanted : {"running", "stopped"})
+    for (const char* wanted : {"running", "paused", "stopped"})
         CHECK(code_of([&] {
                   instances().set_desired_status(id.str(), wanted, false, PathWord::containers, "t");
               }) == ErrorCode::invalid_argument);

@@ -88,7 +88,12 @@ OperationResult InstanceStops::undo(const Operation& operation, const Error& err
     if (!runs || instance->type == InstanceType::base)
         return failures_.fail({id, error.what()}, operation.requestor);
     return changes_.transition(
-        id, [](Instance& changed) { return std::exchange(changed.stop_requested, false); }, "", "");
+        id,
+        [frozen = container->frozen](Instance& changed) {
+            changed.paused = frozen;
+            return std::exchange(changed.stop_requested, false);
+        },
+        "", "");
 }
 
 }  // namespace svc

@@ -283,6 +283,7 @@ OperationResult InstanceLauncher::mark_running(const Launch& launch) {
             if (instance.status == InstanceStatus::deleted) throw_deletion_wins();
             if (instance.status != InstanceStatus::started) return false;
             instance.status = InstanceStatus::running;
+            instance.paused = false;
             instance.end_hooks_due = ends_with_hooks(instance.packages, instance.type == InstanceType::base);
             instance.packages = all_there(instance.packages);
             return true;

@@ -9,12 +9,14 @@ namespace svc {
 struct FoundContainer {
     bool exists = false;
     bool runs = false;
+    bool frozen = false;
     bool unreadable = false;
     bool specification_lost = false;
 
     static FoundContainer of(const ContainerInfo& container) {
-        return {true, container.state == ContainerState::running,
-                container.state == ContainerState::unreadable, container.specification_lost};
+        const bool runs = container.state == ContainerState::running;
+        return {true, runs, runs && container.frozen, container.state == ContainerState::unreadable,
+                container.specification_lost};
     }
     static FoundContainer look(Runtime& runtime, std::string_view id) {
         const auto container = runtime.inspect(id);

@@ -28,8 +28,9 @@ int exit_code_of(const RuntimeEvent& event) {
 }
 
 // True of nearly all instances: nothing more needs to be looked at.
-bool agree(InstanceStatus status, bool runs) {
-    return (status == InstanceStatus::running && runs) || (status == InstanceStatus::stopped && !runs);
+bool agree(const Instance& instance, const FoundContainer& found) {
+    if (instance.status == InstanceStatus::running) return found.runs && found.frozen == instance.paused;
+    return instance.status == InstanceStatus::stopped && !found.runs;
 }
 
 Error cannot_be_read(const ContainerInfo& container) {
@@ -90,7 +91,7 @@ void InstanceReconciler::reconcile() {
         const FoundContainer found = exists ? FoundContainer::of(*at) : FoundContainer{};
         // Its guest cannot report. What it does meanwhile is seen when the container can be read again.
         if (found.unreadable) boots_.settle(id, cannot_be_read(*at));
-        if (found.unreadable || !agree(instance->status, found.runs)) repair_.repair(id, found);
+        if (found.unreadable || !agree(*instance, found)) repair_.repair(id, found);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libsvc/base/log.h"
+#include "libsvc/services/instances/instance_pauses.h"
 #include "libsvc/services/instances/repair/unreadable_instances.h"
 
 namespace svc {
@@ -61,6 +62,8 @@ void InstanceRepair::repair(const std::string& id, const FoundContainer& found) 
             if (!found.runs)
                 start("instance.fail",
                       {.instance = id, .if_gone = true, .exit_code = 1, .message = "container is gone"});
+            else if (found.frozen != instance->paused)
+                start("instance.recheck", {.instance = id});
             break;
         case InstanceStatus::stopped:
         case InstanceStatus::error:
@@ -102,6 +105,9 @@ OperationResult InstanceRepair::run_recheck(OperationContext& context) {
     const std::string& requestor = context.operation().requestor;
     if (container && container->state == ContainerState::unreadable)
         return set_aside(changes_, *instance, container->fault, requestor);
+    const bool runs = container && container->state == ContainerState::running;
+    if (runs && instance->status == InstanceStatus::running && container->frozen != instance->paused)
+        return note_pause(changes_, id, container->frozen, requestor);
     if (!is_set_aside(*instance)) check_later(id);
     return take_back(changes_, *instance, requestor, [this, id] { check_later(id); });
 }

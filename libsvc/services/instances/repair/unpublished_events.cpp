@@ -49,6 +49,14 @@ bool is_new(const Instance& instance, const Engine& engine) try {
     return false;  // that operation is long over
 }
 
+// What is to have been told of the instance, where `last` was.
+std::string_view action_behind(std::string_view last, const Instance& instance) {
+    if (is_paused(instance)) return "container-paused";
+    const bool was_paused = last == "container-paused" || last == "container-resumed";
+    if (was_paused && instance.status == InstanceStatus::running) return "container-resumed";
+    return action_of(instance.status);
+}
+
 void tell(const InstanceChanges& changes, std::string_view action, const std::string& id) {
     if (action.empty()) return;
     log::info("event of an earlier process", {{"container", id}, {"action", std::string(action)}});
@@ -85,7 +93,7 @@ void publish_unpublished_events(const Instances& instances, EventBus& events, co
     for (const auto& instance : instances.list()) {
         const auto last = told.last.find(instance->id.str());
         const bool is_known = last != told.last.end();
-        const std::string_view now = action_of(instance->status);
+        const std::string_view now = action_behind(is_known ? last->second : "", *instance);
         const bool begins = !is_known && is_new(*instance, engine);
         if (!is_known && !begins && (!told.since || instance->created_at < *told.since)) continue;
         if (begins && now != action_of(InstanceStatus::created))

@@ -9,7 +9,8 @@ namespace svc {
 namespace {
 
 // The action of the event that tells of a return to `status`.
-std::string_view move_to(InstanceStatus status) {
+std::string_view move_to(InstanceStatus status, bool paused) {
+    if (status == InstanceStatus::running && paused) return "container-paused";
     return status == InstanceStatus::error ? "" : action_of(status);
 }
 
@@ -41,7 +42,7 @@ OperationResult take_back(InstanceChanges& changes, const Instance& instance, co
             if (status != InstanceStatus::error) changed.error_message = {};
             return true;
         },
-        move_to(status), requestor, std::move(then));
+        move_to(status, instance.paused), requestor, std::move(then));
 }
 
 }  // namespace svc
