@@ -16,6 +16,8 @@ std::vector<Command> listed_commands() {
         show_command(),
         start_command(),
         stop_command(),
+        pause_command(),
+        resume_command(),
         protect_command(),
         unprotect_command(),
         delete_command(),

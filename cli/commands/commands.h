@@ -11,6 +11,8 @@ Command list_command();
 Command show_command();
 Command start_command();
 Command stop_command();
+Command pause_command();
+Command resume_command();
 Command protect_command();
 Command unprotect_command();
 Command delete_command();

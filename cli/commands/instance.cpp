@@ -15,6 +15,10 @@ Positional selected_instance() {
     return {"id", "id or name of the instance"};
 }
 
+Positional selected_instances(bool required) {
+    return {"id", "ids or names of the instances", required, true};
+}
+
 int list_instances(Context& context, const Arguments& arguments) {
     const auto conditions = parse_conditions(arguments.list("filter"), instance_condition_keys(), "filter");
     JsonArray records = context.client().instances();
@@ -75,6 +79,26 @@ std::vector<std::string> named_ids(Context& context, const std::vector<std::stri
     return ids;
 }
 
+using Start = std::function<Json(const std::string& id)>;
+
+// Starts an operation for each instance and waits for all, whatever becomes of the others. False: one failed.
+bool start_each(Context& context, const Arguments& arguments, const std::vector<std::string>& ids,
+                const Start& start) {
+    Waiting waiting(context, arguments, true);
+    bool all_well = true;
+    std::vector<std::pair<std::string, Json>> started;
+    for (const auto& id : ids) {
+        try {
+            started.emplace_back(id, start(id));
+        } catch (const Error& e) {
+            if (ids.size() == 1) throw;
+            tell_failure(context, id, e);
+            all_well = false;
+        }
+    }
+    return waiting.finish_all(started) && all_well;
+}
+
 int set_protection(Context& context, const Arguments& arguments, bool wanted) {
     Waiting waiting(context, arguments, true);
     waiting.finish(context.client().protect_instance(named_instance(context, arguments), wanted));
@@ -111,18 +135,34 @@ int remove_instance(Context& context, const Arguments& arguments) {
     bool all_well = ids.size() >= given;
     if (ids.empty()) return all_well ? 0 : 1;
     if (!arguments.is_set("yes")) confirm_removal(context.console(), ids);
-    Waiting waiting(context, arguments, true);
-    std::vector<std::pair<std::string, Json>> started;
-    for (const auto& id : ids) {
-        try {
-            started.emplace_back(id, context.client().delete_instance(id, arguments.is_set("force")));
-        } catch (const Error& e) {
-            if (ids.size() == 1) throw;
-            tell_failure(context, id, e);
-            all_well = false;
-        }
-    }
-    return waiting.finish_all(started) && all_well ? 0 : 1;
+    const bool force = arguments.is_set("force");
+    all_well =
+        start_each(context, arguments, ids,
+                   [&](const std::string& id) { return context.client().delete_instance(id, force); }) &&
+        all_well;
+    return all_well ? 0 : 1;
+}
+
+int set_each(Context& context, const Arguments& arguments, const Start& start) {
+    const std::vector<std::string> given = arguments.list("id");
+    const std::vector<std::string> ids = named_ids(context, given);
+    return start_each(context, arguments, ids, start) && ids.size() == given.size() ? 0 : 1;
+}
+
+int pause(Context& context, const Arguments& arguments) {
+    return set_each(context, arguments, [&](const std::string& id) {
+        return context.client().set_instance_status(id, "paused");
+    });
+}
+
+// The service would start one that does not run.
+int resume(Context& context, const Arguments& arguments) {
+    return set_each(context, arguments, [&](const std::string& id) {
+        if (const std::string status = instance_status(context.client().instance(id)); status != "paused")
+            throw Error(ErrorCode::invalid_argument,
+                        "resuming an instance that is " + status + " not allowed");
+        return context.client().set_instance_status(id, "running");
+    });
 }
 
 }  // namespace
@@ -168,6 +208,24 @@ Command stop_command() {
             }};
 }
 
+Command pause_command() {
+    return {{"pause"},
+            {},
+            "let running instances stand still, with all that they have in memory",
+            {selected_instances(true)},
+            {no_wait_flag(), timeout_flag()},
+            pause};
+}
+
+Command resume_command() {
+    return {{"resume"},
+            {},
+            "let paused instances go on",
+            {selected_instances(true)},
+            {no_wait_flag(), timeout_flag()},
+            resume};
+}
+
 Command protect_command() {
     return protection_command("protect", "refuse to delete an instance, whoever asks for it", true);
 }
@@ -180,7 +238,7 @@ Command delete_command() {
     return {{"delete"},
             {"rm"},
             "delete instances",
-            {{"id", "ids or names of the instances", false, true}},
+            {selected_instances(false)},
             {{"all", 'a', "", "all instances"},
              {"node", 'n', "NAME", "with --all: only those on this node"},
              {"force", 'f', "", "without a graceful stop"},

@@ -48,6 +48,10 @@ void collect(const JsonArray& records, std::string_view key, std::string_view va
 
 }  // namespace
 
+std::string instance_status(const Json& record) {
+    return is_true(record, "paused") ? "paused" : text_of(record, "status");
+}
+
 InstanceSurroundings surroundings_of(ApiClient& client, const JsonArray& instances) {
     InstanceSurroundings around;
     const auto any = [&](auto&& needs) { return std::any_of(instances.begin(), instances.end(), needs); };
@@ -83,7 +87,9 @@ std::vector<std::string> endpoints(const Json& record, const InstanceSurrounding
 
 Json instance_value(const Json& record, const InstanceSurroundings& around) {
     Json value = Json::object();
-    copy_members(record, value, {"id", "name", "type", "status", "node"});
+    copy_members(record, value, {"id", "name", "type"});
+    value.set("status", instance_status(record));
+    copy_members(record, value, {"node"});
     value.set("created_at", time_text(number_of(record, "created_at")));
     if (!text_of(record, "app_id").empty())
         value.set("application", Json::object({{"id", text_of(record, "app_id")},
@@ -105,7 +111,7 @@ Document instance_list(const JsonArray& records, const InstanceSurroundings& aro
         document.value.push_back(instance_value(record, around));
         document.table.rows.push_back({text_of(record, "id"), text_of(record, "name"),
                                        source_name(record, around), text_of(record, "type"),
-                                       text_of(record, "status"), text_of(record, "node"),
+                                       instance_status(record), text_of(record, "node"),
                                        text_of(record, "address"), join(endpoints(record, around), "\n")});
     }
     return document;
@@ -142,6 +148,7 @@ bool instance_matches(const Json& record, const Condition& condition) {
     if (condition.key == "app")
         return text_of(record, "app_id") == condition.value || text_of(record, "app_name") == condition.value;
     if (condition.key == "image") return text_of(record, "image_id") == condition.value;
+    if (condition.key == "status") return instance_status(record) == condition.value;
     return text_of(record, condition.key) == condition.value;
 }
 

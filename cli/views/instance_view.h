@@ -17,6 +17,8 @@ struct InstanceSurroundings {
 };
 InstanceSurroundings surroundings_of(ApiClient& client, const JsonArray& instances);
 
+// That of the record, or "paused" of a running one that is paused.
+std::string instance_status(const Json& record);
 Json instance_value(const Json& record, const InstanceSurroundings& around);
 Document instance_list(const JsonArray& records, const InstanceSurroundings& around);
 // "[<name>:]<address>:<port>/<proto>", one for the instance's own address and one for the node's port.

@@ -69,6 +69,31 @@ TEST_CASE_METHOD(InstanceCommandFixture, "a named and protected instance goes af
     CHECK(ask({"list", "-o", "json"}) == "[]");
 }
 
+TEST_CASE_METHOD(InstanceCommandFixture, "several instances are paused and resumed, others are refused") {
+    const std::string first = ask({"launch", "base", "--name", "web-1"});
+    const std::string second = ask({"launch", "base"});
+    ask({"pause", "web-1", second});
+    CHECK(shown(first).at("status") == Json("paused"));
+    CHECK_THAT(ask({"list"}), Catch::Contains("| paused "));
+    CHECK(ask({"list", "-f", "status=running", "-o", "json"}) == "[]");
+    CHECK(run({"wait", first, "-c", "status=paused"}).status == 0);
+    const CliRun again = run({"pause", first});
+    CHECK(again.status == 1);
+    CHECK_THAT(again.err, Catch::Contains("Already paused"));
+    const CliRun command = run({"exec", first, "--", "true"});
+    CHECK(command.status != 0);
+    CHECK_THAT(command.err, Catch::Contains("exec in a container that is paused not allowed"));
+    ask({"stop", second});
+    const CliRun both = run({"resume", second, first});
+    CHECK(both.status == 1);
+    CHECK_THAT(both.err, Catch::Contains(second + ": resuming an instance that is stopped not allowed"));
+    CHECK(shown(first).at("status") == Json("running"));
+    CHECK(shown(second).at("status") == Json("stopped"));
+    ask({"pause", first});
+    ask({"start", first});
+    CHECK(shown(first).at("status") == Json("running"));
+}
+
 TEST_CASE_METHOD(InstanceCommandFixture, "without an image the default one is launched") {
     CHECK(shown(ask({"launch"})).at("image").at("name").as_string() == "base");
 }
