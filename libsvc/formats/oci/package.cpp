@@ -185,7 +185,9 @@ void write_oci_package(const OciImage& image, const std::filesystem::path& targe
     package.add_file("metadata.yaml", 0644, metadata(image));
     package.add_directory("rootfs");
     layers.each_entry([&](OciPlace place, const ArchiveEntry& original, ArchiveReader& reader) {
-        if (const auto seen = tree.output(place, original)) write_entry(*seen, reader, package);
+        const auto seen = tree.output(place, original);
+        const bool is_ours = seen && "/" + seen->path == oci_init_path;  // of an image that was made here
+        if (seen && !is_ours) write_entry(*seen, reader, package);
     });
     add_mount_points(tree, package);
     package.add_file(std::string("rootfs") + oci_init_path, 0755, image.command.text());

@@ -114,6 +114,7 @@ struct Shipment {
 TEST_CASE("an OCI image becomes a package with its command") {
     Shipment shipment;
     shipment.add_layer({own_folder("bin"),
+                        {".svc-init", EntryKind::file, "of an earlier conversion"},
                         {"bin/candy", EntryKind::file, "program", 0755},
                         {"bin/sugar", EntryKind::symbolic_link, "candy"}});
     shipment.add_image();
