@@ -123,6 +123,18 @@ TEST_CASE_METHOD(SnapshotFixture, "a launched instance keeps the layer of its sn
     CHECK_FALSE(has_layer(snapshot));
 }
 
+TEST_CASE_METHOD(SnapshotFixture, "a launch from a snapshot has its platform unless it names another") {
+    InstanceCreate original = request();
+    original.config.platform = "swrast";
+    const std::string id = launched(original);
+    wait(instances().set_desired_status(id, "stopped", false, PathWord::instances, "test"));
+    InstanceCreate copy;
+    copy.snapshot = taken(id);
+    CHECK(life->management.records().instances.get(launched(copy))->config->platform == "swrast");
+    copy.config.platform = "webrtc";
+    CHECK(life->management.records().instances.get(launched(copy))->config->platform == "webrtc");
+}
+
 TEST_CASE_METHOD(SnapshotFixture, "a snapshot whose deletion failed is ready") {
     const std::string id = stopped();
     const std::string snapshot = taken(id);

@@ -200,6 +200,7 @@ LaunchSource from_snapshot(const InstanceCreate& request, const LaunchRecords& r
     static_cast<GuestDescription&>(instance) = from;
     instance.layers.change([&](auto& layers) { layers.push_back(snapshot->layer()); });
     instance.config.change([&](InstanceConfig& wanted) {
+        if (request.config.platform.empty()) wanted.platform = from.config->platform;
         if (wanted.boot_package.empty()) wanted.boot_package = from.config->boot_package;
         if (wanted.boot_activity.empty()) wanted.boot_activity = from.config->boot_activity;
     });
