@@ -21,6 +21,7 @@ std::vector<Command> listed_commands() {
         protect_command(),
         unprotect_command(),
         delete_command(),
+        copy_command(),
         exec_command(),
         shell_command(),
         forward_command(),

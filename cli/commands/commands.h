@@ -18,6 +18,8 @@ Command unprotect_command();
 Command delete_command();
 // snapshot.cpp
 std::vector<Command> snapshot_commands();
+// copy.cpp
+Command copy_command();
 // exec.cpp
 Command exec_command();
 Command shell_command();

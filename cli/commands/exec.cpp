@@ -4,7 +4,7 @@
 namespace svc::cli {
 namespace {
 
-int run(Context& context, const Arguments& arguments, std::vector<std::string> command) {
+int run_there(Context& context, const Arguments& arguments, std::vector<std::string> command) {
     const Console& console = context.console();
     ExecRequest request;
     request.command = std::move(command);
@@ -29,7 +29,7 @@ Command exec_command() {
              {"command", "the command and its arguments, after --", true, true}},
             {noninteractive_flag()},
             [](Context& context, const Arguments& arguments) {
-                return run(context, arguments, arguments.list("command"));
+                return run_there(context, arguments, arguments.list("command"));
             },
             "The command gets a terminal when standard input and output are one. The exit status is the "
             "command's;\n"
@@ -46,7 +46,7 @@ Command shell_command() {
             [](Context& context, const Arguments& arguments) {
                 const char* login =
                     "if command -v bash >/dev/null 2>&1; then exec bash -l; else exec sh -l; fi";
-                return run(context, arguments, {"sh", "-c", login});
+                return run_there(context, arguments, {"sh", "-c", login});
             }};
 }
 

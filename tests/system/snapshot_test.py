@@ -7,8 +7,8 @@ class Snapshots(harness.DaemonTest):
     def snapshots(self, id):
         return f"/1.0/instances/{id}/snapshots"
 
-    def stopped(self, script):
-        id = self.daemon.launch()
+    def stopped(self, script, **fields):
+        id = self.daemon.launch(**fields)
         self.write(id, script)
         self.assertEqual(self.daemon.ctl("stop", id).returncode, 0)
         return id
@@ -46,6 +46,20 @@ class Snapshots(harness.DaemonTest):
         self.assertEqual(self.daemon.ctl("stop", second).returncode, 0)
         self.assertEqual(self.daemon.ctl("start", second).returncode, 0)
         self.assertEqual(self.read(second, "cat /root/mark"), "one\n")
+
+    def test_copies_have_the_files_of_the_original_and_addresses_of_their_own(self):
+        id = self.stopped("echo one >/root/mark", cpu=0.1, memory=128 << 20)
+        done = self.daemon.ctl("copy", id, "--name", "copy", "--count", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        copies = done.stdout.decode().split()
+        self.assertEqual(len(copies), 2)
+        for copy in copies:
+            self.assertEqual(self.read(copy, "cat /root/mark"), "one\n")
+        self.write(copies[0], "echo two >/root/mark")
+        self.assertEqual(self.read(copies[1], "cat /root/mark /etc/hostname"), "one\ncopy-2\n")
+        records = [self.daemon.api("GET", f"/1.0/instances/{copy}").metadata for copy in copies]
+        self.assertEqual(len({record["address"] for record in records} | {""}), 3, records)
+        self.assertEqual(self.daemon.api("GET", self.snapshots(id)).metadata, [])
 
     def test_a_snapshot_that_kill_9_cuts_off_is_finished_or_gone(self):
         id = self.stopped("dd if=/dev/urandom of=/root/large bs=1M count=64 2>/dev/null; sha256sum /root/large >/root/sum")
