@@ -22,6 +22,7 @@ std::vector<Command> listed_commands() {
         unprotect_command(),
         delete_command(),
         copy_command(),
+        publish_command(),
         exec_command(),
         shell_command(),
         forward_command(),

@@ -18,8 +18,9 @@ Command unprotect_command();
 Command delete_command();
 // snapshot.cpp
 std::vector<Command> snapshot_commands();
-// copy.cpp
+// copy.cpp, publish.cpp
 Command copy_command();
+Command publish_command();
 // exec.cpp
 Command exec_command();
 Command shell_command();

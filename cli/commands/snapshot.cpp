@@ -1,10 +1,15 @@
+#include <filesystem>
+
 #include "cli/actions/object_lookup.h"
 #include "cli/actions/operation_wait.h"
+#include "cli/actions/snapshot_download.h"
 #include "cli/commands/commands.h"
 #include "cli/connection/context.h"
 #include "cli/output/document.h"
 #include "cli/output/values.h"
+#include "cli/terminal/interrupts.h"
 #include "cli/terminal/prompt.h"
+#include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/client/snapshots.h"
 #include "libsvc/model/values/size.h"
@@ -64,6 +69,21 @@ int restore_one(Context& context, const Arguments& arguments) {
     return 0;
 }
 
+// Downloads into a temporary directory beside the file, which appears when it is whole.
+int export_one(Context& context, const Arguments& arguments) {
+    const Interrupts interrupts;
+    const std::string owner = owner_of(context, arguments);
+    const Json record = snapshot(context.client(), owner, arguments.text("snapshot"));
+    const std::string id = text_of(record, "id");
+    const std::filesystem::path target = arguments.given("file") ? arguments.text("file") : id + ".tar.gz";
+    const TemporaryDirectory scratch(target.has_parent_path() ? target.parent_path() : ".", ".svcctl-");
+    const std::filesystem::path partial = scratch.path() / "archive";
+    download_snapshot(context, owner, id, partial);
+    std::filesystem::rename(partial, target);
+    context.console().print_line(target.string());
+    return 0;
+}
+
 int delete_one(Context& context, const Arguments& arguments) {
     const std::string owner = owner_of(context, arguments);
     const std::string name = arguments.text("snapshot");
@@ -114,6 +134,12 @@ std::vector<Command> snapshot_commands() {
          {snapshot_owner(), one_snapshot()},
          {name, no_wait_flag(), timeout_flag()},
          launch_one},
+        {{"snapshot", "export"},
+         {},
+         "write a snapshot into an archive that can be added as an image",
+         {snapshot_owner(), one_snapshot(), {"file", "where to; <id of the snapshot>.tar.gz", false}},
+         {},
+         export_one},
         {{"snapshot", "delete"},
          {"rm"},
          "delete a snapshot",

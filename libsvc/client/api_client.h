@@ -114,12 +114,14 @@ class ApiClient {
 
     // Any other route: what the body of the answer says as `metadata`.
     Json call(Method method, const std::string& path, const Json* body = nullptr);
+    // A GET of any other route that answers with bytes: they go to `sink`, piece by piece. Returns the value
+    // of the header ("" where there is none).
+    std::string download(const std::string& path, std::string_view header,
+                         std::function<void(std::string_view)> sink);
 
   private:
     Json send(const ClientRequest& request);
     Json upload(Method method, const std::string& path, const std::string& request, const Package& package);
-    std::string download(const std::string& path, std::string_view fingerprint_header,
-                         std::function<void(std::string_view)> sink);
 
     HttpClient http_;
     std::chrono::milliseconds timeout_;

@@ -1,6 +1,7 @@
 #include "libsvc/client/snapshots.h"
 
 #include <string>
+#include <utility>
 
 #include "libsvc/base/strings.h"
 
@@ -38,6 +39,11 @@ Json restore_snapshot(ApiClient& client, std::string_view instance, std::string_
 
 Json delete_snapshot(ApiClient& client, std::string_view instance, std::string_view snapshot) {
     return client.call(Method::delete_, snapshot_path(instance, snapshot));
+}
+
+void export_snapshot(ApiClient& client, std::string_view instance, std::string_view snapshot,
+                     std::function<void(std::string_view)> sink) {
+    client.download(snapshot_path(instance, snapshot) + "/export", "", std::move(sink));
 }
 
 }  // namespace svc

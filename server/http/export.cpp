@@ -8,14 +8,14 @@ namespace {
 
 class ExportSource final : public BodySource {
   public:
-    ExportSource(std::unique_ptr<ArchiveStream> archive, std::uint64_t size)
+    ExportSource(std::unique_ptr<ArchiveStream> archive, std::optional<std::uint64_t> size)
         : archive_(std::move(archive)), size_(size) {}
     std::string read(std::size_t at_most) override { return archive_->read(at_most); }
     std::optional<std::uint64_t> length() const override { return size_; }
 
   private:
     std::unique_ptr<ArchiveStream> archive_;
-    std::uint64_t size_;
+    std::optional<std::uint64_t> size_;
 };
 
 Response octet_stream() {
@@ -26,12 +26,18 @@ Response octet_stream() {
 
 }  // namespace
 
-Response send_export(ApplicationExport prepared) {
+Response send_archive(std::unique_ptr<ArchiveStream> archive, std::optional<std::uint64_t> size,
+                      const std::string& file_name) {
     Response response = octet_stream();
-    response.headers.set("Content-Disposition", attachment(prepared.file_name));
+    response.headers.set("Content-Disposition", attachment(file_name));
+    response.source = std::make_unique<ExportSource>(std::move(archive), size);
+    return response;
+}
+
+Response send_export(ApplicationExport prepared) {
+    Response response = send_archive(std::move(prepared.archive), prepared.size, prepared.file_name);
     response.headers.set("X-SVC-Fingerprint", prepared.fingerprint);
     response.headers.set("X-SVC-ManifestSha256", prepared.manifest_sha256);
-    response.source = std::make_unique<ExportSource>(std::move(prepared.archive), prepared.size);
     return response;
 }
 

@@ -1,4 +1,5 @@
 #include "libsvc/management/management_service.h"
+#include "server/http/export.h"
 #include "server/http/listing.h"
 #include "server/http/query.h"
 #include "server/routes/handlers.h"
@@ -39,6 +40,12 @@ Response restore_snapshot(const Services& services, const Request& request) {
                                                           requestor(request)));
 }
 
+Response export_snapshot(const Services& services, const Request& request) {
+    SnapshotExport prepared =
+        services.management.snapshots().export_archive(instance_of(request), snapshot_of(request));
+    return send_archive(std::move(prepared.archive), std::nullopt, prepared.file_name);
+}
+
 Response delete_snapshot(const Services& services, const Request& request) {
     return async(*services.management.snapshots().remove(instance_of(request), snapshot_of(request),
                                                          requestor(request)));
@@ -57,6 +64,7 @@ std::vector<Route> snapshot_routes(const Services& services) {
         {Method::post, all, trusted, on_pool, "snapshots", call(create_snapshot)},
         {Method::get, one, trusted, on_pool, "snapshot", call(show_snapshot)},
         {Method::delete_, one, trusted, on_pool, "snapshot", call(delete_snapshot)},
+        {Method::get, one + "/export", trusted, on_pool, "snapshot_export", call(export_snapshot)},
         {Method::post, one + "/restore", trusted, on_pool, "snapshot_restore", call(restore_snapshot)},
     };
 }

@@ -77,6 +77,25 @@ TEST_CASE_METHOD(SnapshotSetup, "snapshots that cannot be taken are refused") {
     CHECK(restored.error() == "only a stopped or failed instance can be restored");
 }
 
+TEST_CASE_METHOD(SnapshotSetup, "an exported snapshot can be added as an image") {
+    const std::string id = stopped();
+    const std::string snapshot = taken(id, "before");
+    const std::string url = snapshots_of(id) + "/before/export";
+    const ApiReply archive = api.get(url);
+    CHECK(archive.status == 200);
+    CHECK(archive.headers.get("Content-Type") == "application/octet-stream");
+    CHECK(archive.headers.get("Content-Disposition") ==
+          "attachment; filename=\"svc-" + id + "-" + snapshot + ".tar.gz\"");
+    CHECK(api.get(url).text == archive.text);
+    const std::string copy = api.add_image("copy", archive.text);
+    CHECK(api.get("/1.0/images/copy").metadata().at("architecture") ==
+          api.get("/1.0/images/base").metadata().at("architecture"));
+    const std::string launched = api.launch("copy", "instances");
+    CHECK(api.get("/1.0/instances/" + launched).metadata().at("image_id") == Json(copy));
+    CHECK(api.get(snapshots_of(id) + "/nothing/export").status == 404);
+    CHECK(api.get(snapshots_of("nothing") + "/before/export").status == 404);
+}
+
 TEST_CASE_METHOD(SnapshotSetup, "a launch names one source alone") {
     const std::string snapshot = taken(stopped());
     Json body = Json::object({{"snapshot", snapshot}, {"image_id", "base"}});

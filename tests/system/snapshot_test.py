@@ -61,6 +61,16 @@ class Snapshots(harness.DaemonTest):
         self.assertEqual(len({record["address"] for record in records} | {""}), 3, records)
         self.assertEqual(self.daemon.api("GET", self.snapshots(id)).metadata, [])
 
+    def test_an_instance_becomes_an_image(self):
+        id = self.stopped("echo one >/root/mark; chown 33:44 /root/mark; rm -f /etc/motd", cpu=0.1, memory=128 << 20)
+        done = self.daemon.ctl("publish", id, "--name", "golden")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.addCleanup(lambda: self.daemon.remove("/1.0/images/golden"))
+        self.assertEqual(self.daemon.api("GET", self.snapshots(id)).metadata, [])
+        second = self.daemon.launch("golden", cpu=0.1, memory=128 << 20)
+        self.assertEqual(self.read(second, "cat /root/mark; stat -c '%u %g' /root/mark; ls /etc/motd"), "one\n33 44\n")
+        self.assertEqual(self.read(second, "hostname"), f"svc-{second}\n")
+
     def test_a_snapshot_that_kill_9_cuts_off_is_finished_or_gone(self):
         id = self.stopped("dd if=/dev/urandom of=/root/large bs=1M count=64 2>/dev/null; sha256sum /root/large >/root/sum")
         reply = self.daemon.api("POST", self.snapshots(id), {"name": "cut"})

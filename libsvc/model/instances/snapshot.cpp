@@ -28,6 +28,12 @@ std::string_view to_text(SnapshotStatus status) {
     return enum_text<SnapshotStatus>(snapshot_status_names, status);
 }
 
+std::vector<std::string> Snapshot::layers() const {
+    std::vector<std::string> all = *instance.layers;
+    all.push_back(layer());
+    return all;
+}
+
 Json to_json(const Snapshot& snapshot) {
     const Instance& instance = snapshot.instance;
     return Json::object({{"id", snapshot.id.str()},

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/id.h"
@@ -29,6 +30,7 @@ struct Snapshot {
 
     const std::string& instance_id() const { return instance.id.str(); }
     std::string layer() const { return "snapshot-" + id.str(); }  // name in the LayerStore
+    std::vector<std::string> layers() const;  // all that make the disk, lowest first; layer() is the last
 };
 
 Json to_json(const Snapshot& snapshot);  // the record of the API

@@ -151,6 +151,17 @@ ImageMetadata ImageMetadata::parse(const Json& document) {
     return metadata;
 }
 
+void add_guest_properties(const GuestImage& guest, Json& properties) {
+    const auto add = [&properties](const char* key, const std::string& value) {
+        if (!value.empty()) properties.set(key, value);
+    };
+    add("init", guest.init);
+    add("variant", guest.image_variant);
+    add("ready_file", guest.ready->file);
+    add("ready_command", guest.ready->command);
+    if (guest.ready->port != 0) add("ready_port", std::to_string(guest.ready->port));
+}
+
 Json ImageMetadata::to_json() const {
     return Json::object({
         {"architecture", *architecture},

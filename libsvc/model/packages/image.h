@@ -41,6 +41,9 @@ struct ImageMetadata : GuestImage {
     static ImageMetadata from_json(const Json& stored);
 };
 
+// Adds what parse() reads from `properties` into a GuestImage; what is not set is left out.
+void add_guest_properties(const GuestImage& guest, Json& properties);
+
 struct ImageVersion {
     int version = 0;
     std::string fingerprint;  // SHA-256 of the package

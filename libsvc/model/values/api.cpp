@@ -83,7 +83,8 @@ const std::vector<std::string>& api_extensions() {
         "operation_history", "operation_requestor", "node_runtime", "desired_status", "list_filters",
         "list_paging", "event_since", "join_tokens", "image_import", "application_commands",
         "application_notes", "openapi", "launch_resources", "instance_names", "instance_delete_protection",
-        "instance_snapshots", "instance_files", "instance_forwards", "instance_pause", "node_evacuation"};
+        "instance_snapshots", "instance_files", "instance_forwards", "instance_pause", "node_evacuation",
+        "snapshot_export"};
     return names;
 }
 

@@ -16,32 +16,13 @@ namespace {
 
 constexpr std::size_t read_size = std::size_t{256} << 10;
 
-// Holds the layers until the archive has been read.
-class HeldArchive final : public ArchiveStream {
-  public:
-    HeldArchive(std::unique_ptr<LayerHold> hold, std::unique_ptr<ArchiveStream> archive)
-        : hold_(std::move(hold)), archive_(std::move(archive)) {}
-    std::string read(std::size_t at_most) override { return archive_->read(at_most); }
-
-  private:
-    std::unique_ptr<LayerHold> hold_;  // destroyed after the archive, which reads the layers
-    std::unique_ptr<ArchiveStream> archive_;
-};
-
 // The form that ImageMetadata::parse() reads.
 Json properties_of(const Application& application, const ApplicationVersion& version) {
     Json properties = Json::object({{"name", application.name}});
     properties.set("description",
                    "application " + application.name + ", version " + std::to_string(version.number));
-    const auto set = [&properties](const char* key, const std::string& value) {
-        if (!value.empty()) properties.set(key, value);
-    };
-    set("version", version.manifest.version);
-    set("init", version.init);
-    set("variant", version.image_variant);
-    set("ready_file", version.ready->file);
-    set("ready_command", version.ready->command);
-    if (version.ready->port != 0) set("ready_port", std::to_string(version.ready->port));
+    if (!version.manifest.version.empty()) properties.set("version", version.manifest.version);
+    add_guest_properties(version, properties);
     return properties;
 }
 
@@ -99,8 +80,7 @@ ApplicationExport ApplicationExports::export_version(std::string_view id_or_name
     if (result.fingerprint.empty()) measure(*application, version, request, result);
     result.file_name = application->name + "-" + std::to_string(number) + ".tar.gz";
     result.manifest_sha256 = sha256_hex(records_.manifest(id, number));
-    result.archive =
-        std::make_unique<HeldArchive>(std::move(hold), content_.layers().export_archive(request));
+    result.archive = held_archive(std::move(hold), content_.layers().export_archive(request));
     log::info(
         "application version exported",
         {{"application", id}, {"version", std::to_string(number)}, {"fingerprint", result.fingerprint}});

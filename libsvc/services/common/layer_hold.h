@@ -1,5 +1,6 @@
 #pragma once
 // Keeps layers from being removed while no record refers to them yet.
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,9 @@ class LayerHold {
     Content& content_;
     std::vector<std::string> layers_;
 };
+
+// The archive, which keeps the layers that it is made of until it is destroyed.
+std::unique_ptr<ArchiveStream> held_archive(std::unique_ptr<LayerHold> hold,
+                                            std::unique_ptr<ArchiveStream> archive);
 
 }  // namespace svc

@@ -8,8 +8,10 @@
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/formats/yaml.h"
 #include "libsvc/model/instances/agent_paths.h"
 #include "libsvc/operations/run_aside.h"
+#include "libsvc/services/common/layer_hold.h"
 #include "libsvc/services/common/retry.h"
 
 namespace svc {
@@ -35,8 +37,24 @@ void check_may_be_restored(const Instance& instance) {
         throw Error(ErrorCode::invalid_argument, "only a stopped or failed instance can be restored");
 }
 
+void check_is_ready(const Snapshot& snapshot) {
+    if (snapshot.status != SnapshotStatus::ready)
+        throw Error(ErrorCode::invalid_argument, "snapshot is not ready");
+}
+
 std::string url_of(const Snapshot& snapshot) {
     return "/1.0/instances/" + snapshot.instance_id() + "/snapshots/" + snapshot.id.str();
+}
+
+ExportRequest export_request(const Snapshot& snapshot) {
+    const std::string name = snapshot.instance.name();
+    Json properties =
+        Json::object({{"name", name}, {"description", "disk of instance " + name + " as a snapshot has it"}});
+    add_guest_properties(snapshot.instance, properties);
+    const Json metadata = Json::object({{"architecture", *snapshot.instance.architecture},
+                                        {"creation_date", to_unix_seconds(snapshot.created_at)},
+                                        {"properties", std::move(properties)}});
+    return {snapshot.layers(), to_yaml(metadata)};
 }
 
 log::Fields fields_of(const Snapshot& snapshot) {
@@ -49,8 +67,8 @@ SnapshotService::SnapshotService(SnapshotServiceParts parts)
     : parts_(parts), copies_("snapshots", copies_at_once, max_queued_copies) {
     parts_.content.add_referrer([this](ContentReferences& used) {
         for (const Ptr& snapshot : parts_.snapshots.list()) {
-            used.layers.insert(snapshot->layer());
-            used.layers.insert(snapshot->instance.layers.begin(), snapshot->instance.layers.end());
+            const std::vector<std::string> layers = snapshot->layers();
+            used.layers.insert(layers.begin(), layers.end());
         }
     });
     handle("snapshot.create", &SnapshotService::copy_disk,
@@ -148,8 +166,7 @@ OperationResult SnapshotService::drop_copy(const Operation& operation) {
 Started SnapshotService::restore(std::string_view instance_id, std::string_view snapshot_id,
                                  const std::string& requestor) {
     const Ptr snapshot = get(instance_id, snapshot_id);
-    if (snapshot->status != SnapshotStatus::ready)
-        throw Error(ErrorCode::invalid_argument, "snapshot is not ready");
+    check_is_ready(*snapshot);
     check_may_be_restored(*parts_.instances.get(snapshot->instance_id()));
     return parts_.engine.start(spec_for("snapshot.restore", "Restoring snapshot", *snapshot, requestor), {});
 }
@@ -206,8 +223,7 @@ OperationResult SnapshotService::keep(const Operation& operation) {
     const Ptr snapshot = of(operation);
     if (!snapshot) return result;
     result.stage = [this, id = snapshot->id.str()](Batch& last) {
-        parts_.snapshots.stage_update(last, id,
-                                      [](Snapshot& kept) { kept.status = SnapshotStatus::ready; });
+        parts_.snapshots.stage_update(last, id, [](Snapshot& kept) { kept.status = SnapshotStatus::ready; });
     };
     return result;
 }
@@ -219,13 +235,26 @@ OperationResult SnapshotService::forget(const Snapshot& snapshot, const char* ev
         if (parts_.snapshots.find(id)) parts_.snapshots.stage_remove(last, id);
     };
     result.after = [this, snapshot, event = std::string(event), requestor] {
-        std::vector<std::string> layers{snapshot.layer()};
-        layers.insert(layers.end(), snapshot.instance.layers.begin(), snapshot.instance.layers.end());
-        parts_.content.drop({}, layers);
+        parts_.content.drop({}, snapshot.layers());
         if (event.empty()) return;
         log::info("snapshot deleted", fields_of(snapshot));
         publish(event.c_str(), snapshot, requestor);
     };
+    return result;
+}
+
+SnapshotExport SnapshotService::export_archive(std::string_view instance_id,
+                                               std::string_view snapshot_id) const {
+    const std::string id = get(instance_id, snapshot_id)->id.str();
+    auto hold = std::make_unique<LayerHold>(parts_.content);
+    hold->add(get(instance_id, id)->layers());
+    const Ptr snapshot = get(instance_id, id);  // read again, now that the layers stay
+    check_is_ready(*snapshot);
+    SnapshotExport result;
+    result.file_name = snapshot->instance.name() + "-" + id + ".tar.gz";
+    result.archive =
+        held_archive(std::move(hold), parts_.content.layers().export_archive(export_request(*snapshot)));
+    log::info("snapshot exported", fields_of(*snapshot));
     return result;
 }
 

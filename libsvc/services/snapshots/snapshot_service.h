@@ -1,6 +1,6 @@
 #pragma once
-// Rules of snapshots: take, restore, delete (API extension instance_snapshots; docs/snapshots.md). Launching
-// from one is a launch like any other: services/instances.
+// Rules of snapshots: take, restore, export, delete (API extensions instance_snapshots and snapshot_export;
+// docs/snapshots.md). Launching from one is a launch like any other: services/instances.
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -29,6 +29,12 @@ struct SnapshotServiceParts {
     IdSource& ids;
 };
 
+// An export that is about to be sent.
+struct SnapshotExport {
+    std::unique_ptr<ArchiveStream> archive;  // keeps the layers until it is destroyed
+    std::string file_name;                   // "phone-<id>.tar.gz"
+};
+
 // Thread-safe. Registers "snapshot.create", "snapshot.restore", "snapshot.delete", each resumable. While one
 // of the first two is going on it holds the claim of the instance, so that nothing starts or deletes that.
 // Copies run on two threads of their own, not on workers of the engine. Stop the engine before destroying
@@ -45,6 +51,10 @@ class SnapshotService {
     Started restore(std::string_view instance, std::string_view snapshot, const std::string& requestor);
     // Instances that were launched from it keep what they need of it.
     Started remove(std::string_view instance, std::string_view snapshot, const std::string& requestor);
+
+    // The whole disk as an image package, the same bytes each time. It needs neither the snapshot nor the
+    // instance once this has returned. Throws not_found; invalid_argument "snapshot is not ready".
+    SnapshotExport export_archive(std::string_view instance, std::string_view snapshot) const;
 
     // By id or name. Throws not_found, also for a snapshot of another instance.
     std::shared_ptr<const Snapshot> get(std::string_view instance, std::string_view snapshot) const;

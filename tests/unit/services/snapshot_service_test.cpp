@@ -1,12 +1,21 @@
 // Snapshots of instances: failures, crashes, and what goes with what.
 #include "libsvc/services/snapshots/snapshot_service.h"
 
+#include "libsvc/base/file.h"
+#include "libsvc/formats/archive.h"
+#include "libsvc/formats/yaml.h"
 #include "tests/unit/services/instance_fixture.h"
 
 using namespace svc;
 using namespace svc::test;
 
 namespace {
+
+std::string read_whole(ArchiveStream& archive) {
+    std::string all;
+    for (std::string part = archive.read(1000); !part.empty(); part = archive.read(1000)) all += part;
+    return all;
+}
 
 struct SnapshotFixture : InstanceFixture {
     SnapshotService& service() { return life->management.snapshots(); }
@@ -121,6 +130,48 @@ TEST_CASE_METHOD(SnapshotFixture, "a launched instance keeps the layer of its sn
     CHECK(has_layer(snapshot));
     wait(instances().remove(second, true, PathWord::instances, "test"));
     CHECK_FALSE(has_layer(snapshot));
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "an export has the disk and what its image says of the guest") {
+    const std::string id = stopped();
+    taken(id);
+    SnapshotExport exported = service().export_archive(id, "before");
+    CHECK(exported.file_name == "svc-" + id + "-" + service().get(id, "before")->id.str() + ".tar.gz");
+    const std::string archive = read_whole(*exported.archive);
+    CHECK(archive == read_whole(*service().export_archive(id, "before").archive));
+    const auto file = directory.path() / "export.tar.gz";
+    write_file_atomically(file, archive);
+    bool searched_all = false;
+    const ImageMetadata metadata = ImageMetadata::parse(
+        parse_yaml(read_archive_member(file, "metadata.yaml", 1U << 20U, 1U << 30U, &searched_all).value()));
+    const auto instance = life->management.records().instances.get(id);
+    CHECK(metadata.architecture == instance->architecture);
+    CHECK(metadata.init == instance->init);
+    CHECK(metadata.image_variant == instance->image_variant);
+    CHECK(metadata.ready == instance->ready);
+    CHECK(metadata.properties.at("name") == Json("svc-" + id));
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "the layers stay while an export is read") {
+    const std::string id = stopped();
+    const std::string snapshot = taken(id);
+    SnapshotExport exported = service().export_archive(id, "before");
+    wait(service().remove(id, "before", "test"));
+    CHECK_FALSE(records().find(snapshot));
+    CHECK(has_layer(snapshot));
+    CHECK_FALSE(read_whole(*exported.archive).empty());
+    exported.archive = nullptr;
+    CHECK_FALSE(has_layer(snapshot));
+}
+
+TEST_CASE_METHOD(SnapshotFixture, "a snapshot that is being made or deleted is not exported") {
+    const std::string id = stopped();
+    const std::string snapshot = taken(id);
+    for (const SnapshotStatus status : {SnapshotStatus::creating, SnapshotStatus::deleting}) {
+        records().update(snapshot, [&](Snapshot& changed) { changed.status = status; });
+        CHECK(code_of([&] { service().export_archive(id, "before"); }) == ErrorCode::invalid_argument);
+    }
+    CHECK(code_of([&] { service().export_archive(id, "nothing"); }) == ErrorCode::not_found);
 }
 
 TEST_CASE_METHOD(SnapshotFixture, "a launch from a snapshot has its platform unless it names another") {

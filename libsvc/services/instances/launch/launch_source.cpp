@@ -198,7 +198,7 @@ LaunchSource from_snapshot(const InstanceCreate& request, const LaunchRecords& r
     Instance& instance = source.instance;
     take_request(request, config, instance);
     static_cast<GuestDescription&>(instance) = from;
-    instance.layers.change([&](auto& layers) { layers.push_back(snapshot->layer()); });
+    instance.layers = snapshot->layers();
     instance.config.change([&](InstanceConfig& wanted) {
         if (request.config.platform.empty()) wanted.platform = from.config->platform;
         if (wanted.boot_package.empty()) wanted.boot_package = from.config->boot_package;
