@@ -74,7 +74,8 @@ int run_adb(Context& context, const std::string& instance, std::uint16_t port,
     std::vector<std::string> all{"adb", "-s", forward.address()};
     all.insert(all.end(), words.begin(), words.end());
     const TerminalSignalsIgnored ignored;
-    return run_user_program(all, {{STDIN_FILENO, 0}, {STDOUT_FILENO, 1}, {STDERR_FILENO, 2}}).value_or(1);
+    return run_user_program(all, {{STDIN_FILENO, 0}, {STDOUT_FILENO, 1}, {STDERR_FILENO, 2}})
+        .value_or(127);  // adb is there: that is its own status
 }
 
 }  // namespace svc::cli

@@ -211,7 +211,7 @@ Command stop_command() {
 Command pause_command() {
     return {{"pause"},
             {},
-            "let running instances stand still, with all that they have in memory",
+            "freeze running instances, with all that they have in memory",
             {selected_instances(true)},
             {no_wait_flag(), timeout_flag()},
             pause};

@@ -105,7 +105,9 @@ class ClusterRuntime::Containers final : public Runtime {
     Capacity capacity() override { return members_.local()->runtime().capacity(); }
     std::vector<RuntimeNode> nodes() override;
     void forward_from(std::string_view node, const std::string& public_address) override {
-        members_.get(node)->runtime().forward_from(node, public_address);
+        const MemberPtr member = members_.get(node);
+        member->runtime().forward_from(node, public_address);
+        member->keep(member->runtime().nodes());  // else the former address is told until the next look
     }
     void on_nodes_changed(std::function<void()> listener) override {
         members_.on_changed(std::move(listener));

@@ -64,7 +64,7 @@ void write_counts(std::string& out, const NodeList& nodes, const InstanceList& i
     for (const InstanceStatus status : all_statuses)
         per_status.add(label("status", to_text(status)), by_status[status]);
     const auto paused = std::ranges::count_if(instances, [](const auto& each) { return is_paused(*each); });
-    gauge(out, "svc_cluster_paused_containers", "running instances whose guests stand still")
+    gauge(out, "svc_cluster_paused_containers", "running instances that are paused")
         .add("", static_cast<std::uint64_t>(paused));
 }
 

@@ -287,7 +287,8 @@ TEST_CASE_METHOD(ApplicationSetup, "base instances are told from the others") {
 
 TEST_CASE_METHOD(ApplicationSetup, "instances of an application are counted and filtered") {
     const std::string id = api.add_application(application_package("candy"));
-    api.succeed(api.post("/1.0/containers", Json::object({{"app_id", "candy"}})));
+    api.succeed(api.post("/1.0/containers",
+                         Json::object({{"app_id", "candy"}, {"tags", Json::array({"blue", "round"})}})));
     api.launch("base");
     const auto count = [&](const std::string& query) {
         return api.get("/1.0/containers?" + query).metadata().as_array().size();
@@ -297,6 +298,8 @@ TEST_CASE_METHOD(ApplicationSetup, "instances of an application are counted and 
     CHECK(count("app_id=" + id + "&app_version=0") == 1);
     CHECK(count("image_id=" + image + "&status=running,stopped&node=node0&type=regular") == 2);
     CHECK(count("status=stopped") == 0);
+    CHECK(count("tags=round,blue") == 1);
+    CHECK(count("tags=blue,red") == 0);
     const std::string text = ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text;
     CHECK(text.find("\nsvc_cluster_applications_total 1\n") != std::string::npos);
     CHECK(text.find("svc_cluster_containers_per_application_total{application=\"candy\"} 1\n") !=

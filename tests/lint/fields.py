@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/coverage.md tells the effect of each field that a client can set, with a test that sees it.
+"""docs/coverage.md tells the effect of each field that a client can set, and names a test that exists.
 
 The fields are those of the JSON bodies in docs/api.yaml, the items of the configuration, and the keys of a manifest.
 
@@ -113,7 +113,7 @@ def main():
     faults += faults_of("field", set(document.fields()), told["Request"])
     faults += faults_of("item", configuration_items(), told[ITEMS_HEADING])
     faults += faults_of("key of a manifest", manifest_keys(), told[MANIFEST_HEADING])
-    print("\n".join(faults) or f"{sum(map(len, told.values()))} fields have an effect that a test sees")
+    print("\n".join(faults) or f"{sum(map(len, told.values()))} fields have an effect and name a test")
     return 1 if faults else 0
 
 

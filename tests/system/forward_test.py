@@ -15,7 +15,7 @@ ADB = """#!/bin/sh
 echo "$@" >>"$ADB_LOG"
 case $1 in
 connect) curl -fs "http://$2/index.html" >/dev/null && echo "connected to $2" || echo "failed to connect to '$2'" ;;
--s) curl -fs "http://$2/index.html"; exit 7 ;;
+-s) curl -fs "http://$2/index.html"; [ "$3" = absent ] && exit 127; exit 7 ;;
 esac
 """
 
@@ -129,6 +129,7 @@ class Forwards(harness.DaemonTest):
         self.assertEqual(connect, f"connect {address}")
         self.assertEqual(shell, f"-s {address} shell two words $HOME")
         self.assertEqual(disconnect, f"disconnect {address}")
+        self.assertEqual(adb("--port", str(WEB), "--", "absent").returncode, 127)
         done = adb("--port", "9", "--", "shell")
         self.assertEqual(done.returncode, 3)
         self.assertIn("adb cannot connect: failed to connect", done.stderr)

@@ -1,6 +1,5 @@
 #include "libsvc/formats/oci/command.h"
 
-#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstring>
@@ -61,10 +60,9 @@ std::string OciCommand::text() const {
 }
 
 const std::string* OciCommand::init() const {
-    const auto found = std::ranges::find_if(arguments, [&](const std::string& word) {
-        return names_init(word) && (&word == &arguments.front() || word.starts_with('/'));
-    });
-    return found == arguments.end() ? nullptr : &*found;
+    if (!arguments.empty() && names_init(arguments[0])) return &arguments[0];
+    const bool by_script = arguments.size() > 1 && arguments[1].starts_with('/') && names_init(arguments[1]);
+    return by_script ? &arguments[1] : nullptr;
 }
 
 int signal_named(const std::string& name) {

@@ -19,9 +19,9 @@ struct OciCommand {
     static OciCommand parse(const std::string& text);  // throws invalid_argument
     std::string text() const;
 
-    // The word that names an init (".../init", ".../systemd"), which wants to be the first process itself;
-    // nullptr where there is none. Behind the first word only an absolute path counts: that one is started by
-    // a script that replaces itself.
+    // The word that names an init (".../init", ".../systemd"), which wants to be the first process itself:
+    // the first one, or the second one as an absolute path, which is started by a script that replaces
+    // itself. nullptr where neither does.
     const std::string* init() const;
 };
 

@@ -129,11 +129,11 @@ void LxcRuntime::with_running(const std::string& id, const std::function<void()>
     use();
 }
 
-// Not while a helper is on its way into the container: it would stand still there, and hold its lock.
+// Not while a helper is on its way into the container: it would be frozen there, and hold its lock.
 void LxcRuntime::freeze(std::string_view text) {
     const std::string id(text);
     with_running(id, [&] {
-        if (!host_.is_frozen(id)) host_.wait_for_helpers(id);
+        const FileDescriptor lock = host_.is_frozen(id) ? FileDescriptor() : host_.lock_out_helpers(id);
         host_.freeze(id);
         failpoint("runtime.frozen");
     });

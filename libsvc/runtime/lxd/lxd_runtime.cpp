@@ -187,10 +187,16 @@ void LxdRuntime::set_frozen(std::string_view text, bool frozen) {
     const Instance instance = instances_.get(id);
     if (!instance.running() || instance.once)
         throw Error(ErrorCode::conflict, fmt::format("container '{}' is not running", id));
-    if (instance.frozen() != frozen)
+    if (instance.frozen() != frozen) {
+        Rollback undo;
+        undo.add("frozen", [&] { known->frozen = instance.frozen(); });
+        known->frozen = true;  // a command that is killed meanwhile may not end before the thaw
         with_context(fmt::format("container '{}' cannot be {}", id, frozen ? "frozen" : "thawed"),
                      [&] { instances_.set_frozen(id, frozen); });
+        undo.dismiss();
+    }
     known->frozen = frozen;
+    if (instance.frozen() && !frozen && instance.stored.spec.run_agent) start_agent(id);
 }
 
 void LxdRuntime::stop(std::string_view text, Duration grace) {

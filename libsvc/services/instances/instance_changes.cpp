@@ -71,7 +71,7 @@ void InstanceChanges::follow_public_addresses(const NodeService& nodes) {
     for (const auto& node : nodes.list()) addresses[node->name] = node->public_address;
     for (const auto& instance : instances_.list()) {
         const auto found = addresses.find(*instance->node);
-        if (found == addresses.end() || instance->public_address->empty() ||
+        if (found == addresses.end() || found->second.empty() || instance->public_address->empty() ||
             *instance->public_address == found->second)
             continue;
         try {

@@ -1,5 +1,5 @@
 #pragma once
-// Pausing: the guest of a running instance stands still until it is resumed (docs/management.md, "Paused
+// Pausing: the guest of a running instance is frozen until it is resumed (docs/management.md, "Paused
 // instances").
 #include <string>
 

@@ -128,6 +128,17 @@ TEST_CASE("nodes are the managers, with the capacity of their machines") {
     }
 }
 
+TEST_CASE("the address that a node forwards from is known at once") {
+    ClusterWorld world;
+    for (const std::string& name : {std::string("m1"), std::string("m2")}) {
+        const std::string before = world.node(name).capacity.forwards_from;
+        world.runtime().forward_from(name, "203.0.113.7");
+        CHECK(world.node(name).capacity.forwards_from == "203.0.113.7");
+        world.runtime().forward_from(name, before);
+        CHECK(world.node(name).capacity.forwards_from == before);
+    }
+}
+
 TEST_CASE("each machine tells of its own GPUs") {
     ClusterWorld world;
     world.machines[0]->add_gpu("0x8086");

@@ -158,6 +158,7 @@ TEST_CASE("an init in the command of an OCI image is found, also behind a script
          {{"/lib/systemd/systemd", "--system"}, "/lib/systemd/systemd"},
          {{"/entry.sh", "/usr/sbin/init"}, "/usr/sbin/init"},
          {{"terraform", "init"}, "none"},
+         {{"/app/tool", "--config", "/etc/init"}, "none"},
          {{"/bin/initialise"}, "none"},
          {{"nginx", "-g", "daemon off;"}, "none"}}));
     const OciCommand command{arguments, {}, "", "", ""};

@@ -82,11 +82,15 @@ TEST_CASE("the signals that end an image are those of the init that its file sta
     tree.place("/lib/systemd/systemd", "x", 0755);
     const auto signals = [&](const OciCommand& command) {
         tree.place(oci_init_path, command.text(), 0755);
-        return find_halt_signals(tree.root, oci_init_path).numbers;
+        const HaltSignals found = find_halt_signals(tree.root, oci_init_path);
+        if (command.init() != nullptr && !command.stop_signal.empty())
+            CHECK(found.name == std::to_string(found.numbers.front()));
+        return found.numbers;
     };
     CHECK(signals({{"/lib/systemd/systemd", "--system"}, {"A=1"}, "", "", ""}) ==
           std::vector<int>{SIGRTMIN + 3});
     CHECK(signals({{"/lib/systemd/systemd"}, {}, "", "", "SIGINT"}) == std::vector<int>{SIGINT});
+    CHECK(signals({{"/lib/systemd/systemd"}, {}, "", "", "RTMIN+3"}) == std::vector<int>{SIGRTMIN + 3});
     CHECK(signals({{"nginx"}, {}, "", "", "SIGQUIT"}) == std::vector<int>{SIGPWR, SIGTERM});
     CHECK_THROWS_WITH(signals({{"/sbin/init"}, {}, "", "", ""}),
                       Catch::EndsWith("image has no init: '/sbin/init' not found"));

@@ -100,21 +100,25 @@ void PeerSession::set_answer(const std::string& sdp) {
 
 void PeerSession::send_display(VideoCodec codec) {
     std::unique_lock lock(mutex_);
-    display_ = make_display(codec);
+    const std::uint32_t kbps = congestion_.target_kbps();
+    lock.unlock();
+    auto display = make_display(codec, kbps);
+    lock.lock();
+    display_ = std::move(display);
     lock.unlock();
     display_bin_ = display_->bin();
     pipeline_->send_display(display_->bin());
 }
 
 // An encoder that does not work leaves the display to the next one.
-std::unique_ptr<DisplayOut> PeerSession::make_display(VideoCodec codec) const {
+std::unique_ptr<DisplayOut> PeerSession::make_display(VideoCodec codec, std::uint32_t kbps) const {
     std::exception_ptr failure;
     for (const EncoderForm& encoder : usable_encoders(codec, setup_.encoder)) {
         const log::Fields fields{{"encoder", std::string(encoder.element)}};
         try {
             auto display = std::make_unique<DisplayOut>(setup_.places, encoder,
                                                         PictureShape{setup_.width, setup_.height, setup_.fps},
-                                                        congestion_.target_kbps(), meters_->video);
+                                                        kbps, meters_->video);
             log::info("the display is encoded", fields);
             return display;
         } catch (const Error& e) {

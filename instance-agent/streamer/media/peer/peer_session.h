@@ -44,7 +44,7 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
 
   private:
     void send_display(VideoCodec codec);
-    std::unique_ptr<DisplayOut> make_display(VideoCodec codec) const;
+    std::unique_ptr<DisplayOut> make_display(VideoCodec codec, std::uint32_t kbps) const;
     void watch();
     void run_ticks(const std::stop_token& stop);
     void repeat_beginning();

@@ -17,7 +17,10 @@ HaltSignals signals_of_image(const std::filesystem::path& root) {
     const OciCommand command = OciCommand::parse(read_inside(root, oci_init_path, max_command_bytes));
     const std::string* const init = command.init();
     if (init == nullptr) return halt_signals("");
-    if (!command.stop_signal.empty()) return {command.stop_signal, {signal_named(command.stop_signal)}};
+    if (!command.stop_signal.empty()) {
+        const int number = signal_named(command.stop_signal);
+        return {std::to_string(number), {number}};  // liblxc does not know all names
+    }
     return halt_signals(init->starts_with('/') ? find_init(root, *init) : *init);
 }
 

@@ -70,7 +70,7 @@ bool ContainerRuns::is_running(const std::string& id, Container& container) {
 }
 
 std::optional<RunRecord> ContainerRuns::find_run(const std::string& id) {
-    host_.wait_for_helpers(id);
+    host_.lock_out_helpers(id);
     const auto stored = host_.read_run(id);
     auto run = stored;
     if (!stored || stored->stopped || !is_alive(stored->monitor) || !is_alive(stored->init)) {

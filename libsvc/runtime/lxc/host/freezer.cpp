@@ -20,7 +20,7 @@ struct Freezer {
     std::filesystem::path group;
     std::string_view wish;  // the file that is written: `freeze` or `thaw`
     std::string_view freeze, thaw;
-    std::string_view state;  // the file that has `still` in a line when all processes stand still
+    std::string_view state;  // the file that has `still` in a line when all processes are frozen
     std::string_view still;
 };
 
@@ -64,7 +64,7 @@ bool freeze_until(const Freezer& freezer, std::chrono::steady_clock::time_point 
 void freeze_group(const CgroupLayout& layout, std::string_view group, std::chrono::milliseconds limit) {
     if (freeze_until(freezer_of(layout, group), deadline_after(limit))) return;
     thaw_group(layout, group);
-    throw Error(ErrorCode::unavailable, "its processes do not stand still");
+    throw Error(ErrorCode::unavailable, "its processes could not be frozen in time");
 }
 
 void thaw_group(const CgroupLayout& layout, std::string_view group) {

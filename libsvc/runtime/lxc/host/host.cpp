@@ -466,15 +466,17 @@ std::optional<ProcessId> Host::read_agent(const std::string& id) const {
     return agent && is_alive(*agent) ? agent : std::nullopt;
 }
 
-void Host::wait_for_helpers(const std::string& id) const {
-    if (!is_there(layout().lock(id))) return;
-    const FileDescriptor lock = open_file(layout().lock(id), O_RDWR);
+FileDescriptor Host::lock_out_helpers(const std::string& id) const {
+    if (!is_there(layout().lock(id))) return {};
+    FileDescriptor lock = open_file(layout().lock(id), O_RDWR);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         if (std::chrono::steady_clock::now() > deadline)
-            throw Error(ErrorCode::busy, fmt::format("container '{}' is being started", id));
+            throw Error(ErrorCode::busy,
+                        fmt::format("container '{}' or a program in it is being started", id));
         ::poll(nullptr, 0, 5);  // flock() can only wait without a limit of time
     }
+    return lock;
 }
 
 void Host::write_run(const std::string& id, const RunRecord& run) const {

@@ -63,8 +63,9 @@ class Host {
     std::optional<RunRecord> read_run(const std::string& id) const;
     std::optional<ProcessId> read_agent(
         const std::string& id) const;  // the agent that was started last, if it runs
-    // Waits until no helper of an earlier daemon works on the container. Throws busy after 30 s.
-    void wait_for_helpers(const std::string& id) const;
+    // Waits until no helper works on the container; none begins while the descriptor is open. Throws busy
+    // after 30 s.
+    FileDescriptor lock_out_helpers(const std::string& id) const;
     void write_run(const std::string& id, const RunRecord& run) const;
     ExitCause read_exit_cause(const std::string& id) const;
     std::optional<int> read_exit_status(

@@ -15,6 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds first_delay{100};
 constexpr milliseconds last_delay{30'000};
+constexpr unsigned failures_of_frozen = 3;  // how often it is looked whether a container goes on: each 0.8 s
 constexpr milliseconds ask_again{20};
 constexpr milliseconds query_limit{10'000};
 
@@ -190,7 +191,10 @@ void Supervisor::enter(const std::string& id) {
         Followed& followed = found->second;
         followed.retry = 0;
         const bool agent = followed.want_agent && !followed.agent;
-        if (agent && callbacks_.frozen(id)) return enter_later(id, followed);
+        if (agent && callbacks_.frozen(id)) {
+            followed.failures = failures_of_frozen;
+            return enter_later(id, followed);
+        }
         try {
             followed.helper = std::make_unique<HelperProcess>(
                 helper_, std::vector<std::string>{agent ? "agent" : "query", containers_.native(), id});

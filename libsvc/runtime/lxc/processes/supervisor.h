@@ -28,8 +28,8 @@ class Supervisor {
         std::function<bool(const std::string& id)> ended;
         // The same when a pid of `id` has changed, for run.json.
         std::function<bool(const std::string& id)> changed;
-        // Whether `id` is frozen: an agent is not started in it meanwhile, since it would stand still, and
-        // the helper with it. Called on any thread.
+        // Whether `id` is frozen: an agent is not started in it meanwhile, since it would be frozen there,
+        // and the helper with it. Called on any thread.
         std::function<bool(const std::string& id)> frozen;
     };
     Supervisor(std::filesystem::path helper, std::filesystem::path containers, Callbacks callbacks);
