@@ -157,8 +157,8 @@ void pull_files(ApiClient& client, std::string_view instance, const std::string&
     AgentCommand command;
     command.words = {"files", "send", source};
     command.input = [&](RemoteExec& session) { send_known(session, have); };
-    command.output = [&](std::string_view data) {
-        if (!send_to_socket(writing.get(), data)) throw Error(ErrorCode::cancelled, "taking it has failed");
+    command.output = [&, &taker_end = writing](std::string_view data) {
+        if (!send_to_socket(taker_end.get(), data)) throw Error(ErrorCode::cancelled, "taking it has failed");
         if (options.progress) options.progress(done += data.size(), 0);
     };
     std::exception_ptr broken;

@@ -79,8 +79,10 @@ std::vector<Manager> ClusterBlobs::others(std::string_view digest) const {
     std::vector<Manager> all = membership_.managers();
     std::erase_if(all, [self = membership_.self().id](const Manager& each) { return each.id == self; });
     if (!all.empty())
-        std::ranges::rotate(all, all.begin() + static_cast<std::ptrdiff_t>(
-                                                   std::hash<std::string_view>{}(digest) % all.size()));
+        std::rotate(
+            all.begin(),
+            all.begin() + static_cast<std::ptrdiff_t>(std::hash<std::string_view>{}(digest) % all.size()),
+            all.end());
     return all;
 }
 

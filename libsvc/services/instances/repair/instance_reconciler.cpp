@@ -106,8 +106,8 @@ std::vector<ContainerInfo> InstanceReconciler::without_unrecorded(std::vector<Co
         if (belongs_to_an_instance(container))
             recorded.push_back(container);
         else if (container.state != ContainerState::unreadable)
-            remove(container,
-                   std::ranges::equal_range(containers, container.id, {}, &ContainerInfo::id).size());
+            remove(container, static_cast<std::size_t>(
+                                  std::ranges::count(containers, container.id, &ContainerInfo::id)));
     }
     return recorded;
 }
