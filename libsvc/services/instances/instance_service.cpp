@@ -327,7 +327,6 @@ Started InstanceService::stop(const Instance& instance, PathWord word, const std
     parts_.instances.stage_update(batch, work.instance, [](Instance& changed) {
         if (!may_be_up(changed.status)) throw_not_allowed("stopping", changed.status);
         changed.stop_requested = true;
-        changed.paused = false;  // it goes on, to shut down
     });
     auto spec = instance_operation("instance.stop", "Updating container", work, word, requestor);
     spec.wait_for_claims = boots;

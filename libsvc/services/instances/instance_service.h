@@ -57,8 +57,7 @@ struct InstanceServiceParts {
 
 // Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.pause",
 // "instance.resume", "instance.protect", "instance.delete", "instance.fail", "instance.recheck" with the
-// engine. Until recover() it only reads. Stop
-// the engine before destroying this.
+// engine. Until recover() it only reads. Stop the engine before destroying this.
 class InstanceService {
   public:
     explicit InstanceService(InstanceServiceParts parts);

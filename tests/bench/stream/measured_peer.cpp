@@ -106,8 +106,7 @@ BarePipeline::BarePipeline(const std::string& source, const BenchOptions& option
                            int standard_input) {
     const EncoderForm form = find_encoder(options.codec, VideoEncoder::software).value();
     std::string encoder =
-        encoder_description(form, {options.width, options.height, options.fps}, kbps,
-                            [&](const std::string& name) { return has_property(form, name); });
+        encoder_description(form, {options.width, options.height, options.fps}, kbps, properties_of(form));
     encoder = encoder.substr(0, encoder.find(" ! rtp"));
     const std::string pipeline = "exec gst-launch-1.0 -q " + source +
                                  " ! videoconvert ! video/x-raw,format=I420 ! " + encoder +

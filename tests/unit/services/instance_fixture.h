@@ -35,6 +35,16 @@ struct InstanceFixture : ServiceFixture {
                          [&] { return is_final(engine().get(operation)->status); });
         return engine().get(operation);
     }
+    // Ends the service while a commit waits to be stored: nothing of it is on disk.
+    void crash_at_commit() {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return freezing_store.is_frozen(); });
+        lock.unlock();
+        service_clock.on_next([this] { freezing_store.let_go(); });
+        life->engine.stop(std::chrono::hours(1));
+        set_life(nullptr);
+        freezing_store.thaw();
+    }
     std::string refusal(const InstanceCreate& create) {
         return message_of([&] { launch(create); });
     }

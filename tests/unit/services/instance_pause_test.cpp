@@ -34,15 +34,8 @@ struct PauseFixture : InstanceFixture {
         instances().reconciler().reconcile();
         settle(id);
     }
-    // Ends the service while the end of the operation waits to be stored; the next one goes on.
     void crash_and_begin() {
-        std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return freezing_store.is_frozen(); });
-        lock.unlock();
-        service_clock.on_next([this] { freezing_store.let_go(); });
-        life->engine.stop(std::chrono::hours(1));
-        set_life(nullptr);
-        freezing_store.thaw();
+        crash_at_commit();
         begin_life();
     }
 };
@@ -109,7 +102,17 @@ TEST_CASE_METHOD(PauseFixture, "a stop that fails leaves the record as the conta
     runtime.fail("stop", "it hangs");
     CHECK(wait(wish(id, "stopped"))->err == "it hangs");
     CHECK(status(id) == InstanceStatus::running);
-    CHECK(shown(id) == frozen(id));
+    CHECK(shown(id));
+    CHECK(frozen(id));
+    CHECK(told(id) == up_and({"paused"}));
+    runtime.before("stop", [&] {
+        runtime.thaw(id);
+        throw Error(ErrorCode::unavailable, "it hangs");
+    });
+    CHECK(wait(wish(id, "stopped"))->err == "it hangs");
+    CHECK_FALSE(shown(id));
+    CHECK_FALSE(frozen(id));
+    CHECK(told(id) == up_and({"paused", "resumed"}));
 }
 
 TEST_CASE_METHOD(PauseFixture, "a guest that does not stand still is not paused") {

@@ -31,16 +31,6 @@ struct SnapshotFixture : InstanceFixture {
         REQUIRE(done->err == "");
         return service().get(id, "before")->id.str();
     }
-    // Ends the service while the end of the operation waits to be stored.
-    void crash() {
-        std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return freezing_store.is_frozen(); });
-        lock.unlock();
-        service_clock.on_next([this] { freezing_store.let_go(); });
-        life->engine.stop(std::chrono::hours(1));
-        set_life(nullptr);
-        freezing_store.thaw();
-    }
     bool has_layer(const std::string& snapshot) { return layers.contains("snapshot-" + snapshot); }
 };
 
@@ -76,7 +66,7 @@ TEST_CASE_METHOD(SnapshotFixture, "a copy that a restart cut off is made by the 
     const std::string id = stopped();
     freezing_store.freeze_after(1);  // the request is stored, its end is not
     const std::string operation = taking(id)->id.str();
-    crash();
+    crash_at_commit();
     begin_life();
     CHECK(engine().wait(operation, std::nullopt)->status == OperationStatus::success);
     CHECK(service().get(id, "before")->status == SnapshotStatus::ready);

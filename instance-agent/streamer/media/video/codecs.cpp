@@ -42,6 +42,10 @@ bool is_usable(const EncoderForm& form) {
     return usable;
 }
 
+bool can_encode(const EncoderForm& form, VideoCodec codec, VideoEncoder wish) {
+    return form.codec == codec && is_allowed(form, wish) && is_usable(form);
+}
+
 }  // namespace
 
 void start_media() {
@@ -55,20 +59,24 @@ void start_media() {
 std::vector<EncoderForm> usable_encoders(VideoCodec codec, VideoEncoder wish) {
     std::vector<EncoderForm> usable;
     for (const EncoderForm& form : encoder_forms())
-        if (form.codec == codec && is_allowed(form, wish) && is_usable(form)) usable.push_back(form);
+        if (can_encode(form, codec, wish)) usable.push_back(form);
     return usable;
 }
 
 std::optional<EncoderForm> find_encoder(VideoCodec codec, VideoEncoder wish) {
-    const auto usable = usable_encoders(codec, wish);
-    return usable.empty() ? std::nullopt : std::optional(usable.front());
+    const auto forms = encoder_forms();
+    const auto found =
+        std::ranges::find_if(forms, [&](const EncoderForm& form) { return can_encode(form, codec, wish); });
+    return found == forms.end() ? std::nullopt : std::optional(*found);
 }
 
-bool has_property(const EncoderForm& form, const std::string& name) {
+PropertyTest properties_of(const EncoderForm& form) {
     const auto factory = factory_of(form);
-    const auto encoder = factory ? make_element(factory.get()) : nullptr;
-    return encoder &&
-           g_object_class_find_property(G_OBJECT_GET_CLASS(encoder.get()), name.c_str()) != nullptr;
+    const std::shared_ptr<GstElement> encoder(factory ? make_element(factory.get()) : nullptr);
+    return [encoder](const std::string& name) {
+        return encoder &&
+               g_object_class_find_property(G_OBJECT_GET_CLASS(encoder.get()), name.c_str()) != nullptr;
+    };
 }
 
 std::vector<VideoCodec> encodable_codecs(VideoEncoder wish) {

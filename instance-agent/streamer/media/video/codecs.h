@@ -17,7 +17,7 @@ void start_media();
 std::vector<EncoderForm> usable_encoders(VideoCodec codec, VideoEncoder wish);
 // The first of them.
 std::optional<EncoderForm> find_encoder(VideoCodec codec, VideoEncoder wish);
-bool has_property(const EncoderForm& form, const std::string& name);
+PropertyTest properties_of(const EncoderForm& form);  // keeps an element that it asks
 
 // The codecs that there is an encoder for, best first. Throws unsupported: there is none.
 std::vector<VideoCodec> encodable_codecs(VideoEncoder wish);

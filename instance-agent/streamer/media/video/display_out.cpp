@@ -38,8 +38,7 @@ std::string description(const MediaPlaces& places, const EncoderForm& form, cons
         "! videoconvertscale add-borders=true method=nearest-neighbour dither=none chroma-mode=none ! {} ! "
         "{}",
         source_description(places, shape), raw_caps(form, shape),
-        encoder_description(form, shape, kbps,
-                            [&](const std::string& name) { return has_property(form, name); }));
+        encoder_description(form, shape, kbps, properties_of(form)));
 }
 
 void add_transport_cc(GstElement* payloader) {

@@ -87,13 +87,14 @@ OperationResult InstanceStops::undo(const Operation& operation, const Error& err
     const bool runs = container && container->state == ContainerState::running;
     if (!runs || instance->type == InstanceType::base)
         return failures_.fail({id, error.what()}, operation.requestor);
+    const bool resumed = instance->paused && !container->frozen;
     return changes_.transition(
         id,
-        [frozen = container->frozen](Instance& changed) {
-            changed.paused = frozen;
+        [resumed](Instance& changed) {
+            if (resumed) changed.paused = false;
             return std::exchange(changed.stop_requested, false);
         },
-        "", "");
+        resumed ? "container-resumed" : "", operation.requestor);
 }
 
 }  // namespace svc

@@ -49,8 +49,8 @@ bool is_new(const Instance& instance, const Engine& engine) try {
     return false;  // that operation is long over
 }
 
-// What is to have been told of the instance, where `last` was.
-std::string_view action_behind(std::string_view last, const Instance& instance) {
+// The action that clients should have been told last, where they were told `last`.
+std::string_view action_to_tell(std::string_view last, const Instance& instance) {
     if (is_paused(instance)) return "container-paused";
     const bool was_paused = last == "container-paused" || last == "container-resumed";
     if (was_paused && instance.status == InstanceStatus::running) return "container-resumed";
@@ -93,7 +93,7 @@ void publish_unpublished_events(const Instances& instances, EventBus& events, co
     for (const auto& instance : instances.list()) {
         const auto last = told.last.find(instance->id.str());
         const bool is_known = last != told.last.end();
-        const std::string_view now = action_behind(is_known ? last->second : "", *instance);
+        const std::string_view now = action_to_tell(is_known ? last->second : "", *instance);
         const bool begins = !is_known && is_new(*instance, engine);
         if (!is_known && !begins && (!told.since || instance->created_at < *told.since)) continue;
         if (begins && now != action_of(InstanceStatus::created))
