@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t least_bandwidth = 64'000;
 constexpr std::uint64_t most_bandwidth = 400'000'000'000;
+constexpr std::size_t most_name_servers = 4;
 
 std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most) {
     std::uint64_t number = 0;
@@ -50,6 +51,20 @@ std::vector<GuestPorts> read_guest_ports(std::string_view key, const Json& value
         if (!ports) throw_invalid(key, quoted(text) + " is not like 4000/tcp or 5000-5010/udp");
         all.push_back(*ports);
     }
+    return all;
+}
+
+std::vector<std::string> read_name_servers(std::string_view key, const Json& value) {
+    const JsonArray items = value.is_array() ? value.as_array() : JsonArray{value};
+    std::vector<std::string> all;
+    for (const Json& item : items) {
+        const std::string text = process::read_text(key, item);
+        if (text == "none" && items.size() == 1) return {};
+        if (!lxc::parse_ipv4(text)) throw_invalid(key, quoted(text) + " is not an IPv4 address");
+        all.push_back(text);
+    }
+    if (all.size() > most_name_servers)
+        throw_invalid(key, "has more than " + std::to_string(most_name_servers) + " addresses");
     return all;
 }
 

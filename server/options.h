@@ -38,7 +38,8 @@ struct LxcSettings {
     double swap_rate = 1;
     std::uint64_t bytes_per_file = 16384;
     lxc::IoLimits io = {};
-    std::vector<GuestPorts> guest_ports;  // empty: none
+    std::vector<GuestPorts> guest_ports;    // empty: none
+    std::vector<std::string> name_servers;  // of Android guests; empty: the guest's own
     bool isolate = true;
     std::uint64_t bandwidth = 0;       // bits a second of each instance; 0: not limited
     std::uint32_t connections = 4096;  // of each instance; 0: not limited

@@ -41,6 +41,7 @@ InstanceServiceOptions instance_options(const Options& options, const StateDirec
 AgentSession session_template(const Options& options) {
     AgentSession session;
     session.service_socket = agent_socket_inside;
+    session.name_servers = options.lxc.name_servers;
     session.boot_timeout_seconds =
         static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(options.boot_timeout).count());
     return session;

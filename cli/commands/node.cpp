@@ -30,6 +30,8 @@ Json node_value(const Json& record) {
         config.set(shown, member(record, name));
     value.set("config", std::move(config));
     copy_members(record, value, {"runtime", "disk_limit_enforced"});
+    const Json details = member(record, "details");
+    if (details.is_object()) copy_members(details, value, {"android"});
     return value;
 }
 

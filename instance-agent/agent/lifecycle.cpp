@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "instance-agent/agent/android/android_guest.h"
 #include "instance-agent/agent/logging/log_file.h"
 #include "instance-agent/agent/processes/supervisor.h"
 #include "libsvc/base/error.h"
@@ -81,6 +82,13 @@ void tell_failure(Reporter& reporter, const InstanceReport& failure, const std::
     reporter.report(failure, stop);
 }
 
+// How init is executed: an Android guest is told its display.
+std::vector<std::string> arguments_of(const std::filesystem::path& session_file,
+                                      const std::vector<std::string>& init) {
+    const auto session = read_session(session_file);
+    return session && session->android ? android_init(*session, paths_of(session_file), init) : init;
+}
+
 void tell_failed_boot(const std::filesystem::path& session_file, const std::string& reason) try {
     std::fprintf(stderr, "svc-agent: %s\n", reason.c_str());
     if (const auto session = read_session(session_file))
@@ -121,9 +129,10 @@ int run_before_guest(const std::filesystem::path& session_file, const std::vecto
         tell_failed_boot(session_file,
                          "the start of the instance was killed by signal " + std::to_string(result - 128));
     if (result != 0) return result;
+    const std::vector<std::string> words = arguments_of(session_file, init);
     std::vector<const char*> arguments;
-    arguments.reserve(init.size() + 1);
-    for (const std::string& argument : init) arguments.push_back(argument.c_str());
+    arguments.reserve(words.size() + 1);
+    for (const std::string& argument : words) arguments.push_back(argument.c_str());
     arguments.push_back(nullptr);
     const int error = become(arguments.data());
     tell_failed_boot(session_file, "cannot run '" + init.at(0) + "': " + std::strerror(error));

@@ -9,11 +9,13 @@
 #include <thread>
 
 #include "instance-agent/agent/agent_sockets.h"
+#include "instance-agent/agent/android/android_guest.h"
 #include "instance-agent/agent/ctl/ctl.h"
 #include "instance-agent/agent/lifecycle.h"
 #include "instance-agent/agent/logging/log_file.h"
 #include "instance-agent/agent/options.h"
 #include "instance-agent/agent/processes/command_relay.h"
+#include "instance-agent/agent/processes/first_process.h"
 #include "instance-agent/agent/processes/image_command.h"
 #include "instance-agent/agent/processes/keep_running.h"
 #include "instance-agent/agent/processes/port_relay.h"
@@ -61,6 +63,13 @@ int run_beside_guest(const agent::Options& options) {
         };
         if (session) agent::run_with_guest(*session, paths, clock, report, stop);
     });
+    std::jthread android_log;
+    if (session && session->android)
+        android_log = std::jthread([&](const std::stop_token& stop) {
+            SystemClock clock;
+            if (agent::wait_for_guest(paths, clock, stop))
+                agent::keep_android_log(*session, paths, clock, stop);
+        });
     wait_for_signal(signals);
     return 0;
 }

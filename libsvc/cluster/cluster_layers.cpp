@@ -69,6 +69,10 @@ bool ClusterLayers::contains(std::string_view name) {
     return spread_.search({std::string(name)}).found != nullptr;
 }
 
+bool ClusterLayers::contains_file(std::string_view name, std::string_view path) {
+    return members_.local()->layers().contains_file(name, path);
+}
+
 std::uint64_t ClusterLayers::size(std::string_view name) {
     return spread_.holder(name)->layers().size(name);
 }

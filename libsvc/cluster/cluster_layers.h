@@ -29,6 +29,7 @@ class ClusterLayers final : public LayerStore {
     std::unique_ptr<ArchiveStream> pack(std::string_view name) override;
     void unpack(std::string_view name, ArchiveStream& packed, std::stop_token stop) override;
     bool contains(std::string_view name) override;
+    bool contains_file(std::string_view name, std::string_view path) override;  // of a layer of this machine
     std::uint64_t size(std::string_view name) override;
     std::vector<std::string> list() override;
 

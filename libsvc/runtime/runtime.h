@@ -60,13 +60,18 @@ struct ContainerSpec {
     std::vector<PortForward> forwards;
     std::vector<AllowedEndpoint> allowed_endpoints;
     std::vector<PlacedFile> files;
-    std::string init;       // "": /sbin/init
+    std::string init;       // "": /sbin/init, of Android /init
     bool run_agent = true;  // start svc-agent after init and keep it running
     // svc-agent is the first program of the container ("svc-agent --boot -- <init>"): it runs the hooks that
     // come before the guest and then executes `init`. The agent of run_agent is started as well.
     bool boot_by_agent = false;
     bool pin_cpus = false;  // the runtime gives it whole cores (cpuset) instead of a share of CPU time
     std::vector<std::string> gpus;  // render names of the machine's GPUs that enter it: "D128"
+    // The guest is Android: binder, more user ids, limits and a stop signal as it needs them. Where the node
+    // has no binder, create() throws unsupported.
+    bool android = false;
+
+    std::string first_program() const { return !init.empty() ? init : android ? "/init" : "/sbin/init"; }
 };
 
 // `unreadable`: the container exists, but its records cannot be read at present, so it is not known whether
@@ -101,7 +106,8 @@ struct Capacity {
     std::string storage_pool;
     bool disk_limit_enforced = false;
     std::vector<MachineGpu> gpus;
-    Json details;  // for the node's record: cgroup layout, kernel, missing features
+    std::string android_fault;  // why it runs no Android guests; "": it does
+    Json details;               // for the node's record: cgroup layout, kernel, missing features
 };
 
 // A machine on which a runtime runs containers.
@@ -268,6 +274,9 @@ class LayerStore {
     // throws.
     virtual void unpack(std::string_view name, ArchiveStream& packed, std::stop_token stop);
     virtual bool contains(std::string_view name) = 0;
+    // Whether the layer has a file at `path` ("/system/build.prop"); links do not count. False where the
+    // store keeps no layers unpacked.
+    virtual bool contains_file(std::string_view, std::string_view) { return false; }
     virtual std::uint64_t size(std::string_view name) = 0;  // bytes of its files
     virtual std::vector<std::string> list() = 0;
 };

@@ -30,7 +30,8 @@ Shares taken_share(double need, double total) {
 bool accepts(const PlacementRequest& request, const NodeCapacity& node) {
     return node.online && node.schedulable &&
            (request.architecture.empty() || request.architecture == node.architecture) &&
-           missing_tag(request, node) == nullptr && has_gpu_type(request, node);
+           (!request.android || node.android_fault.empty()) && missing_tag(request, node) == nullptr &&
+           has_gpu_type(request, node);
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ std::string refusal(const PlacementRequest& request, const NodeCapacity& node) {
     if (!request.architecture.empty() && request.architecture != node.architecture)
         return fmt::format("architecture is {}, not {}", node.architecture, request.architecture);
     if (const std::string* tag = missing_tag(request, node)) return fmt::format("no tag '{}'", *tag);
+    if (request.android && !node.android_fault.empty())
+        return "runs no Android guests: " + node.android_fault;
     if (!has_gpu_type(request, node)) return fmt::format("no gpu of type {}", request.gpu_type);
     return {};
 }

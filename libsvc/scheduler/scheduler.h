@@ -28,7 +28,8 @@ struct NodeCapacity {
     std::vector<std::string> gpu_types;  // types of its GPUs
     bool online = true;
     bool schedulable = true;
-    Amounts total;  // cpus and memory already multiplied by the allocation rates
+    std::string android_fault;  // why it runs no Android guests; "": it does
+    Amounts total;              // cpus and memory already multiplied by the allocation rates
     Amounts used;
     std::uint64_t instances = 0;
     std::uint64_t free_addresses = 0;
@@ -42,6 +43,7 @@ struct PlacementRequest {
     std::vector<std::string> selector;  // all must be among the node's tags
     std::string node;                   // "": any; else only this one
     std::string gpu_type;               // type of the GPU whose slots it needs; "": any
+    bool android = false;               // the guest is Android
 };
 
 struct Placement {

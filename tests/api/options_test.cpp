@@ -111,6 +111,9 @@ TEST_CASE_METHOD(Setup, "values out of range are refused") {
                              "guest_ports: [none, 80/tcp]",
                              "guest_ports: '-/tcp'",
                              "isolate_instances: maybe",
+                             "name_servers: dns.example",
+                             "name_servers: [none, 1.1.1.1]",
+                             "name_servers: [1.1.1.1, 1.1.1.2, 1.1.1.3, 1.1.1.4, 1.1.1.5]",
                              "require_disk_limits: perhaps",
                              "cluster_subnet: 10.64.0.1/12",
                              "cluster_subnet: 10.64.0.0",
@@ -136,6 +139,15 @@ TEST_CASE_METHOD(Setup, "a part of the cluster's network is taken unless a subne
     CHECK(options.lxc.cluster_subnet == "10.32.0.0/16");
     CHECK(options.lxc.node_prefix == 24);
     CHECK_FALSE(options.lxc.cluster_routes);
+}
+
+TEST_CASE_METHOD(Setup, "name servers for guests are addresses") {
+    CHECK(read().lxc.name_servers.empty());
+    CHECK(read({"--name-servers", "1.1.1.1", "--name-servers", "9.9.9.9"}).lxc.name_servers ==
+          std::vector<std::string>{"1.1.1.1", "9.9.9.9"});
+    write("name_servers: 10.0.0.1\n");
+    CHECK(read().lxc.name_servers == std::vector<std::string>{"10.0.0.1"});
+    CHECK(read({"--name-servers", "none"}).lxc.name_servers.empty());
 }
 
 TEST_CASE_METHOD(Setup, "what instances may do on the network is told by flags or the file") {

@@ -89,7 +89,7 @@ struct TwoGuests : LxcFixture {
         return "/proc/" + std::to_string(init(id)) + "/" + file;
     }
     uid_t root_of(const std::string& id) {
-        return lxc::parse_mapped_root(read_file(proc(id, "uid_map"))).value_or(0);
+        return lxc::parse_mapped_root(read_file(proc(id, "uid_map"))).value_or(lxc::IdRange{}).first;
     }
     uid_t on_disk() { return static_cast<uid_t>(std::stoul(read_file(options().state_dir / "id_base"))); }
 };
@@ -267,7 +267,9 @@ TEST_CASE(
     world.reopen();
     const auto root = [&] {
         const pid_t init = world.runtime().inspect("old")->init_pid;
-        return lxc::parse_mapped_root(read_file("/proc/" + std::to_string(init) + "/uid_map")).value_or(0);
+        return lxc::parse_mapped_root(read_file("/proc/" + std::to_string(init) + "/uid_map"))
+            .value_or(lxc::IdRange{})
+            .first;
     };
     const uid_t before = root();
     CHECK(std::to_string(before) + "\n" == read_file(world.options().state_dir / "id_base"));

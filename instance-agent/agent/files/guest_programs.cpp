@@ -14,4 +14,9 @@ std::filesystem::path find_program(const Paths& paths, const std::string& name) 
     return {};
 }
 
+std::string shell_of(const Paths& paths) {
+    const auto found = find_program(paths, "sh");
+    return found.empty() ? "/bin/sh" : found.string();
+}
+
 }  // namespace svc::agent

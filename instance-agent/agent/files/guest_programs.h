@@ -15,4 +15,7 @@ constexpr std::string_view program_path =
 // The place of a program in the folders of the guest's PATH. Empty: not found.
 std::filesystem::path find_program(const Paths& paths, const std::string& name);
 
+// The guest's shell; Android has it elsewhere than others.
+std::string shell_of(const Paths& paths);
+
 }  // namespace svc::agent

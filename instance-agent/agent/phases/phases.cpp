@@ -1,5 +1,6 @@
 #include "instance-agent/agent/phases/phases.h"
 
+#include "instance-agent/agent/android/android_guest.h"
 #include "instance-agent/agent/application/watchdog.h"
 #include "instance-agent/agent/phases/cleanup.h"
 #include "instance-agent/agent/phases/extra_data.h"
@@ -47,6 +48,8 @@ void add_package_steps(const PhaseContext& phase, const Call& call, std::vector<
 
 std::vector<PhaseStep> steps_before_guest(const PhaseContext& phase, const Call& call, Progress& progress) {
     std::vector<PhaseStep> steps;
+    if (phase.session.android)
+        steps.push_back({FailureKind::general, [&phase] { prepare_android(phase.paths); }});
     add_package_steps(phase, call, steps);
     if (phase.is_base() && phase.session.security_updates)
         steps.push_back({FailureKind::general, [&phase, &progress] {
@@ -67,12 +70,6 @@ void add_base_steps(const PhaseContext& phase, Progress& progress, std::vector<P
                                                                       place_extra_data(phase))
                                                                      progress.add_note(note);
                                                              }}));
-}
-
-// The program of a guest that has its shell elsewhere, as Android does.
-std::string shell_of(const Paths& paths) {
-    const auto found = find_program(paths, "sh");
-    return found.empty() ? "/bin/sh" : found.string();
 }
 
 // The command starts the application and returns.
@@ -133,8 +130,9 @@ InstanceReport complete(const PhaseContext& phase, Progress& progress) {
     if (progress.finished()) steps.clear();
     const Duration limit = boot_limit(phase.session);
     steps.insert(steps.begin(), {FailureKind::timeout, [&phase, limit] {
-                                     wait_until_ready(phase.session.ready, phase.clock, limit,
-                                                      limit - phase.left(), phase.stop);
+                                     wait_until_ready(readiness_of(phase.session), phase.clock, limit,
+                                                      limit - phase.left(), phase.stop,
+                                                      shell_of(phase.paths));
                                  }});
     if (auto failure = run_steps(phase, steps)) return std::move(*failure);
     if (!phase.stop.stop_requested() && !progress.finished()) progress.finish();
@@ -154,7 +152,7 @@ std::optional<InstanceReport> prepare_guest(const AgentSession& session, const P
 
 std::optional<InstanceReport> complete_guest(const AgentSession& session, const Paths& paths, Clock& clock,
                                              std::stop_token stop) {
-    if (boots_with_agent(session.packages, session.instance_type == "base") &&
+    if ((session.android || boots_with_agent(session.packages, session.instance_type == "base")) &&
         !wait_for_guest(paths, clock, stop))
         return std::nullopt;
     BoundedFile output(paths.logs() / "hooks.log", hook_log_bytes);

@@ -26,9 +26,9 @@ std::optional<std::string> check_file(const std::string& path) {
     return "file " + quoted(path) + " does not exist";
 }
 
-std::optional<std::string> check_command(const std::string& command) try {
+std::optional<std::string> why_command_fails(const std::string& command, const std::string& shell) try {
     if (command.empty()) return std::nullopt;
-    const int code = run_command({"/bin/sh", "-c", command}, check_command_limit).status.code;
+    const int code = run_command({shell, "-c", command}, check_command_limit).status.code;
     if (code == 0) return std::nullopt;
     return "command " + quoted(command) + " exits with " + std::to_string(code);
 } catch (const Error& e) {
@@ -49,17 +49,17 @@ std::optional<std::string> check_port(std::uint16_t port) {
 
 }  // namespace
 
-std::optional<std::string> why_not_ready(const ReadinessCheck& check) {
+std::optional<std::string> why_not_ready(const ReadinessCheck& check, const std::string& shell) {
     if (auto reason = check_file(check.file)) return reason;
     if (auto reason = check_port(check.port)) return reason;
-    return check_command(check.command);
+    return why_command_fails(check.command, shell);
 }
 
 bool wait_until_ready(const ReadinessCheck& check, Clock& clock, Duration limit, Duration spent,
-                      std::stop_token stop) {
+                      std::stop_token stop, const std::string& shell) {
     const SteadyTime end = clock.steady_now() + limit - spent;
     Duration pause = first_check_pause;
-    while (auto reason = why_not_ready(check)) {
+    while (auto reason = why_not_ready(check, shell)) {
         if (clock.steady_now() >= end)
             throw Error(ErrorCode::unavailable,
                         "guest is not ready after " + format_duration(limit) + ": " + *reason);

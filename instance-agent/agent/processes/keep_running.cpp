@@ -53,12 +53,6 @@ FileDescriptor take_lock(const std::filesystem::path& log) {
     return {};
 }
 
-std::vector<std::string> our_environment() {
-    std::vector<std::string> environment;
-    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-    return environment;
-}
-
 // Closes every descriptor of the parent but the lock, so that no reader of the parent's output waits for this
 // process.
 void leave_caller(int lock) {
@@ -115,6 +109,12 @@ std::string failure(const std::string& name, const std::string& reason, Duration
 }
 
 }  // namespace
+
+std::vector<std::string> our_environment() {
+    std::vector<std::string> environment;
+    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+    return environment;
+}
 
 void keep_running(const KeptProgram& program, const std::vector<std::string>& environment, Clock& clock,
                   std::stop_token stop) {

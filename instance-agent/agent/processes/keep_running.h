@@ -21,6 +21,8 @@ struct KeptProgram {
 void keep_running(const KeptProgram& program, const std::vector<std::string>& environment, Clock& clock,
                   std::stop_token stop);
 
+std::vector<std::string> our_environment();  // of this process: "NAME=value"
+
 // Takes the words behind "keep-running" and returns the exit status: 0, a background process keeps the
 // program running (or one did already). Throws Error where that process could not be started,
 // invalid_argument for wrong usage.

@@ -174,7 +174,8 @@ Json to_json(const ContainerSpec& spec) {
                          {"run_agent", spec.run_agent},
                          {"boot_by_agent", spec.boot_by_agent},
                          {"pin_cpus", spec.pin_cpus},
-                         {"gpus", to_json(spec.gpus)}});
+                         {"gpus", to_json(spec.gpus)},
+                         {"android", spec.android}});
 }
 
 ContainerSpec spec_from_json(const Json& json) {
@@ -197,6 +198,7 @@ ContainerSpec spec_from_json(const Json& json) {
     spec.boot_by_agent = flag_of(fields, "boot_by_agent");
     spec.pin_cpus = flag_of(fields, "pin_cpus");
     spec.gpus = fields.strings("gpus").value_or(std::vector<std::string>());
+    spec.android = flag_of(fields, "android");
     return spec;
 }
 
@@ -275,6 +277,7 @@ Json to_json(const Capacity& capacity) {
                          {"storage_pool", capacity.storage_pool},
                          {"disk_limit_enforced", capacity.disk_limit_enforced},
                          {"gpus", all_to_json(capacity.gpus)},
+                         {"android_fault", capacity.android_fault},
                          {"details", capacity.details}});
 }
 
@@ -295,6 +298,7 @@ Capacity capacity_from_json(const Json& json) {
     capacity.storage_pool = text_in(fields, "storage_pool");
     capacity.disk_limit_enforced = flag_of(fields, "disk_limit_enforced");
     capacity.gpus = all_from_json(fields, "gpus", gpu_from_json);
+    capacity.android_fault = text_in(fields, "android_fault");
     if (const Json* details = fields.raw("details")) capacity.details = *details;
     return capacity;
 }

@@ -9,6 +9,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/formats/archive_reader.h"
 #include "libsvc/formats/archive_writer.h"
 #include "libsvc/formats/oci/tree.h"
@@ -64,11 +65,25 @@ class PackageFile {
     ArchiveWriter archive_;
 };
 
+// Android's init is the first program itself, and gets further arguments at the start (docs/android.md).
+bool is_android(const OciImage& image, const OciTree& tree) {
+    return tree.has("system/build.prop") && image.command.arguments.front() == "/init";
+}
+
+std::string android_init(const OciImage& image) {
+    for (const std::string& word : image.command.arguments)
+        if (word.find_first_of(" \t\n\"'\\") != std::string::npos)
+            throw Error(ErrorCode::invalid_argument, "the OCI image gives Android's init the argument " +
+                                                         quoted(word) + ", which is no plain word");
+    return join(image.command.arguments, " ");
+}
+
 // JSON is YAML.
-std::string metadata(const OciImage& image) {
+std::string metadata(const OciImage& image, bool android) {
     return Json::object({{"architecture", image.architecture},
                          {"creation_date", image.created},
-                         {"properties", Json::object({{"init", oci_init_path}})}})
+                         {"properties", Json::object({{"init", android ? android_init(image) : oci_init_path},
+                                                      {"profile", android ? "android" : "linux"}})}})
                .dump() +
            "\n";
 }
@@ -181,8 +196,9 @@ void write_oci_package(const OciImage& image, const std::filesystem::path& targe
         throw Error(ErrorCode::invalid_argument, "the OCI image has neither an entry point nor a command");
     const Layers layers(image, entry, limits);
     const OciTree tree = tree_of(layers);
+    const bool android = is_android(image, tree);
     PackageFile package(target);
-    package.add_file("metadata.yaml", 0644, metadata(image));
+    package.add_file("metadata.yaml", 0644, metadata(image, android));
     package.add_directory("rootfs");
     layers.each_entry([&](OciPlace place, const ArchiveEntry& original, ArchiveReader& reader) {
         const auto seen = tree.output(place, original);
@@ -190,7 +206,7 @@ void write_oci_package(const OciImage& image, const std::filesystem::path& targe
         if (seen && !is_ours) write_entry(*seen, reader, package);
     });
     add_mount_points(tree, package);
-    package.add_file(std::string("rootfs") + oci_init_path, 0755, image.command.text());
+    if (!android) package.add_file(std::string("rootfs") + oci_init_path, 0755, image.command.text());
     package.finish();
 }
 

@@ -168,6 +168,7 @@ Json node_to_store(const Node& node) {
         {"runtime", node.runtime},
         {"disk_limit_enforced", node.disk_limit_enforced},
         {"details", node.details},
+        {"android_fault", node.android_fault},
     });
 }
 
@@ -192,6 +193,7 @@ Node node_from_store(const Json& stored) {
     node.runtime = fields.string("runtime").value_or("");
     node.disk_limit_enforced = fields.boolean("disk_limit_enforced").value_or(false);
     if (const Json* details = fields.raw("details")) node.details = *details;
+    node.android_fault = fields.string("android_fault").value_or("");
     return node;
 }
 

@@ -61,6 +61,7 @@ struct Node {
     std::string subnet;
     std::string runtime;               // extension: "lxc", "simulated"
     bool disk_limit_enforced = false;  // extension
+    std::string android_fault;         // why it runs no Android guests; "": it does, as far as is known
     Json details;                      // extension
 };
 

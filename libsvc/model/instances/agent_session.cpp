@@ -92,6 +92,7 @@ void read_setup(const JsonFields& fields, AgentSession& session) {
     session.security_updates = fields.boolean("security_updates").value_or(false);
     session.apt_mirror = fields.string("apt_mirror").value_or("");
     session.network_proxy = fields.string("network_proxy").value_or("");
+    session.name_servers = fields.strings("name_servers").value_or(std::vector<std::string>());
     session.gpu_type = fields.string("gpu_type").value_or("");
     session.gpus = read_gpus(fields);
 }
@@ -166,6 +167,7 @@ Json AgentSession::to_json() const {
         {"disable_watchdog", config.disable_watchdog},
         {"devmode", config.devmode},
         {"image_variant", image_variant},
+        {"android", android},
         {"ready",
          Json::object({{"file", ready.file}, {"command", ready.command}, {"port", int{ready.port}}})},
         {"boot_timeout_seconds", boot_timeout_seconds},
@@ -175,6 +177,7 @@ Json AgentSession::to_json() const {
         {"security_updates", security_updates},
         {"apt_mirror", apt_mirror},
         {"network_proxy", network_proxy},
+        {"name_servers", JsonArray(name_servers.begin(), name_servers.end())},
         {"gpu_type", gpu_type},
         {"gpus", gpus_to_json(gpus)},
     });
@@ -193,6 +196,7 @@ AgentSession AgentSession::from_json(const Json& value) {
     session.token = fields.require_string("token");
     session.config = read_session_config(fields);
     session.image_variant = fields.string("image_variant").value_or("");
+    session.android = fields.boolean("android").value_or(false);
     if (const auto ready = fields.object("ready")) session.ready = read_ready(*ready);
     session.boot_timeout_seconds =
         small_number(fields, "boot_timeout_seconds", session.boot_timeout_seconds, 1, 86400);

@@ -247,6 +247,7 @@ struct AgentSession {
     std::string token;
     InstanceConfig config;
     std::string image_variant;  // "aaos": the guest is a vehicle's
+    bool android = false;       // the guest is Android: the agent makes ready what it needs
     ReadinessCheck ready;
     int boot_timeout_seconds = 900;
     std::vector<PackageRef> packages;
@@ -256,8 +257,9 @@ struct AgentSession {
         false;                  // a base instance installs them first, where the guest has a package manager
     std::string apt_mirror;     // "": the guest's own
     std::string network_proxy;  // http_proxy and https_proxy of hooks and updates; "": none
-    std::string gpu_type;       // "none", "nvidia", "intel", "amd"
-    std::vector<int> gpus;      // ids of the GPUs that the instance may use
+    std::vector<std::string> name_servers;  // addresses, for guests that are told them; {}: the image's own
+    std::string gpu_type;                   // "none", "nvidia", "intel", "amd"
+    std::vector<int> gpus;                  // ids of the GPUs that the instance may use
     Json to_json() const;
     static AgentSession from_json(const Json& value);
 };

@@ -227,6 +227,7 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.notes = joined_notes({}, stored_texts(fields, "notes"));
     instance.init = text(fields, "init");
     instance.image_variant = text(fields, "image_variant");
+    instance.android = flag(fields, "android");
     if (const auto ready = fields.object("ready"))
         instance.ready = ReadinessCheck{text(*ready, "file"), text(*ready, "command"), port(*ready, "port")};
     instance.user_data = text(fields, "user_data");
@@ -276,6 +277,7 @@ Json internals(const Instance& instance) {
         {"notes", strings_to_json(instance.notes)},
         {"init", *instance.init},
         {"image_variant", *instance.image_variant},
+        {"android", instance.android},
         {"ready", ready_to_store(instance.ready)},
         {"user_data", *instance.user_data},
         {"no_start", instance.no_start},

@@ -87,6 +87,7 @@ Json version_to_store(const ApplicationVersion& version) {
         {"architecture", *version.architecture},
         {"init", *version.init},
         {"image_variant", *version.image_variant},
+        {"android", version.android},
         {"ready", ready_to_store(*version.ready)},
         {"base_instance", version.base_instance},
         {"layer_size", version.layer_size},
@@ -103,6 +104,7 @@ void read_content(const JsonFields& fields, ApplicationVersion& version) {
     version.architecture = text(fields, "architecture");
     version.init = text(fields, "init");
     version.image_variant = text(fields, "image_variant");
+    version.android = flag(fields, "android");
     if (const auto ready = fields.object("ready")) version.ready = ready_from_store(*ready);
     version.base_instance = text(fields, "base_instance");
     version.layer_size = bytes(fields, "layer_size");

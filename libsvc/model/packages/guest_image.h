@@ -24,9 +24,10 @@ struct InternHash<ReadinessCheck> {
 
 struct GuestImage {
     Interned<std::string> architecture;   // "x86_64" or "aarch64"
-    Interned<std::string> init;           // path of the first program; "": /sbin/init
+    Interned<std::string> init;           // path of the first program; "": /sbin/init, of Android /init
     Interned<std::string> image_variant;  // "android", "aaos" or ""
     Interned<ReadinessCheck> ready;
+    bool android = false;  // it gets what Android needs (docs/android.md)
 };
 
 }  // namespace svc

@@ -75,6 +75,13 @@ std::string variant_property(const Json& properties) {
     return variant == "android" || variant == "aaos" ? variant : std::string();
 }
 
+bool is_android_profile(const Json& properties) {
+    const std::string profile = property(properties, "profile");
+    if (!profile.empty() && profile != "android" && profile != "linux")
+        throw_invalid("properties.profile", "must be android or linux");
+    return profile == "android";
+}
+
 const ImageVersion* highest(const Image& image) {
     return image.versions.empty() ? nullptr : &image.versions.back();
 }
@@ -144,11 +151,16 @@ ImageMetadata ImageMetadata::parse(const Json& document) {
     if (metadata.creation_date < 0) throw_invalid("creation_date", "must not be negative");
     metadata.properties = text_properties(fields);
     metadata.image_variant = variant_property(metadata.properties);
+    metadata.android = is_android_profile(metadata.properties);
     metadata.init = path_property(metadata.properties, "init");
     metadata.ready = ReadinessCheck{path_property(metadata.properties, "ready_file"),
                                     command_property(metadata.properties, "ready_command"),
                                     port_property(metadata.properties, "ready_port")};
     return metadata;
+}
+
+bool ImageMetadata::has_profile() const {
+    return !property(properties, "profile").empty();
 }
 
 void add_guest_properties(const GuestImage& guest, Json& properties) {
@@ -157,6 +169,7 @@ void add_guest_properties(const GuestImage& guest, Json& properties) {
     };
     add("init", guest.init);
     add("variant", guest.image_variant);
+    if (guest.android) add("profile", "android");
     add("ready_file", guest.ready->file);
     add("ready_command", guest.ready->command);
     if (guest.ready->port != 0) add("ready_port", std::to_string(guest.ready->port));
@@ -167,6 +180,7 @@ Json ImageMetadata::to_json() const {
         {"architecture", *architecture},
         {"creation_date", creation_date},
         {"variant", *image_variant},
+        {"android", android},
         {"init", *init},
         {"ready",
          Json::object({{"file", ready->file}, {"command", ready->command}, {"port", int{ready->port}}})},
@@ -180,6 +194,7 @@ ImageMetadata ImageMetadata::from_json(const Json& stored) {
     metadata.architecture = fields.string("architecture").value_or("");
     metadata.creation_date = fields.integer("creation_date").value_or(0);
     metadata.image_variant = fields.string("variant").value_or("");
+    metadata.android = fields.boolean("android").value_or(false);
     metadata.init = fields.string("init").value_or("");
     if (const auto ready = fields.object("ready")) {
         metadata.ready =

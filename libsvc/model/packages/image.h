@@ -31,12 +31,13 @@ std::string_view to_text(ImageStatus status);
 
 // metadata.yaml of an image package.
 // `architecture` is a field of its own in the package, the rest of GuestImage are properties (`variant`,
-// `init`, `ready_file`, `ready_command`, `ready_port`).
+// `profile`, `init`, `ready_file`, `ready_command`, `ready_port`).
 struct ImageMetadata : GuestImage {
     std::int64_t creation_date = 0;
     Json properties;  // the whole map
     static ImageMetadata parse(
         const Json& document);  // throws invalid_argument "architecture is required" ...
+    bool has_profile() const;   // the package says whether the guest is Android
     Json to_json() const;
     static ImageMetadata from_json(const Json& stored);
 };

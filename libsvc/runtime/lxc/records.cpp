@@ -88,6 +88,7 @@ Json to_json(const StoredSpec& stored) {
                          {"boot_by_agent", spec.boot_by_agent},
                          {"pin_cpus", spec.pin_cpus},
                          {"gpus", JsonArray(spec.gpus.begin(), spec.gpus.end())},
+                         {"android", spec.android},
                          {"placed", Json::array(placed)},
                          {"project", stored.project}});
 }
@@ -117,6 +118,7 @@ StoredSpec stored_spec_from_json(const Json& json) {
     spec.boot_by_agent = fields.boolean("boot_by_agent").value_or(false);
     spec.pin_cpus = fields.boolean("pin_cpus").value_or(false);
     spec.gpus = fields.strings("gpus").value_or(std::vector<std::string>{});
+    spec.android = fields.boolean("android").value_or(false);
     stored.placed = fields.strings("placed").value_or(std::vector<std::string>{});
     stored.project = static_cast<std::uint32_t>(fields.integer("project").value_or(0));
     return stored;

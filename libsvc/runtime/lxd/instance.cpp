@@ -8,7 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/container/config.h"
-#include "libsvc/runtime/lxc/container/gpu_nodes.h"
+#include "libsvc/runtime/lxc/container/device_nodes.h"
 #include "libsvc/runtime/lxc/container/seccomp.h"
 #include "libsvc/runtime/lxc/network/guest_rules.h"
 #include "libsvc/runtime/lxd/connection.h"
@@ -22,7 +22,7 @@ constexpr const char* yes = "true";
 
 std::string first_program(const ContainerSpec& spec, bool alone) {
     if (alone) return fmt::format("/{} pause", lxc::agent_path);
-    const std::string init = spec.init.empty() ? "/sbin/init" : spec.init;
+    const std::string init = spec.first_program();
     return spec.boot_by_agent ? fmt::format("/{} --boot -- {}", lxc::agent_path, init) : init;
 }
 

@@ -22,6 +22,7 @@ using lxd::Instance;
 
 namespace {
 
+constexpr const char* no_android = "Android guests need the runtime lxc";
 constexpr const char* agent_log = "/var/lib/svc-agent/logs/keeper.log";
 
 LxdOptions checked(LxdOptions options) {
@@ -100,6 +101,7 @@ void LxdRuntime::note_run(const std::string& id, Known& known) {
 }
 
 void LxdRuntime::create(const ContainerSpec& spec) {
+    if (spec.android) throw Error(ErrorCode::unsupported, no_android);
     const KnownPtr known = this->known(spec.id);
     const std::lock_guard lock(known->mutex);
     std::vector<PlacedFile> files = spec.files;
@@ -417,6 +419,7 @@ Capacity LxdRuntime::capacity() {
     const std::string driver = lxd::text_of(lxd_.get(pool), "driver");
     Capacity capacity;
     capacity.runtime = "lxd";
+    capacity.android_fault = no_android;
     capacity.cpus = static_cast<std::uint32_t>(machine.at("cpu").at("total").as_int());
     capacity.memory_bytes = number(machine.at("memory"), "total");
     capacity.disk_bytes = number(lxd_.get(pool + "/resources").at("space"), "total");

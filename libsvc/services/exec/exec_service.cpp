@@ -9,10 +9,14 @@ namespace svc {
 
 namespace {
 
-ExecSpec exec_spec(const ExecRequest& request) {
+// Where Android has its programs, besides the folders of others.
+constexpr const char* android_path = "/system/bin:/system/xbin:/vendor/bin:/usr/bin:/sbin:/bin";
+
+ExecSpec exec_spec(const ExecRequest& request, bool android) {
     ExecSpec spec;
     spec.command = request.command;
     spec.environment = {request.environment.begin(), request.environment.end()};
+    if (android) spec.environment.emplace("PATH", android_path);
     spec.terminal = request.interactive;
     spec.width = request.width;
     spec.height = request.height;
@@ -72,7 +76,7 @@ Started ExecService::start(std::string_view id, const ExecRequest& request, Path
     spec.requestor = std::move(requestor);
     spec.id = ids_.uuid();
     const std::string operation = spec.id;
-    add_session(operation, instance->id.str(), request, secrets);
+    add_session(operation, instance->id.str(), exec_spec(request, instance->android), secrets);
     try {
         return engine_.start(std::move(spec), {});
     } catch (...) {
@@ -92,8 +96,8 @@ std::shared_ptr<ExecStream> ExecService::connect(std::string_view operation_id, 
     return session->connect(secret);
 }
 
-void ExecService::add_session(const std::string& operation, const std::string& container,
-                              const ExecRequest& request, const std::map<std::string, std::string>& secrets) {
+void ExecService::add_session(const std::string& operation, const std::string& container, ExecSpec command,
+                              const std::map<std::string, std::string>& secrets) {
     auto keep_code = [this, operation](int code) { codes_.with([&](auto& all) { all[operation] = code; }); };
     // On the timer's thread: a session cannot be destroyed by its own.
     auto finished = [this, operation] {
@@ -102,7 +106,7 @@ void ExecService::add_session(const std::string& operation, const std::string& c
         });
     };
     auto session = std::make_shared<ExecSession>(ExecSessionParts{
-        runtime_, timer_, container, exec_spec(request), secrets, std::move(keep_code), std::move(finished)});
+        runtime_, timer_, container, std::move(command), secrets, std::move(keep_code), std::move(finished)});
     sessions_.with([&](auto& all) { all.emplace(operation, std::move(session)); });
 }
 

@@ -35,7 +35,7 @@ class ExecService {
 
   private:
     using SessionPtr = std::shared_ptr<ExecSession>;
-    void add_session(const std::string& operation, const std::string& container, const ExecRequest& request,
+    void add_session(const std::string& operation, const std::string& container, ExecSpec command,
                      const std::map<std::string, std::string>& secrets);
     OperationResult run(OperationContext& context);
     OperationResult undo(const Operation& operation);

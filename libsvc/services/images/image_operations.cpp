@@ -11,6 +11,12 @@
 
 namespace svc {
 
+namespace {
+
+constexpr std::string_view android_mark = "/system/build.prop";  // every Android has it, and nothing else
+
+}  // namespace
+
 Json ImageTarget::to_json() const {
     return Json::object({{"image", image}, {"version", version}, {"default", make_default}});
 }
@@ -90,6 +96,8 @@ ImageMetadata ImageOperations::unpack_layer(const ImageVersion& version, Operati
     if (metadata.architecture.empty()) metadata = read_image_metadata(package, whole_package).value();
     content_.layers().add(version.layer(), package, unpack_progress(context));
     failpoint("image.unpacked");
+    if (!metadata.has_profile())
+        metadata.android = content_.layers().contains_file(version.layer(), android_mark);
     return metadata;
 }
 

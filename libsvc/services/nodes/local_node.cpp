@@ -28,6 +28,7 @@ void take_machine(Node& node, const Capacity& capacity) {
     node.runtime = capacity.runtime;
     node.disk_limit_enforced = capacity.disk_limit_enforced;
     node.details = capacity.details;
+    node.android_fault = capacity.android_fault;
     take_gpus(node, capacity.gpus);
 }
 

@@ -24,6 +24,7 @@ NodeCapacity capacity_of(const Node& node, const NodeLedger& ledger) {
     capacity.tags = node.tags;
     capacity.online = node.status == NodeStatus::online;
     capacity.schedulable = !node.unschedulable;
+    capacity.android_fault = node.android_fault;
     const int cpus = node.configured_cpus > 0 ? node.configured_cpus : node.cpus;
     const std::uint64_t memory = node.configured_memory > 0 ? node.configured_memory : node.memory;
     capacity.total.cpus = cpus * node.cpu_allocation_rate;
@@ -137,6 +138,7 @@ PlacementRequest NodeReservations::request_for(const Instance& instance) const {
     request.architecture = instance.architecture;
     request.selector = instance.node_selector;
     request.gpu_type = instance.gpu_type;
+    request.android = instance.android;
     request.node = instance.wanted_node;
     const auto ledger = ledgers_.find(*instance.node);
     if (ledger != ledgers_.end() && ledger->second.holds(instance.id.str())) {

@@ -34,6 +34,7 @@ ContainerSpec full_spec() {
     spec.boot_by_agent = true;
     spec.pin_cpus = true;
     spec.gpus = {"D128", "D129"};
+    spec.android = true;
     return spec;
 }
 
@@ -53,6 +54,7 @@ TEST_CASE("a specification arrives whole") {
     CHECK(got.boot_by_agent);
     CHECK(got.pin_cpus);
     CHECK(got.gpus == sent.gpus);
+    CHECK(got.android);
 }
 
 TEST_CASE("what is told of a container arrives, but for the pid") {
@@ -100,6 +102,7 @@ TEST_CASE("capacity and commands arrive whole") {
     capacity.subnet = "192.168.100.1/20";
     capacity.bridge_mtu = 1400;
     capacity.disk_limit_enforced = true;
+    capacity.android_fault = "the kernel has no binder";
     capacity.details = Json::object({{"kernel", "6.1"}});
     const Json sent = node::to_json(capacity);
     CHECK(node::to_json(node::capacity_from_json(passed(sent))) == sent);

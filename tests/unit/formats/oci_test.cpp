@@ -138,6 +138,36 @@ TEST_CASE("an OCI image becomes a package with its command") {
     for (const char* place : {"rootfs/dev/", "rootfs/proc/", "rootfs/sys/"}) CHECK(package.contains(place));
 }
 
+TEST_CASE("an OCI image of Android starts its own init, with the words of the image") {
+    Shipment shipment;
+    JsonArray entrypoint{"/init", "androidboot.hardware=pocket"};
+    bool android = true;
+    SECTION("by its command and its files") {}
+    SECTION("but not where another program is first") {
+        entrypoint = {"/bin/sh"};
+        android = false;
+    }
+    shipment.config.set("config", Json::object({{"Entrypoint", entrypoint}, {"Cmd", JsonArray{"qemu=1"}}}));
+    shipment.add_layer({own_folder("system"),
+                        {"system/build.prop", EntryKind::file, "x"},
+                        {"init", EntryKind::file, "x", 0755}});
+    shipment.add_image();
+    const auto package = shipment.package();
+    const Json properties = Json::parse(package.at("metadata.yaml")).at("properties");
+    CHECK(properties.at("profile").as_string() == (android ? "android" : "linux"));
+    CHECK(properties.at("init").as_string() ==
+          (android ? "/init androidboot.hardware=pocket qemu=1" : "/.svc-init"));
+    CHECK(package.contains("rootfs/.svc-init") == !android);
+}
+
+TEST_CASE("what Android's init cannot be told on one line is refused") {
+    Shipment shipment;
+    shipment.config.set("config", Json::object({{"Entrypoint", JsonArray{"/init", "two words"}}}));
+    shipment.add_layer({{"system/build.prop", EntryKind::file, "x"}});
+    shipment.add_image();
+    CHECK_THROWS_WITH(shipment.package(), Catch::Contains("'two words', which is no plain word"));
+}
+
 TEST_CASE("the command of an OCI image is read from the file that was written of it") {
     const OciCommand written{{"a", "b c"}, {"A=1"}, "/srv", "web", "QUIT"};
     const OciCommand command = OciCommand::parse(written.text());

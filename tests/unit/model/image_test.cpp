@@ -146,6 +146,20 @@ TEST_CASE("metadata.yaml is read") {
     CHECK(ImageMetadata::parse(document("ready_port", 65535)).ready->port == 65535);
 }
 
+TEST_CASE("an image says that its guest is Android, that it is not, or nothing") {
+    const ImageMetadata android = ImageMetadata::parse(document("profile", "android"));
+    CHECK(android.android);
+    CHECK(android.has_profile());
+    CHECK(ImageMetadata::from_json(android.to_json()).android);
+    Json properties = Json::object();
+    add_guest_properties(android, properties);
+    CHECK(properties.at("profile").as_string() == "android");
+    const ImageMetadata other = ImageMetadata::parse(document("profile", "linux"));
+    CHECK_FALSE(other.android);
+    CHECK(other.has_profile());
+    CHECK_FALSE(ImageMetadata::parse(document("variant", "android")).has_profile());
+}
+
 TEST_CASE("metadata.yaml that cannot be used says why") {
     const auto parse = [](const Json& metadata) { ImageMetadata::parse(metadata); };
     test::check_codec(parse, {
@@ -157,6 +171,7 @@ TEST_CASE("metadata.yaml that cannot be used says why") {
                                  {document("creation_date", "today"), "*creation_date*"},
                                  {document("creation_date", -1), "*creation_date*"},
                                  {document("creation_date", 1.5), "*creation_date*"},
+                                 {document("profile", "ios"), "*must be android or linux"},
                                  {document("properties", "os"), "*properties*"},
                                  {document("os", Json::array({"a"})), "*os*"},
                                  {document("init", "sbin/init"), "*init*"},

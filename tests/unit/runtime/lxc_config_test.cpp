@@ -44,6 +44,25 @@ ContainerSpec example_container() {
 
 }  // namespace
 
+TEST_CASE("an Android guest has more user ids, its limits, and binder devices where there is no binderfs") {
+    ConfigContext context = context_with(parse_cgroup_layout(v2_mount, "cpu memory pids"));
+    ContainerSpec spec = example_container();
+    const std::string other = lxc_config(spec, context, 200'000, halt_signals(""));
+    CHECK_THAT(other, !Catch::Contains("prlimit") && !Catch::Contains("binder"));
+    spec.android = true;
+    spec.boot_by_agent = true;
+    const std::string devices = lxc_config(spec, context, 200'000, halt_signals(""));
+    CHECK_THAT(devices,
+               Catch::Contains("lxc.idmap = u 0 200000 131072\n") &&
+                   Catch::Contains("lxc.idmap = g 0 200000 131072\n") &&
+                   Catch::Contains("lxc.prlimit.nofile = 32768\n") &&
+                   Catch::Contains("lxc.init.cmd = /var/lib/svc-agent/bin/svc-agent --boot -- /init\n") &&
+                   Catch::Contains("lxc.mount.entry = /state/lxc/containers/abc/devices/hwbinder "
+                                   "dev/hwbinder none bind,nosuid,noexec,create=file 0 0\n"));
+    context.binder.file_system = true;
+    CHECK_THAT(lxc_config(spec, context, 200'000, halt_signals("")), !Catch::Contains("binder "));
+}
+
 TEST_CASE("lxc config of a container on version 1 control groups") {
     const std::string expected =
         "lxc.include = /usr/share/lxc/config/common.conf\n"

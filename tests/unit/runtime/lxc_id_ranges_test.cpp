@@ -85,10 +85,10 @@ TEST_CASE("the range of a container whose folder is gone can be taken") {
 TEST_CASE("a container that runs keeps the range it has") {
     const RangesWorld world;
     IdRanges ranges = world.daemon("one");
-    CHECK(ranges.keep("a", 1048576));
-    CHECK_FALSE(ranges.keep("a", 1048576));
+    CHECK(ranges.keep("a", {1048576}));
+    CHECK_FALSE(ranges.keep("a", {1048576}));
     CHECK(ranges.take("b") == 1048576 + 65536);
-    CHECK(ranges.keep("c", 100'000));  // of an earlier version: the common range
+    CHECK(ranges.keep("c", {100'000}));  // of an earlier version: the common range
     CHECK(ranges.first_id("c") == 100'000);
     CHECK(world.daemon("two").take("c") == 1048576 + 2 * 65536);
 }
@@ -110,6 +110,28 @@ TEST_CASE("a large range takes the place of several") {
     CHECK(large.take("a") == 1048576 + 2 * 65536);
     CHECK(small.take("b") == 1048576 + 65536);
     CHECK(code_of([&] { small.take("c"); }) == ErrorCode::exhausted);
+}
+
+TEST_CASE("a container that needs more ids than others has a range of its own size") {
+    const RangesWorld world;
+    const std::vector<IdRange> places{{1048576, 131'072}, {1048576 + 2 * 65536, 131'072}};
+    IdRanges ranges = world.daemon("one");
+    CHECK(ranges.take("a") == 1048576);
+    CHECK(ranges.take_of(places, "b") == 1048576 + 2 * 65536);
+    CHECK(ranges.take_of(places, "b") == 1048576 + 2 * 65536);
+    CHECK(ranges.take("b") == 1048576 + 2 * 65536);
+    CHECK(code_of([&] { world.daemon("two").take_of(places, "a"); }) == ErrorCode::exhausted);
+    SECTION("one that it had from elsewhere is given back") {
+        ranges.release("b");
+        CHECK(ranges.take_of(places, "a") == 1048576);  // the same first id, and twice as many
+        CHECK(ranges.take("c") == 1048576 + 2 * 65536);
+    }
+    SECTION("all of it is released, also by the next daemon") {
+        IdRanges next = world.daemon("one");
+        next.release("b");
+        CHECK(std::distance(std::filesystem::directory_iterator(world.path("run/ids")),
+                            std::filesystem::directory_iterator()) == 1);
+    }
 }
 
 TEST_CASE("without ranges all containers share one") {
@@ -174,8 +196,13 @@ TEST_CASE("accounts and ranges of others are read from their files") {
 }
 
 TEST_CASE("the host id of a container's root is in its id map") {
-    CHECK(parse_mapped_root("         0 1879048192      65536\n") == 1879048192);
-    CHECK(parse_mapped_root("        10         20          1\n         0         70          1\n") == 70);
+    const auto ids = parse_mapped_root("         0 1879048192     131072\n");
+    REQUIRE(ids);
+    CHECK(ids->first == 1879048192);
+    CHECK(ids->count == 131072);
+    const auto second =
+        parse_mapped_root("        10         20          1\n         0         70          1\n");
+    CHECK((second && second->first == 70));
     CHECK_FALSE(parse_mapped_root(""));
     CHECK_FALSE(parse_mapped_root("         1 1879048192      65536\n"));
 }

@@ -34,7 +34,7 @@ ContainerSpec example_record() {
 TEST_CASE("a stored specification comes back as it was, without the files") {
     ContainerSpec spec = example_record();
     spec.files = {{"/secret", "do not store", 0600}};
-    spec.boot_by_agent = spec.pin_cpus = true;
+    spec.boot_by_agent = spec.pin_cpus = spec.android = true;
     const Json json = to_json(StoredSpec{spec, 42, {"/secret"}});
     CHECK(json.dump().find("do not store") == std::string::npos);
     const StoredSpec back = stored_spec_from_json(Json::parse(json.dump()));
@@ -43,6 +43,7 @@ TEST_CASE("a stored specification comes back as it was, without the files") {
     CHECK(back.placed == std::vector<std::string>{"/secret"});
     CHECK(back.spec.boot_by_agent);
     CHECK(back.spec.pin_cpus);
+    CHECK(back.spec.android);
     CHECK(same_container(back.spec, spec));
     CHECK(back.spec.forwards == spec.forwards);
     CHECK(back.spec.gpus == spec.gpus);

@@ -80,9 +80,11 @@ TEST_CASE("init is found through links as the guest sees them") {
 TEST_CASE("the signals that end an image are those of the init that its file starts") {
     const RootfsTree tree;
     tree.place("/lib/systemd/systemd", "x", 0755);
+    ContainerSpec spec;
+    spec.init = oci_init_path;
     const auto signals = [&](const OciCommand& command) {
         tree.place(oci_init_path, command.text(), 0755);
-        const HaltSignals found = find_halt_signals(tree.root, oci_init_path);
+        const HaltSignals found = find_halt_signals(tree.root, spec);
         if (command.init() != nullptr && !command.stop_signal.empty())
             CHECK(found.name == std::to_string(found.numbers.front()));
         return found.numbers;
@@ -96,7 +98,30 @@ TEST_CASE("the signals that end an image are those of the init that its file sta
                       Catch::EndsWith("image has no init: '/sbin/init' not found"));
     CHECK_THROWS_WITH(signals({{"/sbin/init"}, {}, "", "", "SIGNONE"}), "/.svc-init: 'SIGNONE' is no signal");
     tree.place(oci_init_path, std::string(2 << 20, 'x'), 0755);
-    CHECK_THROWS_WITH(find_halt_signals(tree.root, oci_init_path), Catch::Contains("is larger than"));
+    CHECK_THROWS_WITH(find_halt_signals(tree.root, spec), Catch::Contains("is larger than"));
+}
+
+TEST_CASE("Android's init is /init, and is told to shut down by its own signal") {
+    const RootfsTree tree;
+    ContainerSpec spec;
+    spec.android = true;
+    CHECK_THROWS_WITH(find_halt_signals(tree.root, spec), "image has no init: '/init' not found");
+    tree.place("/init", "x", 0755);
+    CHECK(find_halt_signals(tree.root, spec).numbers == std::vector<int>{SIGTERM});
+    CHECK(find_halt_signals(tree.root, spec).name == "SIGTERM");
+}
+
+TEST_CASE("a file of a tree is found where it lies, not where links lead") {
+    const RootfsTree tree;
+    tree.place("/system/build.prop", "x", 0644);
+    tree.place("/real/build.prop", "x", 0644);
+    std::filesystem::create_symlink("real", tree.root / "linked");
+    std::filesystem::create_symlink("/etc/passwd", tree.root / "passwd");
+    CHECK(has_file(tree.root, "/system/build.prop"));
+    CHECK_FALSE(has_file(tree.root, "/system"));
+    CHECK_FALSE(has_file(tree.root, "/linked/build.prop"));
+    CHECK_FALSE(has_file(tree.root, "/passwd"));
+    CHECK_FALSE(has_file(tree.root / "none", "/passwd"));
 }
 
 // The kernel gives up on a ".." that meets a rename or a mount, whosoever's, and wants to be asked again.

@@ -91,6 +91,12 @@ TEST_CASE("a node must be online, schedulable, of the architecture, and carry ev
         wanted.architecture = "aarch64";
         CHECK(shortage(wanted, other) == "architecture is x86_64, not aarch64");
     }
+    SECTION("binder, for an Android guest") {
+        other.android_fault = "the kernel has no binder";
+        CHECK(shortage(wanted, other).empty());
+        wanted.android = true;
+        CHECK(shortage(wanted, other) == "runs no Android guests: the kernel has no binder");
+    }
     SECTION("tags") {
         other.tags = {"zone=1", "ssd"};
         wanted.selector = {"ssd", "zone=1"};

@@ -162,6 +162,18 @@ TEST_CASE_METHOD(LaunchFixture, "packages of an application are there already") 
     CHECK_FALSE((launched(), runtime.last_spec().boot_by_agent));
 }
 
+TEST_CASE_METHOD(LaunchFixture, "an Android guest is started by the agent, which is told what it is") {
+    ApplicationVersion android = version(0);
+    android.android = true;
+    add_application({android});
+    const std::string id = launched(of_application());
+    CHECK(runtime.last_spec().android);
+    CHECK(runtime.last_spec().boot_by_agent);
+    CHECK(last_session().android);
+    CHECK(runtime.last_spec().first_program() == "/init");
+    CHECK(records().get(id)->android);
+}
+
 TEST_CASE_METHOD(LaunchFixture, "configuration shows in the next launch") {
     launched();
     CHECK(last_session().config.platform == "null");

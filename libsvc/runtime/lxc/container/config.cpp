@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "libsvc/base/error.h"
-#include "libsvc/runtime/lxc/container/gpu_nodes.h"
+#include "libsvc/runtime/lxc/container/device_nodes.h"
 #include "libsvc/runtime/lxc/network/guest_rules.h"
 
 namespace svc::lxc {
@@ -59,7 +59,7 @@ std::string network_lines(const ContainerSpec& spec, const ConfigContext& contex
 
 // The agent is the first program; it gets the init as arguments and executes it later.
 std::string init_command(const ContainerSpec& spec, const ConfigContext& context) {
-    std::string init = spec.init.empty() ? "/sbin/init" : spec.init;
+    std::string init = spec.first_program();
     if (!spec.boot_by_agent) return init;
     if (context.agent.empty())
         throw Error(ErrorCode::unsupported,
@@ -73,6 +73,17 @@ std::string gpu_lines(const ContainerSpec& spec, const ConfigContext& context) {
         lines +=
             fmt::format("lxc.mount.entry = {} dev/dri/{} none bind,nosuid,noexec,create=file 0 0\n",
                         mount_field(context.layout.devices(spec.id) / render_node(gpu)), render_node(gpu));
+    return lines;
+}
+
+// The kernel lets a guest have the priorities and open files that its groups and ids allow anyway.
+std::string android_lines(const ContainerSpec& spec, const ConfigContext& context) {
+    if (!spec.android) return "";
+    std::string lines = "lxc.prlimit.nofile = 32768\nlxc.prlimit.nice = 40\n";
+    if (context.binder.file_system) return lines;  // svc-agent mounts it
+    for (const char* name : binder_names)
+        lines += fmt::format("lxc.mount.entry = {} dev/{} none bind,nosuid,noexec,create=file 0 0\n",
+                             mount_field(context.layout.devices(spec.id) / name), name);
     return lines;
 }
 
@@ -142,10 +153,11 @@ std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, 
     check_one_line("name", spec.name);
     check_one_line("init", init);
     const std::string& id = spec.id;
+    const std::uint32_t ids = spec.android ? android_ids : context.id_count;
     std::string text = base_lines(context);
     text += fmt::format(
         "lxc.uts.name = {}\nlxc.rootfs.path = dir:{}\nlxc.idmap = u 0 {} {}\nlxc.idmap = g 0 {} {}\n",
-        spec.name, context.layout.rootfs(id).native(), root, context.id_count, root, context.id_count);
+        spec.name, context.layout.rootfs(id).native(), root, ids, root, ids);
     text += context.apparmor ? "lxc.apparmor.profile = generated\nlxc.apparmor.allow_nesting = 1\n"
                              : "lxc.apparmor.profile = unconfined\n";
     text += fmt::format("lxc.seccomp.profile = {}\n", context.layout.seccomp().native());
@@ -155,7 +167,7 @@ std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, 
                         context.layout.console_log(id).native());
     text += fmt::format("lxc.log.file = {}\nlxc.log.level = ERROR\n", context.layout.lxc_log(id).native());
     text += network_lines(spec, context) + mount_lines(context) + gpu_lines(spec, context) +
-            cgroup_lines(spec, context, cores);
+            android_lines(spec, context) + cgroup_lines(spec, context, cores);
     return text;
 }
 

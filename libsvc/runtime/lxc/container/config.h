@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libsvc/runtime/lxc/container/halt_signals.h"
+#include "libsvc/runtime/lxc/host/binder.h"
 #include "libsvc/runtime/lxc/host/limits.h"
 #include "libsvc/runtime/lxc/layout.h"
 #include "libsvc/runtime/runtime.h"
@@ -34,6 +35,8 @@ struct ConfigContext {
         common_config;  // the distribution's common.conf and userns.conf; empty: lines of config.cpp instead
     std::filesystem::path user_namespace_config;
     std::string shared_ids;  // why all containers share the range at id_base; empty: each has its own
+    BinderSupport binder;    // a fault where Android guests cannot run for another reason, too
+    std::vector<IdRange> android_ranges;  // of user ids, for Android guests
     bool apparmor = false;
     std::uint32_t default_processes = 4096;
     double swap_rate = 1;

@@ -36,8 +36,11 @@ HaltSignals halt_signals(std::string_view init_target) {
     return {"SIGPWR", {SIGPWR, SIGTERM}};
 }
 
-HaltSignals find_halt_signals(const std::filesystem::path& root, const std::string& init) {
+HaltSignals find_halt_signals(const std::filesystem::path& root, const ContainerSpec& spec) {
+    const std::string init = spec.first_program();
     const std::string target = find_init(root, init);
+    // Android's init shuts down at this signal, if it is in a container and the sender outside of it.
+    if (spec.android) return {"SIGTERM", {SIGTERM}};
     if (init != oci_init_path) return halt_signals(target);
     return with_context(std::string(oci_init_path), [&] { return signals_of_image(root); });
 }

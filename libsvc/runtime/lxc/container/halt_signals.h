@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "libsvc/runtime/runtime.h"
+
 namespace svc::lxc {
 
 struct HaltSignals {
@@ -15,10 +17,10 @@ struct HaltSignals {
 // By the program that an init leads to when links are resolved ("/lib/systemd/systemd").
 HaltSignals halt_signals(std::string_view init_target);
 
-// Those of the container whose root file system is mounted at `root`, and whose first program is the first
-// word of `init`. Looks into the file of an image that was made of an OCI image (docs/oci.md): the signal
-// that such an image names is meant for the init that it starts. Throws invalid_argument "image has no init:
+// Those of a container whose root file system is mounted at `root`. Looks into the file of an image that was
+// made of an OCI image (docs/oci.md): the signal that such an image names is meant for the init that it
+// starts. Throws invalid_argument "image has no init:
 // ...".
-HaltSignals find_halt_signals(const std::filesystem::path& root, const std::string& init);
+HaltSignals find_halt_signals(const std::filesystem::path& root, const ContainerSpec& spec);
 
 }  // namespace svc::lxc

@@ -78,6 +78,17 @@ std::filesystem::path path_inside(int root, int folder) {
 
 }  // namespace
 
+bool has_file(const std::filesystem::path& root, const std::string& path) {
+    const FileDescriptor top(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
+    const FileDescriptor file(
+        static_cast<int>(::syscall(SYS_openat2, top.get(), path.c_str(), &how, sizeof how)));
+    struct stat info {};
+    return top && file && ::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
 std::string place_file(const std::filesystem::path& root, const PlacedFile& file, std::uint32_t owner) {
     const std::filesystem::path path(file.path);
     if (!path.is_absolute() || !path.has_filename())

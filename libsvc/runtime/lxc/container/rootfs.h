@@ -9,6 +9,9 @@
 
 namespace svc::lxc {
 
+// Whether a file lies at `path` ("/system/build.prop") below `root`; links do not count, on the way neither.
+bool has_file(const std::filesystem::path& root, const std::string& path);
+
 // Writes or replaces a file below `root`; the kernel resolves its path as if `root` were "/". Makes missing
 // folders. The file and the new folders belong to `owner`. Returns the path with links resolved: absolute,
 // inside `root`.

@@ -18,6 +18,7 @@
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive.h"
+#include "libsvc/runtime/lxc/container/rootfs.h"
 #include "libsvc/runtime/lxc/disk/layer_archive.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
 #include "libsvc/runtime/lxc/disk/packed_layer.h"
@@ -178,6 +179,10 @@ void Layers::unpack(std::string_view name, ArchiveStream& packed, std::stop_toke
 bool Layers::contains(std::string_view name) {
     check_name(name);
     return is_there(layout_.layer(name) / "layer.json");
+}
+
+bool Layers::contains_file(std::string_view name, std::string_view path) {
+    return has_file(layout_.layer_rootfs(name), std::string(path));
 }
 
 std::uint64_t Layers::size(std::string_view name) {

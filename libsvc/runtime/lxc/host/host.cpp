@@ -21,7 +21,7 @@
 #include "libsvc/base/presence.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
-#include "libsvc/runtime/lxc/container/gpu_nodes.h"
+#include "libsvc/runtime/lxc/container/device_nodes.h"
 #include "libsvc/runtime/lxc/container/rootfs.h"
 #include "libsvc/runtime/lxc/disk/capture.h"
 #include "libsvc/runtime/lxc/disk/copy.h"
@@ -181,10 +181,27 @@ void Host::mount(const ContainerSpec& spec) {
     overlay.upper = layout().upper(spec.id);
     overlay.work = layout().work(spec.id);
     overlay.target = layout().rootfs(spec.id);
-    const std::uint32_t root = ranges_.take(spec.id);
+    const std::uint32_t root = take_ids(spec);
     if (root != id_base()) overlay.id_mapping = {id_base(), root, context_.id_count};
     open_folder_to_own_root(spec.id);
     unmount_later(mount_overlay(overlay));
+}
+
+std::uint32_t Host::take_ids(const ContainerSpec& spec) {
+    if (!spec.android) return ranges_.take(spec.id);
+    if (!context_.binder.usable())
+        throw Error(ErrorCode::unsupported, "this machine runs no Android guests: " + context_.binder.fault);
+    return with_context(context_.binder.file_system ? "ranges of user ids for Android guests"
+                                                    : "sets of binder devices for Android guests",
+                        [&] { return ranges_.take_of(context_.android_ranges, spec.id); });
+}
+
+std::vector<DeviceNode> Host::device_nodes(const ContainerSpec& spec) const {
+    std::vector<DeviceNode> nodes = gpu_nodes(spec.gpus, options_.devices);
+    if (!spec.android || context_.binder.file_system) return nodes;
+    for (DeviceNode& node : binder_nodes(context_.binder.set_of(root_of(spec.id)), options_.devices))
+        nodes.push_back(std::move(node));
+    return nodes;
 }
 
 // The container's root passes its own folder on the way to its root file system; no other user of the host
@@ -204,8 +221,8 @@ void Host::give_range_back(const std::string& id) {
 }
 
 void Host::keep_range(const std::string& id, pid_t init) {
-    const auto root = parse_mapped_root(read_or_empty(fmt::format("/proc/{}/uid_map", init)));
-    if (root && ranges_.keep(id, *root)) open_folder_to_own_root(id);
+    const auto ids = parse_mapped_root(read_or_empty(fmt::format("/proc/{}/uid_map", init)));
+    if (ids && ranges_.keep(id, *ids)) open_folder_to_own_root(id);
 }
 
 void Host::place_files(StoredSpec& stored) {
@@ -279,7 +296,7 @@ void Host::restore(const StoredSpec& stored, const std::string& name, const std:
 }
 
 HaltSignals Host::halt_signals_of(const ContainerSpec& spec) const {
-    return find_halt_signals(layout().rootfs(spec.id), spec.init.empty() ? "/sbin/init" : spec.init);
+    return find_halt_signals(layout().rootfs(spec.id), spec);
 }
 
 // The monitor of a start whose helper was killed: nobody else knows of it. Its container ends with it.
@@ -305,7 +322,7 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
         ::unlink(old.c_str());
     complete_disk(stored);
     mount(spec);
-    make_gpu_nodes(layout().devices(spec.id), spec.gpus, options_.devices, root_of(spec.id));
+    make_device_nodes(layout().devices(spec.id), device_nodes(spec), root_of(spec.id));
     HaltSignals halt = halt_signals_of(spec);
     replace_file(layout().config(spec.id),
                  lxc_config(spec, context_, root_of(spec.id), halt, choose_cores(spec)));
@@ -551,6 +568,7 @@ Capacity Host::capacity() const {
     capacity.storage_pool = "svc0";
     capacity.disk_limit_enforced = quota_.enforced();
     capacity.gpus = find_gpus(options_.sysfs);
+    capacity.android_fault = context_.binder.fault;
     std::call_once(details_once_, [&] {
         details_ = machine_details(options_, context_);
         details_.set("disk_quota", quota_.enforced() ? "project" : quota_.reason());

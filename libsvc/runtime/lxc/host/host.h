@@ -101,6 +101,8 @@ class Host {
     void remove_run(const std::string& id);  // rules, processes, control groups
     void kill_monitor(const std::string& id) const;
     void mount(const ContainerSpec& spec);
+    std::uint32_t take_ids(const ContainerSpec& spec);
+    std::vector<DeviceNode> device_nodes(const ContainerSpec& spec) const;
     void open_folder_to_own_root(const std::string& id) const;
     void give_range_back(const std::string& id);
     std::vector<std::string> own_paths(const StoredSpec& stored, std::vector<std::string> leave_out) const;

@@ -137,9 +137,30 @@ bool apparmor_is_usable() {
            ::access("/sbin/apparmor_parser", X_OK) == 0;
 }
 
-bool has_binder() {
-    return text_or_empty("/proc/filesystems").find("\tbinder\n") != std::string::npos ||
-           ::access("/dev/binder", F_OK) == 0;
+// Ranges of the region that are large enough for Android.
+std::vector<IdRange> large_ranges(const IdRegion& region) {
+    std::vector<IdRange> ranges;
+    const std::uint64_t end = region.first + std::uint64_t{region.ranges} * region.count;
+    for (std::uint64_t first = region.first; first + android_ids <= end; first += android_ids) {
+        const bool reserved = std::ranges::any_of(region.reserved, [first](const auto& ids) {
+            return ids.first < first + android_ids && ids.second >= first;
+        });
+        if (!reserved) ranges.push_back({static_cast<std::uint32_t>(first), android_ids});
+    }
+    return ranges;
+}
+
+void settle_android(const LxcOptions& options, ConfigContext& context) {
+    context.binder = find_binder(text_or_empty("/proc/filesystems"),
+                                 text_or_empty(options.sysfs / "module/binder_linux/parameters/devices"));
+    if (!context.binder.usable()) return;
+    if (!context.shared_ids.empty())
+        context.binder.fault = "all containers share one range of user ids: " + context.shared_ids;
+    else if (options.agent.empty())
+        context.binder.fault = "there is no svc-agent";
+    else
+        context.android_ranges =
+            context.binder.file_system ? large_ranges(id_region(options, context)) : context.binder.ranges();
 }
 
 }  // namespace
@@ -195,6 +216,7 @@ ConfigContext make_context(const LxcOptions& options) {
     context.io = options.io;
     context.limit_support = detect_limit_support(context.cgroups, options.state_dir);
     context.apparmor = apparmor_is_usable();
+    settle_android(options, context);
     if (::access(common_config, R_OK) == 0 && ::access(user_namespace_config, R_OK) == 0) {
         context.common_config = common_config;
         context.user_namespace_config = user_namespace_config;
@@ -211,6 +233,8 @@ IdRegion id_region(const LxcOptions& options, const ConfigContext& context) {
     region.reserved = ids_of_others({text_or_empty("/etc/passwd"), text_or_empty("/etc/group")},
                                     {text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid")});
     region.reserved.emplace_back(foreign_first, foreign_last);
+    region.reserved.emplace_back(first_binder_range,
+                                 std::uint64_t{first_binder_range} + most_binder_sets * android_ids - 1);
     region.reserved.emplace_back(context.id_base, std::uint64_t{context.id_base} + context.id_count - 1);
     return region;
 }
@@ -231,7 +255,8 @@ Json machine_details(const LxcOptions& options, const ConfigContext& context) {
                                                                    : context.limit_support.io_unsupported},
          {"apparmor", context.apparmor},
          {"seccomp", true},
-         {"binder", has_binder()},
+         {"binder", context.binder.usable()},
+         {"android", context.binder.text()},
          {"id_base", context.id_base},
          {"id_count", context.id_count},
          {"id_ranges", context.shared_ids.empty() ? "own" : context.shared_ids}});

@@ -63,12 +63,15 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_of_others(const std::ve
     return reserved;
 }
 
-std::optional<std::uint32_t> parse_mapped_root(std::string_view uid_map) {
+std::optional<IdRange> parse_mapped_root(std::string_view uid_map) {
     for (const std::string& line : split(uid_map, '\n')) {
         std::vector<std::string> fields = split(line, ' ');
         std::erase(fields, "");
         if (fields.size() != 3 || fields[0] != "0") continue;
-        if (const auto first = number(fields[1])) return static_cast<std::uint32_t>(*first);
+        const auto first = number(fields[1]);
+        const auto count = number(fields[2]);
+        if (first && count)
+            return IdRange{static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*count)};
     }
     return std::nullopt;
 }
@@ -79,55 +82,66 @@ IdRanges::IdRanges(std::filesystem::path registry, std::filesystem::path contain
     if (region_.ranges == 0 && !std::filesystem::exists(registry_)) return;
     const FileDescriptor folder = lock_registry();
     held_.with([&](Held& held) {
+        std::map<std::string, std::set<std::uint64_t>> slots;
         for (const auto& entry : std::filesystem::directory_iterator(registry_)) {
             const std::string name = entry.path().filename().native();
             const std::filesystem::path container = link_text(folder.get(), name);
             if (container.parent_path() != containers_) continue;
             const auto slot = number(name);
-            const auto first = static_cast<std::uint32_t>(slot.value_or(0) * slot_ids);
             if (!slot || is_stale(container))
                 ::unlinkat(folder.get(), name.c_str(), 0);
-            else if (const auto [known, added] = held.by_id.emplace(container.filename().native(), first);
-                     !added)
-                known->second = std::min(known->second, first);
+            else
+                slots[container.filename().native()].insert(*slot);
         }
-        for (const auto& [id, first] : held.by_id) held.firsts.insert(first);
+        for (const auto& [id, taken] : slots) {
+            const auto first = static_cast<std::uint32_t>(*taken.begin() * slot_ids);
+            held.by_id[id] = {first, static_cast<std::uint32_t>(taken.size()) * slot_ids};
+            held.firsts.insert(first);
+        }
     });
 }
 
 std::uint32_t IdRanges::take(const std::string& id) {
     return held_.with([&](Held& held) {
-        if (const auto known = held.by_id.find(id); known != held.by_id.end()) return known->second;
+        if (const auto known = held.by_id.find(id); known != held.by_id.end()) return known->second.first;
         if (region_.ranges == 0) return region_.shared;
         const FileDescriptor folder = lock_registry();
-        const auto step = static_cast<std::uint32_t>(slots_of(0).size()) * slot_ids;
+        const auto step = static_cast<std::uint32_t>(slots_of({0, region_.count}).size()) * slot_ids;
         for (std::uint32_t n = 0; n < region_.ranges; ++n) {
             const std::uint64_t next = region_.first + std::uint64_t{n} * step;
             if (next + step > UINT32_MAX) break;
-            const auto first = static_cast<std::uint32_t>(next);
-            if (held.firsts.contains(first) || is_reserved(first) || !claim(folder.get(), first, id))
-                continue;
-            held.firsts.insert(first);
-            return held.by_id[id] = first;
+            const IdRange range{static_cast<std::uint32_t>(next), region_.count};
+            if (!is_reserved(range) && hold(held, folder.get(), range, id)) return range.first;
         }
         throw Error(ErrorCode::exhausted,
                     fmt::format("none of the {} ranges of user ids is free", region_.ranges));
     });
 }
 
-bool IdRanges::keep(const std::string& id, std::uint32_t first) {
+std::uint32_t IdRanges::take_of(const std::vector<IdRange>& places, const std::string& id) {
     return held_.with([&](Held& held) {
         const auto known = held.by_id.find(id);
-        if (known != held.by_id.end() && known->second == first) return false;
+        const bool has_one =
+            known != held.by_id.end() && std::ranges::find(places, known->second) != places.end();
+        if (has_one) return known->second.first;
         const FileDescriptor folder = lock_registry();
-        if (known != held.by_id.end()) {
-            unlink_own(folder.get(), known->second, id);
-            held.firsts.erase(known->second);
-        }
-        if (first != region_.shared && !claim(folder.get(), first, id))
+        drop(held, folder.get(), id);
+        for (const IdRange& place : places)
+            if (hold(held, folder.get(), place, id)) return place.first;
+        throw Error(ErrorCode::exhausted, fmt::format("none of the {} is free", places.size()));
+    });
+}
+
+bool IdRanges::keep(const std::string& id, IdRange range) {
+    return held_.with([&](Held& held) {
+        const auto known = held.by_id.find(id);
+        if (known != held.by_id.end() && known->second.first == range.first) return false;
+        const FileDescriptor folder = lock_registry();
+        drop(held, folder.get(), id);
+        if (range.first != region_.shared && !claim(folder.get(), range, id))
             log::warning("a container runs with the user ids of another one", {{"container", id}});
-        held.by_id[id] = first;
-        held.firsts.insert(first);
+        held.by_id[id] = range;
+        held.firsts.insert(range.first);
         return true;
     });
 }
@@ -135,21 +149,19 @@ bool IdRanges::keep(const std::string& id, std::uint32_t first) {
 std::uint32_t IdRanges::first_id(const std::string& id) const {
     return held_.with([&](const Held& held) {
         const auto known = held.by_id.find(id);
-        return known == held.by_id.end() ? region_.shared : known->second;
+        return known == held.by_id.end() ? region_.shared : known->second.first;
     });
 }
 
 void IdRanges::release(const std::string& id) {
     held_.with([&](Held& held) {
-        const auto known = held.by_id.find(id);
-        if (known == held.by_id.end()) return;
+        if (!held.by_id.contains(id)) return;
         try {
-            unlink_own(lock_registry().get(), known->second, id);
+            drop(held, lock_registry().get(), id);
         } catch (const Error& e) {
             log::warning("a range of user ids stays taken", {{"container", id}, {"error", e.what()}});
+            drop(held, -1, id);
         }
-        held.firsts.erase(known->second);
-        held.by_id.erase(known);
     });
 }
 
@@ -157,17 +169,34 @@ void IdRanges::tear_down() const {
     if (::rmdir(registry_.c_str()) == 0) ::rmdir(registry_.parent_path().c_str());
 }
 
-IdRanges::Slots IdRanges::slots_of(std::uint32_t first) const {
+IdRanges::Slots IdRanges::slots_of(IdRange range) {
     Slots slots;
-    for (std::uint64_t taken = 0; taken < region_.count; taken += slot_ids)
-        slots.push_back(first / slot_ids + static_cast<std::uint32_t>(slots.size()));
+    for (std::uint64_t taken = 0; taken < range.count; taken += slot_ids)
+        slots.push_back(range.first / slot_ids + static_cast<std::uint32_t>(slots.size()));
     return slots;
 }
 
-bool IdRanges::is_reserved(std::uint32_t first) const {
-    const std::uint64_t last = std::uint64_t{first} + region_.count - 1;
+bool IdRanges::is_reserved(IdRange range) const {
+    const std::uint64_t last = std::uint64_t{range.first} + range.count - 1;
     return std::any_of(region_.reserved.begin(), region_.reserved.end(),
-                       [&](const auto& ids) { return ids.first <= last && ids.second >= first; });
+                       [&](const auto& ids) { return ids.first <= last && ids.second >= range.first; });
+}
+
+// False: somebody else has it.
+bool IdRanges::hold(Held& held, int folder, IdRange range, const std::string& id) const {
+    if (held.firsts.contains(range.first) || !claim(folder, range, id)) return false;
+    held.firsts.insert(range.first);
+    held.by_id[id] = range;
+    return true;
+}
+
+// Does nothing for a container without a range. `folder` -1: the links stay.
+void IdRanges::drop(Held& held, int folder, const std::string& id) const {
+    const auto known = held.by_id.find(id);
+    if (known == held.by_id.end()) return;
+    if (folder >= 0) unlink_own(folder, known->second, id);
+    held.firsts.erase(known->second.first);
+    held.by_id.erase(known);
 }
 
 // The lock lasts as long as the descriptor. Another daemon may have removed the empty folder.
@@ -188,9 +217,9 @@ FileDescriptor IdRanges::lock_registry() const {
     }
 }
 
-bool IdRanges::claim(int folder, std::uint32_t first, const std::string& id) const {
+bool IdRanges::claim(int folder, IdRange range, const std::string& id) const {
     const std::string container = target(id).native();
-    const Slots slots = slots_of(first);
+    const Slots slots = slots_of(range);
     for (const std::uint32_t slot : slots) {
         const std::string other = link_text(folder, std::to_string(slot));
         if (!other.empty() && other != container && !is_stale(other)) return false;
@@ -199,14 +228,14 @@ bool IdRanges::claim(int folder, std::uint32_t first, const std::string& id) con
         ::unlinkat(folder, std::to_string(slot).c_str(), 0);
         if (::symlinkat(container.c_str(), folder, std::to_string(slot).c_str()) == 0) continue;
         const int number = errno;
-        unlink_own(folder, first, id);
+        unlink_own(folder, range, id);
         throw system_error("cannot take a range of user ids", number);
     }
     return true;
 }
 
-void IdRanges::unlink_own(int folder, std::uint32_t first, const std::string& id) const {
-    for (const std::uint32_t slot : slots_of(first))
+void IdRanges::unlink_own(int folder, IdRange range, const std::string& id) const {
+    for (const std::uint32_t slot : slots_of(range))
         if (link_text(folder, std::to_string(slot)) == target(id))
             ::unlinkat(folder, std::to_string(slot).c_str(), 0);
 }

@@ -29,9 +29,16 @@ struct IdRegion {
 std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_of_others(const std::vector<std::string>& accounts,
                                                                    const std::vector<std::string>& ranges);
 
-// The host id of root in the user namespace of a process, from the text of its uid_map; nothing: no such
-// line.
-std::optional<std::uint32_t> parse_mapped_root(std::string_view uid_map);
+// Ids of the host that follow each other.
+struct IdRange {
+    std::uint32_t first = 0;
+    std::uint32_t count = 65536;
+    bool operator==(const IdRange&) const = default;
+};
+
+// The host ids of root and those that follow it in the user namespace of a process, from the text of its
+// uid_map; nothing: no such line.
+std::optional<IdRange> parse_mapped_root(std::string_view uid_map);
 
 // Thread-safe. Taken ranges are links in `registry`, a folder below /run that all daemons of the machine
 // share: "28672" -> "<containers>/<id>" is the range that begins with id 28672 * 65536. So no two containers
@@ -43,8 +50,11 @@ class IdRanges {
 
     // The first id of the container's range, which is chosen when it has none. Throws exhausted.
     std::uint32_t take(const std::string& id);
+    // The same, but one of `places`, each at a multiple of 65536. A range that it has from elsewhere is
+    // released. Throws exhausted "none of the <n> is free".
+    std::uint32_t take_of(const std::vector<IdRange>& places, const std::string& id);
     // For a container that runs with this range. True: it was not known to have it.
-    bool keep(const std::string& id, std::uint32_t first);
+    bool keep(const std::string& id, IdRange range);
     std::uint32_t first_id(const std::string& id) const;  // the shared range for one that has none
     void release(const std::string& id);                  // does not throw
     void tear_down() const;                               // removes the registry when it is empty
@@ -52,16 +62,18 @@ class IdRanges {
   private:
     using Slots = std::vector<std::uint32_t>;  // multiples of 65536
     struct Held {
-        std::map<std::string, std::uint32_t> by_id;
+        std::map<std::string, IdRange> by_id;
         std::set<std::uint32_t> firsts;  // so that they are passed over without a look at their links
     };
 
-    Slots slots_of(std::uint32_t first) const;
-    bool is_reserved(std::uint32_t first) const;
+    static Slots slots_of(IdRange range);
+    bool is_reserved(IdRange range) const;
     std::filesystem::path target(const std::string& id) const { return containers_ / id; }
     FileDescriptor lock_registry() const;
-    bool claim(int folder, std::uint32_t first, const std::string& id) const;
-    void unlink_own(int folder, std::uint32_t first, const std::string& id) const;
+    bool claim(int folder, IdRange range, const std::string& id) const;
+    bool hold(Held& held, int folder, IdRange range, const std::string& id) const;
+    void drop(Held& held, int folder, const std::string& id) const;
+    void unlink_own(int folder, IdRange range, const std::string& id) const;
 
     std::filesystem::path registry_, containers_;
     IdRegion region_;

@@ -26,13 +26,13 @@ std::optional<Number> parse_number(std::string_view text, int base = 10) {
     return value;
 }
 
-struct IdRange {
+struct SubIds {
     std::string owner;
     std::uint64_t first = 0, count = 0;
 };
 
-std::vector<IdRange> parse_ranges(std::string_view text) {
-    std::vector<IdRange> ranges;
+std::vector<SubIds> parse_ranges(std::string_view text) {
+    std::vector<SubIds> ranges;
     for (const std::string& line : split(text, '\n')) {
         const std::vector<std::string> parts = split(trim(line), ':');
         if (parts.size() != 3) continue;
@@ -43,12 +43,12 @@ std::vector<IdRange> parse_ranges(std::string_view text) {
     return ranges;
 }
 
-bool is_root(const IdRange& range) {
+bool is_root(const SubIds& range) {
     return range.owner == "root" || range.owner == "0";
 }
 
-bool gives_root(const std::vector<IdRange>& ranges, std::uint64_t first, std::uint64_t count) {
-    return std::any_of(ranges.begin(), ranges.end(), [&](const IdRange& range) {
+bool gives_root(const std::vector<SubIds>& ranges, std::uint64_t first, std::uint64_t count) {
+    return std::any_of(ranges.begin(), ranges.end(), [&](const SubIds& range) {
         return is_root(range) && range.first <= first && first + count <= range.first + range.count;
     });
 }
@@ -129,11 +129,11 @@ std::string default_interface(std::string_view route_table) {
 }
 
 std::uint32_t choose_id_base(std::string_view subuid, std::string_view subgid, std::uint32_t count) {
-    const std::vector<IdRange> users = parse_ranges(subuid);
-    const std::vector<IdRange> groups = parse_ranges(subgid);
+    const std::vector<SubIds> users = parse_ranges(subuid);
+    const std::vector<SubIds> groups = parse_ranges(subgid);
     std::uint64_t beyond = 100'000;
-    for (const std::vector<IdRange>* ranges : {&users, &groups})
-        for (const IdRange& range : *ranges) {
+    for (const std::vector<SubIds>* ranges : {&users, &groups})
+        for (const SubIds& range : *ranges) {
             if (is_root(range) && gives_root(users, range.first, count) &&
                 gives_root(groups, range.first, count))
                 return static_cast<std::uint32_t>(range.first);

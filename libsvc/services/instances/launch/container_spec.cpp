@@ -48,7 +48,9 @@ ContainerSpec container_spec(const Instance& instance, const AgentSession& sessi
     if (!session.features.empty())
         spec.files.push_back({features_file, join(session.features, "\n") + "\n", 0644});
     spec.init = instance.init;
-    spec.boot_by_agent = boots_with_agent(instance.packages, instance.type == InstanceType::base);
+    spec.android = instance.android;
+    spec.boot_by_agent =
+        instance.android || boots_with_agent(instance.packages, instance.type == InstanceType::base);
     spec.pin_cpus = pin_cpus;
     return spec;
 }

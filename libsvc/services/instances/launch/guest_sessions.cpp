@@ -58,6 +58,7 @@ AgentSession GuestSessions::make(const Instance& planned) const {
     session.token = tokens_.issue(session.instance_id);
     session.config = planned.config;
     session.image_variant = planned.image_variant;
+    session.android = planned.android;
     session.ready = planned.ready;
     session.boot_timeout_seconds = whole_seconds(base ? limit_.left(planned) : limit_.limit());
     session.packages = planned.packages;

@@ -1,4 +1,4 @@
-#include "libsvc/runtime/lxc/container/gpu_nodes.h"
+#include "libsvc/runtime/lxc/container/device_nodes.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -16,20 +16,21 @@ namespace {
 
 constexpr mode_t open_to_all = 0666;
 
-dev_t device_number(const std::filesystem::path& device) {
+dev_t device_number(const DeviceNode& node) {
     struct stat found {};
-    if (::stat(device.c_str(), &found) != 0 || !S_ISCHR(found.st_mode))
-        throw Error(ErrorCode::unavailable, fmt::format("GPU is not there: no device {}", device.native()));
+    if (::stat(node.source.c_str(), &found) != 0 || !S_ISCHR(found.st_mode))
+        throw Error(ErrorCode::unavailable,
+                    fmt::format("{} is not there: no device {}", node.what, node.source.native()));
     return found.st_rdev;
 }
 
 // The kernel would refuse to open the nodes, in the guest and much later.
-void check_has_devices(const std::filesystem::path& folder) {
+void check_has_devices(const std::filesystem::path& folder, const std::string& what) {
     struct statvfs system {};
     if (::statvfs(folder.c_str(), &system) != 0) throw system_error("cannot look at a folder", errno);
     if ((system.f_flag & ST_NODEV) != 0)
         throw Error(ErrorCode::unsupported,
-                    fmt::format("GPUs: the file system of {} is mounted with nodev", folder.native()));
+                    fmt::format("{}: the file system of {} is mounted with nodev", what, folder.native()));
 }
 
 void make_node(const std::filesystem::path& path, dev_t device, std::uint32_t owner) {
@@ -44,15 +45,22 @@ std::string render_node(const std::string& gpu) {
     return "render" + gpu;
 }
 
-void make_gpu_nodes(const std::filesystem::path& folder, const std::vector<std::string>& gpus,
-                    const std::filesystem::path& devices, std::uint32_t owner) {
+std::vector<DeviceNode> gpu_nodes(const std::vector<std::string>& gpus,
+                                  const std::filesystem::path& devices) {
+    std::vector<DeviceNode> nodes;
+    for (const std::string& gpu : gpus)
+        nodes.push_back({render_node(gpu), devices / "dri" / render_node(gpu), "GPU"});
+    return nodes;
+}
+
+void make_device_nodes(const std::filesystem::path& folder, const std::vector<DeviceNode>& nodes,
+                       std::uint32_t owner) {
     remove_tree(folder);
-    if (gpus.empty()) return;
+    if (nodes.empty()) return;
     make_directories(folder, 0711);
     if (::chmod(folder.c_str(), 0711) != 0) throw system_error("cannot set the mode of a folder", errno);
-    check_has_devices(folder);
-    for (const std::string& gpu : gpus)
-        make_node(folder / render_node(gpu), device_number(devices / "dri" / render_node(gpu)), owner);
+    check_has_devices(folder, nodes.front().what);
+    for (const DeviceNode& node : nodes) make_node(folder / node.name, device_number(node), owner);
 }
 
 }  // namespace svc::lxc
