@@ -241,15 +241,21 @@ CommandResult run_command(const std::vector<std::string>& arguments, millisecond
     SpawnOptions options;
     options.arguments = arguments;
     // The last two are for Android guests.
-    options.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/system/bin:"
-                           "/system/xbin",
-                           "LC_ALL=C.UTF-8"};
+    options.environment = {
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/system/bin:"
+        "/system/xbin",
+        "LC_ALL=C.UTF-8"};
+    const FileDescriptor input_file = input.empty() ? FileDescriptor() : make_input(input);
+    if (input_file) options.descriptors.emplace_back(input_file.get(), 0);
+    return run_command(std::move(options), limit);
+}
+
+CommandResult run_command(SpawnOptions options, milliseconds limit) {
     options.new_session = true;  // a group of its own, to be killed as one
     Pipe output = make_pipe();
     Pipe errors = make_pipe();
-    options.descriptors = {{output.write.get(), 1}, {errors.write.get(), 2}};
-    const FileDescriptor input_file = input.empty() ? FileDescriptor() : make_input(input);
-    if (input_file) options.descriptors.emplace_back(input_file.get(), 0);
+    options.descriptors.emplace_back(output.write.get(), 1);
+    options.descriptors.emplace_back(errors.write.get(), 2);
 
     const auto deadline = steady_clock::now() + std::min(limit, milliseconds(std::chrono::hours(24 * 365)));
     Child child(options);
@@ -258,7 +264,7 @@ CommandResult run_command(const std::vector<std::string>& arguments, millisecond
     CommandResult result;
     std::array<Drain, 2> drains{{{std::move(output.read), result.output, max_output},
                                  {std::move(errors.read), result.errors, max_errors}}};
-    collect(child, drains, deadline, arguments, limit);
+    collect(child, drains, deadline, options.arguments, limit);
     result.status = child.wait();
     return result;
 }

@@ -26,6 +26,17 @@ bool is_alive(const ProcessId& process);
 FileDescriptor open_process(const ProcessId& process);
 FileDescriptor open_pid(pid_t pid);  // the same without a start time to compare
 
+// What a child is kept from that works on what a stranger made. It runs in namespaces of its own for
+// processes, network and System V IPC, as the first process of the first: when it ends, all that it started
+// ends. It has no capabilities and gets none by exec, starts no further process, and no file grows by it.
+// Such a child can be started by root alone: else starting it throws (EPERM).
+struct Confinement {
+    unsigned user = 65534;                                  // and group: "nobody"
+    std::uint64_t memory_bytes = std::uint64_t{512} << 20;  // address space
+    std::uint64_t cpu_seconds = 10;
+    std::uint64_t files = 32;
+};
+
 struct SpawnOptions {
     std::vector<std::string> arguments;            // [0] is the program, an absolute path
     std::vector<std::string> environment;          // "KEY=value"; nothing is inherited
@@ -33,6 +44,7 @@ struct SpawnOptions {
     bool ends_with_us = false;                     // killed when the thread that spawned it ends, or we do
     bool new_session = false;                      // setsid() before exec
     std::string directory;                         // working directory; "": the parent's
+    std::optional<Confinement> confinement;        // nothing: the parent's rights
 };
 // Sets the soft limit of open files of children that are started from now on. For a process that has raised
 // its own limit; without a call children inherit that.
@@ -73,5 +85,8 @@ struct CommandResult {
 // Runs a command until it ends. On a time-out kills the command's process group and throws unavailable.
 CommandResult run_command(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
                           std::string_view input = "");
+// The same for a command with options of its own; their descriptors name neither 1 nor 2. The limit also
+// holds for what a confined command started.
+CommandResult run_command(SpawnOptions options, std::chrono::milliseconds limit);
 
 }  // namespace svc

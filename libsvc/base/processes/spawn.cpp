@@ -19,6 +19,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
+#include "libsvc/base/processes/confine.h"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -53,7 +54,8 @@ struct Plan {
     pid_t parent = 0;
     const char* directory = nullptr;
     std::uint64_t file_limit = 0;  // 0: the parent's
-    int error = 0;                 // written by the child
+    const Confinement* confinement = nullptr;
+    int error = 0;  // written by the child
 };
 
 std::vector<char*> to_pointers(const std::vector<std::string>& texts) {
@@ -115,19 +117,22 @@ bool limit_files(std::uint64_t files) {
     return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-// The parent may have ended before the request: then nobody would send the signal.
-bool end_with(pid_t parent) {
-    return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent;
+// After a change of the user, which takes the request back. The parent may have ended before it: then nobody
+// would send the signal. From a namespace of its own the child sees no parent.
+bool end_with(pid_t parent, bool confined) {
+    return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && (confined || ::getppid() == parent);
 }
 
 int run_child(void* argument) {
     Plan& plan = *static_cast<Plan*>(argument);
     reset_signals();
-    const bool prepared = (!plan.ends_with_us || end_with(plan.parent)) &&
-                          (!plan.new_session || ::setsid() >= 0) &&
-                          (plan.directory == nullptr || ::chdir(plan.directory) == 0);
-    if (prepared && move_descriptors(plan.mappings) && limit_files(plan.file_limit))
-        ::execve(plan.arguments[0], plan.arguments.data(), plan.environment.data());
+    const bool confined = plan.confinement != nullptr;
+    const bool prepared = (!plan.new_session || ::setsid() >= 0) &&
+                          (plan.directory == nullptr || ::chdir(plan.directory) == 0) &&
+                          move_descriptors(plan.mappings) && limit_files(plan.file_limit) &&
+                          (!confined || confine(*plan.confinement)) &&
+                          (!plan.ends_with_us || end_with(plan.parent, confined));
+    if (prepared) ::execve(plan.arguments[0], plan.arguments.data(), plan.environment.data());
     plan.error = errno;
     ::_exit(127);
 }
@@ -187,6 +192,9 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
     plan.parent = ::getpid();
     plan.file_limit = file_limit_of_children;
     if (!options.directory.empty()) plan.directory = options.directory.c_str();
+    if (options.confinement) plan.confinement = &*options.confinement;
+    const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+    const int apart = options.confinement ? confinement_namespaces : 0;
     const Stack stack;
     int pidfd = -1;
     SpawnedProcess spawned;
@@ -195,8 +203,7 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
         const SignalBlock block;
         // CLONE_VFORK: the parent continues when the child has called exec or exit and no longer uses its
         // memory.
-        spawned.pid =
-            SVC_CLONE(run_child, stack.top(), CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &pidfd);
+        spawned.pid = SVC_CLONE(run_child, stack.top(), flags | apart, &plan, &pidfd);
         clone_error = errno;
     }
     if (spawned.pid < 0) throw system_error("cannot start a process", clone_error);
