@@ -47,9 +47,11 @@ PackageFormat package_format_of(const std::filesystem::path& file) {
 
 class Lister {
   public:
-    Lister(const std::filesystem::path& package, const PackageLimits& limits, std::stop_token stop)
+    Lister(const std::filesystem::path& package, const PackageLimits& limits, std::stop_token stop,
+           const PackageSink& sink)
         : limits_(limits),
           stop_(std::move(stop)),
+          sink_(sink),
           format_(package_format_of(package)),
           reader_(package, reader_format(), limits.expansion) {}
 
@@ -146,6 +148,7 @@ class Lister {
             if (manifest)
                 listing_.manifest.replace(static_cast<std::size_t>(block->offset), block->bytes.size(),
                                           block->bytes);
+            if (sink_) sink_(listed, block->offset, block->bytes);
         }
     }
 
@@ -175,6 +178,7 @@ class Lister {
 
     const PackageLimits limits_;
     const std::stop_token stop_;
+    const PackageSink& sink_;
     const PackageFormat format_;
     ArchiveReader reader_;
     PackageListing listing_;
@@ -191,8 +195,8 @@ const PackageEntry* PackageListing::find(std::string_view path) const {
 }
 
 PackageListing list_package(const std::filesystem::path& package, const PackageLimits& limits,
-                            std::stop_token stop) {
-    return Lister(package, limits, std::move(stop)).run();
+                            std::stop_token stop, const PackageSink& sink) {
+    return Lister(package, limits, std::move(stop), sink).run();
 }
 
 }  // namespace svc

@@ -3,6 +3,7 @@
 // (docs/management.md, "Packages and manifests"). package_unpack.h unpacks them.
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -39,6 +40,11 @@ struct PackageLimits {
     ExpansionLimit expansion = {};
 };
 
+// Gets the bytes of each file as they are read; those between two runs are zeros. What it throws ends the
+// reading.
+using PackageSink =
+    std::function<void(const PackageEntry& file, std::uint64_t offset, std::string_view bytes)>;
+
 // Reads the whole archive, so that a truncated one is refused. Throws invalid_argument: "package is not a
 // bzip2 tarball" (by content, not by name), broken bytes, more entries or bytes than the limits, an absolute
 // name or "..", one name twice, a device, fifo or socket, a link (of either kind) that leads out of the
@@ -46,6 +52,6 @@ struct PackageLimits {
 // without manifest.yaml is allowed here: the caller decides. Throws cancelled when stopped. Constant memory
 // besides the listing.
 PackageListing list_package(const std::filesystem::path& package, const PackageLimits& limits = {},
-                            std::stop_token stop = {});
+                            std::stop_token stop = {}, const PackageSink& sink = {});
 
 }  // namespace svc

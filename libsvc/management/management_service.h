@@ -63,6 +63,7 @@ struct ManagementOptions {
     // How else they reach it, asked at each launch; empty: by load_balancer.url alone, whose certificate is
     // checked against authorities.
     std::function<ServiceReach()> service_reach = {};
+    std::filesystem::path apk_parser = "/usr/bin/aapt";
     Duration bootstrap_limit = std::chrono::minutes(15);
     std::size_t bootstraps_at_once = 4;
     // Fewer than engine.workers, so that workers are left for other work.

@@ -141,6 +141,7 @@ struct ServiceWorld {
         made.instances.log_dir = directory.path() / "logs";
         made.instances.boot_id = boot_id;
         made.service_reach = [] { return ServiceReach{{"https://10.0.0.1:8443"}, std::string(64, 'a')}; };
+        made.apk_parser = directory.path() / "aapt";  // where there is none unless a test puts one there
         made.bulk_deletions_at_once = 3;
         return made;
     }

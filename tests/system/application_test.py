@@ -3,9 +3,14 @@
 import gzip
 import hashlib
 import io
+import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import tarfile
+import tempfile
+import unittest
 
 import harness
 from harness import hook
@@ -19,6 +24,25 @@ def manifest(name, **keys):
 
 def logging_hooks(word, *names):
     return {f"hooks/{name}": hook(LOG.format(word=f"{word}:{name}")) for name in names}
+
+
+FRAMEWORK = "/usr/share/android-framework-res/framework-res.apk"
+LAUNCHER = ('<intent-filter><action android:name="android.intent.action.MAIN"/>'
+            '<category android:name="android.intent.category.LAUNCHER"/></intent-filter>')
+
+
+def apk(package, abi):
+    """The bytes of an APK, as Debian's tool makes them."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        (place / "AndroidManifest.xml").write_text(
+            f'<manifest xmlns:android="http://schemas.android.com/apk/res/android" package="{package}"><application>'
+            f'<activity android:name=".Main">{LAUNCHER}</activity></application></manifest>')
+        (place / "raw/lib" / abi).mkdir(parents=True)
+        (place / "raw/lib" / abi / "libcandy.so").write_text("code")
+        subprocess.run(["aapt", "package", "-M", place / "AndroidManifest.xml", "-I", FRAMEWORK, "-F", place / "app.apk", place / "raw"],
+                       check=True, capture_output=True)
+        return (place / "app.apk").read_bytes()
 
 
 class Applications(harness.DaemonTest):
@@ -103,6 +127,21 @@ class Applications(harness.DaemonTest):
                                      "hooks/post-start": hook('[ $INSTANCE_TYPE = regular ] || cp "$APP_DIR/app.apk" /srv/')})
         self.assertIn("app.apk", " ".join(self.daemon.version(id, 0)["notes"]))
         self.assertEqual(self.daemon.execute(self.daemon.launch_app(id), "cat", "/srv/app.apk"), "not really")
+
+    @unittest.skipUnless(shutil.which("aapt") and os.path.exists(FRAMEWORK), "needs aapt and android-framework-res")
+    def test_an_apk_says_what_the_manifest_does_not(self):
+        id = self.daemon.create_app({"manifest.yaml": manifest("candy"), "app.apk": apk("com.example.candy", "x86")})
+        application, version = self.daemon.application(id), self.daemon.version(id, 0)
+        self.assertEqual((application["boot_package"], application["abi"]), ("com.example.candy", "x86"))
+        self.assertEqual(version["boot_activity"], "com.example.candy.Main")
+        self.assertNotIn("not read", " ".join(version["notes"]))
+        self.assertIn(b"boot-package: com.example.candy", self.daemon.api("GET", f"/1.0/applications/{id}/manifest").raw)
+        refused = self.daemon.upload("PATCH", f"/1.0/applications/{id}", harness.package(
+            {"manifest.yaml": manifest("candy", boot_package="com.example.cake"), "app.apk": apk("com.example.candy", "x86")}))
+        self.assertEqual(refused.status, 400)
+        refused = self.daemon.upload("PATCH", f"/1.0/applications/{id}", harness.package(
+            {"manifest.yaml": manifest("candy"), "app.apk": apk("com.example.candy", "riscv64")}))
+        self.assertEqual(refused.status, 400)
 
     def test_extra_data_is_placed(self):
         id = self.daemon.create_app({

@@ -11,15 +11,6 @@
 
 namespace svc {
 
-namespace {
-
-void add_notes(ApplicationVersion& version, const ApplicationPackage& package) {
-    if (package.has_apk && package.manifest.boot_package.empty())
-        version.notes.emplace_back("boot-package is not in the manifest and is not read from app.apk");
-}
-
-}  // namespace
-
 ApplicationChanges::ApplicationChanges(ApplicationChangesParts parts) : parts_(parts) {
     const auto start_bootstrap = [this](OperationContext& context) { return run(context.operation()); };
     const auto undo = [this](const Operation& operation, const Error&) { return undo_update(operation); };
@@ -43,7 +34,7 @@ Application ApplicationChanges::new_application(const ApplicationManifest& manif
 Started ApplicationChanges::create(UploadedPackage package, std::string_view fingerprint,
                                    std::string requestor) {
     check_fingerprint(package.info, fingerprint);
-    const ApplicationPackage content = read_application_package(package.blob->path());
+    const ApplicationPackage content = read_application_package(package.blob->path(), parts_.apks);
     if (parts_.applications.find(content.manifest.name))
         throw Error(ErrorCode::conflict, "application already exists");
     Application application = new_application(content.manifest);
@@ -80,7 +71,7 @@ Started ApplicationChanges::update(std::string_view id_or_name, UploadedPackage 
                                    const Precondition& unchanged) {
     const std::string id = parts_.records.check_update(id_or_name)->id.str();
     check_fingerprint(package.info, fingerprint);
-    const ApplicationPackage content = read_application_package(package.blob->path());
+    const ApplicationPackage content = read_application_package(package.blob->path(), parts_.apks);
     const BlobInfo blob = package.info;
     LayerHold hold(parts_.content);
     Started started;
@@ -145,10 +136,10 @@ ApplicationTarget ApplicationChanges::take_package(Application& application,
     }
     const VersionFoundation foundation = foundations.newest(application, true);
     check_disk(application, foundation.root_bytes);
-    foundations.choose_abi(application, package.manifest, foundation);
+    foundations.choose_abi(application, package, foundation);
     ApplicationVersion& version = parts_.versions.add(application, foundation, package.manifest);
     VersionMaker::set_package(version, application.name, blob.digest, blob.size, package.hooks);
-    add_notes(version, package);
+    version.notes = package.notes;
     return parts_.versions.target(application, version);
 }
 

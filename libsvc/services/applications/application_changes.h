@@ -24,6 +24,7 @@ struct ApplicationChangesParts {
     const ApplicationRecords& records;
     const VersionFoundations& foundations;
     const VersionMaker& versions;
+    const ApkReader& apks;
     Bootstraps& bootstraps;
     ApplicationRemoval& removal;
     Content& content;

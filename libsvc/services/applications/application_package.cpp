@@ -1,8 +1,11 @@
 #include "libsvc/services/applications/application_package.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/services/applications/application_apk.h"
 #include "libsvc/services/common/package_contents.h"
 
 namespace svc {
@@ -36,18 +39,46 @@ void check_extra_data(const PackageListing& listing, const ApplicationManifest& 
     }
 }
 
+bool has_apk(const PackageListing& listing) {
+    const PackageEntry* const apk = listing.find("app.apk");
+    if (apk != nullptr && apk->kind != PackageEntryKind::file) refuse("app.apk is not a file");
+    return apk != nullptr;
+}
+
+// Nothing, with a note: it cannot be read. The guest's package manager may still take it.
+std::optional<ApkFacts> read_apk(const ApkCopy& copy, const ApkReader& apks, ApplicationPackage& result) {
+    try {
+        if (!apks.installed()) throw Error(ErrorCode::not_found, "'aapt' is not installed");
+        return copy.read(apks);
+    } catch (const Error& e) {
+        result.notes.push_back(std::string("app.apk was not read: ") + e.what());
+        log::warning("app.apk was not read", {{"application", result.manifest.name}, {"error", e.what()}});
+        return std::nullopt;
+    }
+}
+
+void take_apk(const ApkCopy& copy, const ApkReader& apks, ApplicationPackage& result) {
+    const auto apk = read_apk(copy, apks, result);
+    if (!apk) return;
+    result.manifest = completed_manifest(result.manifest, *apk);
+    result.apk_abis = apk->abis;
+}
+
 }  // namespace
 
-ApplicationPackage read_application_package(const std::filesystem::path& package) {
-    const PackageListing listing = list_package(package);
+ApplicationPackage read_application_package(const std::filesystem::path& package, const ApkReader& apks) {
+    ApkCopy apk(package.parent_path());
+    PackageSink copy;
+    if (apks.installed())
+        copy = [&apk](const PackageEntry& file, std::uint64_t offset, std::string_view bytes) {
+            apk.take(file, offset, bytes);
+        };
+    const PackageListing listing = list_package(package, {}, {}, copy);
     ApplicationPackage result;
     result.manifest = read_manifest(listing);
     result.hooks = read_hooks(listing);
     check_extra_data(listing, result.manifest);
-    if (const PackageEntry* const apk = listing.find("app.apk")) {
-        if (apk->kind != PackageEntryKind::file) refuse("app.apk is not a file");
-        result.has_apk = true;
-    }
+    if (has_apk(listing)) take_apk(apk, apks, result);
     return result;
 }
 

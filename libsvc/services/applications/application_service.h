@@ -2,6 +2,7 @@
 // Applications: packages, versions and their bootstrap, publication, updates, export, deletion
 // (specification: Applications; docs/applications.md). Each of these is an object of its own; this one builds
 // and connects them.
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,7 +30,8 @@ struct ApplicationServiceParts {
     Engine& engine;
     Clock& clock;
     IdSource& ids;
-    std::string architecture;  // of the cluster
+    std::string architecture;          // of the cluster
+    std::filesystem::path apk_parser;  // `aapt`, or what speaks as it does
     Duration bootstrap_limit = std::chrono::minutes(15);
     std::size_t bootstraps_at_once = 4;
 };
@@ -59,6 +61,7 @@ class ApplicationService {
   private:
     ApplicationJobs jobs_;
     ApplicationRecords records_;
+    ApkReader apks_;
     VersionFoundations foundations_;
     VersionMaker versions_;
     ApplicationRemoval removal_;

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
-#include "libsvc/services/applications/application_package.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/model/values/names.h"
 #include "libsvc/services/applications/application_versions.h"
 
 namespace svc {
@@ -68,11 +69,28 @@ void VersionFoundations::check_addons(const std::vector<std::string>& addons) co
     }
 }
 
-void VersionFoundations::choose_abi(Application& application, const ApplicationManifest& manifest,
+std::string VersionFoundations::wanted_abi(const ApplicationPackage& package, const std::string& architecture,
+                                           const VersionFoundation& foundation) const {
+    if (!package.manifest.abi.empty()) return package.manifest.abi;
+    const std::string configured = config_.text("application.default_abi");
+    if (package.apk_abis.empty()) return configured;
+    const std::string machine = native_abi(architecture);
+    const auto among = [&](const std::string& abi) { return std::ranges::count(package.apk_abis, abi) > 0; };
+    if (among(configured) && runs_abi(architecture, foundation.abi_support, configured)) return configured;
+    if (among(machine)) return machine;
+    for (const std::string& abi : package.apk_abis)
+        if (is_abi(abi) && runs_abi(architecture, foundation.abi_support, abi)) return abi;
+    throw Error(ErrorCode::invalid_argument,
+                "abi " + quoted(join(package.apk_abis, ", ")) +
+                    " not supported: app.apk has native code for no other, machines are " + architecture +
+                    " and no addon provides it");
+}
+
+void VersionFoundations::choose_abi(Application& application, const ApplicationPackage& package,
                                     const VersionFoundation& foundation) const {
     const std::string& architecture =
         foundation.architecture.empty() ? architecture_ : *foundation.architecture;
-    const std::string wanted = manifest.abi.empty() ? config_.text("application.default_abi") : manifest.abi;
+    const std::string wanted = wanted_abi(package, architecture, foundation);
     if (!wanted.empty() && !runs_abi(architecture, foundation.abi_support, wanted))
         throw Error(ErrorCode::invalid_argument, "abi " + wanted + " not supported: machines are " +
                                                      architecture + " and no addon provides it");

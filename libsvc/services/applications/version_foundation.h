@@ -6,6 +6,7 @@
 
 #include "libsvc/model/packages/application.h"
 #include "libsvc/services/addons/addon_service.h"
+#include "libsvc/services/applications/application_package.h"
 #include "libsvc/services/configuration/config_service.h"
 #include "libsvc/services/images/image_service.h"
 
@@ -38,15 +39,18 @@ class VersionFoundations {
     void check_addons(const std::vector<std::string>& addons) const;  // throws not_found "addon not found"
     // The addons of application.addons, then its own; each once.
     std::vector<std::string> wanted_addons(const Application& application) const;
-    // Sets the ABI that the manifest, else application.default_abi, else the architecture says. Throws
-    // invalid_argument when neither the machines nor the addons run it.
-    void choose_abi(Application& application, const ApplicationManifest& manifest,
+    // Sets the ABI that the manifest, else the native code of app.apk, else application.default_abi, else the
+    // architecture says. Throws invalid_argument when neither the machines nor the addons run it.
+    void choose_abi(Application& application, const ApplicationPackage& package,
                     const VersionFoundation& foundation) const;
     // Whether a new version of the image or of an addon makes a new version of the application without a
     // request: application.auto_update, and nothing in the record forbids it.
     bool may_update_itself(const Application& application) const;
 
   private:
+    // "": nothing says one.
+    std::string wanted_abi(const ApplicationPackage& package, const std::string& architecture,
+                           const VersionFoundation& foundation) const;
     void add_addons(const Application& application, VersionFoundation& foundation) const;
 
     const ImageService& images_;

@@ -106,8 +106,9 @@ struct ApplicationFixture : ServiceWorld {
         REQUIRE(bootstrapped(started) == "");
         return service().get(started->arguments.at("application").as_string());
     }
-    Started update(const std::string& name, const std::string& manifest) {
-        return service().changes().update(name, upload(application_package(manifest)), "", "test");
+    Started update(const std::string& name, const std::string& manifest,
+                   const std::map<std::string, std::string>& files = {}) {
+        return service().changes().update(name, upload(application_package(manifest, files)), "", "test");
     }
     Started patch(const std::string& name, const std::string& json) {
         return service().changes().patch(name, ApplicationPatch::from_json(Json::parse(json)), "test");

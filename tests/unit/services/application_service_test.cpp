@@ -128,12 +128,6 @@ TEST_CASE("a name is free once") {
     CHECK(world.blobs.list().size() == 2);
 }
 
-TEST_CASE("an APK without boot-package is noted on the version") {
-    ApplicationFixture world;
-    world.created("name: candy\n", {{"app.apk", "PK"}});
-    CHECK(world.version(0).notes.size() == 1);
-}
-
 TEST_CASE("a new package makes a new version") {
     ApplicationFixture world;
     world.created();
