@@ -6,7 +6,7 @@
 
 namespace svc {
 
-// Told by the first bytes. `zstd` is known by name only: no package is compressed so.
+// Told by the first bytes. Layers of OCI images alone are compressed by zstd, packages are not.
 enum class Compression { none, gzip, bzip2, xz, zstd, unknown };
 Compression detect_compression(const std::filesystem::path& file);
 std::string_view to_text(Compression compression);

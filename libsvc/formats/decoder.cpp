@@ -3,6 +3,8 @@
 #include <bzlib.h>
 #include <lzma.h>
 #include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <limits>
@@ -15,6 +17,8 @@ namespace {
 
 // Of the decoder of xz, which an archive could make allocate 4 GiB; `xz -9` needs 65 MiB.
 constexpr std::uint64_t max_xz_memory = std::uint64_t{128} << 20;
+// Likewise: a frame may ask for 2 GiB to look back; all levels of `zstd` keep to 128 MiB.
+constexpr int max_zstd_window_bits = 27;
 
 unsigned at_most_int(std::size_t size) {
     return static_cast<unsigned>(std::min<std::size_t>(size, std::numeric_limits<int>::max()));
@@ -111,6 +115,41 @@ class XzDecoder final : public Decoder {
     lzma_stream state_ = LZMA_STREAM_INIT;
 };
 
+// A frame is a stream here, also one that is to be skipped.
+class ZstdDecoder final : public Decoder {
+  public:
+    ZstdDecoder() : state_(::ZSTD_createDCtx()) {
+        check_started(state_ != nullptr &&
+                      ::ZSTD_isError(::ZSTD_DCtx_setParameter(state_.get(), ZSTD_d_windowLogMax,
+                                                              max_zstd_window_bits)) == 0);
+    }
+
+    Step decode(std::string_view in, std::span<char> out) override {
+        ZSTD_inBuffer input{in.data(), in.size(), 0};
+        ZSTD_outBuffer output{out.data(), out.size(), 0};
+        const std::size_t left = ::ZSTD_decompressStream(state_.get(), &output, &input);
+        if (::ZSTD_isError(left) != 0) refuse(::ZSTD_getErrorCode(left));
+        return {input.pos, output.pos, left == 0};
+    }
+    void restart() override {
+        check_started(::ZSTD_isError(::ZSTD_DCtx_reset(state_.get(), ZSTD_reset_session_only)) == 0);
+    }
+
+  private:
+    struct Free {
+        void operator()(ZSTD_DCtx* state) const { ::ZSTD_freeDCtx(state); }
+    };
+    [[noreturn]] static void refuse(ZSTD_ErrorCode code) {
+        if (code == ZSTD_error_memory_allocation)
+            throw Error(ErrorCode::exhausted, "not enough memory for zstd");
+        if (code == ZSTD_error_frameParameter_windowTooLarge)
+            throw_malformed_archive("zstd needs more than " +
+                                    std::to_string(1U << (max_zstd_window_bits - 20)) + " MiB of memory");
+        throw_malformed_archive("zstd is damaged");
+    }
+    std::unique_ptr<ZSTD_DCtx, Free> state_;
+};
+
 }  // namespace
 
 std::unique_ptr<Decoder> make_decoder(Compression compression) {
@@ -124,6 +163,7 @@ std::unique_ptr<Decoder> make_decoder(Compression compression) {
         case Compression::xz:
             return std::make_unique<XzDecoder>();
         case Compression::zstd:
+            return std::make_unique<ZstdDecoder>();
         case Compression::unknown:
             break;
     }

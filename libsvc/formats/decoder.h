@@ -1,7 +1,7 @@
 #pragma once
-// Undoes one compression, piece by piece, within bounded memory. Only decoder.cpp includes zlib, libbz2 and
-// liblzma: libarchive's own filters would undo any number of compressions one upon the other, do not check
-// what gzip says of its content, and give xz as much memory as the archive asks for.
+// Undoes one compression, piece by piece, within bounded memory. Only decoder.cpp includes zlib, libbz2,
+// liblzma and libzstd: libarchive's own filters would undo any number of compressions one upon the other, do
+// not check what gzip says of its content, and give xz as much memory as the archive asks for.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -25,7 +25,7 @@ class Decoder {
     virtual void restart() = 0;
 };
 
-// Null for Compression::none. Throws invalid_argument for compressions that no package has.
+// Null for Compression::none. Throws invalid_argument for an unknown compression.
 std::unique_ptr<Decoder> make_decoder(Compression compression);
 
 }  // namespace svc

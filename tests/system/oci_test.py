@@ -57,6 +57,9 @@ class OciImages(harness.DaemonTest):
         run("umoci", "config", "--image", image, "--config.entrypoint", "candy", "--config.cmd", "two words", "--config.cmd", "$COLOUR",
             "--config.env", "COLOUR=light red", "--config.workingdir", "/work/here", "--config.user", "shop")
 
+    def setUp(self):
+        self.addCleanup(self.daemon.remove_instances)
+
     def add(self, name, *words):
         done = self.daemon.ctl("image", "add", name, *words)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -83,6 +86,14 @@ class OciImages(harness.DaemonTest):
         self.daemon.succeed(self.daemon.api("PATCH", f"/1.0/containers/{id}", {"desired_status": "stopped"}))
         self.daemon.succeed(self.daemon.api("PATCH", f"/1.0/containers/{id}", {"desired_status": "running"}))
         self.assertEqual(self.daemon.container(id)["status"], "running")
+
+    def test_layers_may_be_compressed_by_zstd(self):
+        layout = self.folder / "by-zstd"
+        run("skopeo", "copy", "--dest-compress-format", "zstd", f"oci:{self.layout}:shop", f"oci:{layout}:shop")
+        kinds = {blob.read_bytes()[:4] for blob in (layout / "blobs/sha256").iterdir()}
+        self.assertIn(b"\x28\xb5\x2f\xfd", kinds)
+        self.add("by-zstd", "--oci", str(layout))
+        self.check_candy(self.daemon.launch("by-zstd"))
 
     def test_an_archive_is_read_and_another_program_may_run(self):
         archive = self.folder / "shop:1.tar"

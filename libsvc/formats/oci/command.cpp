@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
@@ -30,6 +31,38 @@ std::optional<unsigned> number_in(std::string_view text) {
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return value;
+}
+
+std::string to_upper(std::string text) {
+    for (char& c : text)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return text;
+}
+
+// Names that the C library does not give back.
+constexpr std::pair<std::string_view, int> synonyms[] = {
+    {"CLD", SIGCHLD}, {"IO", SIGIO}, {"IOT", SIGIOT}, {"POLL", SIGPOLL}, {"UNUSED", SIGSYS}};
+
+std::optional<unsigned> plain_signal(std::string_view name) {
+    for (const auto& [synonym, number] : synonyms)
+        if (name == synonym) return static_cast<unsigned>(number);
+    for (int number = 1; number < SIGRTMIN; ++number)
+        if (const char* known = ::sigabbrev_np(number); known != nullptr && name == known)
+            return static_cast<unsigned>(number);
+    return std::nullopt;
+}
+
+// "RTMIN", "RTMIN+3", "RTMAX-1", "RTMAX": between the two.
+std::optional<unsigned> real_time_signal(std::string_view name) {
+    const auto first = static_cast<unsigned>(SIGRTMIN);
+    const auto last = static_cast<unsigned>(SIGRTMAX);
+    if (name == "RTMIN") return first;
+    if (name == "RTMAX") return last;
+    const bool upwards = name.starts_with("RTMIN+");
+    if (!upwards && !name.starts_with("RTMAX-")) return std::nullopt;
+    const auto distance = number_in(name.substr(std::string_view("RTMIN+").size()));
+    if (!distance || *distance > last - first) return std::nullopt;
+    return upwards ? first + *distance : last - *distance;
 }
 
 }  // namespace
@@ -66,17 +99,14 @@ const std::string* OciCommand::init() const {
 }
 
 int signal_named(const std::string& name) {
-    const std::string short_name = name.starts_with("SIG") ? name.substr(3) : name;
-    for (int number = 1; number < SIGRTMIN; ++number)
-        if (const char* known = ::sigabbrev_np(number); known != nullptr && short_name == known)
-            return number;
-    constexpr std::string_view real_time = "RTMIN+";
-    const bool is_real_time = short_name.starts_with(real_time);
-    const auto number = number_in(is_real_time ? short_name.substr(real_time.size()) : short_name);
-    const unsigned first = is_real_time ? static_cast<unsigned>(SIGRTMIN) : 0U;
-    if (!number || *number > static_cast<unsigned>(SIGRTMAX) - first || first + *number == 0)
+    const std::string upper = to_upper(name);
+    const std::string short_name = upper.starts_with("SIG") ? upper.substr(3) : upper;
+    auto found = plain_signal(short_name);
+    if (!found) found = real_time_signal(short_name);
+    if (!found) found = number_in(short_name);
+    if (!found || *found == 0 || *found > static_cast<unsigned>(SIGRTMAX))
         throw Error(ErrorCode::invalid_argument, quoted(name) + " is no signal");
-    return static_cast<int>(first + *number);
+    return static_cast<int>(*found);
 }
 
 }  // namespace svc

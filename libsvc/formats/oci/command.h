@@ -14,7 +14,7 @@ struct OciCommand {
     std::vector<std::string> environment;  // "NAME=value"
     std::string directory;                 // made where it is missing; "": the root
     std::string user;                      // "name", "id", "name:group" ...; "": root
-    std::string stop_signal;               // "SIGQUIT", "QUIT" or a number; "": SIGTERM
+    std::string stop_signal;               // as signal_named() takes it; "": SIGTERM
 
     static OciCommand parse(const std::string& text);  // throws invalid_argument
     std::string text() const;
@@ -25,7 +25,8 @@ struct OciCommand {
     const std::string* init() const;
 };
 
-// The number of a signal that is named so ("SIGTERM", "RTMIN+3", "15"). Throws invalid_argument.
+// The number of a signal that is named so ("SIGTERM", "rtmin+3", "SIGRTMAX-1", "CLD", "15"). Throws
+// invalid_argument.
 int signal_named(const std::string& name);
 
 }  // namespace svc

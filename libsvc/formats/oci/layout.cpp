@@ -80,7 +80,9 @@ class Layout {
     }
 
     static void check_layer_type(const std::string& type) {
-        if (type.ends_with("tar") || type.ends_with("tar+gzip") || type.ends_with("tar.gzip")) return;
+        constexpr std::array<std::string_view, 5> known{"tar", "tar+gzip", "tar.gzip", "tar+zstd",
+                                                        "tar.zstd"};
+        if (std::ranges::any_of(known, [&](std::string_view end) { return type.ends_with(end); })) return;
         throw Error(ErrorCode::invalid_argument,
                     "a layer of the OCI image is of the type " + quoted(type) +
                         ", which is not supported: skopeo copy --dest-compress-format gzip converts it");

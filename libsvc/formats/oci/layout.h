@@ -19,7 +19,7 @@ struct OciImage {
 
 // The image for `architecture` in the layout `directory`. Compares the digest of every blob that belongs to
 // it. Throws not_found where the directory is no layout or a blob is missing, invalid_argument where a
-// document is malformed, a digest differs, a layer is compressed by zstd, there are more documents or layers
+// document is malformed, a digest differs, a layer is of an unknown type, there are more documents or layers
 // than images have, or where there is no such image or more than one.
 OciImage read_oci_layout(const std::filesystem::path& directory, const std::string& architecture);
 

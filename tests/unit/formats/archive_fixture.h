@@ -63,6 +63,7 @@ inline const std::pair<int, svc::Compression> compressions[] = {
     {ARCHIVE_FILTER_NONE, svc::Compression::none},
     {ARCHIVE_FILTER_GZIP, svc::Compression::gzip},
     {ARCHIVE_FILTER_BZIP2, svc::Compression::bzip2},
-    {ARCHIVE_FILTER_XZ, svc::Compression::xz}};
+    {ARCHIVE_FILTER_XZ, svc::Compression::xz},
+    {ARCHIVE_FILTER_ZSTD, svc::Compression::zstd}};
 
 }  // namespace svc::test

@@ -33,8 +33,8 @@ TEST_CASE("what is no archive is told") {
     svc::write_file_atomically(f.archive, std::string(2000, 'x'));
     CHECK(svc::detect_compression(f.archive) == svc::Compression::unknown);
     CHECK_THROWS_AS(svc::unpack_archive(f.archive, f.target, f.options), svc::Error);
-    build_archive(f.archive, {top}, ARCHIVE_FILTER_ZSTD);
-    CHECK(svc::detect_compression(f.archive) == svc::Compression::zstd);
+    build_archive(f.archive, {top}, ARCHIVE_FILTER_LZ4);
+    CHECK(svc::detect_compression(f.archive) == svc::Compression::unknown);
     CHECK_THROWS_WITH(svc::unpack_archive(f.archive, f.target, f.options),
                       "archive is malformed: it is no tarball, or its compression is unknown");
     svc::write_file_atomically(f.archive, "");

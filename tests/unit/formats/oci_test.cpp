@@ -8,6 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/base/processes/process.h"
 #include "libsvc/formats/archive_reader.h"
 #include "libsvc/formats/archive_writer.h"
 #include "libsvc/formats/oci/package.h"
@@ -200,8 +201,34 @@ TEST_CASE("signals of OCI images are names or numbers") {
     CHECK(signal_named("TERM") == SIGTERM);
     CHECK(signal_named("SIGRTMIN+3") == SIGRTMIN + 3);
     CHECK(signal_named("9") == SIGKILL);
-    for (const char* wrong : {"", "SIG", "0", "SIGNONE", "RTMIN+99", "-1", "65"})
+    CHECK(signal_named("sigterm") == SIGTERM);
+    CHECK(signal_named("SIGCLD") == SIGCHLD);
+    CHECK(signal_named("IO") == signal_named("POLL"));
+    CHECK(signal_named("SIGIOT") == SIGABRT);
+    CHECK(signal_named("RTMIN") == SIGRTMIN);
+    CHECK(signal_named("SIGRTMAX") == SIGRTMAX);
+    CHECK(signal_named("rtmax-2") == SIGRTMAX - 2);
+    for (const char* wrong :
+         {"", "SIG", "0", "SIGNONE", "RTMIN+99", "RTMAX-31", "RTMAX+1", "RTMIN-1", "RTMIN+", "-1", "65"})
         CHECK_THROWS_AS(signal_named(wrong), Error);
+}
+
+TEST_CASE("layers of an OCI image may be compressed by zstd, and not all in the same way") {
+    Shipment shipment;
+    shipment.add_layer({{"kept", EntryKind::file, "1"}, {"replaced", EntryKind::file, "old"}});
+    const fs::path gzip =
+        shipment.layout / "blobs/sha256" /
+        shipment.layers.at(0).at("digest").as_string().substr(std::string("sha256:").size());
+    const fs::path file = shipment.place.path() / "layer.tar.zst";
+    REQUIRE(run_command({"/bin/sh", "-c", "gzip -dc \"$1\" | zstd -q -o \"$2\"", "sh", gzip, file},
+                        std::chrono::minutes(1))
+                .status.code == 0);
+    shipment.layers = {shipment.blob("application/vnd.oci.image.layer.v1.tar+zstd", read_file(file))};
+    shipment.add_layer({{"replaced", EntryKind::file, "new"}});
+    shipment.add_image();
+    auto package = shipment.package();
+    CHECK(package["rootfs/kept"] == "1");
+    CHECK(package["rootfs/replaced"] == "new");
 }
 
 TEST_CASE("higher layers of an OCI image replace, remove and empty what lower ones have") {
@@ -409,8 +436,8 @@ TEST_CASE("an OCI layout that is damaged, or not supported, is refused") {
         shipment.add_image();
         CHECK_THAT(shipment.refusal(), Catch::Contains("is not sha256"));
     }
-    SECTION("zstd") {
-        shipment.layer_type = "application/vnd.oci.image.layer.v1.tar+zstd";
+    SECTION("another compression") {
+        shipment.layer_type = "application/vnd.oci.image.layer.v1.tar+lz4";
         shipment.add_layer({});
         shipment.add_image();
         CHECK_THAT(shipment.refusal(), Catch::Contains("is not supported: skopeo copy"));
