@@ -225,7 +225,14 @@ TEST_CASE_METHOD(ApplicationSetup, "applications are filtered and paged") {
     CHECK(names("instance_type=a4.3&published=true") == Json::array({"candy"}));
     CHECK(names("boot_package=com.foo.soda") == Json::array({"soda"}));
     CHECK(names("status=ready&immutable=false&abi=x86_64") == Json::array({"candy", "soda", "tea"}));
-    CHECK(names("inhibit_auto_updates=true") == Json::array());
+    for (const char* none : {"inhibit_auto_updates=true", "immutable=true", "published=false", "status=error",
+                             "abi=x86", "addons=ssh", "id=candy"})
+        CHECK(names(none) == Json::array());
+    CHECK(names("id=" + record("candy").at("id").as_string()) == Json::array({"candy"}));
+    api.add_addon("ssh", addon_package());
+    api.add_application(application_package("water", "addons: [ssh]\n"));
+    CHECK(names("addons=ssh") == Json::array({"water"}));
+    api.succeed(api.remove("/1.0/applications/water", R"({"force":true})"));
     CHECK(names("colour=green") == Json::array({"candy", "soda", "tea"}));  // no filter of ours
     CHECK(names("limit=2") == Json::array({"candy", "soda"}));
     CHECK(names("offset=2&limit=-1") == Json::array({"tea"}));
@@ -297,7 +304,15 @@ TEST_CASE_METHOD(ApplicationSetup, "instances of an application are counted and 
     CHECK(count("app_name=candy") == 1);
     CHECK(count("app_id=" + id + "&app_version=0") == 1);
     CHECK(count("image_id=" + image + "&status=running,stopped&node=node0&type=regular") == 2);
-    CHECK(count("status=stopped") == 0);
+    for (const std::string& none :
+         {std::string("status=stopped"), std::string("app_version=1"), std::string("image_version=1"),
+          "app_id=" + image, "image_id=" + id, std::string("name=candy"), std::string("app_name=base")})
+        CHECK(count(none) == 0);
+    CHECK(count("image_version=0&image_id=" + image) == 2);
+    const Json url = api.get("/1.0/containers?app_name=candy").metadata().as_array().at(0);
+    const std::string instance = url.as_string().substr(url.as_string().rfind('/') + 1);
+    for (const char* key : {"id=", "name=svc-"})
+        CHECK(api.get("/1.0/containers?" + (key + instance)).metadata() == Json::array({url}));
     CHECK(count("tags=round,blue") == 1);
     CHECK(count("tags=blue,red") == 0);
     const std::string text = ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """docs/coverage.md tells the effect of each field that a client can set, and names a test that exists.
 
-The fields are those of the JSON bodies in docs/api.yaml, the items of the configuration, and the keys of a manifest.
+The fields are those of the JSON bodies and of the queries in docs/api.yaml, the items of the configuration, and the keys of a manifest.
 
     fields.py DOCUMENT_JSON
 """
@@ -14,6 +14,7 @@ from known_tests import ROOT, known_tests
 
 METHODS = ("get", "post", "put", "patch", "delete")
 ITEM = re.compile(r'^\s*\{"([a-z_]+\.[a-z_]+)",', re.M)
+BODY_HEADING, QUERY_HEADING = "Request", "Request with a query"
 ITEMS_HEADING, MANIFEST_HEADING = "Item of the configuration", "Key of a manifest"
 
 
@@ -47,16 +48,28 @@ class Document:
         other = path.replace("/1.0/instances", "/1.0/containers")
         return other != path and other in self.root["paths"]
 
-    def fields(self):
+    def operations(self):
+        """("GET /1.0/images", the operation, the parameters of it and of its path)"""
         for path, item in self.root["paths"].items():
-            if self.is_other_word(path):
-                continue
-            for method in METHODS:
-                body = self.resolved(item.get(method, {}).get("requestBody", {}))
-                schema = body.get("content", {}).get("application/json", {}).get("schema")
-                for field in self.leaves(schema) if schema else []:
-                    if field:
-                        yield f"{method.upper()} {path}", field
+            if not self.is_other_word(path):
+                for method in METHODS:
+                    operation = item.get(method, {})
+                    parameters = item.get("parameters", []) + operation.get("parameters", [])
+                    yield f"{method.upper()} {path}", operation, [self.resolved(one) for one in parameters]
+
+    def fields(self):
+        for request, operation, _ in self.operations():
+            body = self.resolved(operation.get("requestBody", {}))
+            schema = body.get("content", {}).get("application/json", {}).get("schema")
+            for field in self.leaves(schema) if schema else []:
+                if field:
+                    yield request, field
+
+    def queries(self):
+        for request, _, parameters in self.operations():
+            for parameter in parameters:
+                if parameter["in"] == "query":
+                    yield request, parameter["name"]
 
 
 def configuration_items():
@@ -80,19 +93,19 @@ def section():
 
 def rows():
     """(table, request or "", field, effect, tests) of each field."""
-    heading, request = "", ""
+    heading, requests = "", [""]
     for line in section().splitlines():
         cells = [cell.strip() for cell in line.split("|")][1:-1]
         if not cells or set(cells[0]) == {"-"}:
             continue
         if not quoted(line):
-            heading, request = cells[0], ""
+            heading, requests = cells[0], [""]
             continue
-        if heading == "Request":
-            request = (quoted(cells[0]) or [request])[0]
-        names = quoted(cells[-3])
-        for name in names:
-            yield heading, request, name, cells[-2], quoted(cells[-1])
+        if heading in (BODY_HEADING, QUERY_HEADING):
+            requests = quoted(cells[0]) or requests
+        for request in requests:
+            for name in quoted(cells[-3]):
+                yield heading, request, name, cells[-2], quoted(cells[-1])
 
 
 def faults_of(what, wanted, told):
@@ -103,14 +116,15 @@ def faults_of(what, wanted, told):
 def main():
     document = Document(sys.argv[1])
     tests = known_tests()
-    told = {heading: set() for heading in ("Request", ITEMS_HEADING, MANIFEST_HEADING)}
+    told = {heading: set() for heading in (BODY_HEADING, QUERY_HEADING, ITEMS_HEADING, MANIFEST_HEADING)}
     faults = []
     for heading, request, name, effect, names in rows():
         told[heading].add((request, name))
         if not effect or not names:
             faults.append(f"{request} {name}: no effect or no test")
         faults += [f"{request} {name}: there is no test {test}" for test in names if test not in tests]
-    faults += faults_of("field", set(document.fields()), told["Request"])
+    faults += faults_of("field", set(document.fields()), told[BODY_HEADING])
+    faults += faults_of("query", set(document.queries()), told[QUERY_HEADING])
     faults += faults_of("item", configuration_items(), told[ITEMS_HEADING])
     faults += faults_of("key of a manifest", manifest_keys(), told[MANIFEST_HEADING])
     print("\n".join(faults) or f"{sum(map(len, told.values()))} fields have an effect and name a test")
