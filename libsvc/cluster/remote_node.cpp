@@ -25,7 +25,6 @@ using node::LinkCall;
 
 namespace {
 
-constexpr std::chrono::seconds read_limit{10};  // of a call that changes nothing
 constexpr std::size_t package_name_bytes = 16;
 
 Json with_id(std::string_view id) {
@@ -34,12 +33,6 @@ Json with_id(std::string_view id) {
 
 Json with_name(std::string_view name) {
     return Json::object({{"name", name}});
-}
-
-LinkCall reading(std::string name, Json arguments = Json::object()) {
-    LinkCall call{std::move(name), std::move(arguments)};
-    call.limit = read_limit;
-    return call;
 }
 
 // A log that lies in memory: the descriptor is all that there is of it.
@@ -76,6 +69,12 @@ struct RemoteNode::State {
     }
     void tell_called(bool answered) const {
         if (options.called) options.called(answered);
+    }
+    // A call for which a node that works needs no time: one that reads, or changes a setting.
+    LinkCall quick(std::string name, Json arguments = Json::object()) const {
+        LinkCall call{std::move(name), std::move(arguments)};
+        call.limit = options.times.answer;
+        return call;
     }
     void begin() const {
         if (options.may_begin) options.may_begin();
@@ -120,24 +119,24 @@ class RemoteNode::Containers final : public Runtime {
         return static_cast<int>(node_.change(call).as_int());
     }
     std::optional<ContainerInfo> inspect(std::string_view id) override {
-        const Json info = node_.call(reading("inspect", with_id(id)));
+        const Json info = node_.call(node_.quick("inspect", with_id(id)));
         if (info.is_null()) return std::nullopt;
         return node::info_from_json(info);
     }
     std::vector<ContainerInfo> list() override {
         std::vector<ContainerInfo> all;
-        const Json answer = node_.call(reading("list"));
+        const Json answer = node_.call(node_.quick("list"));
         for (const Json& each : answer.as_array()) all.push_back(node::info_from_json(each));
         return all;
     }
     std::optional<ContainerSpec> specification(std::string_view id) override {
-        const Json spec = node_.call(reading("specification", with_id(id)));
+        const Json spec = node_.call(node_.quick("specification", with_id(id)));
         if (spec.is_null()) return std::nullopt;
         return node::spec_from_json(spec);
     }
     std::vector<ContainerUsage> usage() override {
         std::vector<ContainerUsage> all;
-        const Json answer = node_.call(reading("usage"));
+        const Json answer = node_.call(node_.quick("usage"));
         for (const Json& each : answer.as_array()) all.push_back(node::usage_from_json(each));
         return all;
     }
@@ -147,19 +146,20 @@ class RemoteNode::Containers final : public Runtime {
     }
     std::vector<LogFile> logs(std::string_view id) override {
         std::vector<LogFile> all;
-        const Json answer = node_.call(reading("logs", with_id(id)));
+        const Json answer = node_.call(node_.quick("logs", with_id(id)));
         for (const Json& each : answer.as_array()) all.push_back(log_from_json(JsonFields(each)));
         return all;
     }
-    Capacity capacity() override { return node::capacity_from_json(node_.call(reading("capacity"))); }
+    Capacity capacity() override { return node::capacity_from_json(node_.call(node_.quick("capacity"))); }
     std::vector<RuntimeNode> nodes() override {
         std::vector<RuntimeNode> all;
-        const Json answer = node_.call(reading("nodes"));
+        const Json answer = node_.call(node_.quick("nodes"));
         for (const Json& each : answer.as_array()) all.push_back(node::runtime_node_from_json(each));
         return all;
     }
     void forward_from(std::string_view node, const std::string& public_address) override {
-        node_.change("forward_from", Json::object({{"node", node}, {"public_address", public_address}}));
+        node_.change(
+            node_.quick("forward_from", Json::object({{"node", node}, {"public_address", public_address}})));
     }
     void on_event(std::function<void(const RuntimeEvent&)> listener) override {
         node_.listener.with([&](auto& now) { now = std::move(listener); });
@@ -221,14 +221,14 @@ class RemoteNode::Layers final : public LayerStore {
         return stream_of({std::string(name)}, asked);
     }
     bool contains(std::string_view name) override {
-        return node_.call(reading("has_layer", with_name(name))).as_bool();
+        return node_.call(node_.quick("has_layer", with_name(name))).as_bool();
     }
     std::uint64_t size(std::string_view name) override {
-        return static_cast<std::uint64_t>(node_.call(reading("layer_size", with_name(name))).as_int());
+        return static_cast<std::uint64_t>(node_.call(node_.quick("layer_size", with_name(name))).as_int());
     }
     std::vector<std::string> list() override {
         std::vector<std::string> all;
-        const Json answer = node_.call(reading("list_layers"));
+        const Json answer = node_.call(node_.quick("list_layers"));
         for (const Json& each : answer.as_array()) all.push_back(each.as_string());
         return all;
     }

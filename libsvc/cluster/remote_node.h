@@ -25,7 +25,8 @@ struct RemoteNodeOptions {
 
 // Thread-safe. Construction does not wait for the node. Calls are repeated when the connection was lost
 // before the answer, but exec(); they throw unavailable "node m2 is offline" when it does not come back
-// within `times.patience`, and conflict when the node follows a newer leader. `connected`, `lost`,
+// within `times.patience`, or when one that reads, or says where to forward from, has no answer within
+// `times.answer`, and conflict when the node follows a newer leader. `connected`, `lost`,
 // `outdated` and events are told on one thread of this.
 class RemoteNode {
   public:

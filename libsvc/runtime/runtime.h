@@ -210,7 +210,7 @@ class Runtime {
     // From now on exposed services of the node are forwarded from `public_address`, also those of containers
     // that run, until the runtime is made anew. Where it is none of the machine's addresses, a router
     // translates it, and they are forwarded from the machine's own. Repeatable. Throws unavailable for a node
-    // that is offline.
+    // that is offline or does not answer.
     virtual void forward_from(std::string_view node, const std::string& public_address) = 0;
     // Sets the one listener. It is called when a node came, went, or has changed, on a thread of the runtime.
     virtual void on_nodes_changed(std::function<void()>) {}

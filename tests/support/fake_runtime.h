@@ -128,6 +128,7 @@ class FakeRuntime final : public Runtime {
     Capacity capacity() override { return inner_.capacity(); }
     std::vector<RuntimeNode> nodes() override { return inner_.nodes(); }
     void forward_from(std::string_view node, const std::string& public_address) override {
+        obey("forward_from");
         inner_.forward_from(node, public_address);
     }
     void on_nodes_changed(std::function<void()> listener) override {

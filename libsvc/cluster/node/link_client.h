@@ -27,6 +27,7 @@ struct LinkTimes {
     std::chrono::milliseconds patience{5000};   // a call waits so long for a node whose connection was lost
     std::chrono::milliseconds silence{10'000};  // of a node that counts as lost
     std::chrono::milliseconds pause{500};       // between tries to connect
+    std::chrono::milliseconds answer{10'000};   // of a call that reads, or changes a setting of the node
 };
 
 // Called on a thread of the link, one after the other. After `connected` nothing is missed: every event that

@@ -100,6 +100,27 @@ TEST_CASE("calls to a node that does not come back are unavailable") {
           }) == ErrorCode::unavailable);
 }
 
+TEST_CASE("a node that is slow to say where it forwards from is given up and may be asked again") {
+    RemoteWorld world;
+    RemoteNodeOptions hasty = world.options();
+    hasty.times.answer = std::chrono::milliseconds(50);
+    std::atomic<int> unanswered{0};
+    hasty.called = [&](bool answered) { unanswered += answered ? 0 : 1; };
+    std::promise<void> released;
+    const auto release = released.get_future().share();
+    world.machine.runtime.before("forward_from", [&] { release.wait(); });
+    RemoteNode leader(hasty);
+    eventually("it is connected", [&] { return leader.connected(); });
+    const auto told = [&] { return message_of([&] { leader.runtime().forward_from("m2", "203.0.113.7"); }); };
+    CHECK(told() == "node m2 does not answer");
+    CHECK(unanswered == 1);
+    released.set_value();
+    // It comes late.
+    eventually("it forwards from there",
+               [&] { return world.machine.runtime.nodes().at(0).capacity.forwards_from == "203.0.113.7"; });
+    CHECK(told().empty());
+}
+
 TEST_CASE("events are told again after the stream was lost") {
     RemoteWorld world;
     Guarded<std::vector<std::string>> told;
