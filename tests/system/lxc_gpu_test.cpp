@@ -15,12 +15,30 @@ const dev_t zeros = ::makedev(1, 5);  // /dev/zero
 struct Gpus : LxcFixture {
     Gpus() {
         options().devices = directory() / "dev";
+        options().cdi = {directory() / "cdi"};
         reopen();
         add_layer("base", patient_init);
     }
     void add_device(const std::string& name) {
         std::filesystem::create_directories(options().devices / "dri");
         REQUIRE(::mknod((options().devices / "dri" / name).c_str(), S_IFCHR | 0660, zeros) == 0);
+    }
+    // D128 has a device, a file and a variable of its own.
+    void add_cdi(const std::string& host_device) {
+        std::filesystem::create_directories(options().cdi.front());
+        write_file_atomically(directory() / "libcandy.so", "library", 0644);
+        write_file_atomically(options().cdi.front() / "maker.yaml",
+                              "kind: maker.example/gpu\n"
+                              "containerEdits:\n"
+                              "  env: ['MAKER_GPU=all of it']\n"
+                              "  mounts: [{hostPath: " +
+                                  (directory() / "libcandy.so").native() +
+                                  ", containerPath: /opt/maker/libcandy.so}]\n"
+                                  "devices:\n"
+                                  "- name: '0'\n"
+                                  "  containerEdits: {deviceNodes: [{path: /dev/dri/renderD128},\n"
+                                  "    {path: /dev/maker/caps/one, hostPath: " +
+                                  host_device + "}]}\n");
     }
     void start(const std::string& id, unsigned host_number, std::vector<std::string> gpus) {
         ContainerSpec made = spec(id, host_number);
@@ -69,4 +87,54 @@ TEST_CASE_METHOD(Gpus, "a start without the device fails and names it") {
     add_device("renderD128");
     runtime().start("lost");
     CHECK(inside("lost", "ls /dev/dri") == "renderD128\n");
+}
+
+TEST_CASE_METHOD(Gpus, "what belongs to a GPU by the machine's files enters with it, and with no other") {
+    add_device("renderD128");
+    add_device("renderD129");
+    add_cdi("/dev/zero");
+    start("one", 2, {"D128"});
+    CHECK(inside("one", "ls /dev/dri") == "renderD128\n");
+    CHECK(inside("one", as_another_user + std::string("'head -c 2 /dev/maker/caps/one | od -An -tx1'")) ==
+          " 00 00\n");
+    CHECK(inside("one", "cat /opt/maker/libcandy.so") == "library");
+    CHECK(inside("one", "echo x >/opt/maker/libcandy.so || echo refused") == "refused\n");
+    CHECK(inside("one", "tr '\\0' '\\n' </proc/1/environ | grep MAKER") == "MAKER_GPU=all of it\n");
+    start("other", 3, {"D129"});
+    CHECK(inside("other", "ls -d /dev/maker /opt/maker 2>/dev/null") == "");
+    runtime().stop("one", Duration(0));
+    start("one", 2, {});
+    CHECK(inside("one", "ls -d /dev/maker 2>/dev/null") == "");
+}
+
+TEST_CASE_METHOD(Gpus, "the machine tells which of its GPUs bring more with them") {
+    for (const char* name : {"renderD128", "renderD129"}) {
+        const auto device = directory() / "sys/class/drm" / name / "device";
+        std::filesystem::create_directories(device);
+        write_file_atomically(device / "vendor", "0x10de\n");
+    }
+    options().sysfs = directory() / "sys";
+    reopen();
+    CHECK(runtime().capacity().details.at("cdi") == Json::object());
+    add_cdi("/dev/zero");
+    CHECK(runtime().capacity().details.at("cdi") == Json::object({{"D128", "maker.example/gpu=0"}}));
+    const auto wrong = options().cdi.front() / "wrong.json";
+    write_file_atomically(wrong, "{");
+    CHECK(runtime().capacity().details.at("cdi").find(wrong.native()) != nullptr);
+}
+
+TEST_CASE_METHOD(Gpus, "a start without what a GPU brings with it fails and names it") {
+    add_device("renderD128");
+    add_cdi("/dev/nowhere");
+    ContainerSpec made = spec("lost");
+    made.gpus = {"D128"};
+    runtime().create(made);
+    CHECK_THROWS_WITH(runtime().start("lost"), Catch::Contains("GPU is not there: no device /dev/nowhere"));
+    add_cdi("/dev/zero");
+    std::filesystem::remove(directory() / "libcandy.so");
+    CHECK_THROWS_WITH(runtime().start("lost"),
+                      Catch::Contains("GPU is not there: no file " + (directory() / "libcandy.so").native()));
+    add_cdi("/dev/zero");
+    runtime().start("lost");
+    CHECK(inside("lost", "ls /dev/maker/caps") == "one\n");
 }

@@ -48,13 +48,15 @@ struct LxcOptions {
     std::uint32_t first_range = 0x70000000;
     std::uint32_t ranges = 4096;
     std::filesystem::path range_registry = "/run/svc-lxc/ids";  // of all daemons of the machine
-    std::string address;                   // of private services; empty: of the default route's interface
-    std::string public_address;            // of exposed services; empty: same as `address`
-    lxc::LayerLimits layer_limits;         // of what is unpacked and copied
-    std::uint32_t processes = 4096;        // limit of a container whose specification names none
-    std::vector<GuestPorts> guest_ports;   // what guests reach of this machine beside its answers to pings
-    std::filesystem::path sysfs = "/sys";  // where the GPUs of the machine show
+    std::string address;                     // of private services; empty: of the default route's interface
+    std::string public_address;              // of exposed services; empty: same as `address`
+    lxc::LayerLimits layer_limits;           // of what is unpacked and copied
+    std::uint32_t processes = 4096;          // limit of a container whose specification names none
+    std::vector<GuestPorts> guest_ports;     // what guests reach of this machine beside its answers to pings
+    std::filesystem::path sysfs = "/sys";    // where the GPUs of the machine show
     std::filesystem::path devices = "/dev";  // where their device nodes are
+    // What GPUs have besides, as files in these folders say; see CdiDevices.
+    std::vector<std::filesystem::path> cdi = {"/etc/cdi", "/var/run/cdi"};
     bool isolate = true;                   // guests reach each other by node ports alone
     std::uint64_t bandwidth = 0;           // bits a second of each guest, in and out; 0: not limited
     std::uint32_t connections = 4096;      // of each guest, tracked at once; 0: not limited

@@ -19,21 +19,6 @@ void check_one_line(std::string_view what, std::string_view value) {
     if (!clean) throw Error(ErrorCode::invalid_argument, fmt::format("{} has control characters", what));
 }
 
-// Fields of a mount entry are separated by blanks, as in fstab.
-std::string mount_field(const std::filesystem::path& path) {
-    std::string field;
-    for (const char c : path.native())
-        if (c == ' ')
-            field += "\\040";
-        else if (c == '\t')
-            field += "\\011";
-        else if (c == '\\')
-            field += "\\134";
-        else
-            field += c;
-    return field;
-}
-
 // Leaves out the hooks that other packages add there (lxcfs): they need another PATH than the daemon gives
 // liblxc.
 std::string base_lines(const ConfigContext& context) {
@@ -116,6 +101,20 @@ std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context
 }
 
 }  // namespace
+
+std::string mount_field(const std::filesystem::path& path) {
+    std::string field;
+    for (const char c : path.native())
+        if (c == ' ')
+            field += "\\040";
+        else if (c == '\t')
+            field += "\\011";
+        else if (c == '\\')
+            field += "\\134";
+        else
+            field += c;
+    return field;
+}
 
 std::string cgroup_name(const ConfigContext& context, std::string_view id) {
     return fmt::format("{}/{}", context.cgroup_prefix, id);

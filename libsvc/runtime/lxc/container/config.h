@@ -50,6 +50,9 @@ std::string monitor_cgroup_name(const ConfigContext& context,
 // Of the host's end; 15 characters; differs between daemons, see device_prefix().
 std::string device_name(std::string_view bridge, const Layout& layout, std::string_view id);
 
+// A path as a field of a mount entry, where blanks separate the fields, as in fstab.
+std::string mount_field(const std::filesystem::path& path);
+
 // What a configuration says of the network; nothing when it lacks that.
 struct ConfiguredNetwork {
     std::string device, address;

@@ -33,13 +33,13 @@ void check_has_devices(const std::filesystem::path& folder, const std::string& w
                     fmt::format("{}: the file system of {} is mounted with nodev", what, folder.native()));
 }
 
-void make_node(const std::filesystem::path& path, dev_t device, std::uint32_t owner) {
-    if (::mknod(path.c_str(), S_IFCHR | open_to_all, device) != 0 ||
+}  // namespace
+
+void make_device_node(const std::filesystem::path& path, const DeviceNode& node, std::uint32_t owner) {
+    if (::mknod(path.c_str(), S_IFCHR | open_to_all, device_number(node)) != 0 ||
         ::chmod(path.c_str(), open_to_all) != 0 || ::chown(path.c_str(), owner, owner) != 0)
         throw system_error(fmt::format("cannot make device {}", path.filename().native()), errno);
 }
-
-}  // namespace
 
 std::string render_node(const std::string& gpu) {
     return "render" + gpu;
@@ -60,7 +60,7 @@ void make_device_nodes(const std::filesystem::path& folder, const std::vector<De
     make_directories(folder, 0711);
     if (::chmod(folder.c_str(), 0711) != 0) throw system_error("cannot set the mode of a folder", errno);
     check_has_devices(folder, nodes.front().what);
-    for (const DeviceNode& node : nodes) make_node(folder / node.name, device_number(node), owner);
+    for (const DeviceNode& node : nodes) make_device_node(folder / node.name, node, owner);
 }
 
 }  // namespace svc::lxc

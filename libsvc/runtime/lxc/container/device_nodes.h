@@ -23,6 +23,9 @@ std::vector<DeviceNode> gpu_nodes(const std::vector<std::string>& gpus, const st
 void make_device_nodes(const std::filesystem::path& folder, const std::vector<DeviceNode>& nodes,
                        std::uint32_t owner);
 
+// One of them, at `path`. Throws as above.
+void make_device_node(const std::filesystem::path& path, const DeviceNode& node, std::uint32_t owner);
+
 // "renderD128" of "D128".
 std::string render_node(const std::string& gpu);
 

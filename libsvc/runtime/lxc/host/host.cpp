@@ -22,6 +22,7 @@
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/container/device_nodes.h"
+#include "libsvc/runtime/lxc/container/gpu_edits.h"
 #include "libsvc/runtime/lxc/container/rootfs.h"
 #include "libsvc/runtime/lxc/disk/capture.h"
 #include "libsvc/runtime/lxc/disk/copy.h"
@@ -323,11 +324,19 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
     complete_disk(stored);
     mount(spec);
     make_device_nodes(layout().devices(spec.id), device_nodes(spec), root_of(spec.id));
+    const std::string gpu_lines = enter_gpus(spec);
     HaltSignals halt = halt_signals_of(spec);
     replace_file(layout().config(spec.id),
-                 lxc_config(spec, context_, root_of(spec.id), halt, choose_cores(spec)));
+                 lxc_config(spec, context_, root_of(spec.id), halt, choose_cores(spec)) + gpu_lines);
     failpoint("host.prepared");
     return halt;
+}
+
+// The machine's files are read at each start, as its GPUs may have others by then.
+std::string Host::enter_gpus(const ContainerSpec& spec) const {
+    if (spec.gpus.empty()) return {};
+    return enter_gpu_edits(layout().devices(spec.id), CdiDevices(options_.cdi).edits(spec.gpus),
+                           root_of(spec.id));
 }
 
 std::vector<unsigned> Host::choose_cores(const ContainerSpec& spec) {
@@ -574,7 +583,14 @@ Capacity Host::capacity() const {
         details_.set("disk_quota", quota_.enforced() ? "project" : quota_.reason());
     });
     capacity.details = details_;
+    capacity.details.set("cdi", described_cdi(capacity.gpus));
     return capacity;
+}
+
+Json Host::described_cdi(const std::vector<MachineGpu>& gpus) const {
+    std::vector<std::string> names;
+    for (const MachineGpu& gpu : gpus) names.push_back(gpu.render_name);
+    return CdiDevices(options_.cdi).described(names);
 }
 
 void Host::tear_down() {

@@ -110,6 +110,8 @@ class Host {
     void make_upper(const StoredSpec& stored);
     void complete_disk(const StoredSpec& stored);
     std::vector<unsigned> choose_cores(const ContainerSpec& spec);
+    std::string enter_gpus(const ContainerSpec& spec) const;  // lines of the configuration
+    Json described_cdi(const std::vector<MachineGpu>& gpus) const;
 
     LxcOptions options_;
     ConfigContext context_;
