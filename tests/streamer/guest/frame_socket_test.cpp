@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "instance-agent/streamer/media/video/frame_feed.h"
 #include "libsvc/base/error.h"
 #include "tests/streamer/media/media_pair.h"
 #include "tests/support/eventually.h"
@@ -131,12 +132,11 @@ TEST_CASE("guest that sees the socket can connect to it") {
                 if (std::string(e.what()).find("refused") != std::string::npos) ++refused;
             }
     });
-    std::vector<std::unique_ptr<FrameSocket>>
-        sockets;  // each takes the place of the one before, which goes on
-    for (int i = 0; i < 40; ++i) {
-        sockets.push_back(std::make_unique<FrameSocket>(
-            path, FrameSocket::Shape{64, 48, 10}, [](const std::shared_ptr<const RawFrame>&) {},
-            std::make_shared<FramePace>(64 * 48)));
+    std::vector<std::unique_ptr<FrameFeed>> feeds;
+    for (int i = 0; i < 40;
+         ++i) {  // another process's socket, each of which takes the place of the one before
+        auto before = std::exchange(feeds, {});
+        feeds.push_back(std::make_unique<FrameFeed>(path));
         FrameWriter(path).send_bytes("");
     }
     guest.request_stop();
@@ -146,18 +146,58 @@ TEST_CASE("guest that sees the socket can connect to it") {
 
 TEST_CASE("socket takes the place of an older one and leaves that of a newer one") {
     Place place;
-    auto newer = std::make_unique<FrameSocket>(
-        place.path, FrameSocket::Shape{64, 48, 10}, [](const std::shared_ptr<const RawFrame>&) {},
-        std::make_shared<FramePace>(64 * 48));
+    auto newer = std::make_unique<FrameFeed>(place.path);
     {
         const auto older = std::move(newer);
-        newer = std::make_unique<FrameSocket>(
-            place.path, FrameSocket::Shape{64, 48, 10}, [](const std::shared_ptr<const RawFrame>&) {},
-            std::make_shared<FramePace>(64 * 48));
+        newer = std::make_unique<FrameFeed>(place.path);
     }
     CHECK(std::filesystem::exists(place.path));
     newer.reset();
     CHECK_FALSE(std::filesystem::exists(place.path));
+}
+
+TEST_CASE("viewers of one path see the same guest, and the last one removes the socket") {
+    const TemporaryDirectory folder(std::filesystem::temp_directory_path(), "svc-frames-");
+    const std::string path = (folder.path() / "frames").string();
+    std::atomic<int> red = -1, nothing = 0;
+    const auto watch = [&](FrameSocket::Sink sink, FirstFrame first) {
+        return std::make_unique<FrameSocket>(path, FrameSocket::Shape{64, 48, 100}, std::move(sink),
+                                             std::make_shared<FramePace>(64 * 48), first);
+    };
+    auto stream = watch([](const std::shared_ptr<const RawFrame>&) {}, FirstFrame::black);
+    FrameWriter guest(path);
+    auto picture = watch([&](const std::shared_ptr<const RawFrame>& frame) { red = frame->pixels[0]; },
+                         FirstFrame::none);
+    guest.draw(64, 48, {7, 1, 2});
+    CHECK(test::eventually([&] { return red == 7; }, patience));
+    stream.reset();
+    guest.draw(64, 48, {9, 1, 2});
+    CHECK(test::eventually([&] { return red == 9; }, patience));
+    const auto late = watch([&](const std::shared_ptr<const RawFrame>& frame) { nothing = frame->pixels[0]; },
+                            FirstFrame::none);
+    CHECK(test::eventually([&] { return nothing == 9; }, patience));
+    picture.reset();
+    CHECK(std::filesystem::exists(path));
+}
+
+TEST_CASE("viewer that wants what was drawn gets nothing before") {
+    const TemporaryDirectory folder(std::filesystem::temp_directory_path(), "svc-frames-");
+    const std::string path = (folder.path() / "frames").string();
+    std::atomic<int> first = -1;
+    {
+        const FrameSocket picture(
+            path, {64, 48, 100},
+            [&](const std::shared_ptr<const RawFrame>& frame) {
+                int none = -1;
+                first.compare_exchange_strong(none, frame->pixels[0]);
+            },
+            std::make_shared<FramePace>(64 * 48), FirstFrame::none);
+        FrameWriter guest(path);
+        guest.draw(64, 48, {7, 1, 2});
+        CHECK(test::eventually([&] { return first != -1; }, patience));
+    }
+    CHECK(first == 7);
+    CHECK_FALSE(std::filesystem::exists(path));
 }
 
 }  // namespace

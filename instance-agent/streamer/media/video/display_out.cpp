@@ -1,11 +1,7 @@
 #include "instance-agent/streamer/media/video/display_out.h"
 
 #include <fmt/format.h>
-#include <gst/app/gstappsrc.h>
 #include <gst/rtp/gstrtphdrext.h>
-#include <gst/video/video.h>
-
-#include <array>
 
 #include "instance-agent/streamer/media/meters/probes.h"
 #include "instance-agent/streamer/media/video/codecs.h"
@@ -13,14 +9,6 @@
 
 namespace svc::streamer {
 namespace {
-
-std::string source_description(const MediaPlaces& places, const PictureShape& shape) {
-    if (places.display.empty())
-        return "appsrc name=source is-live=true do-timestamp=true format=time max-buffers=1 max-bytes=0 "
-               "leaky-type=downstream";
-    return fmt::format(
-        "ximagesrc name=source show-pointer=true use-damage=false ! video/x-raw,framerate={}/1", shape.fps);
-}
 
 // Players take small H.264 video without colour information for BT.601, larger video for BT.709; VP8 is
 // BT.601.
@@ -37,7 +25,7 @@ std::string description(const MediaPlaces& places, const EncoderForm& form, cons
         "! queue max-size-buffers=1 max-size-bytes=0 max-size-time=0 leaky=downstream "
         "! videoconvertscale add-borders=true method=nearest-neighbour dither=none chroma-mode=none ! {} ! "
         "{}",
-        source_description(places, shape), raw_caps(form, shape),
+        screen_source_description(places, shape.fps, Pointer::shown), raw_caps(form, shape),
         encoder_description(form, shape, kbps, properties_of(form)));
 }
 
@@ -50,45 +38,8 @@ void add_transport_cc(GstElement* payloader) {
     gst_object_unref(extension);
 }
 
-// The buffer keeps the frame alive until the pipeline releases it.
-GstBuffer* wrap(const std::shared_ptr<const RawFrame>& frame) {
-    const gsize size = gsize{frame->stride} * frame->height;
-    const auto release = [](gpointer held) { delete static_cast<std::shared_ptr<const RawFrame>*>(held); };
-    GstBuffer* const buffer =
-        gst_buffer_new_wrapped_full(GST_MEMORY_FLAG_READONLY, const_cast<std::uint8_t*>(frame->pixels.get()),
-                                    size, 0, size, new std::shared_ptr<const RawFrame>(frame), release);
-    std::array<gsize, GST_VIDEO_MAX_PLANES> offsets{};
-    std::array<gint, GST_VIDEO_MAX_PLANES> strides{static_cast<gint>(frame->stride)};
-    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGBA, frame->width,
-                                   frame->height, 1, offsets.data(), strides.data());
-    return buffer;
-}
-
-void push(GstElement* source, const PictureShape& shape, const std::shared_ptr<const RawFrame>& frame) {
-    const auto caps = caps_of(fmt::format("video/x-raw,format=RGBA,width={},height={},framerate={}/1",
-                                          frame->width, frame->height, shape.fps));
-    const Ref<GstBuffer> buffer(wrap(frame));
-    const Ref<GstSample> sample(gst_sample_new(buffer.get(), caps.get(), nullptr, nullptr));
-    gst_app_src_push_sample(GST_APP_SRC(source), sample.get());
-}
-
-GstPadProbeReturn screen_captured(GstPad*, GstPadProbeInfo*, gpointer data) {
-    return (*static_cast<std::shared_ptr<ScreenGate>*>(data))->let_through() ? GST_PAD_PROBE_OK
-                                                                             : GST_PAD_PROBE_DROP;
-}
-
-GstPadProbeReturn frame_encoded(GstPad*, GstPadProbeInfo* info, gpointer data) {
-    (*static_cast<std::shared_ptr<FramePace>*>(data))
-        ->encoded(gst_buffer_get_size(gst_pad_probe_info_get_buffer(info)));
-    return GST_PAD_PROBE_OK;
-}
-
 std::size_t budget(std::uint32_t kbps, int fps) {
     return std::size_t{kbps} * 1000 / 8 / static_cast<std::size_t>(fps);
-}
-
-bool is_remote(const std::string& display) {
-    return !display.empty() && display.front() != ':';
 }
 
 }  // namespace
@@ -112,41 +63,18 @@ DisplayOut::DisplayOut(const MediaPlaces& places, const EncoderForm& form, const
         hide_level(payloader.get());
         tidy_access_units(payloader.get());
     }
-    if (places.display.empty())
-        open_socket(places.frame_socket, shape);
-    else
-        open_screen(places.display, shape);
-    const Ref<GstPad> encoded(gst_element_get_static_pad(encoder_.get(), "src"));
-    add_probe(encoded.get(), GST_PAD_PROBE_TYPE_BUFFER, frame_encoded, pace_);
+    source_.emplace(bin(), places, shape, pace_);
+    pace_by_encoder(encoder_.get(), pace_);
     wake_at_requests();
     if (form.codec != VideoCodec::h264) hide_rests(encoder_.get(), shape.fps);
 }
 
 // When the guest draws nothing, its last frame is sent again.
 void DisplayOut::wake_at_requests() {
-    limit_key_frames(encoder_.get(), [pace = pace_, weak_socket = std::weak_ptr<FrameSocket>(socket_),
-                                      weak_screen = std::weak_ptr<ScreenGate>(screen_)] {
+    limit_key_frames(encoder_.get(), [pace = pace_, wake = source_->waker()] {
         pace->asked(FramePace::Moment::clock::now());
-        if (const auto socket = weak_socket.lock()) socket->wake();
-        if (const auto screen = weak_screen.lock()) screen->wake();
+        wake();
     });
-}
-
-void DisplayOut::open_screen(const std::string& display, const PictureShape& shape) {
-    screen_ = std::make_shared<ScreenGate>(display, shape.fps, pace_);
-    const auto source = element_of(bin(), "source");
-    g_object_set(source.get(), "display-name", display.c_str(), "remote", gboolean{is_remote(display)},
-                 nullptr);
-    const Ref<GstPad> captured(gst_element_get_static_pad(source.get(), "src"));
-    add_probe(captured.get(), GST_PAD_PROBE_TYPE_BUFFER, screen_captured, screen_);
-}
-
-void DisplayOut::open_socket(const std::string& path, const PictureShape& shape) {
-    const std::shared_ptr<GstElement> source(element_of(bin(), "source"));
-    socket_ = std::make_shared<FrameSocket>(
-        path, FrameSocket::Shape{shape.width, shape.height, shape.fps},
-        [source, shape](const std::shared_ptr<const RawFrame>& frame) { push(source.get(), shape, frame); },
-        pace_);
 }
 
 void DisplayOut::begin() {
@@ -165,8 +93,7 @@ void DisplayOut::request_key_frame() {
 }
 
 void DisplayOut::stop() {
-    socket_.reset();
-    if (screen_) screen_->stop();
+    source_->stop();
 }
 
 void DisplayOut::add_to(StreamStats& stats) const {

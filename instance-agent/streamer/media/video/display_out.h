@@ -3,13 +3,13 @@
 #include <gst/gst.h>
 
 #include <memory>
+#include <optional>
 
 #include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 #include "instance-agent/streamer/media/meters/meters.h"
 #include "instance-agent/streamer/media/video/codec_forms.h"
 #include "instance-agent/streamer/media/video/frame_pace.h"
-#include "instance-agent/streamer/media/video/frame_socket.h"
-#include "instance-agent/streamer/media/video/screen_gate.h"
+#include "instance-agent/streamer/media/video/screen_source.h"
 
 namespace svc::streamer {
 
@@ -27,8 +27,6 @@ class DisplayOut {
     void add_to(StreamStats& stats) const;
 
   private:
-    void open_socket(const std::string& path, const PictureShape& shape);
-    void open_screen(const std::string& display, const PictureShape& shape);
     void wake_at_requests();
 
     const EncoderForm form_;
@@ -37,8 +35,7 @@ class DisplayOut {
     std::shared_ptr<EncodeMeter> encoded_ = std::make_shared<EncodeMeter>();
     std::shared_ptr<SendMeter> sent_;
     std::shared_ptr<FramePace> pace_;
-    std::shared_ptr<FrameSocket> socket_;  // for guests without X
-    std::shared_ptr<ScreenGate> screen_;   // for guests with X
+    std::optional<ScreenSource> source_;
 };
 
 }  // namespace svc::streamer

@@ -6,10 +6,8 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "instance-agent/streamer/media/video/frame_pace.h"
-#include "libsvc/base/file.h"
 
 namespace svc::streamer {
 
@@ -20,16 +18,21 @@ struct RawFrame {
     std::unique_ptr<std::uint8_t[]> pixels;  // stride * height bytes
 };
 
-// Thread-safe. The constructor makes the socket and replaces an older one; the destructor removes it.
+// What a viewer gets before the guest has drawn.
+enum class FirstFrame { black, none };
+
+// A viewer of the frame socket. Thread-safe. The socket is there while it has viewers: the first one makes
+// it, in the place of another process's, and the last one removes it.
 class FrameSocket {
   public:
-    // Gets each frame, at most `fps` a second, and the last frame again when `pace` asks for one; black
-    // before the first frame. Called on the socket's thread; must return soon.
+    // Gets each frame, at most `fps` a second, and the last frame again when `pace` asks for one. Called on
+    // the socket's thread, not after the destructor has returned; must return soon.
     using Sink = std::function<void(std::shared_ptr<const RawFrame>)>;
     struct Shape {
         int width = 0, height = 0, fps = 0;
     };
-    FrameSocket(const std::string& path, Shape shape, Sink sink, std::shared_ptr<FramePace> pace);  // throws
+    FrameSocket(const std::string& path, Shape shape, Sink sink, std::shared_ptr<FramePace> pace,
+                FirstFrame first = FirstFrame::black);  // throws
     ~FrameSocket();
     FrameSocket(const FrameSocket&) = delete;
     FrameSocket& operator=(const FrameSocket&) = delete;
@@ -37,11 +40,8 @@ class FrameSocket {
     void wake();  // call after a change of `pace`
 
   private:
-    class Loop;
-    std::string path_;
-    FileDescriptor wake_;
-    std::unique_ptr<Loop> loop_;
-    std::jthread thread_;
+    class Place;
+    std::unique_ptr<Place> place_;
 };
 
 }  // namespace svc::streamer
