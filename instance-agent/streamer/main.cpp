@@ -7,6 +7,7 @@
 
 #include "instance-agent/streamer/display/display_loss.h"
 #include "instance-agent/streamer/input/no_input.h"
+#include "instance-agent/streamer/media/capture/media_captures.h"
 #include "instance-agent/streamer/media/peer/gst_peer.h"
 #include "instance-agent/streamer/media/video/codecs.h"
 #include "instance-agent/streamer/streamer.h"
@@ -115,7 +116,8 @@ void stream(const Options& options, const InstanceFacts& facts, const StreamStar
                         {},
                         [](PeerSetup setup, PeerEvents& events) {
                             return std::make_unique<GstPeer>(std::move(setup), events);
-                        }};
+                        },
+                        media_captures()};
     parts.screen = await_screen(options, start, signals);
     if (!parts.screen) return;
     parts.input = make_input(options, start);

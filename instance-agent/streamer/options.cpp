@@ -21,6 +21,8 @@ constexpr const char* usage =
     "  --guest-socket PATH  of the agent's guest interface (default /run/svc/guest.unix)\n"
     "  --display NAME       of the X server (default :0), or none: frames come by the frame socket\n"
     "  --frame-socket PATH  for frames of guests without X (default /run/svc/frames.unix)\n"
+    "  --capture-socket PATH\n"
+    "                       for screenshots and recordings (default /run/svc/screen.unix)\n"
     "  --audio PATH         PulseAudio's socket (default: no sound)\n"
     "  --channels-dir DIR   of the sockets of data channels (default /run/svc)\n"
     "  --traces-dir DIR     of the logs of streams, rtc_log.* (default /var/lib/svc-agent/traces)\n"
@@ -37,6 +39,7 @@ constexpr option known[] = {{"user-data", required_argument, nullptr, 'u'},
                             {"guest-socket", required_argument, nullptr, 'G'},
                             {"display", required_argument, nullptr, 'd'},
                             {"frame-socket", required_argument, nullptr, 'f'},
+                            {"capture-socket", required_argument, nullptr, 'S'},
                             {"audio", required_argument, nullptr, 'a'},
                             {"channels-dir", required_argument, nullptr, 'c'},
                             {"traces-dir", required_argument, nullptr, 't'},
@@ -59,9 +62,9 @@ InputKind input_kind(const std::string& text) {
 
 void set(Options& options, int letter, const std::string& value) {
     const std::map<int, std::filesystem::path*> paths{
-        {'u', &options.user_data},       {'s', &options.session},      {'A', &options.api_socket},
-        {'G', &options.guest_socket},    {'f', &options.frame_socket}, {'c', &options.channels_directory},
-        {'t', &options.traces_directory}};
+        {'u', &options.user_data},        {'s', &options.session},       {'A', &options.api_socket},
+        {'G', &options.guest_socket},     {'f', &options.frame_socket},  {'c', &options.channels_directory},
+        {'t', &options.traces_directory}, {'S', &options.capture_socket}};
     if (const auto path = paths.find(letter); path != paths.end()) *path->second = value;
     if (letter == 'd') options.display = value == "none" ? "" : value;
     if (letter == 'a') options.audio_server = value;

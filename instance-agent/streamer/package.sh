@@ -8,10 +8,11 @@ output=$(realpath -m "${2:?usage: package.sh PROGRAM OUTPUT.tar.bz2 [PLUGIN...]}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# What a pipeline of the streamer may name: pictures, sound, encoders, WebRTC; then a client's camera.
+# What a pipeline of the streamer may name: pictures, sound, encoders, WebRTC; then a client's camera; screenshots
+# and recordings.
 plugins=(coreelements app videoconvertscale videorate videotestsrc ximagesrc x264 vpx
     audioconvert audioresample audiotestsrc pulseaudio opus rtp rtpmanager srtp dtls sctp webrtc nice
-    openh264 videoparsersbad "${@:3}")
+    openh264 videoparsersbad png isomp4 "${@:3}")
 plugin_folder=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 
 # needed FILE...: the libraries that these name, directly or not, and the loader.

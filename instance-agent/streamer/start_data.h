@@ -6,6 +6,7 @@
 
 #include "instance-agent/streamer/client/gateway_link.h"
 #include "instance-agent/streamer/metrics/stream_metrics.h"
+#include "libsvc/model/instances/capture.h"
 #include "libsvc/model/packages/video_encoder.h"
 
 namespace svc::streamer {
@@ -18,6 +19,7 @@ struct Options {
     std::filesystem::path api_socket = "/run/svc/api.unix";
     std::filesystem::path guest_socket = "/run/svc/guest.unix";
     std::filesystem::path frame_socket = "/run/svc/frames.unix";
+    std::filesystem::path capture_socket = svc::capture_socket;
     std::filesystem::path channels_directory = "/run/svc";
     std::filesystem::path traces_directory = "/var/lib/svc-agent/traces";
     std::string display = ":0";  // "": none

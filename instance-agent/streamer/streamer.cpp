@@ -39,6 +39,14 @@ std::unique_ptr<MicrophoneWatch> watch_microphone(const Options& options, EventQ
     });
 }
 
+// Without it the guest streams all the same.
+std::unique_ptr<CaptureSocket> open_capture_socket(const std::filesystem::path& path, Captures captures) try {
+    return std::make_unique<CaptureSocket>(path, std::move(captures));
+} catch (const Error& e) {
+    log::warning("nobody can take screenshots", {{"reason", e.what()}});
+    return nullptr;
+}
+
 }  // namespace
 
 Json register_message(const StreamStart& start, const std::vector<VideoCodec>& codecs) {
@@ -75,6 +83,7 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
               queue_.post([this, channel, data = std::move(data)] { page_writer_.write(channel, data); });
           }),
       microphone_(watch_microphone(parts_.options, queue_, wishes_)),
+      captures_(open_capture_socket(parts_.options.capture_socket, std::move(parts_.captures))),
       agent_(parts_.options.guest_socket, clock,
              {[this](Json answer) { queue_.post([this, answer = std::move(answer)] { attached(answer); }); },
               [this](const std::string& name, Json members) {
@@ -168,14 +177,21 @@ void Streamer::show_screen(const ScreenWish& wish) {
     size_ = parts_.screen->resize(allowed_size(width, height));
     if (wish.density != 0) parts_.screen->set_density(wish.density);
     parts_.input->resized(size_.width, size_.height);
+    if (captures_) captures_->show({places(), size_.width, size_.height});
     log::info("screen", {{"width", std::to_string(size_.width)}, {"height", std::to_string(size_.height)}});
+}
+
+MediaPlaces Streamer::places() const {
+    MediaPlaces places;
+    places.display = parts_.options.display;
+    places.frame_socket = places.display.empty() ? parts_.options.frame_socket.string() : "";
+    return places;
 }
 
 PeerSetup Streamer::peer_setup() {
     PeerSetup setup;
     std::error_code ignored;
-    setup.places.display = parts_.options.display;
-    setup.places.frame_socket = parts_.options.display.empty() ? parts_.options.frame_socket.string() : "";
+    setup.places = places();
     if (std::filesystem::exists(parts_.options.audio_server,
                                 ignored))  // the guest may start its sound server later
         setup.places.audio_server = parts_.options.audio_server;

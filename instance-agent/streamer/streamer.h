@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "instance-agent/streamer/capture/capture_socket.h"
 #include "instance-agent/streamer/client/control_channel.h"
 #include "instance-agent/streamer/client/custom_channels.h"
 #include "instance-agent/streamer/client/gateway_link.h"
@@ -29,6 +30,7 @@ struct StreamerParts {
     std::unique_ptr<Screen> screen;
     std::unique_ptr<InputSink> input;
     PeerFactory make_peer;
+    Captures captures;
 };
 
 // The first message to the gateway: describes the instance.
@@ -66,6 +68,7 @@ class Streamer final : private SignallingHost {
     void channel_message(const std::string& label, const std::string& data) override;
     void terminate(const std::string& reason) override;
 
+    MediaPlaces places() const;
     void register_at_gateway();
     std::string video_encoder();
     void tell_stream();
@@ -98,6 +101,7 @@ class Streamer final : private SignallingHost {
     PageWriter page_writer_;
     CustomChannels channels_;
     std::unique_ptr<MicrophoneWatch> microphone_;  // null: the guest has no sound
+    std::unique_ptr<CaptureSocket> captures_;      // null: it cannot listen
     AgentLink agent_;  // last members: both links start threads that use the others
     GatewayLink gateway_;
 };

@@ -56,7 +56,9 @@ struct Instance {
                              "--channels-dir",
                              run(),
                              "--frame-socket",
-                             run() / "frames.unix"};
+                             run() / "frames.unix",
+                             "--capture-socket",
+                             run() / "screen.unix"};
         options.arguments.insert(options.arguments.end(), more.begin(), more.end());
         // Looking through all plugins takes seconds: one of the programs does it for those that follow.
         static const TemporaryDirectory plugins(std::filesystem::temp_directory_path(), "streamer-plugins-");

@@ -52,6 +52,7 @@ struct StreamerPlace {
         parts.options.api_socket = agent_place.api_socket;
         parts.options.guest_socket = agent_place.guest_socket;
         parts.options.channels_directory = directory.path() / "run";
+        parts.options.capture_socket = directory.path() / "run/screen.unix";
         parts.options.traces_directory = directory.path() / "traces";
         parts.start.session_id = "s1";
         parts.start.gateway = gateway.address();
