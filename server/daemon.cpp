@@ -112,6 +112,7 @@ class Daemon::Parts {
     Pacer pacer;
     ThreadPool workers;
     ThreadPool untrusted_workers;  // run the requests of clients that are not trusted
+    ThreadPool slow_workers;       // wait for guests
     Middleware middleware;
     HttpServer server;
     std::vector<std::string> addresses;
@@ -169,13 +170,18 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
       pacer(clock, options.max_requests_per_second, cluster.candidacy != nullptr),
       workers("request", options.workers, options.request_queue),
       untrusted_workers("untrusted", std::max<std::size_t>(options.workers / 2, 1), options.request_queue),
+      slow_workers("slow", CaptureService::most_at_once, options.request_queue),
       middleware({authenticator, management.tokens(), metrics, ids, clock, workers, pacer, host_name(),
-                  options.max_upload, instance_exists(), detour(), &untrusted_workers},
+                  options.max_upload, instance_exists(), detour(), &untrusted_workers, &slow_workers},
                  api_routes(services), metrics_routes(services), managers_routes()),
       server(role ? role->before(middleware) : middleware, workers, server_limits(options),
              options.io_threads) {
     if (cluster.counts) etcd_metrics->follow(cluster.counts);
     management.certificates().on_removed([this] { disconnect_distrusted(); });
+    metrics.add_collector([this](std::string& out) {
+        MetricFamily(out, "svc_captures_running", "screenshots and recordings that are being sent", "gauge")
+            .add("", std::uint64_t{management.captures().running()});
+    });
 }
 
 // The next one, if it is started, is refused or continues, as etcd says. One of several begins anew as a
@@ -320,6 +326,7 @@ Daemon::Parts::~Parts() {
     server.stop(std::chrono::milliseconds(0));
     workers.stop();
     untrusted_workers.stop();
+    slow_workers.stop();
 }
 
 void Daemon::Parts::make_tls() {

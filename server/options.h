@@ -13,6 +13,7 @@
 #include "libsvc/net/server/server.h"
 #include "libsvc/runtime/lxc/host/limits.h"
 #include "libsvc/runtime/lxc/options.h"
+#include "libsvc/runtime/simulated/simulated_command.h"
 #include "server/cluster/etcd_settings.h"
 #include "server/process/configuration.h"
 
@@ -64,9 +65,10 @@ struct SimulatedSettings {
     double fail_share = 0;
     std::uint32_t cpus = 64;
     std::uint64_t memory = std::uint64_t{1} << 40U;  // bytes
-    std::uint32_t nodes = 0;  // machines "sim1", "sim2" ...; 0: one, with the name of this one
-    std::string part;         // of the network of a cluster; "": all of it. No flag
-    std::string subnet;       // as that of `lxc`: whose clients count as instances; "": nobody. No flag
+    std::uint32_t nodes = 0;          // machines "sim1", "sim2" ...; 0: one, with the name of this one
+    std::string part;                 // of the network of a cluster; "": all of it. No flag
+    SimulatedStreamer streamer = {};  // what shows the screens of guests; empty: none does. No flag
+    std::string subnet;  // as that of `lxc`: whose clients count as instances; "": nobody. No flag
 };
 
 struct Options {

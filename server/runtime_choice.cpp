@@ -44,6 +44,7 @@ BuiltRuntime build_simulated(const Options& options, const StateDirectory& state
         simulated.nodes.push_back(name_of_simulated(options, i));
     if (!options.simulated.part.empty()) simulated.subnet = options.simulated.part;
     simulated.state_dir = state.runtime("simulated");
+    simulated.streamer = options.simulated.streamer;
     simulated.report_running = std::move(guest_is_up);
     auto runtime = std::make_unique<SimulatedRuntime>(clock, std::move(simulated));
     LayerStore& layers = runtime->layers();

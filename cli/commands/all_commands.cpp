@@ -27,6 +27,8 @@ std::vector<Command> listed_commands() {
         shell_command(),
         forward_command(),
         adb_command(),
+        screenshot_command(),
+        record_command(),
         logs_command(),
         show_log_command(),
         wait_command(),

@@ -26,6 +26,10 @@ Command exec_command();
 Command shell_command();
 // file.cpp
 std::vector<Command> file_commands();
+// capture.cpp
+Command screenshot_command();
+Command record_command();
+
 // adb.cpp
 Command adb_command();
 // forward.cpp

@@ -53,6 +53,7 @@ ManagementService::ManagementService(ManagementSeams seams, ManagementOptions op
       registry_({applications_, certificates_, config_, seams_.blobs, engine_,
                  std::move(options.registry_keys), architecture_of(seams_.runtime), seams_.open_catalogue}),
       exec_(records_.instances, containers_, engine_, seams_.clock, seams_.ids),
+      captures_(records_.instances, containers_),
       snapshots_({records_.snapshots, records_.instances, content_, engine_, seams_.events, seams_.clock,
                   seams_.ids}),
       bulk_(engine_, bulk_kinds(applications_, instances_), options.bulk_deletions_at_once),
@@ -108,6 +109,7 @@ void ManagementService::reconcile_first() {
 }
 
 bool ManagementService::stop(Duration grace) {
+    captures_.stop();
     engine_.stop(grace);
     const bool idle = is_idle();
     periodic_.reset();

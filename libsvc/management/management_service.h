@@ -19,6 +19,7 @@
 #include "libsvc/operations/engine.h"
 #include "libsvc/services/addons/addon_service.h"
 #include "libsvc/services/applications/application_service.h"
+#include "libsvc/services/captures/capture_service.h"
 #include "libsvc/services/common/bulk_deletion.h"
 #include "libsvc/services/common/content.h"
 #include "libsvc/services/configuration/config_service.h"
@@ -115,6 +116,7 @@ class ManagementService {
     ApplicationService& applications() { return applications_; }
     RegistryService& registry() { return registry_; }
     ExecService& exec() { return exec_; }
+    CaptureService& captures() { return captures_; }
     SnapshotService& snapshots() { return snapshots_; }
     BulkDeletion& bulk_deletion() { return bulk_; }
     UnreadableRecords& unreadable() { return unreadable_; }
@@ -150,6 +152,7 @@ class ManagementService {
     ApplicationService applications_;
     RegistryService registry_;
     ExecService exec_;
+    CaptureService captures_;
     SnapshotService snapshots_;
     BulkDeletion bulk_;
     UnreadableRecords unreadable_;

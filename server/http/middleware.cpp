@@ -68,6 +68,7 @@ void Middleware::adapt(const Request& request, RequestPlan& plan) {
     if (parts_.authenticator.is_manager(*request.peer)) return;
     if (!is_octet_stream(request)) plan.open_upload = {};
     if (plan.open_upload) plan.max_body = parts_.max_upload;
+    if (plan.dispatch == Dispatch::on_slow_pool) plan.pool = parts_.slow_workers;
     const bool trusted = is_trusted(request);
     if (!trusted) {
         plan.max_body = std::min(plan.max_body, max_untrusted_body);

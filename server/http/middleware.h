@@ -28,6 +28,7 @@ struct MiddlewareParts {
     // none.
     std::function<void(const Request&, RequestPlan&)> detour = {};
     ThreadPool* untrusted_workers = nullptr;  // run requests of clients that are not trusted; null: `workers`
+    ThreadPool* slow_workers = nullptr;       // run the routes on_slow_pool; null: `workers`
 };
 
 // Thread-safe. What `parts` refers to outlives it.

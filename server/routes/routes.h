@@ -12,6 +12,7 @@ std::vector<Route> root_routes(const Services& services);
 std::vector<Route> addon_routes(const Services& services);
 std::vector<Route> application_routes(const Services& services);
 std::vector<Route> artifact_routes(const Services& services);
+std::vector<Route> capture_routes(const Services& services);
 std::vector<Route> certificate_routes(const Services& services);
 std::vector<Route> config_routes(const Services& services);
 std::vector<Route> event_routes(const Services& services);

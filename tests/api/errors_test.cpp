@@ -94,6 +94,9 @@ const Provocations& bad_requests() {
         {"exec-not-running", [](World& w) { return w.stop(); }},
         {"already-paused", [](World& w) { return w.pause("", R"({"desired_status":"paused"})"); }},
         {"exec-paused", [](World& w) { return w.pause("/exec", R"({"command":["cat"]})"); }},
+        {"capture-paused", [](World& w) { return w.screenshot("paused"); }},
+        {"capture-not-running", [](World& w) { return w.screenshot("stopped"); }},
+        {"capture-no-streamer", [](World& w) { return w.screenshot(""); }},
     };
     return all;
 }

@@ -79,6 +79,11 @@ struct World {
         api.succeed(patch(url, R"({"desired_status":"paused"})"));
         return more.empty() ? patch(url, body) : post(url + more, body);
     }
+    ApiReply screenshot(const std::string& status) {  // of an instance that was brought to it; "": running
+        const std::string url = "/1.0/instances/" + api.launch("base");
+        if (!status.empty()) api.succeed(patch(url, R"({"desired_status":")" + status + "\"}"));
+        return api.get(url + "/screenshot");
+    }
     ApiReply artifact(const std::string& token) {
         return inside.call(Method::get, "/1.0/artifacts/" + std::string(64, '0'), "",
                            header("Authorization", token));

@@ -3,9 +3,13 @@
 what takes minutes."""
 import json
 import os
+import pathlib
+import shutil
 import signal
 import socket
 import struct
+import subprocess
+import threading
 import unittest
 
 import harness
@@ -158,6 +162,97 @@ class Stream(streaming.StreamTest):
         client.send("stream::disconnect")
         self.assertTrue(eventually(lambda: self.gateway.api("GET", f"/1.0/sessions/{id}").status == NOT_FOUND))
         self.assertTrue(eventually(lambda: not self.daemon.containers()))
+
+    def capture(self, *words):
+        """svcctl with these words has written a file."""
+        done = self.daemon.ctl(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def colours(self, file, x, y):
+        """Of one pixel, in each picture of the file."""
+        raw = subprocess.run(["ffmpeg", "-v", "error", "-i", file, "-vf", f"format=rgb24,crop=2:2:{x}:{y}", "-f", "rawvideo",
+                              "-pix_fmt", "rgb24", "-"], capture_output=True, timeout=harness.PATIENCE, check=True).stdout
+        return [tuple(raw[at:at + 3]) for at in range(0, len(raw), 12)]
+
+    def probe(self, file):
+        shown = subprocess.run(["ffprobe", "-v", "error", "-of", "json", "-show_format", "-show_streams", file], capture_output=True,
+                               timeout=harness.PATIENCE, check=True)
+        self.assertEqual(shown.stderr, b"")
+        known = json.loads(shown.stdout)
+        self.assertEqual([stream["codec_name"] for stream in known["streams"]], ["h264"])
+        return known["streams"][0], float(known["format"]["duration"])
+
+    def screenshot(self, instance, x, y):
+        file = self.daemon.dir / "shot.png"
+        self.capture("screenshot", instance, "--output", file)
+        return self.colours(file, x, y)
+
+    def recording(self, instance, *words):
+        """A recording that goes on, and its file."""
+        file = self.daemon.dir / "recording.mp4"
+        file.unlink(missing_ok=True)
+        process = subprocess.Popen([harness.SVCCTL, "--socket", self.daemon.socket, "record", instance, "--output", file, *words],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        begun = lambda: [part for part in self.daemon.dir.glob(".svcctl-*/capture") if part.stat().st_size]
+        self.assertTrue(eventually(lambda: begun() or process.poll() is not None))
+        return process, file
+
+    def end_of(self, process):
+        _, errors = process.communicate(timeout=harness.PATIENCE)
+        self.assertEqual(process.returncode, 0, errors)
+
+    @unittest.skipUnless(shutil.which("ffprobe"), "needs ffmpeg")
+    def test_what_is_shown_is_captured_whether_somebody_watches_or_not(self):
+        id, client = self.stream(joinable=True)
+        instance, square = self.instance(id), self.square(client)
+        other = streaming.SQUARE_MAGENTA if square == streaming.SQUARE_CYAN else streaming.SQUARE_CYAN
+        self.assertEqual(self.screenshot(instance, *MIDDLE), [square])
+        process, file = self.recording(instance, "--duration", "4")
+        refused = self.daemon.ctl("record", instance, "--output", self.daemon.dir / "second.mp4")
+        self.assertIn(f"container {instance} is being recorded already".encode(), refused.stderr)
+        self.press(client, KEY_F9)
+        client.must("until", *MIDDLE, *other)
+        self.end_of(process)
+        stream, seconds = self.probe(file)
+        self.assertEqual((stream["width"], stream["height"], stream["profile"]), (1280, 720, "Constrained Baseline"))
+        self.assertAlmostEqual(seconds, 4, delta=0.7)
+        seen = self.colours(file, *MIDDLE)
+        for colour, wanted in ((seen[0], square), (seen[-1], other)):
+            self.assertTrue(all(abs(a - b) < 40 for a, b in zip(colour, wanted)), (colour, wanted))
+        client.must("frames", SOME_FRAMES)
+        client.send("stream::disconnect")
+        self.assertTrue(eventually(lambda: not self.gateway.session(id)["client_connected"]))
+        self.assertEqual(self.screenshot(instance, *MIDDLE), [other])
+        process, file = self.recording(instance)
+        process.send_signal(signal.SIGINT)
+        self.end_of(process)
+        self.probe(file)
+        self.assert_flips(self.join(id))
+
+    @unittest.skipUnless(shutil.which("ffprobe"), "needs ffmpeg")
+    def test_a_guest_without_x_is_captured_while_nobody_watches(self):
+        session = self.gateway.create(app="plain", screen={"width": 640, "height": 480, "fps": 30})
+        self.gateway.await_status(session["id"], "active")
+        instance, shots = self.instance(session["id"]), []
+        frames = pathlib.Path(f"/proc/{harness.pids_of(instance)[0]}/root/run/svc/frames.unix")
+        self.assertFalse(frames.exists())
+        taking = threading.Thread(target=lambda: shots.extend(self.screenshot(instance, 320, 240)))
+        taking.start()
+        self.assertTrue(eventually(frames.exists))
+        with socket.socket(socket.AF_UNIX) as guest:
+            guest.connect(str(frames))
+            guest.sendall(b"SVCF" + struct.pack("<III", 640, 480, 640 * 4) + bytes((200, 30, 30, 255)) * (640 * 480))
+            taking.join()
+        self.assertEqual(shots, [(200, 30, 30)])
+        self.assertTrue(eventually(lambda: not frames.exists()))
+
+    def test_an_instance_of_no_session_shows_nothing(self):
+        instance = self.daemon.launch()
+        refused = self.daemon.ctl("screenshot", instance, "--output", self.daemon.dir / "none.png")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"container {instance} does not stream".encode(), refused.stderr)
+        self.daemon.ctl("delete", instance, "--yes")
 
     def test_a_guest_without_x_and_debian_streams_the_frames_it_draws(self):
         session = self.gateway.create(app="plain", screen={"width": 640, "height": 480, "fps": 30})

@@ -22,6 +22,7 @@ enum class Access {
 enum class Dispatch {
     on_io_thread,  // reads memory only, microseconds
     on_pool,       // may touch store, disk or runtime
+    on_slow_pool,  // may wait for a guest, also while its reply is sent
 };
 
 using Handler = std::function<Response(Request&)>;

@@ -75,10 +75,11 @@ class SimulatedProcess final : public ExecProcess {
 
 }  // namespace
 
-SimulatedCommand::SimulatedCommand(Clock& clock, ExecSpec spec, FileDescriptor input, FileDescriptor output,
-                                   FileDescriptor errors)
+SimulatedCommand::SimulatedCommand(Clock& clock, ExecSpec spec, SimulatedStreamer streamer,
+                                   FileDescriptor input, FileDescriptor output, FileDescriptor errors)
     : clock_(clock),
       spec_(std::move(spec)),
+      streamer_(std::move(streamer)),
       input_(std::move(input)),
       output_(std::move(output)),
       errors_(std::move(errors)),
@@ -116,6 +117,7 @@ int SimulatedCommand::answer() {
     if (name == "echo") return echo();
     if (name == "cat") return copy_input();
     if (name == "sleep") return sleep();
+    if (name.ends_with("/svc-agent") && streamer_) return connect();
     unknown_ = true;
     return not_found_code;
 }
@@ -148,6 +150,22 @@ int SimulatedCommand::sleep() {
     return 0;
 }
 
+int SimulatedCommand::connect() {
+    streamer_(read_line(), [this](std::string_view bytes) { return write(bytes); });
+    return 0;
+}
+
+// "" where the command was ended.
+std::string SimulatedCommand::read_line() {
+    std::string line;
+    for (char c = 0; wait_for(input_.get(), POLLIN);) {
+        const ssize_t count = read(input_.get(), &c, 1);
+        if (count == 0 || (count > 0 && c == '\n')) return line;
+        if (count > 0) line += c;
+    }
+    return "";
+}
+
 bool SimulatedCommand::write(std::string_view data) {
     while (!data.empty()) {
         const ssize_t count = send(output_.get(), data.data(), data.size(), MSG_NOSIGNAL);
@@ -166,6 +184,7 @@ bool SimulatedCommand::wait_for(int fd, short events) {
 }
 
 std::unique_ptr<ExecProcess> start_simulated_command(Clock& clock, const ExecSpec& spec,
+                                                     const SimulatedStreamer& streamer,
                                                      std::weak_ptr<SimulatedCommand>& started) {
     if (spec.command.empty()) throw Error(ErrorCode::invalid_argument, "command is required");
     auto [near, far] = make_stream();
@@ -176,8 +195,8 @@ std::unique_ptr<ExecProcess> start_simulated_command(Clock& clock, const ExecSpe
         std::tie(near_input, far_input) = make_stream();
         std::tie(near_errors, far_errors) = make_stream();
     }
-    auto command = std::make_shared<SimulatedCommand>(clock, spec, std::move(far_input), std::move(far),
-                                                      std::move(far_errors));
+    auto command = std::make_shared<SimulatedCommand>(clock, spec, streamer, std::move(far_input),
+                                                      std::move(far), std::move(far_errors));
     started = command;
     return std::make_unique<SimulatedProcess>(std::move(command), std::move(near_input), std::move(near),
                                               std::move(near_errors));

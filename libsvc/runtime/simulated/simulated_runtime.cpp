@@ -169,7 +169,7 @@ std::unique_ptr<ExecProcess> SimulatedRuntime::exec(std::string_view id, const E
         throw Error(ErrorCode::invalid_argument, "container " + quoted(id) + " is not running");
     if (container.frozen) throw Error(ErrorCode::conflict, "container " + quoted(id) + " is frozen");
     container.commands.remove_if([](const auto& command) { return command.expired(); });
-    return start_simulated_command(clock_, spec, container.commands.emplace_back());
+    return start_simulated_command(clock_, spec, options_.streamer, container.commands.emplace_back());
 }
 
 std::vector<LogFile> SimulatedRuntime::logs(std::string_view id) {

@@ -15,6 +15,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/timer.h"
 #include "libsvc/runtime/runtime.h"
+#include "libsvc/runtime/simulated/simulated_command.h"
 #include "libsvc/runtime/simulated/simulated_container.h"
 #include "libsvc/runtime/simulated/simulated_journal.h"
 #include "libsvc/runtime/simulated/simulated_layers.h"
@@ -42,6 +43,7 @@ struct SimulatedOptions {
     std::function<void(std::string_view id)> report_running;
     // The result of run_once() for programs that the simulation does not know; empty: 0.
     std::function<int(std::string_view id, const std::vector<std::string>& command)> run_once;
+    SimulatedStreamer streamer;  // that of every guest; empty: none streams
 };
 
 // Thread-safe. exec() knows `echo`, `cat`, `true`, `false` and `sleep`, each on a thread of this process.
