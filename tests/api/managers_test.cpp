@@ -3,9 +3,12 @@
 #include <future>
 
 #include "libsvc/base/error.h"
+#include "libsvc/model/instances/capture.h"
+#include "libsvc/net/client/client.h"
 #include "libsvc/net/tls/tls.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "tests/api/metric_value.h"
+#include "tests/support/eventually.h"
 #include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 #include "tests/support/test_managers.h"
@@ -28,6 +31,30 @@ TEST_CASE("a follower passes changes on and reads by itself") {
     CHECK(managers.api(0).get("/1.0/images/" + image).status == 200);
     const std::string instance = managers.api(1).launch(image);
     CHECK(managers.api(1).get("/1.0/containers/" + instance).metadata().at("status") == Json("running"));
+}
+
+TEST_CASE("a follower passes a recording on while it is made") {
+    std::promise<void> seen;
+    TestManagers managers(2, [shown = seen.get_future().share()](server::Options& options) {
+        options.simulated.streamer = [shown](const std::string&,
+                                             const std::function<bool(std::string_view)>& send) {
+            send(capture_block(CaptureBlock::data, "begin"));
+            shown.wait();
+            send(capture_block(CaptureBlock::data, " end") + capture_block(CaptureBlock::whole, ""));
+        };
+    });
+    managers.lead(0);
+    std::string body;
+    ClientRequest request;
+    request.path =
+        "/1.0/instances/" + managers.api(1).launch(identifier_of_image(managers.api(1))) + "/recording";
+    request.sink = [&](std::string_view bytes) {
+        if (body.empty()) seen.set_value();
+        body += bytes;
+    };
+    request.timeout = long_wait;
+    CHECK(HttpClient(managers.local_target(1)).call(request).status == 200);
+    CHECK(body == "begin end");
 }
 
 TEST_CASE("errors of the leader keep their status and their text") {

@@ -228,7 +228,13 @@ class Stream(streaming.StreamTest):
         process.send_signal(signal.SIGINT)
         self.end_of(process)
         self.probe(file)
-        self.assert_flips(self.join(id))
+        again = ("record", instance, "--output", file, "--duration", "1")  # the service has to notice that its client has left
+        self.assertTrue(eventually(lambda: self.daemon.ctl(*again).returncode == 0))
+        process, file = self.recording(instance)
+        self.join(id, screen={"width": 800, "height": 600}).must("frames", SOME_FRAMES)
+        self.end_of(process)  # it has one size, and ends with it
+        self.assertEqual(self.probe(file)[0]["width"], 1280)
+        self.assertEqual(len(self.screenshot(instance, 700, 500)), 1)
 
     @unittest.skipUnless(shutil.which("ffprobe"), "needs ffmpeg")
     def test_a_guest_without_x_is_captured_while_nobody_watches(self):
