@@ -19,7 +19,7 @@ struct CaptureLimits {
     static CaptureLimits of(const CaptureRequest& request);
 };
 
-// One thread at a time. The destructor ends the capture.
+// One thread at a time, in which SIGPIPE must be ignored or blocked. The destructor ends the capture.
 class CaptureStream {
   public:
     struct Parts {
