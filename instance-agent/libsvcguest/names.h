@@ -36,5 +36,15 @@
 #define text_number svcguest_private_text_number
 #define text_string svcguest_private_text_string
 #define text_free svcguest_private_text_free
+#define display_send svcguest_private_display_send
+#define take_packet svcguest_private_take_packet
+#define note_reason svcguest_private_note_reason
+#define share_buffers svcguest_private_share_buffers
+#define return_buffers svcguest_private_return_buffers
+#define return_buffer svcguest_private_return_buffer
+#define free_buffers svcguest_private_free_buffers
+#define take_input svcguest_private_take_input
+#define take_text svcguest_private_take_text
+#define let_go svcguest_private_let_go
 
 #endif

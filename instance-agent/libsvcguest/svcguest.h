@@ -1,5 +1,5 @@
 /* A program's connection to the guest interface of svc-agent: receives the instance's location, sensor values
- * and camera frames, uses or provides vehicle properties, and is the instance's phone.
+ * and camera frames, uses or provides vehicle properties, is the instance's phone, and draws its display.
  * docs/guest-interface.md describes the protocol.
  *
  * Threads: one thread at a time may use a connection. Different connections are independent.
@@ -205,6 +205,118 @@ SVCGUEST_API int svcguest_telephony_hang_up(struct svcguest* guest, int64_t call
 SVCGUEST_API int svcguest_telephony_send_sms(struct svcguest* guest, const char* number, const char* message,
                                              int64_t* sms);
 SVCGUEST_API int svcguest_telephony_take_sms(struct svcguest* guest, int64_t sms);
+
+/* The display of a guest without X (docs/guest-display.md): the program draws into buffers that it shares
+ * with the streamer, and gets the client's input. This is a connection of its own, to the streamer; it needs
+ * no struct svcguest.
+ *
+ * A connection is made for as long as the program runs. It waits for a streamer, and for the next one when
+ * that ends; meanwhile svcguest_display_present() returns -ENOTCONN and all buffers are the program's.
+ * Threads: as above. Only svcguest_display_dispatch() calls handlers, and no other call waits. A handler may
+ * make calls on the connection, but not close or dispatch it. */
+struct svcguest_display;
+
+#define SVCGUEST_DISPLAY_SOCKET "/run/svc/display.unix"
+#define SVCGUEST_DISPLAY_BUFFERS 8 /* a display has at most; numbered from 0 */
+#define SVCGUEST_FINGERS 10
+#define SVCGUEST_PADS 4
+
+/* Pixels have 32 bits; these are DRM's codes. Of alpha nothing is taken. */
+#define SVCGUEST_RGBA 0x34324241U /* DRM_FORMAT_ABGR8888: red is the first byte; RGBA_8888 of Android */
+#define SVCGUEST_RGBX 0x34324258U /* DRM_FORMAT_XBGR8888; RGBX_8888 of Android */
+#define SVCGUEST_BGRA 0x34325241U /* DRM_FORMAT_ARGB8888; BGRA_8888 of Android */
+#define SVCGUEST_BGRX 0x34325258U /* DRM_FORMAT_XRGB8888 */
+
+struct svcguest_display_mode {
+    uint32_t width, height; /* pixels; pictures of another size are scaled, with borders */
+    uint32_t density;       /* dots per inch */
+    uint32_t fps;           /* pictures a second; more are not sent */
+    bool watched;           /* false: nobody sees it, there is no need to draw */
+};
+
+struct svcguest_buffer {
+    uint32_t width, height; /* pixels, 2 to 4096 */
+    uint32_t stride;        /* bytes from row to row: 4 * width to 32768 */
+    uint32_t offset;        /* bytes before the first pixel */
+    uint32_t fourcc;        /* one of the four above */
+    uint64_t modifier;      /* DRM's; 0, linear, is the only one that works */
+};
+
+struct svcguest_pixels {
+    uint8_t* at;
+    uint32_t stride; /* bytes from row to row */
+};
+
+enum svcguest_input_type {
+    SVCGUEST_POINTER = 1,     /* x, y: place */
+    SVCGUEST_POINTER_BY = 2,  /* x, y: movement, of a pointer that has no place */
+    SVCGUEST_WHEEL = 3,       /* x, y: steps; y = -1 is down */
+    SVCGUEST_BUTTON = 4,      /* code: BTN_LEFT, ...; pressed */
+    SVCGUEST_KEY = 5,         /* code: KEY_A, ...; pressed */
+    SVCGUEST_TOUCH_DOWN = 6,  /* id: the finger; x, y: place */
+    SVCGUEST_TOUCH_MOVE = 7,  /* the same */
+    SVCGUEST_TOUCH_UP = 8,    /* id */
+    SVCGUEST_TEXT = 9,        /* text, which somebody typed or dictated: no keys come with it */
+    SVCGUEST_PAD_BUTTON = 10, /* id: the gamepad; code: BTN_SOUTH, ...; pressed */
+    SVCGUEST_PAD_AXIS = 11    /* id; code: ABS_X, ABS_Y, ABS_RX, ABS_RY, ABS_Z, ABS_RZ; value */
+};
+
+/* An event of the client's. Members that its type does not name are 0. */
+struct svcguest_input {
+    uint32_t type; /* enum svcguest_input_type; ignore those that you do not know */
+    uint32_t id;   /* finger, 0 to 9; gamepad, 0 to 3 */
+    uint32_t code; /* of linux/input-event-codes.h */
+    bool pressed;
+    int32_t x, y;     /* pixels of the mode; a place is always inside */
+    float value;      /* -1 to 1; triggers, ABS_Z and ABS_RZ: 0 to 1 */
+    const char* text; /* UTF-8 */
+};
+
+struct svcguest_display_handlers {
+    /* There is a streamer, or the mode has changed. Buffers of the old size still work. */
+    void (*mode)(void* user, const struct svcguest_display_mode* mode);
+    /* The buffer is the program's again: draw the next picture into it. */
+    void (*released)(void* user, uint32_t buffer);
+    /* Whatever goes down comes up again: the library lets go of it when client or streamer go. */
+    void (*input)(void* user, const struct svcguest_input* input);
+    /* The streamer has ended, or did not want the program: `reason` is its text, or that of the error. Comes
+     * after all buffers were released and nothing is down. The next mode tells of the next streamer. */
+    void (*disconnected)(void* user, const char* reason);
+};
+
+/* `path` NULL: SVCGUEST_DISPLAY_SOCKET. Does not need a streamer. Copies `handlers`; `size` is
+ * sizeof(struct svcguest_display_handlers). NULL on failure; then `*error` (may be NULL) is a negative errno.
+ */
+SVCGUEST_API struct svcguest_display* svcguest_display_open(const char* path,
+                                                            const struct svcguest_display_handlers* handlers,
+                                                            size_t size, void* user, int* error);
+SVCGUEST_API void svcguest_display_close(struct svcguest_display* display); /* does nothing for NULL */
+
+/* Readable (POLLIN) while svcguest_display_dispatch() has something to do, also when it is time to look for a
+ * streamer. The connection owns it. */
+SVCGUEST_API int svcguest_display_fd(const struct svcguest_display* display);
+/* Connects, and calls the handlers of what has come. Waits at most `timeout_ms` for the first event (0: does
+ * not wait, -1: no limit). Returns the number of events, or a negative errno. */
+SVCGUEST_API int svcguest_display_dispatch(struct svcguest_display* display, int timeout_ms);
+
+/* Shares memory with the streamers, this one and later ones. `memory` is a memfd that can never shrink
+ * (F_SEAL_SHRINK), or a dmabuf that the processor can read; the library duplicates it. Returns the buffer's
+ * number; -ENOSPC: there are SVCGUEST_DISPLAY_BUFFERS; -EAGAIN: try again. The streamer checks the rest and
+ * ends the connection if something is wrong with it. */
+SVCGUEST_API int svcguest_display_add_buffer(struct svcguest_display* display,
+                                             const struct svcguest_buffer* buffer, int memory);
+/* The same with new memory, which is mapped at `*pixels` until the buffer is removed. */
+SVCGUEST_API int svcguest_display_new_buffer(struct svcguest_display* display, uint32_t width,
+                                             uint32_t height, uint32_t fourcc,
+                                             struct svcguest_pixels* pixels);
+/* Takes the buffer away, at any time; a picture of it may still be seen until the next one. No release
+ * follows. -EINVAL: there is no such buffer. */
+SVCGUEST_API int svcguest_display_remove_buffer(struct svcguest_display* display, uint32_t buffer);
+/* Shows the buffer, whose pixels are complete: a GPU has finished them. It is the streamer's until it is
+ * released: do not write to it. The newest picture is kept, so the last buffer comes back when another one is
+ * presented. -EBUSY: it is the streamer's already; -ENOTCONN: there is no streamer; -EAGAIN: the streamer is
+ * busy. After an error the buffer is whose it was. */
+SVCGUEST_API int svcguest_display_present(struct svcguest_display* display, uint32_t buffer);
 
 #ifdef __cplusplus
 }

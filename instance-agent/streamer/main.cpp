@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "instance-agent/streamer/display/display_loss.h"
+#include "instance-agent/streamer/guest_display/guest_input.h"
+#include "instance-agent/streamer/guest_display/guest_screen.h"
 #include "instance-agent/streamer/input/no_input.h"
 #include "instance-agent/streamer/media/capture/media_captures.h"
 #include "instance-agent/streamer/media/peer/gst_peer.h"
@@ -36,10 +38,18 @@ bool signal_came(const sigset_t& signals, std::chrono::milliseconds within) {
     return sigtimedwait(&signals, nullptr, &limit) > 0;
 }
 
+// What a program of the guest draws. Null: the display is that of an X server.
+std::shared_ptr<GuestDisplay> make_guest_display(const Options& options, const StreamStart& start) {
+    if (!options.display.empty()) return nullptr;
+    const ScreenSize size = allowed_size(start.width, start.height);
+    return std::make_shared<GuestDisplay>(options.display_socket,
+                                          DisplayMode{size.width, size.height, start.density, start.fps});
+}
+
 // Waits for the guest's X server. Null: a signal came meanwhile.
-std::unique_ptr<Screen> await_screen(const Options& options, const StreamStart& start,
+std::unique_ptr<Screen> await_screen(const Options& options, const std::shared_ptr<GuestDisplay>& guest,
                                      const sigset_t& signals) {
-    if (options.display.empty()) return make_fixed_screen(allowed_size(start.width, start.height));
+    if (guest) return make_guest_screen(guest);
     for (auto pause = 250ms;; pause = std::min<std::chrono::milliseconds>(pause * 2, 5s)) {
         try {
             return make_x_screen(options.display);
@@ -50,25 +60,32 @@ std::unique_ptr<Screen> await_screen(const Options& options, const StreamStart& 
     }
 }
 
-std::unique_ptr<InputSink> make_input(const Options& options, const StreamStart& start) {
+// Without X and devices of the kernel, the program that draws the display is all there is.
+std::unique_ptr<InputSink> find_input(const Options& options, const ScreenSize& size,
+                                      const std::shared_ptr<GuestDisplay>& guest) try {
+    return guest ? make_uinput_input(size.width, size.height) : make_xtest_input(options.display);
+} catch (const Error& e) {
+    if (guest) return make_guest_input(guest);
+    log::warning("the client's input goes nowhere", {{"reason", e.what()}});
+    return make_no_input();
+}
+
+std::unique_ptr<InputSink> make_input(const Options& options, const StreamStart& start,
+                                      const std::shared_ptr<GuestDisplay>& guest) {
     const ScreenSize size = allowed_size(start.width, start.height);
     switch (options.input) {
         case InputKind::xtest:
             return make_xtest_input(options.display);
         case InputKind::uinput:
             return make_uinput_input(size.width, size.height);
+        case InputKind::guest:
+            return make_guest_input(guest);
         case InputKind::none:
             return make_no_input();
         case InputKind::automatic:
             break;
     }
-    try {
-        return options.display.empty() ? make_uinput_input(size.width, size.height)
-                                       : make_xtest_input(options.display);
-    } catch (const Error& e) {
-        log::warning("the client's input goes nowhere", {{"reason", e.what()}});
-        return make_no_input();
-    }
+    return find_input(options, size, guest);
 }
 
 // The streamer runs on a thread of its own while this one waits for signals. The one that ends first wakes
@@ -118,9 +135,10 @@ void stream(const Options& options, const InstanceFacts& facts, const StreamStar
                             return std::make_unique<GstPeer>(std::move(setup), events);
                         },
                         media_captures()};
-    parts.screen = await_screen(options, start, signals);
+    parts.guest_display = make_guest_display(options, start);
+    parts.screen = await_screen(options, parts.guest_display, signals);
     if (!parts.screen) return;
-    parts.input = make_input(options, start);
+    parts.input = make_input(options, start, parts.guest_display);
     SystemClock clock;
     Streamer streamer(std::move(parts), clock);
     const DisplayLoss listening([&streamer] { streamer.display_lost(); });

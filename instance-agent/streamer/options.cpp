@@ -19,16 +19,19 @@ constexpr const char* usage =
     "  --session FILE       (default /var/lib/svc-agent/session.json)\n"
     "  --api-socket PATH    of the agent's control API (default /run/svc/api.unix)\n"
     "  --guest-socket PATH  of the agent's guest interface (default /run/svc/guest.unix)\n"
-    "  --display NAME       of the X server (default :0), or none: frames come by the frame socket\n"
+    "  --display NAME       of the X server (default :0), or none: a program of the guest draws\n"
+    "  --display-socket PATH\n"
+    "                       for programs that draw the display (default /run/svc/display.unix)\n"
     "  --frame-socket PATH  for frames of guests without X (default /run/svc/frames.unix)\n"
     "  --capture-socket PATH\n"
     "                       for screenshots and recordings (default /run/svc/screen.unix)\n"
     "  --audio PATH         PulseAudio's socket (default: no sound)\n"
     "  --channels-dir DIR   of the sockets of data channels (default /run/svc)\n"
     "  --traces-dir DIR     of the logs of streams, rtc_log.* (default /var/lib/svc-agent/traces)\n"
-    "  --input auto|xtest|uinput|none\n"
+    "  --input auto|xtest|uinput|guest|none\n"
     "                       where keys, clicks and touches go (default auto: xtest with a display, else "
-    "uinput)\n"
+    "uinput,\n"
+    "                       and guest, the program that draws the display, where there is none)\n"
     "  --log-level LEVEL    debug, info, warning or error (default info)\n"
     "  --list-codecs        what there is an encoder for; the first time this looks through all plugins\n"
     "  --version, --help\n";
@@ -38,6 +41,7 @@ constexpr option known[] = {{"user-data", required_argument, nullptr, 'u'},
                             {"api-socket", required_argument, nullptr, 'A'},
                             {"guest-socket", required_argument, nullptr, 'G'},
                             {"display", required_argument, nullptr, 'd'},
+                            {"display-socket", required_argument, nullptr, 'D'},
                             {"frame-socket", required_argument, nullptr, 'f'},
                             {"capture-socket", required_argument, nullptr, 'S'},
                             {"audio", required_argument, nullptr, 'a'},
@@ -54,9 +58,10 @@ InputKind input_kind(const std::string& text) {
     const std::map<std::string, InputKind> kinds{{"auto", InputKind::automatic},
                                                  {"xtest", InputKind::xtest},
                                                  {"uinput", InputKind::uinput},
+                                                 {"guest", InputKind::guest},
                                                  {"none", InputKind::none}};
     const auto found = kinds.find(text);
-    if (found == kinds.end()) throw_invalid("--input", "must be auto, xtest, uinput or none");
+    if (found == kinds.end()) throw_invalid("--input", "must be auto, xtest, uinput, guest or none");
     return found->second;
 }
 
@@ -64,7 +69,7 @@ void set(Options& options, int letter, const std::string& value) {
     const std::map<int, std::filesystem::path*> paths{
         {'u', &options.user_data},        {'s', &options.session},       {'A', &options.api_socket},
         {'G', &options.guest_socket},     {'f', &options.frame_socket},  {'c', &options.channels_directory},
-        {'t', &options.traces_directory}, {'S', &options.capture_socket}};
+        {'t', &options.traces_directory}, {'D', &options.display_socket}, {'S', &options.capture_socket}};
     if (const auto path = paths.find(letter); path != paths.end()) *path->second = value;
     if (letter == 'd') options.display = value == "none" ? "" : value;
     if (letter == 'a') options.audio_server = value;
@@ -93,6 +98,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
     }
     if (optind < argc)
         throw Error(ErrorCode::invalid_argument, "unexpected argument " + quoted(argv[optind]));
+    if (options.input == InputKind::guest && !options.display.empty())
+        throw_invalid("--input", "guest needs --display none: an X display has no such program");
     return options;
 }
 

@@ -11,13 +11,14 @@
 
 namespace svc::streamer {
 
-enum class InputKind { automatic, xtest, uinput, none };
+enum class InputKind { automatic, xtest, uinput, guest, none };
 
 struct Options {
     std::filesystem::path user_data = "/var/lib/svc-agent/userdata";
     std::filesystem::path session = "/var/lib/svc-agent/session.json";
     std::filesystem::path api_socket = "/run/svc/api.unix";
     std::filesystem::path guest_socket = "/run/svc/guest.unix";
+    std::filesystem::path display_socket = "/run/svc/display.unix";
     std::filesystem::path frame_socket = "/run/svc/frames.unix";
     std::filesystem::path capture_socket = svc::capture_socket;
     std::filesystem::path channels_directory = "/run/svc";

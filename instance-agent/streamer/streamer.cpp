@@ -184,6 +184,7 @@ void Streamer::show_screen(const ScreenWish& wish) {
 MediaPlaces Streamer::places() const {
     MediaPlaces places;
     places.display = parts_.options.display;
+    places.guest_display = parts_.guest_display;
     places.frame_socket = places.display.empty() ? parts_.options.frame_socket.string() : "";
     return places;
 }

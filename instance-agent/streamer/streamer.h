@@ -31,6 +31,7 @@ struct StreamerParts {
     std::unique_ptr<InputSink> input;
     PeerFactory make_peer;
     Captures captures;
+    std::shared_ptr<GuestDisplay> guest_display{};  // of guests without X
 };
 
 // The first message to the gateway: describes the instance.

@@ -271,6 +271,22 @@ class Stream(streaming.StreamTest):
                 guest.sendall(b"SVCF" + struct.pack("<III", 640, 480, 640 * 4) + bytes((red, green, blue, 255)) * (640 * 480))
                 client.must("until", 320, 240, red, green, blue)
 
+    def test_a_guest_without_x_is_drawn_and_used_through_its_display(self):
+        session = self.gateway.create(app="plain", screen={"width": 640, "height": 480, "fps": 30})
+        self.gateway.await_status(session["id"], "active")
+        root = f"/proc/{harness.pids_of(self.instance(session['id']))[0]}/root"
+        guest = subprocess.Popen([streaming.GUEST_DISPLAY, "--socket", root + "/run/svc/display.unix"], stderr=subprocess.DEVNULL)
+        try:
+            client = self.client(session).connected()
+            client.must("until", 320, 240, 0x20, 0x30, 0x60)
+            client.send("input::touch-start", id=3, x=320, y=240)
+            client.must("until", 320, 240, 0xf0, 0xa0, 0x20)
+            client.send("input::touch-end", id=3)
+            client.must("until", 320, 240, 0x20, 0x30, 0x60)
+        finally:
+            guest.kill()
+            guest.wait()
+
     @unittest.skipUnless(os.environ.get("SVC_TEST_LONG"), "a minute of waiting: SVC_TEST_LONG=1")
     def test_a_session_that_nobody_watches_ends(self):
         id, client = self.stream(idle_time_min=1)

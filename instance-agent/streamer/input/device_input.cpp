@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "instance-agent/streamer/input/linux_codes.h"
 #include "instance-agent/streamer/input/utf8.h"
 
 namespace svc::streamer {
@@ -14,28 +15,6 @@ namespace {
 
 constexpr int last_keyboard_key = 248;
 constexpr int stick_range = 32767, trigger_range = 255, most_touch_id = 65535;
-constexpr int first_extra_button = 4;
-
-// Buttons in the order of the "standard gamepad" of browsers.
-constexpr std::array<int, 17> pad_buttons{
-    BTN_SOUTH,   BTN_EAST,      BTN_WEST,      BTN_NORTH,      BTN_TL,     BTN_TR,
-    BTN_TL2,     BTN_TR2,       BTN_SELECT,    BTN_START,      BTN_THUMBL, BTN_THUMBR,
-    BTN_DPAD_UP, BTN_DPAD_DOWN, BTN_DPAD_LEFT, BTN_DPAD_RIGHT, BTN_MODE};
-constexpr std::array<int, 6> pad_axes{ABS_X, ABS_Y, ABS_RX, ABS_RY, ABS_Z, ABS_RZ};
-constexpr std::size_t first_trigger = 4;
-
-int code_of_button(int button) {
-    switch (button) {
-        case 1:
-            return BTN_LEFT;
-        case 2:
-            return BTN_MIDDLE;
-        case 3:
-            return BTN_RIGHT;
-        default:
-            return std::min(BTN_SIDE + button - first_extra_button, BTN_TASK);
-    }
-}
 
 const std::vector<int> mouse_buttons{BTN_LEFT,  BTN_RIGHT,   BTN_MIDDLE, BTN_SIDE,
                                      BTN_EXTRA, BTN_FORWARD, BTN_BACK,   BTN_TASK};
@@ -73,8 +52,8 @@ DeviceAbilities gamepad(int pad) {
     DeviceAbilities abilities{.name = "svc stream gamepad " + std::to_string(pad + 1),
                               .keys = {pad_buttons.begin(), pad_buttons.end()}};
     for (std::size_t i = 0; i < pad_axes.size(); ++i)
-        abilities.absolute.push_back(i < first_trigger ? AxisRange{pad_axes[i], -stick_range, stick_range}
-                                                       : AxisRange{pad_axes[i], 0, trigger_range});
+        abilities.absolute.push_back(i < first_pad_trigger ? AxisRange{pad_axes[i], -stick_range, stick_range}
+                                                           : AxisRange{pad_axes[i], 0, trigger_range});
     return abilities;
 }
 
@@ -138,7 +117,7 @@ void DeviceInput::move_by(int dx, int dy) {
 }
 
 void DeviceInput::button(int button, bool pressed) {
-    const int code = code_of_button(button);
+    const int code = linux_button(button);
     if (pressed ? !buttons_.insert(code).second : buttons_.erase(code) == 0) return;
     mouse_->emit(EV_KEY, code, pressed ? 1 : 0);
     mouse_->report();
@@ -228,7 +207,7 @@ void DeviceInput::gamepad_button(int pad_index, int index, bool pressed) {
 void DeviceInput::gamepad_axis(int pad_index, int index, double value) {
     VirtualDevice* const device = pad(pad_index);
     if (device == nullptr || index < 0 || index >= static_cast<int>(pad_axes.size())) return;
-    const bool is_trigger = static_cast<std::size_t>(index) >= first_trigger;
+    const bool is_trigger = static_cast<std::size_t>(index) >= first_pad_trigger;
     const double scaled = is_trigger ? (value + 1) / 2 * trigger_range : value * stick_range;
     device->emit(EV_ABS, pad_axes[static_cast<std::size_t>(index)], static_cast<int>(std::lround(scaled)));
     device->report();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "instance-agent/streamer/input/input.h"
+#include "instance-agent/streamer/input/linux_codes.h"
 #include "instance-agent/streamer/input/virtual_device.h"
 
 namespace svc::streamer {
@@ -30,7 +31,7 @@ class DeviceInput final : public InputSink {
     void release_all() override;
 
   private:
-    static constexpr std::size_t max_slots = 10, max_pads = 4;
+    static constexpr std::size_t max_slots = 10;
     void make_sized();
     void place_touch(int slot, double x, double y);
     void press(int key, bool pressed);

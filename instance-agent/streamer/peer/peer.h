@@ -68,11 +68,14 @@ class PeerEvents {
     virtual void channel_message(const std::string& label, bool binary, std::string_view data) = 0;
 };
 
+class GuestDisplay;
+
 // The sources of the guest's picture and sound, and the targets of the client's.
 struct MediaPlaces {
-    std::string display;       // X display ":0"; "": frames come by the frame socket
-    std::string frame_socket;  // path; raw RGBA frames of guests without X
+    std::string display;       // X display ":0"; "": the two ways below of a guest without X
+    std::string frame_socket;  // path; raw RGBA frames
     std::string audio_server;  // PulseAudio's socket; "": the guest has no sound, silence is sent
+    std::shared_ptr<GuestDisplay> guest_display{};  // null: there is the frame socket alone
 };
 
 struct PeerSetup {

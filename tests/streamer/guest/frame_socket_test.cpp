@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "instance-agent/streamer/media/video/frame_feed.h"
+#include "instance-agent/streamer/media/video/frame_server.h"
 #include "libsvc/base/error.h"
 #include "tests/streamer/media/media_pair.h"
 #include "tests/support/eventually.h"
@@ -58,6 +58,24 @@ TEST_CASE("black comes first, then what the guest draws, in any size") {
     CHECK(place.wait_red(7, 64));
     guest.draw(32, 20, {9, 1, 2});
     CHECK(place.wait_red(9, 32));
+}
+
+TEST_CASE("frame of elsewhere is shown as that of a writer, and let go of when the next one comes") {
+    Place place;
+    std::atomic<bool> gone = false;
+    const auto pixels = std::make_shared<std::uint8_t[]>(std::size_t{64} * 48 * 4);
+    pixels[0] = 8;
+    place.socket.show(std::shared_ptr<const RawFrame>(new RawFrame{64, 48, 256, PixelFormat::rgbx, pixels},
+                                                      [&gone](const RawFrame* old) {
+                                                          delete old;
+                                                          gone = true;
+                                                      }));
+    REQUIRE(place.wait_red(8, 64));
+    CHECK_FALSE(gone);
+    FrameWriter guest(place.path);
+    guest.draw(64, 48, {3, 1, 2});
+    REQUIRE(place.wait_red(3, 64));
+    CHECK(test::eventually([&] { return gone.load(); }, patience));
 }
 
 TEST_CASE("rows may be longer than their pixels") {
@@ -132,11 +150,11 @@ TEST_CASE("guest that sees the socket can connect to it") {
                 if (std::string(e.what()).find("refused") != std::string::npos) ++refused;
             }
     });
-    std::vector<std::unique_ptr<FrameFeed>> feeds;
+    std::vector<std::unique_ptr<FrameServer>> feeds;
     for (int i = 0; i < 40;
          ++i) {  // another process's socket, each of which takes the place of the one before
         auto before = std::exchange(feeds, {});
-        feeds.push_back(std::make_unique<FrameFeed>(path));
+        feeds.push_back(std::make_unique<FrameServer>(path));
         FrameWriter(path).send_bytes("");
     }
     guest.request_stop();
@@ -146,10 +164,10 @@ TEST_CASE("guest that sees the socket can connect to it") {
 
 TEST_CASE("socket takes the place of an older one and leaves that of a newer one") {
     Place place;
-    auto newer = std::make_unique<FrameFeed>(place.path);
+    auto newer = std::make_unique<FrameServer>(place.path);
     {
         const auto older = std::move(newer);
-        newer = std::make_unique<FrameFeed>(place.path);
+        newer = std::make_unique<FrameServer>(place.path);
     }
     CHECK(std::filesystem::exists(place.path));
     newer.reset();

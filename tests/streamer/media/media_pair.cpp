@@ -149,6 +149,7 @@ MediaPair::MediaPair(Wish wish)
     setup.settings = wish_.settings;
     setup.places.display = wish_.display;
     setup.places.frame_socket = frame_path();
+    setup.places.guest_display = wish_.guest_display;
     setup.width = wish_.width;
     setup.height = wish_.height;
     setup.fps = wish_.fps;

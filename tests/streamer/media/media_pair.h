@@ -73,6 +73,7 @@ class MediaPair {
         std::function<std::string(std::string)> change_answer;  // before the peer gets it
         std::string display;
         std::string frame_path;  // "": one of its own
+        std::shared_ptr<GuestDisplay> guest_display{};
         BitrateLimits bitrates;
         VideoEncoder encoder = VideoEncoder::software;
     };

@@ -102,12 +102,14 @@ TEST_CASE("user data tells session gateway and screen") {
 
 TEST_CASE("the command line is checked") {
     const auto options = parse({"--display", "none", "--input", "uinput", "--api-socket", "/a"});
+    CHECK(parse({"--input", "guest", "--display", "none"})->input == InputKind::guest);
+    CHECK(parse({"--display-socket", "/d"})->display_socket == "/d");
     REQUIRE(options);
     CHECK(options->display.empty());
     CHECK(options->input == InputKind::uinput);
     CHECK(options->api_socket == "/a");
-    for (const auto& words :
-         std::vector<std::vector<std::string>>{{"--what"}, {"--input", "mind"}, {"word"}, {"--display"}})
+    for (const auto& words : std::vector<std::vector<std::string>>{
+             {"--what"}, {"--input", "mind"}, {"--input", "guest"}, {"word"}, {"--display"}})
         CHECK_THROWS_AS(parse(words), Error);
 }
 

@@ -42,6 +42,13 @@ struct Instance {
                                                       {"fingerprint", gateway.fingerprint()}})}})
                 .dump());
     }
+    // The sample that draws the display of a guest without X.
+    Child draw() const {
+        SpawnOptions options;
+        options.arguments = {SVC_GUEST_DISPLAY, "--socket", run() / "display.unix"};
+        options.descriptors = {{2, 2}};
+        return Child(options);
+    }
     Child start(const std::vector<std::string>& more, int errors = 2) const {
         SpawnOptions options;
         options.arguments = {SVC_STREAMER_PROGRAM,
@@ -57,6 +64,8 @@ struct Instance {
                              run(),
                              "--frame-socket",
                              run() / "frames.unix",
+                             "--display-socket",
+                             run() / "display.unix",
                              "--capture-socket",
                              run() / "screen.unix"};
         options.arguments.insert(options.arguments.end(), more.begin(), more.end());
@@ -90,8 +99,8 @@ struct Client {
         instance.gateway.send(R"({"client_id":"c1","type":")" + type + "\",\"" + key + "\":\"" +
                               base64_encode(text) + "\"" + more + "}");
     }
-    void join() {
-        instance.gateway.await("ctl:status");
+    void join(bool first = true) {
+        if (first) instance.gateway.await("ctl:status");
         instance.gateway.send(
             R"({"type":"ctl:client-joined","client_id":"c1","stun_servers":[],"screen":{"width":400,"height":301}})");
         instance.gateway.send(R"({"client_id":"c1","type":"discover"})");
@@ -116,6 +125,23 @@ struct Client {
 std::string first_key(test::XListener& listener) {
     for (;;)
         if (const std::string note = listener.notes(1)[0]; !note.starts_with("move")) return note;
+}
+
+// What svc-guest-display draws on a screen of 400x302.
+constexpr Colour background{0x20, 0x30, 0x60}, black{0, 0, 0}, finger{0xe0, 0x20, 0x20},
+    other_finger{0xf0, 0xa0, 0x20}, pointer{0x20, 0xc0, 0x40}, key{0xf0, 0xd0, 0x20}, button{0, 0xe0, 0xe0},
+    text{0xe0, 0, 0xe0}, pad{0xff, 0xff, 0xff};
+constexpr std::pair key_field{50, 18}, button_field{150, 18}, text_field{250, 18}, pad_field{350, 18};
+
+bool shows(Client& client, std::pair<int, int> place, Colour wanted) {
+    const auto as_wished = [&](const ClientPicture& picture) {
+        if (picture.width != 400 || picture.height != 302) return false;
+        const Colour seen = picture.at(place.first, place.second);
+        for (std::size_t i = 0; i < seen.size(); ++i)
+            if (std::abs(int{seen[i]} - int{wanted[i]}) > 40) return false;
+        return true;
+    };
+    return client.client.wait_picture(as_wished, patience);
 }
 
 }  // namespace
@@ -167,6 +193,56 @@ TEST_CASE("a client sees the display and types on it") {
     client.client.send("control", false, R"({"type":"stream::disconnect","data":{}})");
     CHECK(instance.gateway.await("ctl:stream").at("active") == Json(false));
     CHECK(first_key(listener) == "release 38");
+    child.kill(SIGTERM);
+    CHECK(instance.outcome(child) == 0);
+}
+
+TEST_CASE("a client sees what a program of the guest draws, and that program what the client does") {
+    if (access("/dev/uinput", F_OK) == 0)
+        test::skip("needs a machine without /dev/uinput: the input is automatic");
+    Instance instance;
+    start_media();
+    Child guest = instance.draw();  // it waits for the streamer
+    Child child = instance.start({"--display", "none"});
+    {
+        Client client(instance);
+        client.join();
+        REQUIRE(client.client.wait_channel("control", patience));
+        const auto say = [&](const std::string& type, const std::string& data) {
+            client.client.send("control", false,
+                               "{\"type\":\"input::" + type + "\",\"data\":{" + data + "}}");
+        };
+        CHECK(shows(client, {200, 150}, background));
+        say("touch-start", R"("id":0,"x":100,"y":150)");
+        say("touch-start", R"("id":9,"x":200,"y":150)");
+        say("mouse-move", R"("x":300,"y":150)");
+        CHECK(shows(client, {100, 150}, finger));
+        CHECK(shows(client, {200, 150}, other_finger));
+        CHECK(shows(client, {300, 150}, pointer));
+        say("touch-move", R"("id":9,"x":200,"y":210)");
+        CHECK(shows(client, {200, 210}, other_finger));
+        CHECK(shows(client, {200, 150}, background));
+        CHECK(shows(client, key_field, black));
+        say("key", R"("code":4,"pressed":true)");
+        say("mouse-button", R"("button":1,"pressed":true)");
+        say("ime-event", R"("type":1,"data":{"text":"abc"})");
+        say("gamepad-button", R"("id":1,"index":0,"pressed":true)");
+        CHECK(shows(client, key_field, key));
+        CHECK(shows(client, button_field, button));
+        CHECK(shows(client, text_field, text));
+        CHECK(shows(client, pad_field, pad));
+        client.client.send("control", false, R"({"type":"stream::disconnect","data":{}})");
+        CHECK(instance.gateway.await("ctl:stream").at("active") == Json(true));
+        CHECK(instance.gateway.await("ctl:stream").at("active") == Json(false));
+    }
+    Client next(instance);
+    next.join(false);
+    CHECK(shows(next, {100, 150}, background));  // the fingers went with their client
+    for (const auto& field : {key_field, button_field, pad_field}) CHECK(shows(next, field, black));
+    guest.kill(SIGKILL);
+    CHECK(shows(next, {300, 150}, pointer));  // the last picture stays
+    const Child another = instance.draw();
+    CHECK(shows(next, {300, 150}, background));
     child.kill(SIGTERM);
     CHECK(instance.outcome(child) == 0);
 }

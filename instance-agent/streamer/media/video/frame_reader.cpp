@@ -28,8 +28,8 @@ bool FrameReader::start_frame() {
     frame->stride = little_endian(&header_[12]);
     if (!is_side(frame->width) || !is_side(frame->height)) return false;
     if (frame->stride < frame->width * 4 || frame->stride > most_frame_side * 8) return false;
-    frame->pixels =
-        std::make_unique_for_overwrite<std::uint8_t[]>(std::size_t{frame->stride} * frame->height);
+    pixels_ = std::make_shared_for_overwrite<std::uint8_t[]>(std::size_t{frame->stride} * frame->height);
+    frame->pixels = pixels_;
     frame_ = std::move(frame);
     have_ = 0;
     return true;
@@ -37,7 +37,7 @@ bool FrameReader::start_frame() {
 
 FrameReader::Result FrameReader::read_from(int fd) {
     while (true) {
-        std::uint8_t* const into = frame_ ? frame_->pixels.get() : header_.data();
+        std::uint8_t* const into = frame_ ? pixels_.get() : header_.data();
         const std::size_t wanted = frame_ ? std::size_t{frame_->stride} * frame_->height : header_size;
         const ssize_t count = recv(fd, into + have_, wanted - have_, MSG_DONTWAIT);
         if (count < 0 && errno == EINTR) continue;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "instance-agent/streamer/media/video/frame_socket.h"
+#include "instance-agent/streamer/guest_display/raw_frame.h"
 
 namespace svc::streamer {
 
@@ -22,7 +22,8 @@ class FrameReader {
 
     std::array<std::uint8_t, header_size> header_{};
     std::shared_ptr<RawFrame> frame_;
-    std::size_t have_ = 0;  // bytes of the header, then of the pixels
+    std::shared_ptr<std::uint8_t[]> pixels_;  // of `frame_`, while they come
+    std::size_t have_ = 0;                    // bytes of the header, then of the pixels
 };
 
 }  // namespace svc::streamer

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "instance-agent/streamer/media/video/frame_feed.h"
+#include "instance-agent/streamer/media/video/frame_server.h"
 
 namespace svc::streamer {
 namespace {
@@ -12,7 +12,7 @@ std::shared_ptr<const RawFrame> black_frame(FrameSocket::Shape shape) {
     frame->width = static_cast<std::uint32_t>(shape.width);
     frame->height = static_cast<std::uint32_t>(shape.height);
     frame->stride = frame->width * 4;
-    frame->pixels = std::make_unique<std::uint8_t[]>(std::size_t{frame->stride} * frame->height);
+    frame->pixels = std::make_shared<std::uint8_t[]>(std::size_t{frame->stride} * frame->height);
     return frame;
 }
 
@@ -20,32 +20,38 @@ std::shared_ptr<const RawFrame> black_frame(FrameSocket::Shape shape) {
 
 class FrameSocket::Place {
   public:
-    Place(const std::string& path, Shape shape, Sink sink, std::shared_ptr<FramePace> pace, FirstFrame first)
-        : feed_(FrameFeed::at(path)), viewer_(std::make_shared<FrameFeed::Viewer>()) {
-        viewer_->sink = std::move(sink);
-        viewer_->pace = std::move(pace);
-        viewer_->interval = FrameFeed::Clock::duration(std::chrono::seconds(1)) / shape.fps;
-        if (first == FirstFrame::black) viewer_->first = black_frame(shape);
-        feed_->add(viewer_);
+    Place(std::shared_ptr<FrameServer> server, std::shared_ptr<FrameServer::Viewer> viewer)
+        : server_(std::move(server)), viewer_(std::move(viewer)) {
+        server_->add(viewer_);
     }
-    ~Place() { feed_->remove(viewer_); }
+    ~Place() { server_->remove(viewer_); }
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
-    void wake() { feed_->wake(); }
+    FrameServer& server() const { return *server_; }
 
   private:
-    std::shared_ptr<FrameFeed> feed_;
-    std::shared_ptr<FrameFeed::Viewer> viewer_;
+    std::shared_ptr<FrameServer> server_;
+    std::shared_ptr<FrameServer::Viewer> viewer_;
 };
 
 FrameSocket::FrameSocket(const std::string& path, Shape shape, Sink sink, std::shared_ptr<FramePace> pace,
-                         FirstFrame first)
-    : place_(std::make_unique<Place>(path, shape, std::move(sink), std::move(pace), first)) {}
+                         FirstFrame first, const std::shared_ptr<GuestDisplay>& display) {
+    auto viewer = std::make_shared<FrameServer::Viewer>();
+    viewer->sink = std::move(sink);
+    viewer->pace = std::move(pace);
+    viewer->interval = FrameServer::Clock::duration(std::chrono::seconds(1)) / shape.fps;
+    if (first == FirstFrame::black) viewer->first = black_frame(shape);
+    place_ = std::make_unique<Place>(FrameServer::at(path, display), std::move(viewer));
+}
 
 FrameSocket::~FrameSocket() = default;
 
+void FrameSocket::show(std::shared_ptr<const RawFrame> frame) {
+    place_->server().show(std::move(frame));
+}
+
 void FrameSocket::wake() {
-    place_->wake();
+    place_->server().wake();
 }
 
 }  // namespace svc::streamer

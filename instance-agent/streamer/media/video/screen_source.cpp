@@ -13,6 +13,20 @@ constexpr const char* frames_description =
     "appsrc name=source is-live=true do-timestamp=true format=time max-buffers=1 max-bytes=0 "
     "leaky-type=downstream";
 
+GstVideoFormat format_of(PixelFormat format) {
+    switch (format) {
+        case PixelFormat::rgba:
+            return GST_VIDEO_FORMAT_RGBA;
+        case PixelFormat::rgbx:
+            return GST_VIDEO_FORMAT_RGBx;
+        case PixelFormat::bgra:
+            return GST_VIDEO_FORMAT_BGRA;
+        case PixelFormat::bgrx:
+            break;
+    }
+    return GST_VIDEO_FORMAT_BGRx;
+}
+
 // The buffer keeps the frame alive until the pipeline releases it.
 GstBuffer* wrap(const std::shared_ptr<const RawFrame>& frame) {
     const gsize size = gsize{frame->stride} * frame->height;
@@ -22,14 +36,15 @@ GstBuffer* wrap(const std::shared_ptr<const RawFrame>& frame) {
                                     size, 0, size, new std::shared_ptr<const RawFrame>(frame), release);
     std::array<gsize, GST_VIDEO_MAX_PLANES> offsets{};
     std::array<gint, GST_VIDEO_MAX_PLANES> strides{static_cast<gint>(frame->stride)};
-    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_RGBA, frame->width,
+    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, format_of(frame->format), frame->width,
                                    frame->height, 1, offsets.data(), strides.data());
     return buffer;
 }
 
 void push(GstElement* source, const PictureShape& shape, const std::shared_ptr<const RawFrame>& frame) {
-    const auto caps = caps_of(fmt::format("video/x-raw,format=RGBA,width={},height={},framerate={}/1",
-                                          frame->width, frame->height, shape.fps));
+    const auto caps = caps_of(fmt::format("video/x-raw,format={},width={},height={},framerate={}/1",
+                                          gst_video_format_to_string(format_of(frame->format)), frame->width,
+                                          frame->height, shape.fps));
     const Ref<GstBuffer> buffer(wrap(frame));
     const Ref<GstSample> sample(gst_sample_new(buffer.get(), caps.get(), nullptr, nullptr));
     gst_app_src_push_sample(GST_APP_SRC(source), sample.get());
@@ -79,7 +94,7 @@ ScreenSource::ScreenSource(GstElement* bin, const MediaPlaces& places, const Pic
     };
     socket_ = std::make_shared<FrameSocket>(places.frame_socket,
                                             FrameSocket::Shape{shape.width, shape.height, shape.fps}, sink,
-                                            std::move(pace), first);
+                                            std::move(pace), first, places.guest_display);
 }
 
 void pace_by_encoder(GstElement* encoder, const std::shared_ptr<FramePace>& pace) {

@@ -2,10 +2,14 @@
 // What all FrameSockets of one path share: the socket, the guest that draws, the newest frame.
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "instance-agent/streamer/guest_display/guest_display.h"
+#include "instance-agent/streamer/guest_display/named_listener.h"
+#include "instance-agent/streamer/guest_display/wake.h"
 #include "instance-agent/streamer/media/video/frame_reader.h"
 #include "instance-agent/streamer/media/video/frame_socket.h"
 #include "libsvc/base/file.h"
@@ -14,7 +18,7 @@
 namespace svc::streamer {
 
 // Thread-safe. The socket is there while this lives.
-class FrameFeed {
+class FrameServer {
   public:
     using Clock = std::chrono::steady_clock;
     struct Viewer {
@@ -25,15 +29,18 @@ class FrameFeed {
         Clock::time_point handed_out{};
     };
     // The one that lives, unless somebody has replaced its socket; else a new one. Throws.
-    static std::shared_ptr<FrameFeed> at(const std::string& path);
+    static std::shared_ptr<FrameServer> at(const std::string& path,
+                                           const std::shared_ptr<GuestDisplay>& display = nullptr);
 
-    explicit FrameFeed(const std::string& path);
-    ~FrameFeed();
-    FrameFeed(const FrameFeed&) = delete;
-    FrameFeed& operator=(const FrameFeed&) = delete;
+    // `display`: what a program draws there is shown as well; it counts as watched meanwhile. May be null.
+    explicit FrameServer(const std::string& path, const std::shared_ptr<GuestDisplay>& display = nullptr);
+    ~FrameServer();
+    FrameServer(const FrameServer&) = delete;
+    FrameServer& operator=(const FrameServer&) = delete;
 
     void add(const std::shared_ptr<Viewer>& viewer);
     void remove(const std::shared_ptr<Viewer>& viewer);  // its sink is not called any more afterwards
+    void show(std::shared_ptr<const RawFrame> frame);    // as if a writer had sent it
     void wake();
 
   private:
@@ -44,15 +51,18 @@ class FrameFeed {
     void hand_out();
     void accept_writer();
     void read_writer();
-    bool owns_path() const;
+    void take_shown();
+    void take(std::shared_ptr<const RawFrame> frame);
 
-    const std::string path_;
-    FileDescriptor wake_, listener_, writer_;
-    unsigned long inode_;
+    Wake wake_;
+    NamedListener listener_;
+    FileDescriptor writer_;
     FrameReader reader_;
-    std::shared_ptr<const RawFrame> newest_;  // null: the guest has drawn nothing
-    Guarded<Viewers> viewers_;                // sinks are called under its lock
-    std::jthread thread_;                     // last: it uses the rest
+    std::shared_ptr<const RawFrame> newest_;          // null: the guest has drawn nothing
+    Guarded<std::shared_ptr<const RawFrame>> shown_;  // not yet taken
+    Guarded<Viewers> viewers_;                        // sinks are called under its lock
+    std::jthread thread_;                             // uses what stands before it
+    std::optional<FrameWatch> guest_;
 };
 
 }  // namespace svc::streamer
