@@ -18,7 +18,8 @@ constexpr std::string_view dri = "/dev/dri/";
 std::string checked_path(const JsonFields& fields, const char* key, const std::string& path) {
     const auto parts = split(path, '/');
     const bool clean = std::ranges::none_of(path, [](unsigned char c) { return c < ' ' || c == 0x7f; });
-    if (!path.starts_with('/') || !clean || std::ranges::find(parts, "..") != parts.end())
+    if (!path.starts_with('/') || path.find_first_not_of('/') == std::string::npos || !clean ||
+        std::ranges::find(parts, "..") != parts.end())
         throw_invalid(fields.path_of(key), quoted(path) + " is not an absolute path");
     return path;
 }

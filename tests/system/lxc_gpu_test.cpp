@@ -27,13 +27,16 @@ struct Gpus : LxcFixture {
     void add_cdi(const std::string& host_device) {
         std::filesystem::create_directories(options().cdi.front());
         write_file_atomically(directory() / "libcandy.so", "library", 0644);
+        REQUIRE((::mkfifo((directory() / "maker.pipe").c_str(), 0666) == 0 || errno == EEXIST));
         write_file_atomically(options().cdi.front() / "maker.yaml",
                               "kind: maker.example/gpu\n"
                               "containerEdits:\n"
                               "  env: ['MAKER_GPU=all of it']\n"
                               "  mounts: [{hostPath: " +
                                   (directory() / "libcandy.so").native() +
-                                  ", containerPath: /opt/maker/libcandy.so}]\n"
+                                  ", containerPath: /opt/maker/libcandy.so}, {hostPath: " +
+                                  (directory() / "maker.pipe").native() +
+                                  ", containerPath: /opt/maker/pipe}]\n"
                                   "devices:\n"
                                   "- name: '0'\n"
                                   "  containerEdits: {deviceNodes: [{path: /dev/dri/renderD128},\n"
@@ -43,8 +46,10 @@ struct Gpus : LxcFixture {
     void start(const std::string& id, unsigned host_number, std::vector<std::string> gpus) {
         ContainerSpec made = spec(id, host_number);
         made.gpus = std::move(gpus);
+        const mode_t before = ::umask(077);  // as svcd has it
         runtime().create(made);
         runtime().start(id);
+        ::umask(before);
     }
     std::string inside(const std::string& id, const std::string& script) {
         return run_inside(runtime(), id, {"/bin/sh", "-c", script}).output;
@@ -98,6 +103,7 @@ TEST_CASE_METHOD(Gpus, "what belongs to a GPU by the machine's files enters with
     CHECK(inside("one", as_another_user + std::string("'head -c 2 /dev/maker/caps/one | od -An -tx1'")) ==
           " 00 00\n");
     CHECK(inside("one", "cat /opt/maker/libcandy.so") == "library");
+    CHECK(inside("one", "ls /opt/maker") == "libcandy.so\n");
     CHECK(inside("one", "echo x >/opt/maker/libcandy.so || echo refused") == "refused\n");
     CHECK(inside("one", "tr '\\0' '\\n' </proc/1/environ | grep MAKER") == "MAKER_GPU=all of it\n");
     start("other", 3, {"D129"});
