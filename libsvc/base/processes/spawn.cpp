@@ -195,6 +195,7 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
     if (options.confinement) plan.confinement = &*options.confinement;
     const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
     const int apart = options.confinement ? confinement_namespaces : 0;
+    const int dumpable = ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
     const Stack stack;
     int pidfd = -1;
     SpawnedProcess spawned;
@@ -207,6 +208,9 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
         clone_error = errno;
     }
     if (spawned.pid < 0) throw system_error("cannot start a process", clone_error);
+    // A confined child changes its user on our memory, which then counts as secret: good until it has gone,
+    // as no other process of that user looks into it, but we would leave no core file for ever.
+    if (options.confinement) ::prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0);
     failpoint("process.spawned");
     spawned.pidfd = FileDescriptor(pidfd);
     spawned.exec_error = plan.error;

@@ -36,12 +36,6 @@ bool has_native_code(const ApkFacts& apk, const std::string& abi) {
     return apk.abis.empty() || has(abi) || (abi == "armeabi-v7a" && has("armeabi"));
 }
 
-void check_permissions(const ApplicationManifest& manifest, const ApkFacts& apk) {
-    for (const std::string& permission : manifest.required_permissions)
-        if (permission != "*" && std::ranges::find(apk.permissions, permission) == apk.permissions.end())
-            throw_invalid("required-permissions", "app.apk does not ask for " + quoted(permission));
-}
-
 void check_agrees(const ApplicationManifest& manifest, const ApkFacts& apk) {
     if (!manifest.boot_package.empty() && manifest.boot_package != apk.package)
         throw_invalid("boot-package", quoted(manifest.boot_package) + " is not the package of app.apk, " +
@@ -49,13 +43,11 @@ void check_agrees(const ApplicationManifest& manifest, const ApkFacts& apk) {
     if (!manifest.abi.empty() && !has_native_code(apk, manifest.abi))
         throw_invalid("abi", "app.apk has native code for " + quoted(join(apk.abis, ", ")) + ", not for " +
                                  manifest.abi);
-    check_permissions(manifest, apk);
 }
 
 }  // namespace
 
-ApkCopy::ApkCopy(const std::filesystem::path& folder)
-    : folder_(folder), room_(folder, apk_floor, "read app.apk") {}
+ApkCopy::ApkCopy(const std::filesystem::path& folder) : folder_(folder) {}
 
 void ApkCopy::take(const PackageEntry& file, std::uint64_t offset, std::string_view bytes) {
     if (file.path != apk_name || failure_) return;
@@ -69,7 +61,8 @@ void ApkCopy::take(const PackageEntry& file, std::uint64_t offset, std::string_v
 
 void ApkCopy::write(std::uint64_t offset, std::string_view bytes) {
     if (!file_) file_ = nameless_file(folder_);
-    room_.take(bytes.size());
+    if (!room_) room_.emplace(folder_, apk_floor, "read app.apk");
+    room_->take(bytes.size());
     if (::lseek(file_.get(), static_cast<off_t>(offset), SEEK_SET) < 0)
         throw system_error("cannot copy app.apk", errno);
     with_context("cannot copy app.apk", [&] { write_all(file_.get(), bytes); });

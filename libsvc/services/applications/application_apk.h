@@ -3,6 +3,7 @@
 // of an application; docs/applications.md, "What an APK says").
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,7 @@ class ApkCopy {
     void write(std::uint64_t offset, std::string_view bytes);
 
     const std::filesystem::path folder_;
-    DiskRoom room_;
+    std::optional<DiskRoom> room_;
     FileDescriptor file_;
     std::exception_ptr failure_;
 };

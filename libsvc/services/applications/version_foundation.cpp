@@ -74,16 +74,13 @@ std::string VersionFoundations::wanted_abi(const ApplicationPackage& package, co
     if (!package.manifest.abi.empty()) return package.manifest.abi;
     const std::string configured = config_.text("application.default_abi");
     if (package.apk_abis.empty()) return configured;
-    const std::string machine = native_abi(architecture);
     const auto among = [&](const std::string& abi) { return std::ranges::count(package.apk_abis, abi) > 0; };
     if (among(configured) && runs_abi(architecture, foundation.abi_support, configured)) return configured;
-    if (among(machine)) return machine;
-    for (const std::string& abi : package.apk_abis)
-        if (is_abi(abi) && runs_abi(architecture, foundation.abi_support, abi)) return abi;
-    throw Error(ErrorCode::invalid_argument,
-                "abi " + quoted(join(package.apk_abis, ", ")) +
-                    " not supported: app.apk has native code for no other, machines are " + architecture +
-                    " and no addon provides it");
+    if (const std::string machine = native_abi(architecture); among(machine)) return machine;
+    for (const auto& support : {std::vector<std::string>(), foundation.abi_support})
+        for (const std::string& abi : package.apk_abis)
+            if (is_abi(abi) && runs_abi(architecture, support, abi)) return abi;
+    return {};  // an image may translate it, which nothing says
 }
 
 void VersionFoundations::choose_abi(Application& application, const ApplicationPackage& package,

@@ -51,6 +51,8 @@ ExportRequest export_request(const Snapshot& snapshot) {
     Json properties =
         Json::object({{"name", name}, {"description", "disk of instance " + name + " as a snapshot has it"}});
     add_guest_properties(snapshot.instance, properties);
+    // Said either way: a guest may have made the file by which an image without a profile counts as Android.
+    properties.set("profile", snapshot.instance.android ? "android" : "linux");
     const Json metadata = Json::object({{"architecture", *snapshot.instance.architecture},
                                         {"creation_date", to_unix_seconds(snapshot.created_at)},
                                         {"properties", std::move(properties)}});
