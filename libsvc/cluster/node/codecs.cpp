@@ -298,7 +298,7 @@ Capacity capacity_from_json(const Json& json) {
     capacity.storage_pool = text_in(fields, "storage_pool");
     capacity.disk_limit_enforced = flag_of(fields, "disk_limit_enforced");
     capacity.gpus = all_from_json(fields, "gpus", gpu_from_json);
-    capacity.android_fault = text_in(fields, "android_fault");
+    capacity.android_fault = fields.string("android_fault").value_or("its version knows no Android guests");
     if (const Json* details = fields.raw("details")) capacity.details = *details;
     return capacity;
 }
