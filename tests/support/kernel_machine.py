@@ -57,6 +57,9 @@ def missing():
     """Why no machine can be run; nothing: one can."""
     if not shutil.which(QEMU):
         return f"needs {QEMU}"
+    for program in ("busybox", "mke2fs"):
+        if not shutil.which(program):
+            return f"needs {program}"
     if not (KERNEL / "boot").is_dir():
         return "needs the kernel that run-tests fetches"
     return None
@@ -122,6 +125,13 @@ class KernelMachine:
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="svc-kernel-", dir="/var/tmp"))
+        try:
+            self.fill()
+        except BaseException:
+            self.close()
+            raise
+
+    def fill(self):
         self.root = self.folder / "root"
         for name in ("bin", "dev", "etc", "proc", "root", "sbin", "sys", "usr/bin", "usr/sbin"):
             (self.root / name).mkdir(parents=True)

@@ -114,7 +114,7 @@ class AndroidGuests(unittest.TestCase):
         self.assertEqual(kmsg, "console")
 
         self.assertEqual(told["answers"], ["context manager", "answer of one", "context manager", "answer of two"])
-        self.assertEqual(told["alone"], ["nobody answers", "answer of one"])
+        self.assertEqual(told["alone"], ["nobody answers", "answer of one", "no context manager: Operation not permitted"])
         self.assertIn("I/stub: the log of Android", "\n".join(told["logs"]))
         self.assertEqual(told["logs"][-3:], ["1", "init: first stage", "init: first stage"])
         self.assertEqual(told["stop"], ["told to shut down", "context manager", "answer of two"])

@@ -12,7 +12,7 @@
 #include "instance-agent/agent/processes/keep_running.h"
 #include "instance-agent/shared/display_settings.h"
 #include "libsvc/base/error.h"
-#include "libsvc/base/file.h"
+#include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::agent {
@@ -82,11 +82,14 @@ ReadinessCheck readiness_of(const AgentSession& session) {
     return check;
 }
 
-void keep_android_log(const AgentSession& session, const Paths& paths, Clock& clock, std::stop_token stop) {
+void keep_android_log(const AgentSession& session, const Paths& paths, Clock& clock,
+                      std::stop_token stop) try {
     const auto program = session.android ? find_program(paths, "logcat") : std::filesystem::path();
     if (program.empty()) return;
     keep_running({paths.logs() / "android.log", {program, "-v", "threadtime"}}, our_environment(), clock,
                  std::move(stop));
+} catch (const std::exception& e) {
+    log::warning("the log of Android is not kept", {{"reason", e.what()}});
 }
 
 }  // namespace svc::agent

@@ -48,10 +48,9 @@ void make_binder_nodes(const std::filesystem::path& dev) {
         throw system_error("Android needs binder, and binderfs cannot be mounted", errno);
     const FileDescriptor control(::open((folder / "binder-control").c_str(), O_RDONLY | O_CLOEXEC));
     if (!control) throw system_error("cannot open the control node of binderfs", errno);
-    for (const char* name : node_names) {
-        add_node(control.get(), folder, name);
-        link_node(dev, name);
-    }
+    for (const char* name : node_names) add_node(control.get(), folder, name);
+    // The first one, by which a repetition knows that all are there, is linked last.
+    for (auto name = node_names.rbegin(); name != node_names.rend(); ++name) link_node(dev, *name);
 }
 
 }  // namespace svc::agent

@@ -1,6 +1,7 @@
 // A raw binder program: "binder-probe serve NAME" is the context manager of its guest, with the user id of
 // Android's ("system"), and answers every transaction with NAME; "binder-probe call" prints that answer, or
-// why there is none. /dev/binder alone, no library.
+// why there is none; "binder-probe steal" tries to be the context manager as the guest's root. /dev/binder
+// alone, no library.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +117,8 @@ int main(int argc, char** argv) {
     const int fd = open_binder();
     if (fd < 0) return fail("/dev/binder");
     if (serves) return serve(fd, argv[2]);
+    if (argc == 2 && strcmp(argv[1], "steal") == 0) return serve(fd, "thief");
     if (argc == 2 && strcmp(argv[1], "call") == 0) return call(fd);
-    fputs("usage: binder-probe serve NAME | call\n", stderr);
+    fputs("usage: binder-probe serve NAME | call | steal\n", stderr);
     return 2;
 }

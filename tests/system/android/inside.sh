@@ -30,7 +30,7 @@ if [ "$mode" = without ]; then
     svcctl launch droid $small --name one 2>&1
     exit 0
 fi
-devices=binder,hwbinder,vndbinder,b0,h0,v0,b1,h1,v1
+devices=binder,hwbinder,vndbinder,svc-b0,svc-h0,svc-v0,svc-b1,svc-h1,svc-v1
 [ "$mode" = devices ] || devices=
 modprobe binder_linux devices=$devices || give_up modprobe
 start_service
@@ -51,6 +51,7 @@ for name in one two; do inside $name 'cat /data/servicemanager; binder-probe cal
 section alone
 inside two 'kill $(cat /data/servicemanager.pid); while kill -0 $(cat /data/servicemanager.pid) 2>/dev/null; do sleep 0.1; done; binder-probe call'
 inside one 'binder-probe call'
+inside two 'binder-probe steal'
 section third
 svcctl launch droid $small --name three 2>&1 >/dev/null
 svcctl delete three --yes --force >/dev/null 2>&1

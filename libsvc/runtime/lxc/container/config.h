@@ -36,7 +36,6 @@ struct ConfigContext {
     std::filesystem::path user_namespace_config;
     std::string shared_ids;  // why all containers share the range at id_base; empty: each has its own
     BinderSupport binder;    // a fault where Android guests cannot run for another reason, too
-    std::vector<IdRange> android_ranges;  // of user ids, for Android guests
     bool apparmor = false;
     std::uint32_t default_processes = 4096;
     double swap_rate = 1;

@@ -31,6 +31,7 @@ pid_t read_agent_file(const char* file);
 bool write_process_file(const char* file, pid_t pid);
 
 // Verbs. Each returns the exit status of the program.
+int claim_binder_devices(uid_t user, char** devices);  // until a null pointer; without a container
 int start_container(lxc_container* container, const char* exit_file, bool agent, int lock);
 int run_once(lxc_container* container, const char* exit_file, char** command, int lock);
 int enter_agent(lxc_container* container, bool agent);

@@ -20,6 +20,7 @@ bool is(const char* text, const char* other) {
 int usage() {
     std::fprintf(stderr,
                  "usage: svc-lxc start|once|agent|query|exec PATH NAME ...   (started by svcd)\n       "
+                 "svc-lxc claim USER DEVICE...\n       "
                  "svc-lxc version\n");
     return 2;
 }
@@ -30,6 +31,9 @@ int main(int count, char** arguments) {
     using namespace svc::lxc;
     if (count == 2 && is(arguments[1], "version")) return std::puts(lxc_get_version()) < 0 ? 1 : 0;
     if (count < 4) return usage();
+    if (is(arguments[1], "claim"))
+        return claim_binder_devices(static_cast<uid_t>(std::strtoul(arguments[2], nullptr, 10)),
+                                    arguments + 3);
     ::umask(022);  // for programs in the container; the daemon's umask is stricter
     ::fcntl(control_fd, F_SETFD, FD_CLOEXEC);
     ::fcntl(command_fd, F_SETFD, FD_CLOEXEC);

@@ -11,25 +11,24 @@ namespace svc::lxc {
 
 namespace {
 
-constexpr const char* how_to_load =
-    "modprobe binder_linux devices=binder0,hwbinder0,vndbinder0,binder1,hwbinder1,vndbinder1";
-
-bool is_of_machine(const std::string& device) {
-    return std::ranges::find(binder_names, device) != binder_names.end();
-}
+constexpr const char* how_to_load = "modprobe binder_linux devices=svc-b0,svc-h0,svc-v0,svc-b1,svc-h1,svc-v1";
+constexpr std::string_view name_for_guests = "svc";
+constexpr std::uint32_t system_user = 1000;
 
 std::vector<std::string> devices_for_guests(std::string_view parameter) {
-    std::vector<std::string> devices;
-    for (const std::string& word : split(trim(parameter), ','))
-        if (!word.empty() && word != "(null)" && !is_of_machine(word)) devices.push_back(word);
+    std::vector<std::string> devices = split(trim(parameter), ',');
+    std::erase_if(devices, [](const std::string& name) { return !name.starts_with(name_for_guests); });
     return devices;
 }
 
 }  // namespace
 
 std::string BinderSupport::text() const {
-    if (!usable()) return fault;
-    return file_system ? "binderfs" : fmt::format("binder devices for {} guests", sets.size());
+    std::string text = !usable()     ? fault
+                       : file_system ? "binderfs"
+                                     : fmt::format("binder devices for {} guests", ranges.size());
+    for (const std::string& reason : left_out) text += "; " + reason;
+    return text;
 }
 
 const BinderSet& BinderSupport::set_of(std::uint32_t root) const {
@@ -39,11 +38,12 @@ const BinderSet& BinderSupport::set_of(std::uint32_t root) const {
     return sets[number];
 }
 
-std::vector<IdRange> BinderSupport::ranges() const {
-    std::vector<IdRange> ranges;
-    for (std::size_t n = 0; n < sets.size(); ++n)
-        ranges.push_back({first_binder_range + static_cast<std::uint32_t>(n) * android_ids, android_ids});
-    return ranges;
+IdRange range_of_set(std::size_t number) {
+    return {first_binder_range + static_cast<std::uint32_t>(number) * android_ids, android_ids};
+}
+
+std::uint32_t binder_user(IdRange range) {
+    return range.first + system_user;
 }
 
 BinderSupport find_binder(std::string_view filesystems, std::string_view devices) {

@@ -26,20 +26,28 @@ constexpr std::uint32_t most_binder_sets = 64;
 using BinderSet = std::array<std::string, 3>;
 
 struct BinderSupport {
-    bool file_system = false;     // guests mount a binderfs each
-    std::vector<BinderSet> sets;  // else: devices that are handed out
-    std::string fault;            // why neither can be used
+    bool file_system = false;          // guests mount a binderfs each
+    std::vector<BinderSet> sets;       // else: devices that are handed out
+    std::vector<IdRange> ranges = {};  // of user ids that a guest may get: with a set, the range is the set's
+    std::vector<std::string> left_out = {};  // why sets are not handed out
+    std::string fault = {};                  // why no guest can have binder
 
     bool usable() const { return fault.empty(); }
-    std::string text() const;  // "binderfs", "binder devices for 2 guests", or the fault
+    std::string text()
+        const;  // "binderfs", "binder devices for 2 guests", or the fault; and what is left out
     // Whose ids begin at `root`. Throws internal where there is none.
     const BinderSet& set_of(std::uint32_t root) const;
-    std::vector<IdRange> ranges() const;  // of the sets
 };
 
+// The range that goes with the set `number`, from 0 on.
+IdRange range_of_set(std::size_t number);
+// The user of Android's context managers ("system") in a range.
+std::uint32_t binder_user(IdRange range);
+
 // `filesystems`: the text of /proc/filesystems. `devices`: the parameter of that name of the module
-// binder_linux, "": it is not loaded. The first three names of a set are taken in the order in which the
-// module was given them. Devices with the names of binder_names are the machine's own.
+// binder_linux, "": it is not loaded. Names that begin with "svc" are for guests, three a set, in the order
+// in which the module was given them; other devices belong to other programs of the machine. `ranges` is left
+// empty.
 BinderSupport find_binder(std::string_view filesystems, std::string_view devices);
 
 // The nodes of the set for a container.

@@ -194,7 +194,7 @@ std::uint32_t Host::take_ids(const ContainerSpec& spec) {
         throw Error(ErrorCode::unsupported, "this machine runs no Android guests: " + context_.binder.fault);
     return with_context(context_.binder.file_system ? "ranges of user ids for Android guests"
                                                     : "sets of binder devices for Android guests",
-                        [&] { return ranges_.take_of(context_.android_ranges, spec.id); });
+                        [&] { return ranges_.take_of(context_.binder.ranges, spec.id); });
 }
 
 std::vector<DeviceNode> Host::device_nodes(const ContainerSpec& spec) const {

@@ -137,30 +137,68 @@ bool apparmor_is_usable() {
            ::access("/sbin/apparmor_parser", X_OK) == 0;
 }
 
+bool overlaps(IdRange range, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& reserved) {
+    const std::uint64_t last = std::uint64_t{range.first} + range.count - 1;
+    return std::ranges::any_of(
+        reserved, [&](const auto& ids) { return ids.first <= last && ids.second >= range.first; });
+}
+
 // Ranges of the region that are large enough for Android.
 std::vector<IdRange> large_ranges(const IdRegion& region) {
     std::vector<IdRange> ranges;
-    const std::uint64_t end = region.first + std::uint64_t{region.ranges} * region.count;
-    for (std::uint64_t first = region.first; first + android_ids <= end; first += android_ids) {
-        const bool reserved = std::ranges::any_of(region.reserved, [first](const auto& ids) {
-            return ids.first < first + android_ids && ids.second >= first;
-        });
-        if (!reserved) ranges.push_back({static_cast<std::uint32_t>(first), android_ids});
+    const std::uint64_t end =
+        std::min<std::uint64_t>(region.first + std::uint64_t{region.ranges} * region.count, UINT32_MAX);
+    const std::uint64_t begin = (region.first + 65535ULL) / 65536 * 65536;
+    for (std::uint64_t first = begin; first + android_ids <= end; first += android_ids) {
+        const IdRange range{static_cast<std::uint32_t>(first), android_ids};
+        if (!overlaps(range, region.reserved)) ranges.push_back(range);
     }
     return ranges;
 }
 
+std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_of_others_here(const ConfigContext& context) {
+    auto reserved = ids_of_others({text_or_empty("/etc/passwd"), text_or_empty("/etc/group")},
+                                  {text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid")});
+    reserved.emplace_back(foreign_first, foreign_last);
+    reserved.emplace_back(context.id_base, std::uint64_t{context.id_base} + context.id_count - 1);
+    return reserved;
+}
+
+// Empty: the devices are those of the range from now on, until the module is loaded anew.
+std::string claim_failure(const LxcOptions& options, const BinderSet& set, IdRange range) {
+    std::vector<std::string> command{options.helper.native(), "claim", std::to_string(binder_user(range))};
+    for (const std::string& device : set) command.push_back((options.devices / device).native());
+    const CommandResult claimed = run_command(command, std::chrono::seconds(5));
+    return claimed.status.code == 0 ? "" : std::string(trim(claimed.errors));
+}
+
+void take_sets(const LxcOptions& options, const ConfigContext& context, BinderSupport& binder) {
+    const auto others = ids_of_others_here(context);
+    for (std::size_t n = 0; n < binder.sets.size(); ++n) {
+        const IdRange range = range_of_set(n);
+        const std::string failure = overlaps(range, others) ? "its user ids belong to somebody else"
+                                                            : claim_failure(options, binder.sets[n], range);
+        if (failure.empty())
+            binder.ranges.push_back(range);
+        else
+            binder.left_out.push_back(fmt::format("{} is left out: {}", binder.sets[n][0], failure));
+    }
+    if (binder.ranges.empty()) binder.fault = "no set of binder devices can be used";
+}
+
 void settle_android(const LxcOptions& options, ConfigContext& context) {
-    context.binder = find_binder(text_or_empty("/proc/filesystems"),
-                                 text_or_empty(options.sysfs / "module/binder_linux/parameters/devices"));
-    if (!context.binder.usable()) return;
+    BinderSupport& binder = context.binder;
+    binder = find_binder(text_or_empty("/proc/filesystems"),
+                         text_or_empty(options.sysfs / "module/binder_linux/parameters/devices"));
+    if (!binder.usable()) return;
     if (!context.shared_ids.empty())
-        context.binder.fault = "all containers share one range of user ids: " + context.shared_ids;
+        binder.fault = "all containers share one range of user ids: " + context.shared_ids;
     else if (options.agent.empty())
-        context.binder.fault = "there is no svc-agent";
+        binder.fault = "there is no svc-agent";
+    else if (binder.file_system)
+        binder.ranges = large_ranges(id_region(options, context));
     else
-        context.android_ranges =
-            context.binder.file_system ? large_ranges(id_region(options, context)) : context.binder.ranges();
+        take_sets(options, context, binder);
 }
 
 }  // namespace
@@ -230,12 +268,9 @@ IdRegion id_region(const LxcOptions& options, const ConfigContext& context) {
     region.ranges = context.shared_ids.empty() ? options.ranges : 0;
     region.count = context.id_count;
     region.shared = context.id_base;
-    region.reserved = ids_of_others({text_or_empty("/etc/passwd"), text_or_empty("/etc/group")},
-                                    {text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid")});
-    region.reserved.emplace_back(foreign_first, foreign_last);
+    region.reserved = ids_of_others_here(context);
     region.reserved.emplace_back(first_binder_range,
                                  std::uint64_t{first_binder_range} + most_binder_sets * android_ids - 1);
-    region.reserved.emplace_back(context.id_base, std::uint64_t{context.id_base} + context.id_count - 1);
     return region;
 }
 
