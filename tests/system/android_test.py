@@ -77,6 +77,7 @@ class AndroidGuests(unittest.TestCase):
             machine.add(program, place)
         machine.write("/etc/svcd.yaml", "".join(f"{key}: {json.dumps(value)}\n" for key, value in SETTINGS.items()))
         machine.write("/usr/lib/x86_64-linux-gnu/lxc/rootfs/README", "")
+        machine.add(PROBE, "/binder-probe")
         machine.write("/inside.sh", (HERE / "inside.sh").read_text(), 0o755)
         make_image(machine.root / "guest.tar.gz")
         machine.write("/app/manifest.yaml", MANIFEST)
@@ -91,6 +92,9 @@ class AndroidGuests(unittest.TestCase):
         self.assertIn("binder devices for 2 guests", "\n".join(told["node"]))
         self.check(told)
         self.assertIn("sets of binder devices for Android guests: none of the 2 is free", " ".join(told["third"]))
+        self.assertEqual(told["spoilt"], ["context manager"])
+        self.assertIn("; svc-b2 is left out: /dev/svc-h2: Operation not permitted", "\n".join(told["node"]))
+        self.assertEqual(told["steal"], ["no context manager: Operation not permitted"])
 
     @unittest.skipUnless(kernel_machine.BINDERFS.is_dir(), "Debian's kernel has no binderfs: tests/support/kernel_machine.py --binderfs")
     def test_guests_have_a_binderfs_each(self):
@@ -98,6 +102,7 @@ class AndroidGuests(unittest.TestCase):
         self.assertIn("binderfs", "\n".join(told["node"]))
         self.check(told)
         self.assertEqual(told["third"], [])
+        self.assertEqual(told["steal"], ["context manager"])  # of its own binderfs
 
     def check(self, told):
         """What holds for both kernels."""
@@ -114,7 +119,7 @@ class AndroidGuests(unittest.TestCase):
         self.assertEqual(kmsg, "console")
 
         self.assertEqual(told["answers"], ["context manager", "answer of one", "context manager", "answer of two"])
-        self.assertEqual(told["alone"], ["nobody answers", "answer of one", "no context manager: Operation not permitted"])
+        self.assertEqual(told["alone"], ["nobody answers", "answer of one"])
         self.assertIn("I/stub: the log of Android", "\n".join(told["logs"]))
         self.assertEqual(told["logs"][-3:], ["1", "init: first stage", "init: first stage"])
         self.assertEqual(told["stop"], ["told to shut down", "context manager", "answer of two"])

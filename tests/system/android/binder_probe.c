@@ -1,13 +1,14 @@
 // A raw binder program: "binder-probe serve NAME" is the context manager of its guest, with the user id of
 // Android's ("system"), and answers every transaction with NAME; "binder-probe call" prints that answer, or
 // why there is none; "binder-probe steal" tries to be the context manager as the guest's root. /dev/binder
-// alone, no library.
+// alone, no library. "binder-probe claim USER DEVICE" does what svcd does with its devices, as another user.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/android/binder.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -84,6 +85,15 @@ static int serve(int fd, const char* name) {
     }
 }
 
+// As an effective user; the claim lasts longer than the descriptor.
+static int claim(unsigned user, const char* device) {
+    const int fd = open(device, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return fail(device);
+    if (setresuid(-1, user, 0) != 0 || ioctl(fd, BINDER_SET_CONTEXT_MGR, 0) < 0)
+        return fail("no context manager");
+    return puts("context manager"), 0;
+}
+
 static int call(int fd) {
     struct binder_transaction_data question = {0};
     const char text[] = "who";
@@ -114,11 +124,12 @@ static int call(int fd) {
 int main(int argc, char** argv) {
     const int serves = argc == 3 && strcmp(argv[1], "serve") == 0;
     if (serves && (setgid(SYSTEM_ID) != 0 || setuid(SYSTEM_ID) != 0)) return fail("user id");
+    if (argc == 2 && strcmp(argv[1], "steal") == 0) return claim(0, "/dev/binder");
+    if (argc == 4 && strcmp(argv[1], "claim") == 0) return claim((unsigned)atoi(argv[2]), argv[3]);
     const int fd = open_binder();
     if (fd < 0) return fail("/dev/binder");
     if (serves) return serve(fd, argv[2]);
-    if (argc == 2 && strcmp(argv[1], "steal") == 0) return serve(fd, "thief");
     if (argc == 2 && strcmp(argv[1], "call") == 0) return call(fd);
-    fputs("usage: binder-probe serve NAME | call | steal\n", stderr);
+    fputs("usage: binder-probe serve NAME | call | steal | claim USER DEVICE\n", stderr);
     return 2;
 }

@@ -30,14 +30,22 @@ if [ "$mode" = without ]; then
     svcctl launch droid $small --name one 2>&1
     exit 0
 fi
-devices=binder,hwbinder,vndbinder,svc-b0,svc-h0,svc-v0,svc-b1,svc-h1,svc-v1
+devices=binder,hwbinder,vndbinder,svc-b0,svc-h0,svc-v0,svc-b1,svc-h1,svc-v1,svc-b2,svc-h2,svc-v2
 [ "$mode" = devices ] || devices=
 modprobe binder_linux devices=$devices || give_up modprobe
+section spoilt
+[ "$mode" != devices ] || /binder-probe claim 4711 /dev/svc-h2
 start_service
 section node
 svcctl node show "$(hostname)" --format json || svcctl node list --format json
 
 svcctl image add droid /guest.tar.gz >/dev/null || give_up image
+# A guest that comes first, and whose root wants the devices for itself.
+section steal
+svcctl launch droid $small --name thief --userdata 'no manager' >/dev/null || give_up "launch of the thief"
+inside thief 'binder-probe steal'
+svcctl delete thief --yes >/dev/null || give_up "delete of the thief"
+
 for name in one two; do
     svcctl launch droid $small --name $name --userdata '{"display_width":800,"display_height":600,"fps":30,"display_density":120}' >/dev/null ||
         give_up "launch of $name"
@@ -51,7 +59,6 @@ for name in one two; do inside $name 'cat /data/servicemanager; binder-probe cal
 section alone
 inside two 'kill $(cat /data/servicemanager.pid); while kill -0 $(cat /data/servicemanager.pid) 2>/dev/null; do sleep 0.1; done; binder-probe call'
 inside one 'binder-probe call'
-inside two 'binder-probe steal'
 section third
 svcctl launch droid $small --name three 2>&1 >/dev/null
 svcctl delete three --yes --force >/dev/null 2>&1

@@ -9,8 +9,10 @@ case $name in
         tr '\0' ' ' </proc/1/cmdline >/data/cmdline
         trap 'echo told to shut down >/data/stopped; exit 0' TERM
         echo "init: first stage" >/dev/kmsg
-        binder-probe serve "$(cat /etc/hostname)" >/data/servicemanager 2>&1 &
-        echo $! >/data/servicemanager.pid
+        if ! grep -qs 'no manager' /var/lib/svc-agent/userdata; then
+            binder-probe serve "$(cat /etc/hostname)" >/data/servicemanager 2>&1 &
+            echo $! >/data/servicemanager.pid
+        fi
         touch /data/booted
         while :; do
             sleep 1000 &

@@ -17,7 +17,8 @@ namespace svc::lxc {
 
 namespace {
 
-// The kernel takes the effective user; its claim outlives the descriptor.
+// The kernel takes the effective user; its claim outlives the descriptor. False, with errno; EBUSY: somebody
+// is its context manager at present.
 bool claim_as(uid_t user, int device) {
     if (::setresuid(static_cast<uid_t>(-1), user, 0) != 0) return false;
     std::int32_t unused = 0;
@@ -25,21 +26,23 @@ bool claim_as(uid_t user, int device) {
     const int error = claimed ? 0 : errno;
     if (::setresuid(static_cast<uid_t>(-1), 0, 0) != 0) return false;
     errno = error;
-    return claimed || error == EBUSY;  // a guest that runs has it
+    return claimed;
 }
 
 }  // namespace
 
 int claim_binder_devices(uid_t user, char** devices) {
+    int status = 0;
     for (; *devices != nullptr; ++devices) {
         const int device = ::open(*devices, O_RDWR | O_CLOEXEC);
         if (device < 0 || !claim_as(user, device)) {
+            status = errno == EBUSY ? device_in_use : 1;
             std::fprintf(stderr, "%s: %s\n", *devices, std::strerror(errno));
-            return 1;
+            if (status == 1) return 1;
         }
         ::close(device);
     }
-    return 0;
+    return status;
 }
 
 }  // namespace svc::lxc

@@ -7,6 +7,9 @@
 
 namespace svc::lxc {
 
+// Exit status of "svc-lxc claim": a device has a context manager at present.
+constexpr int device_in_use = 3;
+
 constexpr int control_fd = 3;  // the socket, in the helper
 constexpr int command_fd =
     4;  // `exec`: number of arguments, arguments, environment; each ends with a zero byte

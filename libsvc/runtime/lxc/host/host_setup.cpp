@@ -21,6 +21,7 @@
 #include "libsvc/base/unfinished_files.h"
 #include "libsvc/runtime/lxc/container/seccomp.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
+#include "libsvc/runtime/lxc/helper/protocol.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
 
 namespace svc::lxc {
@@ -164,12 +165,23 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_of_others_here(const Co
     return reserved;
 }
 
+// By a container of any daemon of the machine, as IdRanges has it.
+bool is_taken(const LxcOptions& options, IdRange range) {
+    std::error_code absent;
+    const auto link = options.range_registry / std::to_string(range.first / 65536);
+    return std::filesystem::exists(std::filesystem::read_symlink(link, absent), absent);
+}
+
 // Empty: the devices are those of the range from now on, until the module is loaded anew.
 std::string claim_failure(const LxcOptions& options, const BinderSet& set, IdRange range) {
     std::vector<std::string> command{options.helper.native(), "claim", std::to_string(binder_user(range))};
     for (const std::string& device : set) command.push_back((options.devices / device).native());
     const CommandResult claimed = run_command(command, std::chrono::seconds(5));
-    return claimed.status.code == 0 ? "" : std::string(trim(claimed.errors));
+    // The guest that has the set has claimed it, or was given it when that was done.
+    const bool in_use = claimed.status.code == device_in_use && is_taken(options, range);
+    if (claimed.status.code == 0 || in_use) return "";
+    const std::string reason(trim(claimed.errors));
+    return reason.empty() ? fmt::format("svc-lxc claim ended with {}", claimed.status.code) : reason;
 }
 
 void take_sets(const LxcOptions& options, const ConfigContext& context, BinderSupport& binder) {
