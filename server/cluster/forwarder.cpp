@@ -53,6 +53,7 @@ Forwarder::Forwarder(ForwarderParts parts, ForwarderLimits limits)
       unknown_(outcome(parts_, "unknown")),
       trusted_("forward", limits.threads, limits.queue),
       untrusted_("forward-few", limits.untrusted_threads, limits.queue),
+      slow_("forward-slow", limits.slow_threads, limits.queue),
       timer_(parts_.clock, "forward") {}
 
 Forwarder::~Forwarder() {
@@ -63,6 +64,7 @@ void Forwarder::stop() {
     stopping_.request_stop();
     trusted_.stop();
     untrusted_.stop();
+    slow_.stop();
     relays_.stop();
 }
 
@@ -70,7 +72,9 @@ void Forwarder::adapt(const Request& request, RequestPlan& plan) {
     if (parts_.leadership.here() || request.peer->listener == managers_listener) return;
     if (parts_.api.is_local_read(request)) return adapt_local_read(plan);
     const bool is_long = parts_.api.waits_long && parts_.api.waits_long(request);
-    ThreadPool& pool = plan.pool || is_long ? untrusted_ : trusted_;
+    ThreadPool& pool = plan.dispatch == Dispatch::on_slow_pool ? slow_
+                       : plan.pool || is_long                  ? untrusted_
+                                                               : trusted_;
     plan.pool = &pool;
     plan.dispatch = Dispatch::on_pool;
     if (plan.open_upload)

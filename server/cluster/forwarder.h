@@ -46,6 +46,7 @@ struct ForwarderParts {
 struct ForwarderLimits {
     std::size_t threads = 32;
     std::size_t untrusted_threads = 8;  // for clients that are not trusted, and what waits long
+    std::size_t slow_threads = 16;      // for what guests send as slowly as they like
     std::size_t queue = 10'000;
     std::size_t websockets = 512;                  // each holds two threads
     Duration patience = std::chrono::seconds(15);  // without a leader
@@ -84,7 +85,7 @@ class Forwarder {
     DelayBudget waiting_bodies_;
     std::stop_source stopping_;
     Counter &passed_, &repeated_, &refused_, &unknown_;
-    ThreadPool trusted_, untrusted_;
+    ThreadPool trusted_, untrusted_, slow_;
     Timer timer_;
 };
 

@@ -1,3 +1,5 @@
+#include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
 #include "libsvc/management/management_service.h"
 #include "server/http/export.h"
 #include "server/http/query.h"
@@ -11,7 +13,13 @@ namespace {
 class CaptureSource final : public BodySource {
   public:
     explicit CaptureSource(std::unique_ptr<CaptureStream> capture) : capture_(std::move(capture)) {}
-    std::string read(std::size_t at_most) override { return capture_->read(at_most); }
+    // The client sees no more than that its answer breaks off.
+    std::string read(std::size_t at_most) override try {
+        return capture_->read(at_most);
+    } catch (const Error& e) {
+        log::warning("a capture has broken off", {{"reason", e.what()}});
+        throw;
+    }
     std::optional<std::uint64_t> length() const override { return std::nullopt; }
 
   private:

@@ -16,7 +16,8 @@ namespace svc {
 namespace {
 
 constexpr std::size_t capture_piece = std::size_t{64} << 10;
-constexpr std::uint64_t bytes_a_second = 2U << 20;  // of a recording: twice what the streamer makes
+constexpr std::size_t most_errors = std::size_t{64} << 10;  // bytes that the command may complain in
+constexpr std::uint64_t bytes_a_second = 2U << 20;          // of a recording: twice what the streamer makes
 using Steady = std::chrono::steady_clock;
 
 // Bytes of the piece, 0: none are here. Negative: none will come.
@@ -36,7 +37,7 @@ CaptureLimits CaptureLimits::of(const CaptureRequest& request) {
 }
 
 CaptureStream::CaptureStream(Parts parts)
-    : parts_(std::move(parts)), end_(Steady::now() + parts_.limits.time) {}
+    : parts_(std::move(parts)), end_(Steady::now() + parts_.limits.time), last_bytes_(Steady::now()) {}
 
 void CaptureStream::begin(const CaptureRequest& request) {
     ask(request.to_json().dump() + "\n");
@@ -59,16 +60,17 @@ void CaptureStream::ask(const std::string& line) {
 }
 
 void CaptureStream::await_bytes() {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - Steady::now());
+    const auto now = Steady::now();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        std::min<Steady::duration>(end_ - now, last_bytes_ + parts_.limits.silence - now));
+    if (left.count() <= 0) fail(now < end_ ? "nothing comes any more" : "it takes too long");
     std::array<pollfd, 4> polled{{{parts_.process->output(), POLLIN, 0},
                                   {errors_open_ ? parts_.process->errors() : -1, POLLIN, 0},
                                   {parts_.process->ended(), POLLIN, 0},
                                   {parts_.stopped->get(), POLLIN, 0}}};
-    const auto wait = std::clamp(left, std::chrono::milliseconds(0), parts_.limits.silence);
-    const int ready = ::poll(polled.data(), polled.size(), static_cast<int>(wait.count()));
+    const int ready = ::poll(polled.data(), polled.size(), static_cast<int>(left.count()));
     if (ready < 0 && errno != EINTR) throw system_error("waiting for a capture", errno);
-    if (ready == 0) fail("nothing comes any more");
-    if (ready < 0) return;
+    if (ready <= 0) return;
     if (polled[3].revents != 0) throw Error(ErrorCode::unavailable, "the service ends");
     if (polled[1].revents != 0) drop_errors();
     if (polled[0].revents != 0)
@@ -85,7 +87,9 @@ void CaptureStream::read_output() {
     if (received_ > parts_.limits.bytes) fail("it sends too much");
     answered_ = answered_ || count > 0;
     try {
-        waiting_ += blocks_.take({piece.data(), static_cast<std::size_t>(count)});
+        const std::string bytes = blocks_.take({piece.data(), static_cast<std::size_t>(count)});
+        if (!bytes.empty()) last_bytes_ = Steady::now();  // heads of blocks alone are silence
+        waiting_ += bytes;
     } catch (const Error& e) {
         throw Error(e.code(), parts_.noun + " cannot be captured: " + e.what());
     }
@@ -94,8 +98,10 @@ void CaptureStream::read_output() {
 
 // Why the command could not connect: whoever asks is told that there is no streamer.
 void CaptureStream::drop_errors() {
-    std::vector<char> piece(capture_piece);
-    errors_open_ = read_some(parts_.process->errors(), piece) >= 0;
+    std::vector<char> piece(most_errors);
+    const ssize_t count = read_some(parts_.process->errors(), piece);
+    dropped_ += count > 0 ? static_cast<std::size_t>(count) : 0;
+    errors_open_ = count >= 0 && dropped_ < most_errors;  // a guest that complains on is not listened to
 }
 
 void CaptureStream::broken_off() const {

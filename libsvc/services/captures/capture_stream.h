@@ -13,7 +13,8 @@ namespace svc {
 
 // What an instance may take of the service for one capture: the bytes come from a guest.
 struct CaptureLimits {
-    std::chrono::milliseconds silence = std::chrono::seconds(20);  // between two pieces
+    std::chrono::milliseconds silence =
+        std::chrono::seconds(20);  // until the first bytes, and between two pieces
     std::chrono::milliseconds time = std::chrono::seconds(60);
     std::uint64_t bytes = 64U << 20;
     static CaptureLimits of(const CaptureRequest& request);
@@ -46,10 +47,10 @@ class CaptureStream {
     [[noreturn]] void fail(const std::string& why) const;
 
     Parts parts_;
-    std::chrono::steady_clock::time_point end_;
+    std::chrono::steady_clock::time_point end_, last_bytes_;
     CaptureBlocks blocks_;
     std::string waiting_;  // bytes that were not read yet
-    std::uint64_t received_ = 0;
+    std::uint64_t received_ = 0, dropped_ = 0;
     bool answered_ = false, errors_open_ = true;
 };
 

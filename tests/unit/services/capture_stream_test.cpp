@@ -80,6 +80,21 @@ TEST_CASE("a streamer that falls silent ends its capture, and so does the end of
           }) == ErrorCode::unavailable);
 }
 
+TEST_CASE("blocks without bytes are silence") {
+    std::string empty;
+    for (int i = 0; i < 1000; ++i) empty += data("");
+    PlayedStreamer streamer(empty);
+    CHECK(message_of([&] {
+              streamer.open({50ms, 1h, 1'000'000}).begin({});
+          }) == "container c1 cannot be captured: nothing comes any more");
+}
+
+TEST_CASE("what its time does not hold ends, also while bytes come") {
+    PlayedStreamer streamer(data("half"));
+    CaptureStream& stream = streamer.open({1h, 0ms, 1000});
+    CHECK(message_of([&] { stream.begin({}); }) == "container c1 cannot be captured: it takes too long");
+}
+
 TEST_CASE("no more than its bytes are taken of a streamer") {
     PlayedStreamer streamer(data(std::string(1000, 'x')));
     CHECK(message_of([&] {
