@@ -108,7 +108,8 @@ int svcguest_display_remove_buffer(struct svcguest_display* display, uint32_t bu
     if (buffer >= SVCGUEST_DISPLAY_BUFFERS || !display->buffers[buffer].used) return -EINVAL;
     const struct wire_turn wire = {WIRE_REMOVE, buffer, 0};
     const int sent = display->socket >= 0 ? display_send(display, &wire, sizeof wire, -1) : 0;
-    if (sent == -EAGAIN) return sent;
+    const int gone = sent == -EPIPE || sent == -ENOTCONN || sent == -ECONNRESET;
+    if (sent < 0 && !gone) return sent; /* the streamer still has it */
     free_buffer(&display->buffers[buffer]);
     return 0;
 }

@@ -309,13 +309,13 @@ SVCGUEST_API int svcguest_display_add_buffer(struct svcguest_display* display,
 SVCGUEST_API int svcguest_display_new_buffer(struct svcguest_display* display, uint32_t width,
                                              uint32_t height, uint32_t fourcc,
                                              struct svcguest_pixels* pixels);
-/* Takes the buffer away, at any time; a picture of it may still be seen until the next one. No release
- * follows. -EINVAL: there is no such buffer. */
+/* Takes the buffer away; a picture of it may still be seen until the next one. No release follows. -EINVAL:
+ * there is no such buffer; -EAGAIN: the streamer is busy, and the buffer stays. */
 SVCGUEST_API int svcguest_display_remove_buffer(struct svcguest_display* display, uint32_t buffer);
 /* Shows the buffer, whose pixels are complete: a GPU has finished them. It is the streamer's until it is
  * released: do not write to it. The newest picture is kept, so the last buffer comes back when another one is
- * presented. -EBUSY: it is the streamer's already; -ENOTCONN: there is no streamer; -EAGAIN: the streamer is
- * busy. After an error the buffer is whose it was. */
+ * presented. -EINVAL: there is no such buffer; -EBUSY: it is the streamer's already; -ENOTCONN: there is no
+ * streamer; -EAGAIN: the streamer is busy. After an error the buffer is whose it was. */
 SVCGUEST_API int svcguest_display_present(struct svcguest_display* display, uint32_t buffer);
 
 #ifdef __cplusplus

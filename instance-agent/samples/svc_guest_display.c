@@ -74,7 +74,8 @@ static void draw(const struct picture* picture) {
 /* Takes memory of the mode's size in the place of what it had. */
 static bool fit(struct picture* picture) {
     if (picture->number >= 0 && picture->width == mode.width && picture->height == mode.height) return true;
-    if (picture->number >= 0) svcguest_display_remove_buffer(display, (uint32_t)picture->number);
+    if (picture->number >= 0 && svcguest_display_remove_buffer(display, (uint32_t)picture->number) != 0)
+        return false; /* the streamer is busy: the picture is left out */
     picture->width = mode.width;
     picture->height = mode.height;
     picture->number =

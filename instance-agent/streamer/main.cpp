@@ -65,7 +65,10 @@ std::unique_ptr<InputSink> find_input(const Options& options, const ScreenSize& 
                                       const std::shared_ptr<GuestDisplay>& guest) try {
     return guest ? make_uinput_input(size.width, size.height) : make_xtest_input(options.display);
 } catch (const Error& e) {
-    if (guest) return make_guest_input(guest);
+    if (guest) {
+        log::info("input goes to the program that draws the display", {{"reason", e.what()}});
+        return make_guest_input(guest);
+    }
     log::warning("the client's input goes nowhere", {{"reason", e.what()}});
     return make_no_input();
 }

@@ -136,6 +136,7 @@ void CaptureSocket::serve(const FileDescriptor& client) try {
 
 void CaptureSocket::capture(const CaptureRequest& request, const ByteSink& sink) {
     const Shown shown = shown_.with([](const Shown& now) { return now; });
+    if (shown.setup.width == 0) throw Error(ErrorCode::unavailable, "the streamer is starting");
     if (request.kind == CaptureRequest::Kind::screenshot)
         return captures_.screenshot(shown.setup, sink, ending_.get_token());
     const RecordingTurn turn(recording_);

@@ -47,8 +47,12 @@ std::optional<Packet> receive(int socket) {
     message.msg_iovlen = 1;
     message.msg_control = control.data();
     message.msg_controllen = control.size();
-    const ssize_t size = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+    ssize_t size = 0;
+    // The kernel tells once that the program closed without reading all; what it sent before comes after
+    // that.
+    do size = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (size < 0 && (errno == EINTR || errno == ECONNRESET));
+    if (size < 0 && errno == EAGAIN) return std::nullopt;
     if (size <= 0) throw Error(ErrorCode::unavailable, "the program has gone");
     auto descriptors = descriptors_of(message);
     if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
@@ -66,13 +70,18 @@ DisplayConnection::DisplayConnection(FileDescriptor socket)
 
 std::shared_ptr<const RawFrame> DisplayConnection::read() {
     std::shared_ptr<const RawFrame> newest;
-    for (int i = 0; i < most_packets; ++i) {
-        auto packet = receive(socket_.get());
-        if (!packet) break;
-        if (auto frame = session_.take(packet->bytes, std::move(packet->descriptors)))
-            newest = std::move(frame);
+    try {
+        for (int i = 0; i < most_packets; ++i) {
+            auto packet = receive(socket_.get());
+            if (!packet) break;
+            if (auto frame = session_.take(packet->bytes, std::move(packet->descriptors)))
+                newest = std::move(frame);
+        }
+        flush();
+    } catch (const Error& e) {
+        // The last picture of a program that has gone is shown. The next call tells of its end.
+        if (!newest || e.code() != ErrorCode::unavailable) throw;
     }
-    flush();
     return newest;
 }
 
@@ -86,8 +95,10 @@ void DisplayConnection::send(std::string packet) {
 void DisplayConnection::flush() {
     while (!waiting_.empty()) {
         const std::string& next = waiting_.front();
-        if (::send(socket_.get(), next.data(), next.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-            return;  // there is no room, or the next read() tells that the program has gone
+        if (::send(socket_.get(), next.data(), next.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+            if (errno == EAGAIN || errno == EINTR || errno == ENOBUFS) return;  // there is no room
+            throw Error(ErrorCode::unavailable, "the program has gone");
+        }
         waiting_.pop_front();
     }
 }

@@ -26,7 +26,7 @@ class DisplayConnection {
     // Takes what has come, a bounded number of packets. Gives the last frame that they present, if any.
     // Throws Error when the program is at fault; unavailable: it has gone.
     std::shared_ptr<const RawFrame> read();
-    // Throws Error when too many packets wait.
+    // Throws Error when too many packets wait; unavailable: the program has gone.
     void send(std::string packet);
     void give_back();                      // tells the program of buffers whose frames are gone
     void refuse(std::string_view reason);  // the last packet, if there is room for it

@@ -18,12 +18,20 @@
 namespace svc::streamer {
 namespace {
 
-constexpr uid_t instance_user = 1000;  // Android's `system`
+constexpr uid_t instance_user = 1000;          // Android's `system`
+constexpr std::string_view changed_mode = "";  // among the packets: the mode is told here
 
 // The user of the instance may draw, besides root.
 void give_to_user(const std::string& path) {
     if (geteuid() == 0 && lchown(path.c_str(), instance_user, instance_user) != 0)
         throw system_error("display socket", errno);
+}
+
+bool may_draw(int socket) {
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           (peer.uid == 0 || peer.uid == instance_user || peer.uid == geteuid());
 }
 
 std::string mode_packet(const DisplayMode& mode, bool watched) {
@@ -46,7 +54,7 @@ class GuestDisplay::Loop {
             if (ready.orders) display_.wake_.drain();
             if (program_ && (ready.program || ready.returns)) converse([&] { listen(ready); });
             if (program_) converse([&] { tell(); });
-            if (ready.newcomer) welcome();
+            if (ready.newcomer) greet_newcomer();
         }
     }
 
@@ -74,16 +82,15 @@ class GuestDisplay::Loop {
     // What was ordered before the hello is of no use to it.
     void tell() {
         Orders orders = display_.orders_.with([&](Orders& all) {
-            const Orders taken{all.mode, all.mode_changed, std::exchange(all.packets, {}), true};
-            all.mode_changed = false;
-            return taken;
+            return Orders{all.mode, std::exchange(all.packets, {}), true};
         });
         if (orders.packets.size() > DisplayConnection::most_waiting)
             throw Error(ErrorCode::exhausted, "the program does not read what it is told");
         if (!program_->greeted()) return;
-        if (!std::exchange(told_, true) || orders.mode_changed)
-            program_->send(mode_packet(orders.mode, display_.feed_.is_watched()));
-        for (std::string& packet : orders.packets) program_->send(std::move(packet));
+        const auto mode = [&] { return mode_packet(orders.mode, display_.feed_.is_watched()); };
+        if (!std::exchange(told_, true)) program_->send(mode());
+        for (std::string& packet : orders.packets)
+            program_->send(packet == changed_mode ? mode() : std::move(packet));
     }
 
     // A program at fault is told so and has to go.
@@ -105,9 +112,14 @@ class GuestDisplay::Loop {
         });
     }
 
+    void greet_newcomer() try { welcome(); } catch (const Error& e) {
+        log::warning("a program cannot be given the display", {{"reason", e.what()}});
+    }
     void welcome() {
         FileDescriptor socket = listener_.accept();
         if (!socket) return;
+        if (!may_draw(socket.get()))
+            return DisplayConnection(std::move(socket)).refuse("root and user 1000 alone draw the display");
         if (program_) return DisplayConnection(std::move(socket)).refuse("another program draws the display");
         program_ = std::make_unique<DisplayConnection>(std::move(socket));
         told_ = false;
@@ -134,6 +146,11 @@ GuestDisplay::~GuestDisplay() {
     thread_.join();
 }
 
+void GuestDisplay::Orders::change_mode() {
+    if (has_program && (packets.empty() || packets.back() != changed_mode))
+        packets.emplace_back(changed_mode);
+}
+
 template <class Change>
 void GuestDisplay::order(Change change) {
     orders_.with(change);
@@ -142,7 +159,7 @@ void GuestDisplay::order(Change change) {
 
 void GuestDisplay::set_size(int width, int height) {
     order([&](Orders& orders) {
-        orders.mode_changed |= orders.mode.width != width || orders.mode.height != height;
+        if (orders.mode.width != width || orders.mode.height != height) orders.change_mode();
         orders.mode.width = width;
         orders.mode.height = height;
     });
@@ -150,7 +167,7 @@ void GuestDisplay::set_size(int width, int height) {
 
 void GuestDisplay::set_density(int density) {
     order([&](Orders& orders) {
-        orders.mode_changed |= orders.mode.density != density;
+        if (orders.mode.density != density) orders.change_mode();
         orders.mode.density = density;
     });
 }
@@ -169,13 +186,13 @@ void GuestDisplay::send(std::string packet) {
 
 int GuestDisplay::watch(FrameFeed::Sink sink) {
     const int watcher = feed_.add(std::move(sink));
-    order([](Orders& orders) { orders.mode_changed = true; });
+    order([](Orders& orders) { orders.change_mode(); });
     return watcher;
 }
 
 void GuestDisplay::unwatch(int watcher) {
     feed_.remove(watcher);
-    order([](Orders& orders) { orders.mode_changed = true; });
+    order([](Orders& orders) { orders.change_mode(); });
 }
 
 }  // namespace svc::streamer

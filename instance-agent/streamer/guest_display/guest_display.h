@@ -42,9 +42,9 @@ class GuestDisplay {
     class Loop;
     struct Orders {  // for the thread that has the socket
         DisplayMode mode{};
-        bool mode_changed = false;
-        std::deque<std::string> packets{};
+        std::deque<std::string> packets{};  // with the changes of the mode in their order: "" for each
         bool has_program = false;
+        void change_mode();
     };
     template <class Change>
     void order(Change change);

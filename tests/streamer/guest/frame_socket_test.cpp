@@ -4,11 +4,13 @@
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <thread>
 
 #include "instance-agent/streamer/media/video/frame_server.h"
 #include "libsvc/base/error.h"
+#include "tests/streamer/guest_display/display_program.h"
 #include "tests/streamer/media/media_pair.h"
 #include "tests/support/eventually.h"
 
@@ -216,6 +218,42 @@ TEST_CASE("viewer that wants what was drawn gets nothing before") {
     }
     CHECK(first == 7);
     CHECK_FALSE(std::filesystem::exists(path));
+}
+
+// The first byte of the first frame that a viewer gets who shows nothing meanwhile.
+int first_seen(const DisplayPlace& place, const std::function<void()>& meanwhile) {
+    const std::string path = (place.folder.path() / "frames").string();
+    std::atomic<int> seen = -1;
+    const FrameSocket viewer(
+        path, {64, 48, 100},
+        [&](const std::shared_ptr<const RawFrame>& frame) {
+            int nothing = -1;
+            seen.compare_exchange_strong(nothing, int{frame->pixels[0]});
+        },
+        std::make_shared<FramePace>(64 * 48), FirstFrame::none, place.display);
+    meanwhile();
+    CHECK(test::eventually([&] { return seen != -1; }));
+    return seen;
+}
+
+TEST_CASE("who begins to watch a display sees what is drawn then, or the last picture where nothing is") {
+    DisplayPlace place;
+    DisplayProgram program(place.path);
+    program.next(1);
+    const std::uint32_t buffer = program.new_buffer();
+    const int watcher = place.watch();
+    CHECK(program.next(1) == Lines{"mode 64x48 160 30 true"});
+    program.draw(buffer, 5);
+    CHECK(test::eventually([&] { return place.first_byte() == 5; }));
+    place.display->unwatch(watcher);
+    CHECK(program.next(1) == Lines{"mode 64x48 160 30 false"});
+    const auto redraw = [&] {
+        CHECK(program.next(1) == Lines{"mode 64x48 160 30 true"});
+        const std::uint32_t other = program.new_buffer();
+        program.draw(other, 6);
+    };
+    CHECK(first_seen(place, redraw) == 6);
+    CHECK(first_seen(place, [] {}) == 6);
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ using Lines = std::vector<std::string>;
 struct DisplayPlace {
     TemporaryDirectory folder{std::filesystem::temp_directory_path(), "svc-display-"};
     std::string path = (folder.path() / "display").string();
+    Guarded<std::shared_ptr<const RawFrame>> seen;  // outlives the display, whose thread writes it
     std::shared_ptr<GuestDisplay> display = make();
-    Guarded<std::shared_ptr<const RawFrame>> seen;
 
     std::shared_ptr<GuestDisplay> make() const {
         return std::make_shared<GuestDisplay>(path, DisplayMode{64, 48, 160, 30});
@@ -61,7 +61,9 @@ struct DisplayProgram {
         REQUIRE(display != nullptr);
         CHECK(error == 0);
     }
-    ~DisplayProgram() { svcguest_display_close(display); }
+    ~DisplayProgram() {
+        if (display != nullptr) svcguest_display_close(display);
+    }
     DisplayProgram(const DisplayProgram&) = delete;
     DisplayProgram& operator=(const DisplayProgram&) = delete;
 

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "instance-agent/streamer/guest_display/guest_input.h"
 #include "instance-agent/streamer/guest_display/guest_screen.h"
@@ -74,6 +75,21 @@ TEST_CASE("the last picture stays when its program goes") {
     Program program(place.path);
     CHECK(program.next(1) == Lines{"mode 64x48 160 30 true"});
     CHECK(place.first_byte() == 6);
+}
+
+TEST_CASE("the last picture of a program that ends at once, with input that it has not read, is shown") {
+    Place place;
+    place.watch();
+    const auto input = make_guest_input(place.display);
+    for (int i = 1; i <= 20; ++i) {
+        Program program(place.path);
+        program.next(1);
+        const std::uint32_t buffer = program.new_buffer();
+        input->wheel(0, 1);
+        program.draw(buffer, static_cast<std::uint8_t>(i));
+        svcguest_display_close(std::exchange(program.display, nullptr));
+        CHECK(test::eventually([&] { return place.first_byte() == i; }));
+    }
 }
 
 TEST_CASE("all input reaches the program that draws") {

@@ -96,6 +96,15 @@ TEST_CASE("descriptors that a hostile program sends do not stay open") {
     CHECK(test::eventually([&] { return open_descriptors() == before + 1; }));  // `long_one`
 }
 
+TEST_CASE("a program that takes nothing any more loses its place") {
+    Place place;
+    const FileDescriptor half = connect_to(place.path);
+    REQUIRE(::shutdown(half.get(), SHUT_RD) == 0);
+    send_with(half.get(), hello_packet(), {});
+    Program other(place.path);
+    while (other.next(1) != Lines{"mode 64x48 160 30 false"}) continue;  // it may have been refused first
+}
+
 TEST_CASE("a program that does not read is disconnected, and the streamer goes on") {
     Place place;
     const FileDescriptor deaf = connect_to(place.path);

@@ -158,9 +158,13 @@ TEST_CASE("why a capture fails is told") {
         sink("half");
         throw Error(ErrorCode::unavailable, "the guest has drawn nothing\n");
     };
-    const CaptureSocket socket(folder.path() / "screen", std::move(captures));
-    CHECK(test::message_of([&] { Asker(folder.path() / "screen", take_screenshot).data(); }) ==
-          "the guest has drawn nothing");
+    CaptureSocket socket(folder.path() / "screen", std::move(captures));
+    const auto failure = [&] {
+        return test::message_of([&] { Asker(folder.path() / "screen", take_screenshot).data(); });
+    };
+    CHECK(failure() == "the streamer is starting");
+    socket.show({{":0", "", ""}, 640, 480});
+    CHECK(failure() == "the guest has drawn nothing");
 }
 
 }  // namespace svc::streamer

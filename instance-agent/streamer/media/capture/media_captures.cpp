@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "instance-agent/streamer/media/capture/capture_pipeline.h"
@@ -56,13 +57,18 @@ void record(const CaptureSetup& setup, std::chrono::milliseconds length, const B
                                             FirstFrame::black,
                                             recording_elements(setup)});
     auto end = Clock::now() + length;
-    bool hurried = false, finished = false;
+    bool hurried = false;
+    std::optional<Clock::time_point> finished;
     for (;;) {
         const auto now = Clock::now();
         if (stop.stop_requested()) end = std::min(end, now);
         if (now >= end - last_pictures && !std::exchange(hurried, true)) pipeline.hurry();
-        if (now >= end && !std::exchange(finished, true)) pipeline.finish();
-        if (now >= end + patience) throw Error(ErrorCode::unavailable, "the recording does not end");
+        if (now >= end && !finished) {
+            pipeline.finish();
+            finished = now;
+        }
+        if (finished && now >= *finished + patience)
+            throw Error(ErrorCode::unavailable, "the recording does not end");
         const auto bytes = pipeline.read(step);
         if (bytes && bytes->empty()) return;
         if (bytes) sink(*bytes);

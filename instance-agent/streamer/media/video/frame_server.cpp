@@ -9,23 +9,19 @@
 #include <map>
 #include <utility>
 
-
 namespace svc::streamer {
 namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto patience_for_news = 1s;
+
 using Servers = std::map<std::string, std::weak_ptr<FrameServer>>;
 
 // Of the process, as the paths are.
 Guarded<Servers>& living_servers() {
-    static Guarded<Servers> feeds;
-    return feeds;
-}
-
-const std::shared_ptr<const RawFrame>& frame_for(const FrameServer::Viewer& viewer,
-                                                 const std::shared_ptr<const RawFrame>& newest) {
-    return newest ? newest : viewer.first;
+    static Guarded<Servers> servers;
+    return servers;
 }
 
 // Half a millisecond early is not worth another round of poll().
@@ -38,25 +34,28 @@ bool is_due(const FrameServer::Viewer& viewer) {
 
 std::shared_ptr<FrameServer> FrameServer::at(const std::string& path,
                                              const std::shared_ptr<GuestDisplay>& display) {
+    std::shared_ptr<FrameServer> before;  // let go of after the lock, which its end takes
     return living_servers().with([&](Servers& servers) {
         auto& known = servers[path];
-        auto server = known.lock();
-        if (server && server->listener_.owns_name()) return server;
-        server = std::make_shared<FrameServer>(path, display);
+        before = known.lock();
+        if (before && before->listener_->owns_name()) return before;
+        auto server = std::make_shared<FrameServer>(path, display);
         known = server;
         return server;
     });
 }
 
-FrameServer::FrameServer(const std::string& path, const std::shared_ptr<GuestDisplay>& display)
-    : listener_(path, SOCK_STREAM, "frame socket") {
+FrameServer::FrameServer(const std::string& path, const std::shared_ptr<GuestDisplay>& display) {
+    listener_.emplace(path, SOCK_STREAM, "frame socket");
     thread_ = std::jthread([this](const std::stop_token& stop) {
         pthread_setname_np(pthread_self(), "frame-socket");
         run(stop);
     });
-    if (display)
-        guest_.emplace(display,
-                       [this](std::shared_ptr<const RawFrame> frame) { show(std::move(frame)); });
+    if (!display) return;
+    // What comes at once is what the display showed last; its program may have stopped to draw since.
+    guest_.emplace(display, [this, here = std::this_thread::get_id()](std::shared_ptr<const RawFrame> frame) {
+        show(std::move(frame), std::this_thread::get_id() == here);
+    });
 }
 
 FrameServer::~FrameServer() {
@@ -64,10 +63,13 @@ FrameServer::~FrameServer() {
     thread_.request_stop();
     wake();
     thread_.join();
+    // Not while another one takes the name.
+    living_servers().with([&](const Servers&) { listener_.reset(); });
 }
 
-void FrameServer::show(std::shared_ptr<const RawFrame> frame) {
-    shown_.with([&](auto& shown) { shown.swap(frame); });  // an older one is let go after the lock
+void FrameServer::show(std::shared_ptr<const RawFrame> frame, bool old) {
+    Shown shown{std::move(frame), old};
+    shown_.with([&](Shown& now) { std::swap(now, shown); });  // an older one is let go after the lock
     wake();
 }
 
@@ -95,10 +97,10 @@ void FrameServer::run(const std::stop_token& stop) {
 
 int FrameServer::milliseconds_left() const {
     const auto now = Clock::now();
-    auto due = now + 1s;
+    auto due = old_until_ > now ? std::min(now + 1s, old_until_) : now + 1s;
     viewers_.with([&](const Viewers& all) {
         for (const auto& viewer : all)
-            if (frame_for(*viewer, newest_))
+            if (frame_for(*viewer))
                 due = std::min(due, is_due(*viewer) ? now
                                                     : std::max(viewer->handed_out + viewer->interval,
                                                                viewer->pace->next(now)));
@@ -110,7 +112,7 @@ int FrameServer::milliseconds_left() const {
 void FrameServer::hand_out() {
     viewers_.with([&](const Viewers& all) {
         for (const auto& viewer : all) {
-            const auto frame = frame_for(*viewer, newest_);
+            const auto frame = frame_for(*viewer);
             if (!frame || !is_due(*viewer)) continue;
             viewer->handed_out = Clock::now();
             viewer->pace->sent(viewer->handed_out);
@@ -121,7 +123,7 @@ void FrameServer::hand_out() {
 
 void FrameServer::wait() {
     std::array<pollfd, 3> polled{
-        {{wake_.fd(), POLLIN, 0}, {listener_.fd(), POLLIN, 0}, {writer_.get(), POLLIN, 0}}};
+        {{wake_.fd(), POLLIN, 0}, {listener_->fd(), POLLIN, 0}, {writer_.get(), POLLIN, 0}}};
     if (poll(polled.data(), writer_ ? 3 : 2, milliseconds_left()) <= 0) return;
     if (polled[0].revents != 0) wake_.drain();
     if (writer_ && polled[2].revents != 0) read_writer();
@@ -131,7 +133,7 @@ void FrameServer::wait() {
 }
 
 void FrameServer::accept_writer() {
-    FileDescriptor fd = listener_.accept();
+    FileDescriptor fd = listener_->accept();
     if (!fd || writer_) return;
     writer_ = std::move(fd);
     reader_ = FrameReader();
@@ -150,15 +152,22 @@ void FrameServer::read_writer() {
 }
 
 void FrameServer::take_shown() {
-    auto shown = shown_.with([](auto& frame) { return std::exchange(frame, nullptr); });
-    if (shown) take(std::move(shown));
+    Shown shown = shown_.with([](Shown& now) { return std::exchange(now, {}); });
+    if (shown.frame) take(std::move(shown.frame), shown.old);
 }
 
-void FrameServer::take(std::shared_ptr<const RawFrame> frame) {
+void FrameServer::take(std::shared_ptr<const RawFrame> frame, bool old) {
     newest_ = std::move(frame);
+    old_until_ = old ? Clock::now() + patience_for_news : Clock::time_point();
     viewers_.with([](const Viewers& all) {
         for (const auto& viewer : all) viewer->pace->changed(Clock::now());
     });
+}
+
+// A viewer that has nothing to show meanwhile waits for a picture that is not old.
+std::shared_ptr<const RawFrame> FrameServer::frame_for(const Viewer& viewer) const {
+    if (!newest_) return viewer.first;
+    return viewer.first || Clock::now() >= old_until_ ? newest_ : nullptr;
 }
 
 }  // namespace svc::streamer

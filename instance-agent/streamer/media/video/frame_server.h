@@ -40,7 +40,9 @@ class FrameServer {
 
     void add(const std::shared_ptr<Viewer>& viewer);
     void remove(const std::shared_ptr<Viewer>& viewer);  // its sink is not called any more afterwards
-    void show(std::shared_ptr<const RawFrame> frame);    // as if a writer had sent it
+    // As if a writer had sent it. `old`: it was drawn before anybody watched, and a screenshot waits a second
+    // for a newer one.
+    void show(std::shared_ptr<const RawFrame> frame, bool old = false);
     void wake();
 
   private:
@@ -52,16 +54,23 @@ class FrameServer {
     void accept_writer();
     void read_writer();
     void take_shown();
-    void take(std::shared_ptr<const RawFrame> frame);
+    void take(std::shared_ptr<const RawFrame> frame, bool old = false);
+    std::shared_ptr<const RawFrame> frame_for(const Viewer& viewer) const;
+
+    struct Shown {
+        std::shared_ptr<const RawFrame> frame;
+        bool old = false;
+    };
 
     Wake wake_;
-    NamedListener listener_;
+    std::optional<NamedListener> listener_;
     FileDescriptor writer_;
     FrameReader reader_;
-    std::shared_ptr<const RawFrame> newest_;          // null: the guest has drawn nothing
-    Guarded<std::shared_ptr<const RawFrame>> shown_;  // not yet taken
-    Guarded<Viewers> viewers_;                        // sinks are called under its lock
-    std::jthread thread_;                             // uses what stands before it
+    std::shared_ptr<const RawFrame> newest_;  // null: the guest has drawn nothing
+    Clock::time_point old_until_{};           // `newest_` is old, and until then one that is not may come
+    Guarded<Shown> shown_;                    // not yet taken
+    Guarded<Viewers> viewers_;                // sinks are called under its lock
+    std::jthread thread_;                     // uses what stands before it
     std::optional<FrameWatch> guest_;
 };
 
