@@ -67,8 +67,8 @@ InputKind input_kind(const std::string& text) {
 
 void set(Options& options, int letter, const std::string& value) {
     const std::map<int, std::filesystem::path*> paths{
-        {'u', &options.user_data},        {'s', &options.session},       {'A', &options.api_socket},
-        {'G', &options.guest_socket},     {'f', &options.frame_socket},  {'c', &options.channels_directory},
+        {'u', &options.user_data},        {'s', &options.session},        {'A', &options.api_socket},
+        {'G', &options.guest_socket},     {'f', &options.frame_socket},   {'c', &options.channels_directory},
         {'t', &options.traces_directory}, {'D', &options.display_socket}, {'S', &options.capture_socket}};
     if (const auto path = paths.find(letter); path != paths.end()) *path->second = value;
     if (letter == 'd') options.display = value == "none" ? "" : value;
