@@ -37,15 +37,15 @@ CaptureLimits CaptureLimits::of(const CaptureRequest& request) {
 }
 
 CaptureStream::CaptureStream(Parts parts)
-    : parts_(std::move(parts)), end_(Steady::now() + parts_.limits.time), last_bytes_(Steady::now()) {}
+    : parts_(std::move(parts)), end_(Steady::now() + parts_.limits.time) {}
 
 void CaptureStream::begin(const CaptureRequest& request) {
     ask(request.to_json().dump() + "\n");
-    while (waiting_.empty() && !blocks_.is_whole()) await_bytes();
+    await_some();
 }
 
 std::string CaptureStream::read(std::size_t at_most) {
-    while (waiting_.empty() && !blocks_.is_whole()) await_bytes();
+    await_some();
     std::string piece = waiting_.substr(0, at_most);
     waiting_.erase(0, piece.size());
     return piece;
@@ -59,10 +59,16 @@ void CaptureStream::ask(const std::string& line) {
         broken_off();
 }
 
+// Silence counts from here: who reads may have taken its time before.
+void CaptureStream::await_some() {
+    silent_since_ = Steady::now();
+    while (waiting_.empty() && !blocks_.is_whole()) await_bytes();
+}
+
 void CaptureStream::await_bytes() {
     const auto now = Steady::now();
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        std::min<Steady::duration>(end_ - now, last_bytes_ + parts_.limits.silence - now));
+        std::min<Steady::duration>(end_ - now, silent_since_ + parts_.limits.silence - now));
     if (left.count() <= 0) fail(now < end_ ? "nothing comes any more" : "it takes too long");
     std::array<pollfd, 4> polled{{{parts_.process->output(), POLLIN, 0},
                                   {errors_open_ ? parts_.process->errors() : -1, POLLIN, 0},
@@ -87,9 +93,8 @@ void CaptureStream::read_output() {
     if (received_ > parts_.limits.bytes) fail("it sends too much");
     answered_ = answered_ || count > 0;
     try {
-        const std::string bytes = blocks_.take({piece.data(), static_cast<std::size_t>(count)});
-        if (!bytes.empty()) last_bytes_ = Steady::now();  // heads of blocks alone are silence
-        waiting_ += bytes;
+        // Heads of blocks alone are silence.
+        waiting_ += blocks_.take({piece.data(), static_cast<std::size_t>(count)});
     } catch (const Error& e) {
         throw Error(e.code(), parts_.noun + " cannot be captured: " + e.what());
     }

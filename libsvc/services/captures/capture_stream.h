@@ -40,6 +40,7 @@ class CaptureStream {
 
   private:
     void ask(const std::string& line);
+    void await_some();
     void await_bytes();
     void read_output();
     void drop_errors();
@@ -47,7 +48,7 @@ class CaptureStream {
     [[noreturn]] void fail(const std::string& why) const;
 
     Parts parts_;
-    std::chrono::steady_clock::time_point end_, last_bytes_;
+    std::chrono::steady_clock::time_point end_, silent_since_{};
     CaptureBlocks blocks_;
     std::string waiting_;  // bytes that were not read yet
     std::uint64_t received_ = 0, dropped_ = 0;

@@ -10,6 +10,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/runtime/simulated/simulated_command.h"
 #include "tests/support/error_code.h"
+#include "tests/support/eventually.h"
 
 using namespace svc;
 using namespace svc::test;
@@ -78,6 +79,18 @@ TEST_CASE("a streamer that falls silent ends its capture, and so does the end of
               while (!stream.read(100).empty()) {
               }
           }) == ErrorCode::unavailable);
+}
+
+TEST_CASE("a client that takes its time is not the streamer's silence") {
+    PlayedStreamer streamer(data(std::string(100'000, 'x')));  // more than one read of the pipe
+    CaptureStream& stream = streamer.open({500ms, 1h, 1'000'000});
+    stream.begin({});
+    const auto later = std::chrono::steady_clock::now() + 600ms;
+    std::size_t taken = stream.read(1'000'000).size();
+    eventually("longer than the streamer may be silent",
+               [&] { return std::chrono::steady_clock::now() >= later; });
+    while (taken < 100'000) taken += stream.read(1'000'000).size();
+    CHECK(taken == 100'000);
 }
 
 TEST_CASE("blocks without bytes are silence") {
