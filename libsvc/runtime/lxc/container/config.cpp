@@ -61,7 +61,7 @@ std::string gpu_lines(const ContainerSpec& spec, const ConfigContext& context) {
     return lines;
 }
 
-// The kernel lets a guest have the priorities and open files that its groups and ids allow anyway.
+// Priorities count among the guest's own processes: its share of the processors stays what it is.
 std::string android_lines(const ContainerSpec& spec, const ConfigContext& context) {
     if (!spec.android) return "";
     std::string lines = "lxc.prlimit.nofile = 32768\nlxc.prlimit.nice = 40\n";

@@ -138,12 +138,6 @@ bool apparmor_is_usable() {
            ::access("/sbin/apparmor_parser", X_OK) == 0;
 }
 
-bool overlaps(IdRange range, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& reserved) {
-    const std::uint64_t last = std::uint64_t{range.first} + range.count - 1;
-    return std::ranges::any_of(
-        reserved, [&](const auto& ids) { return ids.first <= last && ids.second >= range.first; });
-}
-
 // Ranges of the region that are large enough for Android.
 std::vector<IdRange> large_ranges(const IdRegion& region) {
     std::vector<IdRange> ranges;
@@ -157,7 +151,7 @@ std::vector<IdRange> large_ranges(const IdRegion& region) {
     return ranges;
 }
 
-std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_of_others_here(const ConfigContext& context) {
+ReservedIds ids_of_others_here(const ConfigContext& context) {
     auto reserved = ids_of_others({text_or_empty("/etc/passwd"), text_or_empty("/etc/group")},
                                   {text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid")});
     reserved.emplace_back(foreign_first, foreign_last);

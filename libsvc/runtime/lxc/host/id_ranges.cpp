@@ -43,9 +43,8 @@ bool is_stale(const std::string& target) {
 
 }  // namespace
 
-std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_of_others(const std::vector<std::string>& accounts,
-                                                                   const std::vector<std::string>& ranges) {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> reserved;
+ReservedIds ids_of_others(const std::vector<std::string>& accounts, const std::vector<std::string>& ranges) {
+    ReservedIds reserved;
     for (const std::string& text : accounts)
         for (const std::string& line : split(text, '\n')) {
             const std::vector<std::string> fields = split(line, ':');  // name, password, id
@@ -111,7 +110,7 @@ std::uint32_t IdRanges::take(const std::string& id) {
             const std::uint64_t next = region_.first + std::uint64_t{n} * step;
             if (next + step > UINT32_MAX) break;
             const IdRange range{static_cast<std::uint32_t>(next), region_.count};
-            if (!is_reserved(range) && hold(held, folder.get(), range, id)) return range.first;
+            if (!overlaps(range, region_.reserved) && hold(held, folder.get(), range, id)) return range.first;
         }
         throw Error(ErrorCode::exhausted,
                     fmt::format("none of the {} ranges of user ids is free", region_.ranges));
@@ -176,10 +175,10 @@ IdRanges::Slots IdRanges::slots_of(IdRange range) {
     return slots;
 }
 
-bool IdRanges::is_reserved(IdRange range) const {
+bool overlaps(IdRange range, const ReservedIds& reserved) {
     const std::uint64_t last = std::uint64_t{range.first} + range.count - 1;
-    return std::any_of(region_.reserved.begin(), region_.reserved.end(),
-                       [&](const auto& ids) { return ids.first <= last && ids.second >= range.first; });
+    return std::ranges::any_of(
+        reserved, [&](const auto& ids) { return ids.first <= last && ids.second >= range.first; });
 }
 
 // False: somebody else has it.

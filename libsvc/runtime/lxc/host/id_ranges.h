@@ -16,18 +16,20 @@
 
 namespace svc::lxc {
 
+// First and last ids of others.
+using ReservedIds = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
 struct IdRegion {
     std::uint32_t first = 0;      // of the first range; all begin at a multiple of 65536
     std::uint32_t ranges = 0;     // 0: no container has its own
     std::uint32_t count = 65536;  // ids of a range
     std::uint32_t shared = 0;     // first id of the range of all containers that have none of their own
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> reserved = {};  // first and last id; not given out
+    ReservedIds reserved = {};    // not given out
 };
 
 // The ids from 65536 on that /etc/passwd, /etc/group, /etc/subuid or /etc/subgid have given to somebody else
 // than root.
-std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_of_others(const std::vector<std::string>& accounts,
-                                                                   const std::vector<std::string>& ranges);
+ReservedIds ids_of_others(const std::vector<std::string>& accounts, const std::vector<std::string>& ranges);
 
 // Ids of the host that follow each other.
 struct IdRange {
@@ -35,6 +37,8 @@ struct IdRange {
     std::uint32_t count = 65536;
     bool operator==(const IdRange&) const = default;
 };
+
+bool overlaps(IdRange range, const ReservedIds& reserved);
 
 // The host ids of root and those that follow it in the user namespace of a process, from the text of its
 // uid_map; nothing: no such line.
@@ -67,7 +71,6 @@ class IdRanges {
     };
 
     static Slots slots_of(IdRange range);
-    bool is_reserved(IdRange range) const;
     std::filesystem::path target(const std::string& id) const { return containers_ / id; }
     FileDescriptor lock_registry() const;
     bool claim(int folder, IdRange range, const std::string& id) const;
