@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -83,9 +82,7 @@ CaptureSocket::CaptureSocket(const std::filesystem::path& path, Captures capture
     : path_(path),
       captures_(std::move(captures)),
       listener_(net::bind_unix(path, for_root_alone, -1)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       workers_("capture", at_once, waiting) {
-    if (!wake_) throw system_error("capture socket", errno);
     thread_ = std::jthread([this](const std::stop_token& stop) {
         pthread_setname_np(pthread_self(), "captures");
         accept(stop);
@@ -94,8 +91,7 @@ CaptureSocket::CaptureSocket(const std::filesystem::path& path, Captures capture
 
 CaptureSocket::~CaptureSocket() {
     thread_.request_stop();
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof(one));
+    wake_.wake();
     thread_.join();
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
@@ -114,7 +110,7 @@ void CaptureSocket::show(const CaptureSetup& setup) {
 
 void CaptureSocket::accept(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-        std::array<pollfd, 2> polled{{{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}}};
+        std::array<pollfd, 2> polled{{{wake_.fd(), POLLIN, 0}, {listener_.get(), POLLIN, 0}}};
         if (poll(polled.data(), polled.size(), -1) <= 0 || polled[1].revents == 0) continue;
         const auto client =
             std::make_shared<FileDescriptor>(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));

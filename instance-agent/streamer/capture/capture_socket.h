@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "instance-agent/streamer/capture/captures.h"
+#include "instance-agent/streamer/threads/wake.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/guarded.h"
 #include "libsvc/base/thread_pool.h"
@@ -40,7 +41,8 @@ class CaptureSocket {
 
     const std::filesystem::path path_;
     const Captures captures_;
-    FileDescriptor listener_, wake_;
+    FileDescriptor listener_;
+    Wake wake_;
     Guarded<Shown> shown_;
     std::stop_source ending_;
     std::atomic<bool> recording_ = false;

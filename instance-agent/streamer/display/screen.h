@@ -28,6 +28,5 @@ class Screen {
 // A screen of an X server with RandR. Adds a mode when none fits; Xvfb cannot exceed the size it was started
 // with. The density is set as the resource Xft.dpi. Throws unavailable.
 std::unique_ptr<Screen> make_x_screen(const std::string& display);
-std::unique_ptr<Screen> make_fixed_screen(ScreenSize size);  // for guests without X: the size is fixed
 
 }  // namespace svc::streamer

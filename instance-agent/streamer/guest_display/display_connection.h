@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "instance-agent/streamer/guest_display/display_session.h"
-#include "instance-agent/streamer/guest_display/wake.h"
+#include "instance-agent/streamer/threads/wake.h"
 #include "libsvc/base/guarded.h"
 
 namespace svc::streamer {

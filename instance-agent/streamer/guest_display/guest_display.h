@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "instance-agent/streamer/guest_display/frame_feed.h"
-#include "instance-agent/streamer/guest_display/wake.h"
+#include "instance-agent/streamer/threads/wake.h"
 #include "libsvc/base/guarded.h"
 
 namespace svc::streamer {

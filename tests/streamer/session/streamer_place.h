@@ -18,6 +18,16 @@
 
 namespace svc::streamer {
 
+class FixedScreen final : public Screen {
+  public:
+    explicit FixedScreen(ScreenSize size) : size_(size) {}
+    ScreenSize resize(ScreenSize) override { return size_; }
+    void set_density(int) override {}
+
+  private:
+    const ScreenSize size_;
+};
+
 inline agent::Options options_of_agent(const std::filesystem::path& directory) {
     agent::Options options;
     options.session = directory / "data/session.json";
@@ -62,7 +72,7 @@ struct StreamerPlace {
         parts.facts.metrics_server = MetricsServer{
             "127.0.0.1", static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))), true};
         parts.codecs = {VideoCodec::h264, VideoCodec::vp8};
-        parts.screen = make_fixed_screen({1280, 720});
+        parts.screen = std::make_unique<FixedScreen>(ScreenSize{1280, 720});
         auto sink = std::make_unique<test::FakeInput>();
         input = sink.get();
         parts.input = std::move(sink);

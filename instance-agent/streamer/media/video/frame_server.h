@@ -9,9 +9,9 @@
 
 #include "instance-agent/streamer/guest_display/guest_display.h"
 #include "instance-agent/streamer/guest_display/named_listener.h"
-#include "instance-agent/streamer/guest_display/wake.h"
 #include "instance-agent/streamer/media/video/frame_reader.h"
 #include "instance-agent/streamer/media/video/frame_socket.h"
+#include "instance-agent/streamer/threads/wake.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/guarded.h"
 

@@ -1,4 +1,4 @@
-#include "instance-agent/streamer/guest_display/wake.h"
+#include "instance-agent/streamer/threads/wake.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
