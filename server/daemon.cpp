@@ -141,7 +141,8 @@ class Daemon::Parts {
     InstanceQuestion instance_exists();
     BlobStore& blobs();
     std::function<void(const Request&, RequestPlan&)> detour();
-    void disconnect_distrusted();
+    TrustQuestions trust_questions();
+    void disconnect_distrusted(const char* why);
     ServerIdentity identity() const;
     ConnectionShares shares() const;
 };
@@ -156,11 +157,7 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
       packages(open_blobs(options, state)),
       role(make_role()),
       management(seams(), managed()),
-      authenticator(
-          [this](const ClientCertificate& certificate) {
-              return management.certificates().trusts(certificate.der);
-          },
-          [this] { return tls ? tls->fingerprint() : std::string(); }),
+      authenticator(trust_questions()),
       instance_network(network_of_instances(
           options, [this](const Peer& peer) { return role && role->is_elsewhere(peer); })),
       hypervisor_metrics(*runtime.runtime, management.instances(), management.applications()),
@@ -177,7 +174,8 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
       server(role ? role->before(middleware) : middleware, workers, server_limits(options),
              options.io_threads) {
     if (cluster.counts) etcd_metrics->follow(cluster.counts);
-    management.certificates().on_removed([this] { disconnect_distrusted(); });
+    management.certificates().on_loss([this] { disconnect_distrusted("certificate was removed"); });
+    management.sessions().on_end([this] { disconnect_distrusted("session has ended"); });
     metrics.add_collector([this](std::string& out) {
         MetricFamily(out, "svc_captures_running", "screenshots and recordings that are being sent", "gauge")
             .add("", std::uint64_t{management.captures().running()});
@@ -304,10 +302,16 @@ std::function<void(const Request&, RequestPlan&)> Daemon::Parts::detour() {
     return [this](const Request& request, RequestPlan& plan) { role->adapt(request, plan); };
 }
 
-// Connections whose certificate has lost its trust.
-void Daemon::Parts::disconnect_distrusted() {
-    server.disconnect([this](const Peer& peer) { return authenticator.lost_trust(peer); },
-                      "certificate was removed");
+TrustQuestions Daemon::Parts::trust_questions() {
+    return {[this](const ClientCertificate& certificate) {
+                return management.certificates().vouching(certificate.der);
+            },
+            &management.sessions(), [this] { return tls ? tls->fingerprint() : std::string(); }};
+}
+
+// Connections whose certificate or session has ended, or may do less.
+void Daemon::Parts::disconnect_distrusted(const char* why) {
+    server.disconnect([this](const Peer& peer) { return authenticator.lost_trust(peer); }, why);
 }
 
 ServerIdentity Daemon::Parts::identity() const {
@@ -443,10 +447,11 @@ const std::vector<std::string>& Daemon::addresses() const {
     return parts_->addresses;
 }
 
-std::vector<std::string> Daemon::routes() const {
-    std::vector<std::string> routes;
+std::vector<ServedRoute> Daemon::routes() const {
+    std::vector<ServedRoute> routes;
     for (const Route& route : api_routes(parts_->services))
-        routes.push_back(std::string(to_text(route.method)) + " " + route.path);
+        routes.push_back(
+            {std::string(to_text(route.method)) + " " + route.path, std::string(to_text(route.access))});
     return routes;
 }
 

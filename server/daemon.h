@@ -10,6 +10,11 @@
 
 namespace svc::server {
 
+struct ServedRoute {
+    std::string name;    // "GET /1.0/images/{id}"
+    std::string access;  // "viewer"
+};
+
 // One thread. Throws Error when it cannot start: busy for a state directory or an address in use.
 class Daemon {
   public:
@@ -22,7 +27,7 @@ class Daemon {
 
     const std::vector<std::string>& addresses()
         const;                                // "unix:/run/svc/unix.socket", "https://[::]:8444", ...
-    std::vector<std::string> routes() const;  // "GET /1.0/images/{id}": what the API's document has to tell
+    std::vector<ServedRoute> routes() const;  // what the API's document has to tell
     std::string tls_fingerprint() const;      // "" without TLS
     // Another manager has taken over the records; the process was told to end (SIGTERM).
     bool lost() const;

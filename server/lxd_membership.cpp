@@ -184,7 +184,7 @@ Json LxdMembership::ask_leader(const Manager& leader) const {
 }
 
 std::vector<Route> LxdMembership::routes(std::function<std::string(const std::string&)> admit) {
-    return {{Method::post, std::string(members_path), Access::trusted, Dispatch::on_pool, "lxd_members",
+    return {{Method::post, std::string(members_path), Access::admin, Dispatch::on_pool, "lxd_members",
              [this, admit = std::move(admit)](const Request& request) {
                  if (!parts_.leadership.here())
                      throw Error(ErrorCode::unavailable, "this manager does not lead");

@@ -106,7 +106,7 @@ std::vector<Route> blob_routes(BlobStore& local, TermGuard& guard) {
     const std::string all(peer_blobs_path);
     const std::string one = all + "/{digest}";
     const auto route = [](Method method, const std::string& path, Handler handler) {
-        return Route{method, path, Access::trusted, Dispatch::on_pool, "peer_blob", std::move(handler)};
+        return Route{method, path, Access::admin, Dispatch::on_pool, "peer_blob", std::move(handler)};
     };
     Route put = route(Method::put, one, kept);
     put.max_body = std::numeric_limits<std::int64_t>::max();  // the store has a limit

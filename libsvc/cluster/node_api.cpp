@@ -108,13 +108,13 @@ class NodeApi::Implementation {
 
     std::vector<Route> routes() {
         return {
-            {Method::get, path("link"), Access::trusted, Dispatch::on_pool, "node_link",
+            {Method::get, path("link"), Access::admin, Dispatch::on_pool, "node_link",
              with_errors([this](Request& r) { return upgrade_to(links_.open(term_of(r))); })},
-            {Method::get, path("containers/{id}/exec"), Access::trusted, Dispatch::on_pool, "node_exec",
+            {Method::get, path("containers/{id}/exec"), Access::admin, Dispatch::on_pool, "node_exec",
              with_errors([this](Request& r) { return exec(r); })},
-            {Method::get, path("layers/{name}"), Access::trusted, Dispatch::on_pool, "node_layer",
+            {Method::get, path("layers/{name}"), Access::admin, Dispatch::on_pool, "node_layer",
              with_errors([this](Request& r) { return stream_of(parts_.layers.pack(r.params.at("name"))); })},
-            {Method::post, path("export"), Access::trusted, Dispatch::on_pool, "node_export",
+            {Method::post, path("export"), Access::admin, Dispatch::on_pool, "node_export",
              with_errors([this](Request& r) {
                  return stream_of(parts_.layers.export_archive(export_from_json(r.body)));
              })},
@@ -132,9 +132,9 @@ class NodeApi::Implementation {
     }
 
     Route upload() {
-        Route route{Method::put,     path("packages/{name}"),
-                    Access::trusted, Dispatch::on_pool,
-                    "node_package",  [](Request&) { return json_response(200, "{}"); },
+        Route route{Method::put,    path("packages/{name}"),
+                    Access::admin,  Dispatch::on_pool,
+                    "node_package", [](Request&) { return json_response(200, "{}"); },
                     largest_package};
         route.open_upload = [this](Request& request) {
             parts_.guard.raise(term_of(request));

@@ -36,7 +36,7 @@ class NodeApi {
     NodeApi(const NodeApi&) = delete;
     NodeApi& operator=(const NodeApi&) = delete;
 
-    // All have Access::trusted: who may come in is the listener's business. They live as long as this.
+    // All have Access::admin: who may come in is the listener's business. They live as long as this.
     std::vector<Route> routes();
     void stop();  // cancels calls, closes the links of leaders; may be called again
 

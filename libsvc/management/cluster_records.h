@@ -2,6 +2,7 @@
 // All collections of records that the services keep in the store.
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/common/snapshot_records.h"
+#include "libsvc/services/trust/browser_sessions.h"
 #include "libsvc/services/trust/certificate_changes.h"
 
 namespace svc {
@@ -23,6 +24,8 @@ struct ClusterRecords {
     CertificateChanges certificate_changes;
     Certificates certificates{store, certificate_changes.observer()};
     JoinTokens join_tokens{store};
+    BrowserSessionEnds session_ends;
+    BrowserSessions sessions{store, session_ends.observer()};
     ConfigRecords config{store};
     Snapshots snapshots{store};
 

@@ -33,6 +33,7 @@
 #include "libsvc/services/snapshots/snapshot_service.h"
 #include "libsvc/services/trust/agent_tokens.h"
 #include "libsvc/services/trust/certificate_service.h"
+#include "libsvc/services/trust/session_service.h"
 
 namespace svc {
 
@@ -108,6 +109,7 @@ class ManagementService {
     AgentTokens& tokens() { return tokens_; }
     ConfigService& config() { return config_; }
     CertificateService& certificates() { return certificates_; }
+    BrowserSessionService& sessions() { return sessions_; }
     NodeService& nodes() { return nodes_; }
     AddonService& addons() { return addons_; }
     ImageService& images() { return images_; }
@@ -144,6 +146,7 @@ class ManagementService {
     AgentTokens tokens_;
     ConfigService config_;
     CertificateService certificates_;
+    BrowserSessionService sessions_;
     NodeService nodes_;
     AddonService addons_;
     ImageService images_;

@@ -30,6 +30,8 @@ std::vector<PeriodicJob> periodic_jobs(ManagementService& service) {
         {"keep-copies", every(60s), [&service](const std::stop_token&) { service.content().keep_copies(); }},
         {"expire-join-tokens", every(60s),
          [&service](const std::stop_token&) { service.certificates().expire_tokens(); }},
+        {"end-sessions", every(10s),
+         [&service](const std::stop_token&) { service.sessions().remove_ended(); }},
     };
 }
 

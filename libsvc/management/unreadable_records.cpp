@@ -24,6 +24,7 @@ UnreadableRecords::UnreadableRecords(ClusterRecords& records, Engine& engine, In
     add(records.applications);
     add(records.certificates);
     add(records.join_tokens);
+    add(records.sessions);
     add(records.config);
     add(records.snapshots);
     add(engine.stored());

@@ -35,7 +35,7 @@ PaceExchange::~PaceExchange() {
 }
 
 std::vector<Route> PaceExchange::routes() {
-    return {{Method::post, std::string(pace_path), Access::trusted, Dispatch::on_pool, "pace",
+    return {{Method::post, std::string(pace_path), Access::admin, Dispatch::on_pool, "pace",
              [this](const Request& request) { return take(request); }, largest_telling}};
 }
 

@@ -94,7 +94,7 @@ bool SimulatedGuests::send_to(const Manager& leader, const Ids& ids) const {
 }
 
 std::vector<Route> SimulatedGuests::routes() {
-    return {{Method::post, std::string(guests_path), Access::trusted, Dispatch::on_pool, "simulated_guests",
+    return {{Method::post, std::string(guests_path), Access::admin, Dispatch::on_pool, "simulated_guests",
              [this](const Request& request) { return take(request); }, largest_report}};
 }
 

@@ -66,7 +66,7 @@ SessionOwner Authenticator::owner_of_new(const Request& request, const std::stri
 
 void Authenticator::check(Access access, const Request& request) const {
     if (access == Access::everyone) return;
-    if (access == Access::trusted && !is_local(request)) throw Error(ErrorCode::not_found, "not found");
+    if (access == Access::admin && !is_local(request)) throw Error(ErrorCode::not_found, "not found");
     owner(request);
 }
 

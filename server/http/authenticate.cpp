@@ -3,8 +3,18 @@
 #include "libsvc/base/error.h"
 #include "libsvc/net/socket/network_of.h"
 #include "libsvc/services/instances/instance_service.h"
+#include "server/http/session_cookie.h"
 
 namespace svc::server {
+
+namespace {
+
+// What Peer::granted says: the role, and the session's id.
+std::string note_of(Role role, std::string_view session) {
+    return std::string(to_text(role)) + " " + std::string(session);
+}
+
+}  // namespace
 
 std::string_view to_text(Trust trust) {
     switch (trust) {
@@ -18,28 +28,84 @@ std::string_view to_text(Trust trust) {
     return "guest";
 }
 
-Authenticator::Authenticator(TrustQuestion trusts, std::function<std::string()> cluster)
-    : trusts_(std::move(trusts)), cluster_(std::move(cluster)) {}
-
 bool Authenticator::is_manager(const Peer& peer) const {
-    if (peer.listener != managers_listener || !peer.certificate || !cluster_) return false;
-    const std::string fingerprint = cluster_();
+    if (peer.listener != managers_listener || !peer.certificate || !questions_.cluster) return false;
+    const std::string fingerprint = questions_.cluster();
     return !fingerprint.empty() && peer.certificate->fingerprint == fingerprint;
+}
+
+std::optional<Identity> Authenticator::by_session(const Request& request) const {
+    if (!questions_.sessions) return {};
+    const std::string secret = session_secret(request);
+    if (secret.empty()) return {};
+    auto session = questions_.sessions->find(secret);
+    if (!session) return {};
+    return Identity{session->role, session->name, "session=" + session->name, session->certificate, session};
+}
+
+std::optional<Identity> Authenticator::by_certificate(const Peer& peer) const {
+    if (!peer.certificate || !questions_.vouching) return {};
+    const auto record = questions_.vouching(*peer.certificate);
+    if (!record) return {};
+    return Identity{record->role, peer.certificate->common_name, peer.certificate->fingerprint,
+                    record->fingerprint};
+}
+
+std::optional<Identity> Authenticator::look_up(const Request& request) const {
+    const Peer& peer = *request.peer;
+    if (peer.transport == Transport::unix_socket) {
+        if (peer.listener != local_listener) return {};
+        return Identity{Role::admin, stranger(peer), stranger(peer), ""};
+    }
+    auto found = by_session(request);
+    return found ? found : by_certificate(peer);
+}
+
+// Writes the note first and asks again: when the trust ends at the same time, either lost_trust() sees the
+// note, or the second question sees the end.
+std::optional<Identity> Authenticator::identify(const Request& request) const {
+    auto found = look_up(request);
+    const Peer& peer = *request.peer;
+    if (!found || peer.transport == Transport::unix_socket) return found;
+    const std::string note = note_of(found->role, found->session ? found->session->id : "");
+    return peer.granted.set(note) ? found : look_up(request);
+}
+
+Trust Authenticator::trust(const Request& request) const {
+    return identify(request) ? Trust::trusted : trust(*request.peer);
 }
 
 Trust Authenticator::trust(const Peer& peer) const {
     if (peer.transport == Transport::unix_socket)
         return peer.listener == local_listener ? Trust::trusted : Trust::guest;
     if (!peer.certificate) return Trust::guest;
-    if (!trusts_ || !trusts_(*peer.certificate)) return Trust::untrusted;
-    // Sets the mark first and asks again: when the trust ends at the same time, either lost_trust() sees the
-    // mark, or the second question sees the end.
-    if (!peer.trusted.set() && !trusts_(*peer.certificate)) return Trust::untrusted;
-    return Trust::trusted;
+    return by_certificate(peer) ? Trust::trusted : Trust::untrusted;
+}
+
+std::optional<Role> Authenticator::role_now(const Peer& peer, const std::string& session) const {
+    if (session.empty()) {
+        const auto found = by_certificate(peer);
+        return found ? std::optional(found->role) : std::nullopt;
+    }
+    const auto found = questions_.sessions ? questions_.sessions->find_by_id(session) : nullptr;
+    return found ? std::optional(found->role) : std::nullopt;
 }
 
 bool Authenticator::lost_trust(const Peer& peer) const {
-    return peer.certificate && peer.trusted.is_set() && !(trusts_ && trusts_(*peer.certificate));
+    const std::string note = peer.granted.get();
+    if (note.empty()) return false;
+    const std::size_t space = note.find(' ');
+    const auto now = role_now(peer, note.substr(space + 1));
+    return !now || *now < parse_role(note.substr(0, space));
+}
+
+void Authenticator::require(Role role, const Request& request) const {
+    const auto identity = identify(request);
+    if (!identity) throw Error(ErrorCode::forbidden, "Not Authorized");
+    if (identity->role >= role) return;
+    throw Error(ErrorCode::forbidden, "Not Authorized: this needs the role " + std::string(to_text(role)) +
+                                          ", and " + identity->name + " has " +
+                                          std::string(to_text(identity->role)));
 }
 
 void Authenticator::check(Access access, const Request& request) const {
@@ -54,13 +120,16 @@ void Authenticator::check(Access access, const Request& request) const {
         case Access::everyone:
         case Access::secret:  // the handler compares it
             return;
-        case Access::trusted:
-            if (trust(*request.peer) != Trust::trusted) throw Error(ErrorCode::forbidden, "Not Authorized");
-            return;
+        case Access::viewer:
+            return require(Role::viewer, request);
+        case Access::operator_:
+            return require(Role::operator_, request);
+        case Access::admin:
+            return require(Role::admin, request);
         case Access::token:  // Middleware::check_token() checks a token that is there
-            if (!request.headers.find("Authorization") && trust(*request.peer) != Trust::trusted)
-                throw Error(ErrorCode::unauthenticated, "missing token");
-            return;
+            if (request.headers.find("Authorization")) return;
+            if (!identify(request)) throw Error(ErrorCode::unauthenticated, "missing token");
+            return require(Role::operator_, request);
     }
 }
 
@@ -87,13 +156,13 @@ std::string source_of(const Request& request, const AgentTokens& tokens) {
     try {
         return "instance=" + tokens.check(request.headers.get("Authorization"));
     } catch (const Error&) {
-        return requestor(request);
+        return stranger(*request.peer);
     }
 }
 
-std::string requestor(const Request& request) {
-    if (request.peer->transport == Transport::unix_socket) return "uid=" + std::to_string(request.peer->uid);
-    return request.peer->certificate ? request.peer->certificate->fingerprint : "guest";
+std::string stranger(const Peer& peer) {
+    if (peer.transport == Transport::unix_socket) return "uid=" + std::to_string(peer.uid);
+    return peer.certificate ? peer.certificate->fingerprint : "guest";
 }
 
 }  // namespace svc::server

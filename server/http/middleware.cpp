@@ -81,7 +81,7 @@ void Middleware::adapt(const Request& request, RequestPlan& plan) {
 }
 
 bool Middleware::is_trusted(const Request& request) const {
-    return parts_.authenticator.trust(*request.peer) == Trust::trusted;
+    return parts_.authenticator.identify(request).has_value();
 }
 
 // Clients that are trusted with everything are not delayed: they need no flood to do harm. What another
@@ -125,7 +125,8 @@ void Middleware::end(const Request& request, const ServedRequest& served) {
 }
 
 std::string Middleware::requestor(const Request& request) {
-    return server::requestor(request);
+    const auto identity = parts_.authenticator.identify(request);
+    return identity ? identity->requestor : stranger(*request.peer);
 }
 
 }  // namespace svc::server

@@ -27,7 +27,7 @@ std::shared_ptr<BodySink> open_create(const Services& services, const Request& r
 
 Response create_addon(const Services& services, const Request& request) {
     return async(*services.addons.create(addon_request_header(request), take_package(request),
-                                         fingerprint_header(request), requestor(request)));
+                                         fingerprint_header(request), request.requestor));
 }
 
 Response show_addon(const Services& services, const Request& request) {
@@ -50,16 +50,16 @@ std::shared_ptr<BodySink> open_update(const Services& services, const Request& r
 Response update_addon(const Services& services, const Request& request) {
     check_addon_unchanged(services, request);
     return async(*services.addons.update(request.params.at("name"), take_package(request),
-                                         fingerprint_header(request), requestor(request), if_match(request)));
+                                         fingerprint_header(request), request.requestor, if_match(request)));
 }
 
 Response delete_addon(const Services& services, const Request& request) {
-    return async(*services.addons.remove(request.params.at("name"), requestor(request)));
+    return async(*services.addons.remove(request.params.at("name"), request.requestor));
 }
 
 Response delete_version(const Services& services, const Request& request) {
     const int version = version_of_path(request, "addon version");
-    return async(*services.addons.remove_version(request.params.at("name"), version, requestor(request)));
+    return async(*services.addons.remove_version(request.params.at("name"), version, request.requestor));
 }
 
 }  // namespace
@@ -69,14 +69,14 @@ std::vector<Route> addon_routes(const Services& services) {
     using enum Access;
     const auto call = [&services](RouteFunction function) { return handler(services, function); };
     return {
-        {Method::get, "/1.0/addons", trusted, on_pool, "addons", call(list_addons)},
-        with_upload({Method::post, "/1.0/addons", trusted, on_pool, "addons", call(create_addon)},
+        {Method::get, "/1.0/addons", viewer, on_pool, "addons", call(list_addons)},
+        with_upload({Method::post, "/1.0/addons", admin, on_pool, "addons", call(create_addon)},
                     opener(services, open_create)),
-        {Method::get, "/1.0/addons/{name}", trusted, on_pool, "addon", call(show_addon)},
-        with_upload({Method::patch, "/1.0/addons/{name}", trusted, on_pool, "addon", call(update_addon)},
+        {Method::get, "/1.0/addons/{name}", viewer, on_pool, "addon", call(show_addon)},
+        with_upload({Method::patch, "/1.0/addons/{name}", admin, on_pool, "addon", call(update_addon)},
                     opener(services, open_update)),
-        {Method::delete_, "/1.0/addons/{name}", trusted, on_pool, "addon", call(delete_addon)},
-        {Method::delete_, "/1.0/addons/{name}/{version}", trusted, on_pool, "addon_version",
+        {Method::delete_, "/1.0/addons/{name}", admin, on_pool, "addon", call(delete_addon)},
+        {Method::delete_, "/1.0/addons/{name}/{version}", admin, on_pool, "addon_version",
          call(delete_version)},
     };
 }

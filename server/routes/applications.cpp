@@ -32,12 +32,12 @@ std::shared_ptr<BodySink> open_application_package(const Services& services, con
 
 Response create_application(const Services& services, const Request& request) {
     return async(*services.applications.changes().create(take_package(request), fingerprint_header(request),
-                                                         requestor(request)));
+                                                         request.requestor));
 }
 
 Response delete_applications(const Services& services, const Request& request) {
-    return async(*services.bulk.remove("applications", BulkRequest::from_json(json_body(request)),
-                                       requestor(request)));
+    return async(
+        *services.bulk.remove("applications", BulkRequest::from_json(json_body(request)), request.requestor));
 }
 
 Response show_application(const Services& services, const Request& request) {
@@ -61,16 +61,16 @@ Response update_application(const Services& services, const Request& request) {
     check_application_unchanged(services, request);
     if (!is_octet_stream(request))
         return async(*services.applications.changes().patch(
-            id_of(request), ApplicationPatch::from_json(optional_json_body(request)), requestor(request),
+            id_of(request), ApplicationPatch::from_json(optional_json_body(request)), request.requestor,
             if_match(request)));
     return async(*services.applications.changes().update(id_of(request), take_package(request),
-                                                         fingerprint_header(request), requestor(request),
+                                                         fingerprint_header(request), request.requestor,
                                                          if_match(request)));
 }
 
 Response delete_application(const Services& services, const Request& request) {
     return async(
-        *services.applications.removal().remove(id_of(request), force_of_body(request), requestor(request)));
+        *services.applications.removal().remove(id_of(request), force_of_body(request), request.requestor));
 }
 
 int version_of(const Request& request) {
@@ -85,12 +85,12 @@ Response update_version(const Services& services, const Request& request) {
     const auto patch = VersionPatch::from_json(json_body(request));
     if (!patch.published) throw Error(ErrorCode::invalid_argument, "published is required");
     return async(*services.applications.publication().publish(id_of(request), version_of(request),
-                                                              *patch.published, requestor(request)));
+                                                              *patch.published, request.requestor));
 }
 
 Response delete_application_version(const Services& services, const Request& request) {
     return async(*services.applications.removal().remove_version(id_of(request), version_of(request),
-                                                                 force_of_body(request), requestor(request)));
+                                                                 force_of_body(request), request.requestor));
 }
 
 Response newest_manifest(const Services& services, const Request& request) {
@@ -111,19 +111,19 @@ std::vector<Route> application_routes(const Services& services) {
     const std::string one = all + "/{id}";
     const std::string version = one + "/{version}";
     return {
-        {Method::get, all, trusted, on_pool, "applications", call(list_applications)},
-        with_upload({Method::post, all, trusted, on_pool, "applications", call(create_application)},
+        {Method::get, all, viewer, on_pool, "applications", call(list_applications)},
+        with_upload({Method::post, all, admin, on_pool, "applications", call(create_application)},
                     opener(services, open_application_package)),
-        {Method::delete_, all, trusted, on_pool, "applications", call(delete_applications)},
-        {Method::get, one, trusted, on_io_thread, "application", call(show_application)},
-        with_upload({Method::patch, one, trusted, on_pool, "application", call(update_application)},
+        {Method::delete_, all, admin, on_pool, "applications", call(delete_applications)},
+        {Method::get, one, viewer, on_io_thread, "application", call(show_application)},
+        with_upload({Method::patch, one, admin, on_pool, "application", call(update_application)},
                     opener(services, open_application_update)),
-        {Method::delete_, one, trusted, on_pool, "application", call(delete_application)},
-        {Method::get, one + "/manifest", trusted, on_pool, "application_manifest", call(newest_manifest)},
-        {Method::get, version, trusted, on_pool, "application_version", call(export_version)},
-        {Method::patch, version, trusted, on_pool, "application_version", call(update_version)},
-        {Method::delete_, version, trusted, on_pool, "application_version", call(delete_application_version)},
-        {Method::get, version + "/manifest", trusted, on_pool, "application_version_manifest",
+        {Method::delete_, one, admin, on_pool, "application", call(delete_application)},
+        {Method::get, one + "/manifest", viewer, on_pool, "application_manifest", call(newest_manifest)},
+        {Method::get, version, viewer, on_pool, "application_version", call(export_version)},
+        {Method::patch, version, admin, on_pool, "application_version", call(update_version)},
+        {Method::delete_, version, admin, on_pool, "application_version", call(delete_application_version)},
+        {Method::get, version + "/manifest", viewer, on_pool, "application_version_manifest",
          call(manifest_of_version)},
     };
 }

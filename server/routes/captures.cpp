@@ -66,9 +66,9 @@ std::vector<Route> capture_routes(const Services& services) {
     const auto call = [&](RouteFunction function) { return handler(services, function); };
     const std::string one = "/1.0/instances/{id}";
     return {
-        {Method::get, one + "/screenshot", trusted, on_slow_pool, "instance_screenshot",
+        {Method::get, one + "/screenshot", operator_, on_slow_pool, "instance_screenshot",
          call(take_screenshot)},
-        {Method::get, one + "/recording", trusted, on_slow_pool, "instance_recording", call(record)},
+        {Method::get, one + "/recording", operator_, on_slow_pool, "instance_recording", call(record)},
     };
 }
 

@@ -1,5 +1,6 @@
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
+#include "server/http/etag.h"
 #include "server/http/listing.h"
 #include "server/http/query.h"
 #include "server/http/response.h"
@@ -31,11 +32,15 @@ Response refusal(const std::exception_ptr& error) {
 // password takes long; no request thread waits for it.
 Response add_certificate(const Services& services, const Request& request) {
     const Peer& peer = *request.peer;
-    const CertificateAsker asker{services.authenticator.trust(peer) == Trust::trusted, peer.address,
+    const auto wanted = CertificateRequest::from_json(optional_json_body(request));
+    const auto identity = services.authenticator.identify(request);
+    // A trusted client that shows no secret hears which role it lacks.
+    if (identity && wanted.trust_password.empty() && wanted.join_token.empty())
+        services.authenticator.require(Role::admin, request);
+    const CertificateAsker asker{identity && identity->role == Role::admin, peer.address,
                                  peer.certificate ? peer.certificate->der : "",
                                  services.instance_network.contains(peer)};
-    const auto wanted = CertificateRequest::from_json(optional_json_body(request));
-    if (asker.trusted) {
+    if (asker.admin) {
         services.certificates.add(wanted, asker);
         return sync(nullptr);
     }
@@ -48,9 +53,10 @@ Response add_certificate(const Services& services, const Request& request) {
     return response;
 }
 
-// No field of a certificate can be changed.
+// Of the role, the only field that can be changed.
 std::string etag_of(const Certificate& certificate) {
-    return sha256_hex(Json::object({{"fingerprint", certificate.fingerprint}}).dump());
+    return sha256_hex(
+        Json::object({{"fingerprint", certificate.fingerprint}, {"role", to_text(certificate.role)}}).dump());
 }
 
 Response show_certificate(const Services& services, const Request& request) {
@@ -58,8 +64,17 @@ Response show_certificate(const Services& services, const Request& request) {
     return sync_tagged(to_json(*certificate), etag_of(*certificate));
 }
 
+Response update_certificate(const Services& services, const Request& request) {
+    const std::string& fingerprint = request.params.at("fingerprint");
+    const Json body = json_body(request);
+    const Role role = parse_role(JsonFields(body).require_string("role"));
+    const auto changed = services.certificates.set_role(
+        fingerprint, role, [&](const Certificate& present) { check_if_match(request, etag_of(present)); });
+    return sync_tagged(to_json(*changed), etag_of(*changed));
+}
+
 Response delete_certificate(const Services& services, const Request& request) {
-    return async(*services.certificates.remove(request.params.at("fingerprint"), requestor(request)));
+    return async(*services.certificates.remove(request.params.at("fingerprint"), request.requestor));
 }
 
 // Records also without recursion, because an invitation has no URL of its own.
@@ -78,7 +93,8 @@ Response issue_token(const Services& services, const Request& request) {
         with_context("argument expiry is invalid", [&] { return parse_duration(expiry); });
     const ServerIdentity server = services.identity();
     const IssuedToken issued = services.certificates.join_tokens().issue(
-        fields.require_string("name"), validity, server.fingerprint, server.addresses);
+        fields.require_string("name"), parse_role(fields.string("role").value_or("admin")), validity,
+        server.fingerprint, server.addresses);
     Json record = to_json(issued.token);
     record.set("token", issued.text);
     return sync(record);
@@ -99,13 +115,14 @@ std::vector<Route> certificate_routes(const Services& services) {
     const std::string one = all + "/{fingerprint}";
     const std::string tokens = all + "/tokens";
     return {
-        {Method::get, all, trusted, on_pool, "certificates", call(list_certificates)},
+        {Method::get, all, viewer, on_pool, "certificates", call(list_certificates)},
         {Method::post, all, everyone, on_pool, "certificates", call(add_certificate)},
-        {Method::get, one, trusted, on_io_thread, "certificate", call(show_certificate)},
-        {Method::delete_, one, trusted, on_pool, "certificate", call(delete_certificate)},
-        {Method::get, tokens, trusted, on_pool, "certificate_tokens", call(list_tokens)},
-        {Method::post, tokens, trusted, on_pool, "certificate_tokens", call(issue_token)},
-        {Method::delete_, tokens + "/{id}", trusted, on_pool, "certificate_token", call(revoke_token)},
+        {Method::get, one, viewer, on_io_thread, "certificate", call(show_certificate)},
+        {Method::patch, one, admin, on_pool, "certificate", call(update_certificate)},
+        {Method::delete_, one, admin, on_pool, "certificate", call(delete_certificate)},
+        {Method::get, tokens, viewer, on_pool, "certificate_tokens", call(list_tokens)},
+        {Method::post, tokens, admin, on_pool, "certificate_tokens", call(issue_token)},
+        {Method::delete_, tokens + "/{id}", admin, on_pool, "certificate_token", call(revoke_token)},
     };
 }
 

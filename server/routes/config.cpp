@@ -14,7 +14,7 @@ Response show_config(const Services& services, const Request&) {
 }
 
 Response update_config(const Services& services, const Request& request) {
-    return async(*services.config.patch(ConfigPatch::from_json(json_body(request)), requestor(request),
+    return async(*services.config.patch(ConfigPatch::from_json(json_body(request)), request.requestor,
                                         if_match(request)));
 }
 
@@ -23,8 +23,8 @@ Response update_config(const Services& services, const Request& request) {
 std::vector<Route> config_routes(const Services& services) {
     using enum Dispatch;
     return {
-        {Method::get, "/1.0/config", Access::trusted, on_pool, "config", handler(services, show_config)},
-        {Method::patch, "/1.0/config", Access::trusted, on_pool, "config", handler(services, update_config)},
+        {Method::get, "/1.0/config", Access::viewer, on_pool, "config", handler(services, show_config)},
+        {Method::patch, "/1.0/config", Access::admin, on_pool, "config", handler(services, update_config)},
     };
 }
 

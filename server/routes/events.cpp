@@ -41,7 +41,7 @@ Response follow_events(const Services& services, const Request& request) {
 }  // namespace
 
 std::vector<Route> event_routes(const Services& services) {
-    return {{Method::get, "/1.0/events", Access::trusted, Dispatch::on_pool, "events",
+    return {{Method::get, "/1.0/events", Access::viewer, Dispatch::on_pool, "events",
              [services](Request& request) { return follow_events(services, request); }}};
 }
 

@@ -48,13 +48,13 @@ Response import_image(const Services& services, const Request& request) {
     const std::string name = fields.require_string("name");
     const std::string path = fields.require_string("path");
     return async(*services.image_sync.import(name, path, fields.boolean("default").value_or(false),
-                                             requestor(request)));
+                                             request.requestor));
 }
 
 Response create_image(const Services& services, const Request& request) {
     if (!request.upload) return import_image(services, request);
     return async(*services.images.create(image_request_header(request), take_package(request),
-                                         fingerprint_header(request), requestor(request)));
+                                         fingerprint_header(request), request.requestor));
 }
 
 // Checked before the package is received, and again, for good, when it has arrived.
@@ -69,20 +69,19 @@ std::shared_ptr<BodySink> open_image_update(const Services& services, const Requ
 Response update_image(const Services& services, const Request& request) {
     const std::string& id = request.params.at("id");
     if (!request.upload)
-        return async(*services.images.patch(id, ImagePatch::from_json(json_body(request)), requestor(request),
+        return async(*services.images.patch(id, ImagePatch::from_json(json_body(request)), request.requestor,
                                             if_match(request)));
     return async(*services.images.update(id, image_request_header(request), take_package(request),
-                                         fingerprint_header(request), requestor(request), if_match(request)));
+                                         fingerprint_header(request), request.requestor, if_match(request)));
 }
 
 Response delete_image(const Services& services, const Request& request) {
-    return async(
-        *services.images.remove(request.params.at("id"), force_of_body(request), requestor(request)));
+    return async(*services.images.remove(request.params.at("id"), force_of_body(request), request.requestor));
 }
 
 Response delete_image_version(const Services& services, const Request& request) {
     const int version = version_of_path(request, "image version");
-    return async(*services.images.remove_version(request.params.at("id"), version, requestor(request)));
+    return async(*services.images.remove_version(request.params.at("id"), version, request.requestor));
 }
 
 }  // namespace
@@ -92,14 +91,14 @@ std::vector<Route> image_routes(const Services& services) {
     using enum Access;
     const auto call = [&services](RouteFunction function) { return handler(services, function); };
     return {
-        {Method::get, "/1.0/images", trusted, on_pool, "images", call(list_images)},
-        with_upload({Method::post, "/1.0/images", trusted, on_pool, "images", call(create_image)},
+        {Method::get, "/1.0/images", viewer, on_pool, "images", call(list_images)},
+        with_upload({Method::post, "/1.0/images", admin, on_pool, "images", call(create_image)},
                     opener(services, open_image_package)),
-        {Method::get, "/1.0/images/{id}", trusted, on_pool, "image", call(show_image)},
-        with_upload({Method::patch, "/1.0/images/{id}", trusted, on_pool, "image", call(update_image)},
+        {Method::get, "/1.0/images/{id}", viewer, on_pool, "image", call(show_image)},
+        with_upload({Method::patch, "/1.0/images/{id}", admin, on_pool, "image", call(update_image)},
                     opener(services, open_image_update)),
-        {Method::delete_, "/1.0/images/{id}", trusted, on_pool, "image", call(delete_image)},
-        {Method::delete_, "/1.0/images/{id}/{version}", trusted, on_pool, "image_version",
+        {Method::delete_, "/1.0/images/{id}", admin, on_pool, "image", call(delete_image)},
+        {Method::delete_, "/1.0/images/{id}/{version}", admin, on_pool, "image_version",
          call(delete_image_version)},
     };
 }

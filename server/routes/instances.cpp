@@ -34,7 +34,7 @@ Response list_instances(const Services& services, const Request& request, PathWo
 
 Response launch(const Services& services, const Request& request, PathWord word) {
     return async(*services.instances.launch(InstanceCreate::from_json(json_body(request)),
-                                            query_flag(request, "no_wait"), word, requestor(request)));
+                                            query_flag(request, "no_wait"), word, request.requestor));
 }
 
 Response show_instance(const Services& services, const Request& request, PathWord) {
@@ -42,13 +42,13 @@ Response show_instance(const Services& services, const Request& request, PathWor
 }
 
 Response delete_instance(const Services& services, const Request& request, PathWord word) {
-    return async(*services.instances.remove(request.params.at("id"), force_of_body(request), word,
-                                            requestor(request)));
+    return async(
+        *services.instances.remove(request.params.at("id"), force_of_body(request), word, request.requestor));
 }
 
 Response delete_instances(const Services& services, const Request& request, PathWord word) {
     return async(
-        *services.bulk.remove(to_text(word), BulkRequest::from_json(json_body(request)), requestor(request)));
+        *services.bulk.remove(to_text(word), BulkRequest::from_json(json_body(request)), request.requestor));
 }
 
 // Answers when what follows from the report is stored. Holds no thread meanwhile.
@@ -77,14 +77,14 @@ Response update_instance(const Services& services, const Request& request, PathW
     const InstancePatch patch = InstancePatch::from_json(json_body(request));
     const std::string& id = request.params.at("id");
     if (patch.delete_protected)
-        return async(*services.instances.protect(id, *patch.delete_protected, word, requestor(request)));
+        return async(*services.instances.protect(id, *patch.delete_protected, word, request.requestor));
     return async(*services.instances.set_desired_status(
-        id, *patch.desired_status, query_flag(request, "no_wait"), word, requestor(request)));
+        id, *patch.desired_status, query_flag(request, "no_wait"), word, request.requestor));
 }
 
 Response execute(const Services& services, const Request& request, PathWord word) {
     return async(*services.exec.start(request.params.at("id"), ExecRequest::from_json(json_body(request)),
-                                      word, requestor(request)));
+                                      word, request.requestor));
 }
 
 Response list_logs(const Services& services, const Request& request, PathWord word) {
@@ -111,17 +111,16 @@ void add_routes(std::vector<Route>& routes, const Services& services, PathWord w
     const std::string many(to_text(word));  // labels of the metrics: "containers", "container_exec"
     const std::string one = many.substr(0, many.size() - 1);
     const std::string base = "/1.0/" + many;
-    routes.insert(
-        routes.end(),
-        {{Method::get, base, trusted, on_pool, many, call(list_instances)},
-         {Method::post, base, trusted, on_pool, many, call(launch)},
-         {Method::delete_, base, trusted, on_pool, many, call(delete_instances)},
-         {Method::get, base + "/{id}", trusted, on_io_thread, one, call(show_instance)},
-         {Method::patch, base + "/{id}", token, on_pool, "internal_" + many, call(update_instance)},
-         {Method::delete_, base + "/{id}", trusted, on_pool, one, call(delete_instance)},
-         {Method::post, base + "/{id}/exec", trusted, on_pool, one + "_exec", call(execute)},
-         {Method::get, base + "/{id}/logs", trusted, on_io_thread, one + "_logs", call(list_logs)},
-         {Method::get, base + "/{id}/logs/{name}", trusted, on_pool, one + "_log", call(show_log)}});
+    routes.insert(routes.end(),
+                  {{Method::get, base, viewer, on_pool, many, call(list_instances)},
+                   {Method::post, base, operator_, on_pool, many, call(launch)},
+                   {Method::delete_, base, operator_, on_pool, many, call(delete_instances)},
+                   {Method::get, base + "/{id}", viewer, on_io_thread, one, call(show_instance)},
+                   {Method::patch, base + "/{id}", token, on_pool, "internal_" + many, call(update_instance)},
+                   {Method::delete_, base + "/{id}", operator_, on_pool, one, call(delete_instance)},
+                   {Method::post, base + "/{id}/exec", operator_, on_pool, one + "_exec", call(execute)},
+                   {Method::get, base + "/{id}/logs", viewer, on_io_thread, one + "_logs", call(list_logs)},
+                   {Method::get, base + "/{id}/logs/{name}", viewer, on_pool, one + "_log", call(show_log)}});
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace svc::server {
 
 std::vector<Route> metrics_routes(const Services& services) {
-    return {{Method::get, "/1.0/metrics", Access::trusted, Dispatch::on_pool, "metrics",
+    return {{Method::get, "/1.0/metrics", Access::viewer, Dispatch::on_pool, "metrics",
              [services](Request&) { return metrics_text(services.hypervisor.render()); }}};
 }
 

@@ -59,10 +59,10 @@ std::vector<Route> operation_routes(const Services& services) {
     };
     const std::string one = "/1.0/operations/{id}";
     return {
-        {Method::get, "/1.0/operations", trusted, on_pool, "operations", call(list_operations)},
-        {Method::get, one, trusted, on_io_thread, "operation", call(show_operation)},
-        {Method::delete_, one, trusted, on_pool, "operation", call(cancel_operation)},
-        {Method::get, one + "/wait", trusted, on_pool, "operation_wait", call(wait_for_operation)},
+        {Method::get, "/1.0/operations", viewer, on_pool, "operations", call(list_operations)},
+        {Method::get, one, viewer, on_io_thread, "operation", call(show_operation)},
+        {Method::delete_, one, operator_, on_pool, "operation", call(cancel_operation)},
+        {Method::get, one + "/wait", viewer, on_pool, "operation_wait", call(wait_for_operation)},
         {Method::get, one + "/websocket", secret, on_pool, "operation_websocket", call(open_websocket)},
     };
 }

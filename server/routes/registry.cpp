@@ -17,15 +17,15 @@ Response list_applications(const Services& services, const Request& request) {
 }
 
 Response push_application(const Services& services, const Request& request) {
-    return async(*services.registry.push(request.params.at("id"), requestor(request)));
+    return async(*services.registry.push(request.params.at("id"), request.requestor));
 }
 
 Response pull_application(const Services& services, const Request& request) {
-    return async(*services.registry.pull(request.params.at("id"), requestor(request)));
+    return async(*services.registry.pull(request.params.at("id"), request.requestor));
 }
 
 Response delete_application(const Services& services, const Request& request) {
-    return async(*services.registry.remove(request.params.at("id"), requestor(request)));
+    return async(*services.registry.remove(request.params.at("id"), request.requestor));
 }
 
 }  // namespace
@@ -37,10 +37,10 @@ std::vector<Route> registry_routes(const Services& services) {
     const std::string all = "/1.0/registry/applications";
     const std::string one = all + "/{id}";
     return {
-        {Method::get, all, trusted, on_pool, "registry_applications", call(list_applications)},
-        {Method::delete_, one, trusted, on_pool, "registry_application", call(delete_application)},
-        {Method::post, one + "/push", trusted, on_pool, "registry_application_push", call(push_application)},
-        {Method::post, one + "/pull", trusted, on_pool, "registry_application_pull", call(pull_application)},
+        {Method::get, all, viewer, on_pool, "registry_applications", call(list_applications)},
+        {Method::delete_, one, admin, on_pool, "registry_application", call(delete_application)},
+        {Method::post, one + "/push", admin, on_pool, "registry_application_push", call(push_application)},
+        {Method::post, one + "/pull", admin, on_pool, "registry_application_pull", call(pull_application)},
     };
 }
 

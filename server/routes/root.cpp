@@ -10,13 +10,18 @@ Response show_versions() {
     return sync(Json::array({"/" + std::string(api_version)}));
 }
 
+// `auth_role` and `auth_name` are empty for a client that is not trusted.
 Response show_server(const Services& services, const Request& request) {
     const auto& extensions = api_extensions();
+    const auto identity = services.authenticator.identify(request);
+    const Trust trust = identity ? Trust::trusted : services.authenticator.trust(*request.peer);
     return sync(Json::object({{"api_extensions", JsonArray(extensions.begin(), extensions.end())},
                               {"api_status", "stable"},
                               {"api_version", api_version},
-                              {"auth", to_text(services.authenticator.trust(*request.peer))},
-                              {"auth_methods", JsonArray{"2waySSL"}}}));
+                              {"auth", to_text(trust)},
+                              {"auth_methods", JsonArray{"2waySSL"}},
+                              {"auth_name", identity ? identity->name : ""},
+                              {"auth_role", identity ? to_text(identity->role) : ""}}));
 }
 
 Response show_release() {

@@ -28,7 +28,7 @@ Response list_snapshots(const Services& services, const Request& request) {
 
 Response create_snapshot(const Services& services, const Request& request) {
     return async(*services.management.snapshots().create(
-        instance_of(request), SnapshotCreate::from_json(json_body(request)), requestor(request)));
+        instance_of(request), SnapshotCreate::from_json(json_body(request)), request.requestor));
 }
 
 Response show_snapshot(const Services& services, const Request& request) {
@@ -37,7 +37,7 @@ Response show_snapshot(const Services& services, const Request& request) {
 
 Response restore_snapshot(const Services& services, const Request& request) {
     return async(*services.management.snapshots().restore(instance_of(request), snapshot_of(request),
-                                                          requestor(request)));
+                                                          request.requestor));
 }
 
 Response export_snapshot(const Services& services, const Request& request) {
@@ -48,7 +48,7 @@ Response export_snapshot(const Services& services, const Request& request) {
 
 Response delete_snapshot(const Services& services, const Request& request) {
     return async(*services.management.snapshots().remove(instance_of(request), snapshot_of(request),
-                                                         requestor(request)));
+                                                         request.requestor));
 }
 
 }  // namespace
@@ -60,12 +60,12 @@ std::vector<Route> snapshot_routes(const Services& services) {
     const std::string all = "/1.0/instances/{id}/snapshots";
     const std::string one = all + "/{snapshot}";
     return {
-        {Method::get, all, trusted, on_pool, "snapshots", call(list_snapshots)},
-        {Method::post, all, trusted, on_pool, "snapshots", call(create_snapshot)},
-        {Method::get, one, trusted, on_pool, "snapshot", call(show_snapshot)},
-        {Method::delete_, one, trusted, on_pool, "snapshot", call(delete_snapshot)},
-        {Method::get, one + "/export", trusted, on_pool, "snapshot_export", call(export_snapshot)},
-        {Method::post, one + "/restore", trusted, on_pool, "snapshot_restore", call(restore_snapshot)},
+        {Method::get, all, viewer, on_pool, "snapshots", call(list_snapshots)},
+        {Method::post, all, operator_, on_pool, "snapshots", call(create_snapshot)},
+        {Method::get, one, viewer, on_pool, "snapshot", call(show_snapshot)},
+        {Method::delete_, one, operator_, on_pool, "snapshot", call(delete_snapshot)},
+        {Method::get, one + "/export", operator_, on_pool, "snapshot_export", call(export_snapshot)},
+        {Method::post, one + "/restore", operator_, on_pool, "snapshot_restore", call(restore_snapshot)},
     };
 }
 

@@ -16,7 +16,7 @@ Response list_tasks(const Services& services, const Request& request) {
 }  // namespace
 
 std::vector<Route> task_routes(const Services& services) {
-    return {{Method::get, "/1.0/tasks", Access::trusted, Dispatch::on_pool, "tasks",
+    return {{Method::get, "/1.0/tasks", Access::viewer, Dispatch::on_pool, "tasks",
              [services](Request& request) { return list_tasks(services, request); }}};
 }
 

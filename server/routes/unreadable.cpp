@@ -42,10 +42,15 @@ Handler guarded(const Services& services, const Place& place, const Route& route
         const auto record = unreadable.find(place.prefix, id);
         if (!record) return next(request);
         if (method == Method::delete_)
-            if (const auto started = unreadable.remove(place.prefix, id, requestor(request)))
+            if (const auto started = unreadable.remove(place.prefix, id, request.requestor))
                 return async(**started);
         throw Error(ErrorCode::internal, std::string(place.noun) + " cannot be read: " + record->reason);
     };
+}
+
+// Others are not about the record: reports of instances.
+bool is_by_role(Access access) {
+    return access == Access::viewer || access == Access::operator_ || access == Access::admin;
 }
 
 }  // namespace
@@ -53,7 +58,7 @@ Handler guarded(const Services& services, const Place& place, const Route& route
 void guard_unreadable(std::vector<Route>& routes, const Services& services) {
     for (Route& route : routes) {
         const auto place = std::ranges::find(places, std::string_view(route.path), &Place::path);
-        if (place != places.end() && route.access == Access::trusted)
+        if (place != places.end() && is_by_role(route.access))
             route.handler = guarded(services, *place, route);
     }
 }

@@ -31,7 +31,8 @@ TEST_CASE_METHOD(CertificateSetup, "a trusted caller adds certificates") {
     const std::string url = "/1.0/certificates/" + fingerprint;
     CHECK(api.get("/1.0/certificates").metadata() == Json::array({url}));
     const ApiReply shown = api.get("/1.0/certificates/" + fingerprint.substr(0, 12));
-    CHECK(shown.metadata() == Json::object({{"certificate", pem}, {"fingerprint", fingerprint}}));
+    CHECK(shown.metadata() ==
+          Json::object({{"certificate", pem}, {"fingerprint", fingerprint}, {"role", "admin"}}));
     CHECK(shown.headers.get("ETag").size() == 66);
     CHECK(api.get("/1.0/certificates?recursion=1").metadata() == Json::array({shown.metadata()}));
     CHECK(add(api, Json::object({{"certificate", pem}})).error() == "certificate already exists");

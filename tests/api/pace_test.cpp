@@ -86,7 +86,9 @@ struct PacedServer {
     const SteadyTime begin = clock.steady_now();
     test::SequenceIds ids;
     MetricsRegistry metrics;
-    Authenticator authenticator{[](const ClientCertificate& c) { return c.common_name == "friend"; }};
+    Authenticator authenticator{{[](const ClientCertificate& c) {
+        return c.common_name == "friend" ? std::make_shared<const Certificate>() : nullptr;
+    }}};
     AgentTokens tokens{directory.path() / "tokens.key", clock};
     EventBus bus{clock};
     ThreadPool workers{"request", 2, 100};
@@ -94,7 +96,7 @@ struct PacedServer {
     Middleware middleware{{authenticator, tokens, metrics, ids, clock, workers, pacer, "host"},
                           {{Method::get, "/1.0", Access::everyone, Dispatch::on_io_thread, "service",
                             [this](Request&) { return text_of(clock.steady_now() - begin); }},
-                           {Method::get, "/1.0/secret", Access::trusted, Dispatch::on_pool, "service",
+                           {Method::get, "/1.0/secret", Access::admin, Dispatch::on_pool, "service",
                             [](Request&) { return text_of({}); }},
                            {Method::get, "/1.0/echo", Access::everyone, Dispatch::on_pool, "service",
                             [this](Request&) { return event_stream(bus, {}, {}); }}},

@@ -58,7 +58,7 @@ TEST_CASE("a certificate is untrusted until the service trusts it") {
 TEST_CASE("trusted routes refuse guests before anything else") {
     TestDaemon daemon;
     ApiCaller guest(daemon.tls_target());
-    for (const std::string& route : daemon.routes()) {
+    for (const auto& [route, access] : daemon.routes()) {
         if (is_open(route)) continue;
         INFO(route);
         const std::size_t space = route.find(' ');

@@ -23,7 +23,7 @@ using server::Trust;
 constexpr std::chrono::seconds patience{20};
 
 struct TrustFixture : TrustWorld {
-    Authenticator authenticator{[this](const ClientCertificate& c) { return service.trusts(c.der); }};
+    Authenticator authenticator{{[this](const ClientCertificate& c) { return service.vouching(c.der); }}};
     TestServer server;
     std::atomic<int> written{0};
 
@@ -33,16 +33,16 @@ struct TrustFixture : TrustWorld {
         };
         server.service.add("/", who, Dispatch::on_io_thread);
         server.service.add("/private", [this](Request& request) {
-            authenticator.check(Access::trusted, request);
+            authenticator.check(Access::viewer, request);
             return text_response("secret");
         });
         server.service.add("/events", [this](Request& request) {
-            authenticator.check(Access::trusted, request);
+            authenticator.check(Access::viewer, request);
             return server::event_stream(bus, {EventType::lifecycle}, {});
         });
         server.with_tls = true;
         server.start(8, 1000);
-        service.on_removed([this] {
+        service.on_loss([this] {
             server.server().disconnect([this](const Peer& peer) { return authenticator.lost_trust(peer); },
                                        "certificate was removed");
         });

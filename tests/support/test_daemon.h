@@ -27,7 +27,7 @@ class TestDaemon {
     Target metrics_target() const;
     Target hypervisor_target(std::optional<KeyPair> identity = std::nullopt) const;  // pinned
     void trust(const KeyPair& identity);  // as POST /1.0/certificates does
-    std::vector<std::string> routes() const { return daemon_->routes(); }
+    std::vector<server::ServedRoute> routes() const { return daemon_->routes(); }
     // What the agent of an instance sends: "bearer ...".
     std::string bearer(const std::string& instance) const;
     const server::Options& options() const { return options_; }

@@ -7,6 +7,7 @@
 
 #include "libsvc/base/clock.h"
 #include "libsvc/base/json.h"
+#include "libsvc/model/cluster/role.h"
 
 namespace svc {
 
@@ -17,6 +18,7 @@ struct Certificate {
     Time not_before{}, not_after{};
     bool is_authority = false;  // certificates that it has signed are trusted too
     Time added_at{};
+    Role role = Role::admin;  // extension; of an authority: that of the certificates that it has signed
 };
 
 Json to_json(const Certificate& certificate);
@@ -27,7 +29,8 @@ Certificate certificate_from_store(const Json& stored);
 struct CertificateRequest {
     std::string certificate;  // base64 of the DER, or PEM text; "": the one of the TLS connection
     std::string trust_password;
-    std::string join_token;  // extension: instead of the password
+    std::string join_token;         // extension: instead of the password
+    std::optional<Role> role = {};  // extension; absent: the highest one that the client may give
     static CertificateRequest from_json(const Json& body);
 };
 
@@ -37,8 +40,9 @@ struct JoinToken {
     std::string name;         // for whom it is; free text
     std::string secret_hash;  // SHA-256 of the secret
     Time created_at{}, expires_at{};
+    Role role = Role::admin;  // of the certificate that it adds
 };
-Json to_json(const JoinToken& token);  // id, name, created_at, expires_at
+Json to_json(const JoinToken& token);  // id, name, role, created_at, expires_at
 Json join_token_to_store(const JoinToken& token);
 JoinToken join_token_from_store(const Json& stored);
 

@@ -73,11 +73,17 @@ bool is_at_least_a_second(Value value) {
     return parse_duration(value) >= std::chrono::seconds(1);
 }
 
+bool is_time_of_session(Value value) {
+    const Duration time = parse_duration(value);
+    return time >= std::chrono::minutes(1) && time <= std::chrono::days(30);
+}
+
 constexpr Value web_url_rule = "a URL with http:// or https://";
 constexpr Value source_url_rule = "a URL with http://, https:// or file://";
 constexpr Value interval_rule = "a duration like 5m, at least 1s";
+constexpr Value session_rule = "a duration like 30m, from 1m to 720h";
 
-constexpr std::array<ConfigKey, 29> config_keys{{
+constexpr std::array<ConfigKey, 31> config_keys{{
     {"application.addons", text, "", "a comma-separated list of addon names", are_addon_names, false,
      "addons of every application, before its own"},
     {"application.auto_publish", boolean, "true", "", nullptr, false,
@@ -154,6 +160,10 @@ constexpr std::array<ConfigKey, 29> config_keys{{
          return one_of(value, {"spread", "binpack"});
      },
      false, "place instances on the emptiest node that fits, or on the fullest"},
+    {"sessions.idle_timeout", duration, "30m", session_rule, is_time_of_session, false,
+     "how long a browser stays logged in without a request"},
+    {"sessions.lifetime", duration, "12h", session_rule, is_time_of_session, false,
+     "how long a browser stays logged in at most; counts for logins from now on"},
 }};
 
 }  // namespace

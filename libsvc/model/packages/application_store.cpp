@@ -26,42 +26,42 @@ ImageStatus status_of(const std::string& text) {
     return found == version_statuses.end() ? ImageStatus::unknown : *found;
 }
 
-std::uint64_t bytes(const JsonFields& fields, std::string_view key) {
+std::uint64_t bytes_at(const JsonFields& fields, std::string_view key) {
     return static_cast<std::uint64_t>(fields.integer(key).value_or(0));
 }
 
-int number(const JsonFields& fields, std::string_view key) {
+int number_at(const JsonFields& fields, std::string_view key) {
     return static_cast<int>(fields.integer(key).value_or(0));
 }
 
-std::string text(const JsonFields& fields, std::string_view key) {
+std::string text_at(const JsonFields& fields, std::string_view key) {
     return fields.string(key).value_or("");
 }
 
-Strings list(const JsonFields& fields, std::string_view key) {
+Strings list_at(const JsonFields& fields, std::string_view key) {
     return fields.strings(key).value_or(Strings());
 }
 
-bool flag(const JsonFields& fields, std::string_view key) {
+bool flag_at(const JsonFields& fields, std::string_view key) {
     return fields.boolean(key).value_or(false);
 }
 
-Json ready_to_store(const ReadinessCheck& ready) {
+Json readiness_to_store(const ReadinessCheck& ready) {
     return Json::object({{"file", ready.file}, {"command", ready.command}, {"port", int{ready.port}}});
 }
 
-ReadinessCheck ready_from_store(const JsonFields& fields) {
-    return {text(fields, "file"), text(fields, "command"),
-            static_cast<std::uint16_t>(number(fields, "port"))};
+ReadinessCheck readiness_from_store(const JsonFields& fields) {
+    return {text_at(fields, "file"), text_at(fields, "command"),
+            static_cast<std::uint16_t>(number_at(fields, "port"))};
 }
 
-Json packages_to_store(const std::vector<PackageRef>& packages) {
+Json addons_to_store(const std::vector<PackageRef>& packages) {
     JsonArray result;
     for (const PackageRef& package : packages) result.push_back(package.to_json());
     return Json::array(std::move(result));
 }
 
-std::vector<PackageRef> packages_from_store(const JsonFields& fields) {
+std::vector<PackageRef> addons_from_store(const JsonFields& fields) {
     std::vector<PackageRef> result;
     for (const JsonFields& package : fields.objects("packages").value_or(std::vector<JsonFields>()))
         result.push_back(PackageRef::from_json(package.value()));
@@ -78,7 +78,7 @@ Json version_to_store(const ApplicationVersion& version) {
         {"parent_image_version", version.parent_image_version},
         {"error_message", version.error_message},
         {"manifest", version.manifest.to_document()},
-        {"packages", packages_to_store(version.packages)},
+        {"packages", addons_to_store(version.packages)},
         {"notes", strings_json(version.notes)},
         {"package", version.package},
         {"package_size", version.package_size},
@@ -88,7 +88,7 @@ Json version_to_store(const ApplicationVersion& version) {
         {"init", *version.init},
         {"image_variant", *version.image_variant},
         {"android", version.android},
-        {"ready", ready_to_store(*version.ready)},
+        {"ready", readiness_to_store(*version.ready)},
         {"base_instance", version.base_instance},
         {"layer_size", version.layer_size},
         {"export_fingerprint", version.export_fingerprint},
@@ -97,48 +97,48 @@ Json version_to_store(const ApplicationVersion& version) {
 }
 
 void read_content(const JsonFields& fields, ApplicationVersion& version) {
-    version.package = text(fields, "package");
-    version.package_size = bytes(fields, "package_size");
-    version.parent_layer = text(fields, "parent_layer");
-    version.layer = text(fields, "layer");
-    version.architecture = text(fields, "architecture");
-    version.init = text(fields, "init");
-    version.image_variant = text(fields, "image_variant");
-    version.android = flag(fields, "android");
-    if (const auto ready = fields.object("ready")) version.ready = ready_from_store(*ready);
-    version.base_instance = text(fields, "base_instance");
-    version.layer_size = bytes(fields, "layer_size");
-    version.export_fingerprint = text(fields, "export_fingerprint");
-    version.export_size = bytes(fields, "export_size");
+    version.package = text_at(fields, "package");
+    version.package_size = bytes_at(fields, "package_size");
+    version.parent_layer = text_at(fields, "parent_layer");
+    version.layer = text_at(fields, "layer");
+    version.architecture = text_at(fields, "architecture");
+    version.init = text_at(fields, "init");
+    version.image_variant = text_at(fields, "image_variant");
+    version.android = flag_at(fields, "android");
+    if (const auto ready = fields.object("ready")) version.ready = readiness_from_store(*ready);
+    version.base_instance = text_at(fields, "base_instance");
+    version.layer_size = bytes_at(fields, "layer_size");
+    version.export_fingerprint = text_at(fields, "export_fingerprint");
+    version.export_size = bytes_at(fields, "export_size");
 }
 
 ApplicationVersion application_version_from_store(const JsonFields& fields) {
     ApplicationVersion version;
     version.number = static_cast<int>(fields.require_int("number"));
     version.status = status_of(fields.require_string("status"));
-    version.published = flag(fields, "published");
+    version.published = flag_at(fields, "published");
     version.created_at = from_rfc3339(fields.require_string("created_at"));
-    version.parent_image_id = text(fields, "parent_image_id");
-    version.parent_image_version = number(fields, "parent_image_version");
-    version.error_message = clipped(text(fields, "error_message"), max_error_bytes);
+    version.parent_image_id = text_at(fields, "parent_image_id");
+    version.parent_image_version = number_at(fields, "parent_image_version");
+    version.error_message = clipped(text_at(fields, "error_message"), max_error_bytes);
     if (const Json* const manifest = fields.raw("manifest"))
         version.manifest = ApplicationManifest::parse(*manifest);
-    version.packages = packages_from_store(fields);
-    version.notes = joined_notes({}, list(fields, "notes"));
+    version.packages = addons_from_store(fields);
+    version.notes = joined_notes({}, list_at(fields, "notes"));
     read_content(fields, version);
     return version;
 }
 
 void read_settings(const JsonFields& fields, Application& application) {
-    application.image = text(fields, "image");
-    application.parent_image_id = text(fields, "parent_image_id");
-    application.instance_type = text(fields, "instance_type");
-    application.tags = list(fields, "tags");
-    application.addons = list(fields, "addons");
+    application.image = text_at(fields, "image");
+    application.parent_image_id = text_at(fields, "parent_image_id");
+    application.instance_type = text_at(fields, "instance_type");
+    application.tags = list_at(fields, "tags");
+    application.addons = list_at(fields, "addons");
     if (const Json* const resources = fields.raw("resources"))
         application.resources = ResourceOverrides::from_json(*resources);
-    application.node_selector = list(fields, "node_selector");
-    application.abi = text(fields, "abi");
+    application.node_selector = list_at(fields, "node_selector");
+    application.abi = text_at(fields, "abi");
 }
 
 }  // namespace
@@ -178,10 +178,10 @@ Application application_from_store(const Json& stored) {
         application.versions.push_back(application_version_from_store(version));
     application.next_version = static_cast<int>(fields.require_int("next_version"));
     application.created_at = from_rfc3339(fields.require_string("created_at"));
-    application.immutable = flag(fields, "immutable");
-    application.deleting = flag(fields, "deleting");
-    application.inhibit_auto_updates = flag(fields, "inhibit_auto_updates");
-    application.pending_update = flag(fields, "pending_update");
+    application.immutable = flag_at(fields, "immutable");
+    application.deleting = flag_at(fields, "deleting");
+    application.inhibit_auto_updates = flag_at(fields, "inhibit_auto_updates");
+    application.pending_update = flag_at(fields, "pending_update");
     read_settings(fields, application);
     return application;
 }

@@ -2,12 +2,13 @@
 // What a handler sees of an HTTP request: plain values, no types of a library.
 #include <sys/types.h>
 
-#include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libsvc/net/tls/certificate.h"
@@ -34,20 +35,27 @@ class Headers {
 
 enum class Transport { unix_socket, http, https };
 
-// A flag that can still be set in a value that is const. Thread-safe; a copy has the same value.
-class Mark {
+// A short text that can still be changed in a value that is const. Thread-safe; a copy has the same text.
+class Note {
   public:
-    Mark() = default;
-    Mark(const Mark& other) : set_(other.is_set()) {}
-    Mark& operator=(const Mark& other) {
-        set_ = other.is_set();
+    Note() = default;
+    Note(const Note& other) : text_(other.get()) {}
+    Note& operator=(const Note& other) {
+        set(other.get());
         return *this;
     }
-    bool set() const { return set_.exchange(true); }  // returns whether it was set before
-    bool is_set() const { return set_; }
+    bool set(std::string text) const {  // returns whether it was the same before
+        const std::lock_guard lock(mutex_);
+        return std::exchange(text_, text) == text;
+    }
+    std::string get() const {
+        const std::lock_guard lock(mutex_);
+        return text_;
+    }
 
   private:
-    mutable std::atomic<bool> set_{false};
+    mutable std::mutex mutex_;
+    mutable std::string text_;
 };
 
 // The client of a connection. All requests of the connection share it.
@@ -61,7 +69,9 @@ struct Peer {
     std::optional<ClientCertificate> certificate;
     // Set: the request came to the manager of this name, which has passed it on (docs/managers.md).
     std::string forwarded_by;
-    Mark trusted;  // set by the service that has trusted the certificate once: it may lose that trust
+    // What the service has let the client do with its last request, in the service's words: the client may
+    // lose it. "": nothing that can be lost.
+    Note granted;
 };
 
 // Receives an uploaded body as it arrives. Calls come one at a time, on pool threads. While no bytes arrive
@@ -77,6 +87,7 @@ struct Route;
 
 struct Request {
     std::string id;                // from RoutedService::plan(); "" until then
+    std::string requestor;         // who asks, as the service's records name it; the same; "": not told
     const Route* route = nullptr;  // the same; null: no route takes it. Lives as long as the service
     Method method = Method::get;
     std::string method_text;

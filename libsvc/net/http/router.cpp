@@ -1,9 +1,11 @@
 #include "libsvc/net/http/router.h"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
 
+#include "libsvc/base/enum_table.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 
@@ -36,7 +38,20 @@ bool is_capture(std::string_view segment) {
     return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
 }
 
+constexpr std::array<EnumName<Access>, 6> access_names{{
+    {Access::everyone, "everyone"},
+    {Access::viewer, "viewer"},
+    {Access::operator_, "operator"},
+    {Access::admin, "admin"},
+    {Access::token, "token"},
+    {Access::secret, "secret"},
+}};
+
 }  // namespace
+
+std::string_view to_text(Access access) {
+    return enum_text<Access>(access_names, access);
+}
 
 struct Router::Node {
     std::map<std::string, Node, std::less<>> written;

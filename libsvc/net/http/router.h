@@ -11,13 +11,17 @@
 
 namespace svc {
 
-// Who may call a route. There is no default: a row without it does not compile.
+// Who may call a route: the least role (docs/trust.md), or what else opens it. There is no default: a row
+// without it does not compile. Services without roles tell local clients (admin) from all others.
 enum class Access {
     everyone,
-    trusted,  // trusted certificate or the local socket
-    token,    // bearer token of an instance
-    secret,   // the secret of an operation's websocket, or trusted
+    viewer,
+    operator_,
+    admin,
+    token,   // bearer token of an instance, or operator
+    secret,  // the secret of an operation's websocket
 };
+std::string_view to_text(Access access);  // "operator"
 
 enum class Dispatch {
     on_io_thread,  // reads memory only, microseconds

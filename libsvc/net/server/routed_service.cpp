@@ -74,6 +74,7 @@ const std::vector<Route>& RoutedService::routes(std::string_view listener) const
 
 RequestPlan RoutedService::plan(Request& request) {
     request.id = new_id();
+    request.requestor = requestor(request);
     const Router* table = router(request.peer->listener);
     Router::Match match = table ? table->match(request.method, request.path) : Router::Match();
     request.route = match.route ? match.route : unlisted_route(request, match.path_known);
@@ -145,7 +146,7 @@ void RoutedService::done(const Request& request, int status, std::uint64_t recei
     end(request, {status, received, sent, duration});
     if (request.id.empty() || log::level() > log::Level::debug) return;
     log::Fields fields{{"request", request.id}};
-    if (std::string from = requestor(request); !from.empty()) fields.emplace_back("from", std::move(from));
+    if (!request.requestor.empty()) fields.emplace_back("from", request.requestor);
     fields.insert(fields.end(), {{"method", request.method_text},
                                  {"path", request.path},
                                  {"status", std::to_string(status)},

@@ -51,6 +51,8 @@ class RoutedService : public HttpService {
 
     // The request's id; "": requests of this service have none, and are not logged.
     virtual std::string new_id() { return {}; }
+    // Who asks, for Request::requestor and the log; "": not told.
+    virtual std::string requestor(const Request&) { return {}; }
     // The route of a request that no table has; null: none. `path_known`: the path has routes for other
     // methods.
     virtual const Route* unlisted_route(const Request& request, bool path_known);
@@ -68,8 +70,6 @@ class RoutedService : public HttpService {
     virtual void decorate(const Request& request, Response& response);
     // Metrics: exactly once for each begin().
     virtual void end(const Request& request, const ServedRequest& served);
-    // Who asks, for the log; "": not told.
-    virtual std::string requestor(const Request&) { return {}; }
 
   private:
     const Router* router(std::string_view listener) const;

@@ -11,14 +11,14 @@ constexpr std::string_view trust_password_key = "core.trust_password";
 
 }  // namespace
 
-std::string Admission::authorise(const CertificateRequest& request, std::string_view address,
-                                 bool from_instance, Batch& together) {
+Admitted Admission::authorise(const CertificateRequest& request, std::string_view address, bool from_instance,
+                              Batch& together) {
     if (!request.join_token.empty())
         return use_token(JoinTokenStore::parse(request.join_token), address, together);
     const Json token = JoinTokenStore::parse(request.trust_password);
     if (!token.is_null()) return use_token(token, address, together);
     check_password(request.trust_password, address, from_instance);
-    return "password";
+    return {"password", Role::admin};
 }
 
 void Admission::check_password(std::string_view password, std::string_view address, bool from_instance) {
@@ -31,15 +31,15 @@ void Admission::check_password(std::string_view password, std::string_view addre
     throw Error(ErrorCode::forbidden, "Bad password provided");
 }
 
-std::string Admission::use_token(const Json& token, std::string_view address, Batch& together) {
+Admitted Admission::use_token(const Json& token, std::string_view address, Batch& together) {
     const auto attempt = tries_.begin(address, TryLimit::Secret::token);
-    const std::string id = tokens_.use(token, together);
-    if (id.empty()) {
+    const auto used = tokens_.use(token, together);
+    if (!used) {
         log::warning("wrong join token", {{"address", std::string(address)}});
         throw Error(ErrorCode::forbidden, "Not Authorized");
     }
     attempt->was_right();
-    return "token " + id;
+    return {"token " + used->id, used->role};
 }
 
 }  // namespace svc

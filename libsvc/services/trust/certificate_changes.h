@@ -1,5 +1,6 @@
 #pragma once
-// Tells that a certificate has come or gone, whoever has stored that: this process, or another manager.
+// Tells that a certificate has come, gone or got another role, whoever has stored that: this process, or
+// another manager.
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -17,7 +18,7 @@ class CertificateChanges {
         return [this](const Certificate* before, const Certificate* after) { take(before, after); };
     }
     std::uint64_t authorities() const { return authorities_; }  // grows when an authority comes or goes
-    std::uint64_t removals() const { return removals_; }        // grows when a certificate goes
+    std::uint64_t losses() const { return losses_; }  // grows when a certificate goes or gets a lower role
     // Called after either has grown, with the collection's lock held: must be quick and not use it. Not
     // called any more once it was set anew.
     void on_change(std::function<void()> listener) {
@@ -28,14 +29,15 @@ class CertificateChanges {
     void take(const Certificate* before, const Certificate* after) {
         const bool authority = (before && before->is_authority) || (after && after->is_authority);
         if (authority) ++authorities_;
-        if (!after) ++removals_;
-        if (!authority && after) return;
+        const bool loss = !after || (before && after->role < before->role);
+        if (loss) ++losses_;
+        if (!authority && !loss) return;
         listener_.with([](const auto& listener) {
             if (listener) listener();
         });
     }
 
-    std::atomic<std::uint64_t> authorities_{0}, removals_{0};
+    std::atomic<std::uint64_t> authorities_{0}, losses_{0};
     Guarded<std::function<void()>> listener_;
 };
 

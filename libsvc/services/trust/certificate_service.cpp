@@ -32,9 +32,15 @@ X509Certificate certificate_of(const CertificateRequest& request, const Certific
     return parse_x509(asker.presented_der);
 }
 
-Certificate record_of(const X509Certificate& parsed, Time now) {
-    return {parsed.fingerprint,  parsed.pem, parsed.common_name, parsed.not_before, parsed.not_after,
-            parsed.is_authority, now};
+Certificate record_of(const X509Certificate& parsed, Time now, Role role) {
+    return {parsed.fingerprint,
+            parsed.pem,
+            parsed.common_name,
+            parsed.not_before,
+            parsed.not_after,
+            parsed.is_authority,
+            now,
+            role};
 }
 
 // A deletion at this moment may be behind a conflict: then there is room now.
@@ -58,7 +64,7 @@ CertificateService::CertificateService(Certificates& certificates, CertificateCh
       tokens_(tokens, clock, ids),
       admission_(tokens_, config, clock),
       known_authorities_(changes.authorities()),  // read before the authorities themselves
-      told_removals_(changes.removals()),
+      told_losses_(changes.losses()),
       authorities_(authorities_of(certificates)),
       last_look_(clock.now()) {
     engine.handle(std::string(delete_kind),
@@ -71,18 +77,30 @@ CertificateService::~CertificateService() {
     changes_.on_change({});
 }
 
-// An authority that is no longer in the store is not trusted, even while the snapshot still has it.
-bool CertificateService::trusts(std::string_view der) const {
-    if (der.empty()) return false;
-    const std::string fingerprint = sha256_hex(der);
-    const Time now = clock_.now();
-    if (const auto record = certificates_.find(fingerprint)) return is_valid_at(*record, now);
+std::shared_ptr<const Certificate> CertificateService::valid(const std::string& fingerprint) const {
+    auto record = certificates_.find(fingerprint);
+    return record && is_valid_at(*record, clock_.now()) ? record : nullptr;
+}
+
+// An authority that is no longer in the store is not trusted, even while the snapshot still has it; and its
+// role is the one in the store.
+std::shared_ptr<const Certificate> CertificateService::signer_of(const std::string& fingerprint,
+                                                                 std::string_view der) const {
     const auto authorities = authorities_.with([](const auto& present) { return present; });
     const auto certificate = authorities->look_up(fingerprint, der);
-    return is_valid_at(*certificate, now) &&
-           std::ranges::any_of(certificate->signers, [&](const auto& signer) {
-               return is_valid_at(*signer, now) && certificates_.find(signer->fingerprint);
-           });
+    std::shared_ptr<const Certificate> highest;
+    if (!is_valid_at(*certificate, clock_.now())) return highest;
+    for (const auto& signer : certificate->signers) {
+        auto record = valid(signer->fingerprint);
+        if (record && (!highest || highest->role < record->role)) highest = std::move(record);
+    }
+    return highest;
+}
+
+std::shared_ptr<const Certificate> CertificateService::vouching(std::string_view der) const {
+    if (der.empty()) return nullptr;
+    const std::string fingerprint = sha256_hex(der);
+    return certificates_.find(fingerprint) ? valid(fingerprint) : signer_of(fingerprint, der);
 }
 
 std::shared_ptr<const Certificate> CertificateService::add(const CertificateRequest& request,
@@ -91,21 +109,25 @@ std::shared_ptr<const Certificate> CertificateService::add(const CertificateRequ
     const Time now = clock_.now();
     if (parsed.not_after <= now) throw Error(ErrorCode::invalid_argument, "certificate is expired");
     Batch together;
-    std::string by = "trust";
-    if (!asker.trusted) by = admission_.authorise(request, asker.address, asker.instance, together);
+    Admitted admitted{"trust", Role::admin};
+    if (!asker.admin) admitted = admission_.authorise(request, asker.address, asker.instance, together);
     const bool with_token = !together.empty();
+    const Certificate record =
+        record_of(parsed, now, std::min(admitted.role, request.role.value_or(Role::admin)));
     std::shared_ptr<const Certificate> added;
     try {
-        added = with_token ? certificates_.create(record_of(parsed, now), std::move(together))
-                           : create_new(certificates_, record_of(parsed, now));
+        added = with_token ? certificates_.create(record, std::move(together))
+                           : create_new(certificates_, record);
     } catch (const Error& e) {
         // Another request has used the token since it was checked.
         if (e.code() != ErrorCode::conflict || !with_token || certificates_.find(parsed.fingerprint)) throw;
         throw Error(ErrorCode::forbidden, "Not Authorized");
     }
     catch_up();
-    log::info("certificate added",
-              {{"certificate", added->fingerprint}, {"name", added->common_name}, {"by", by}});
+    log::info("certificate added", {{"certificate", added->fingerprint},
+                                    {"name", added->common_name},
+                                    {"role", std::string(to_text(added->role))},
+                                    {"by", admitted.by}});
     return added;
 }
 
@@ -134,6 +156,18 @@ Started CertificateService::remove(std::string_view fingerprint, std::string req
     spec.arguments = Json::object({{"fingerprint", record->fingerprint}});
     spec.requestor = std::move(requestor);
     return engine_.start(std::move(spec), {});
+}
+
+std::shared_ptr<const Certificate> CertificateService::set_role(
+    std::string_view fingerprint, Role role, const std::function<void(const Certificate&)>& check) {
+    const auto changed = certificates_.update(get(fingerprint)->fingerprint, [&](Certificate& certificate) {
+        check(certificate);
+        certificate.role = role;
+    });
+    log::info("certificate has another role",
+              {{"certificate", changed->fingerprint}, {"role", std::string(to_text(role))}});
+    catch_up();
+    return changed;
 }
 
 OperationResult CertificateService::delete_work(const Operation& operation) {
@@ -165,13 +199,13 @@ std::shared_ptr<const Certificate> CertificateService::get(std::string_view fing
 // finds done has been told when it returns.
 void CertificateService::catch_up() {
     const std::lock_guard lock(catching_up_);
-    const std::uint64_t removals = changes_.removals();
+    const std::uint64_t losses = changes_.losses();
     const std::uint64_t authorities = changes_.authorities();
     if (std::exchange(known_authorities_, authorities) != authorities) {
         auto fresh = authorities_of(certificates_);
         authorities_.with([&](auto& present) { std::swap(present, fresh); });
     }
-    if (std::exchange(told_removals_, removals) != removals) tell_listeners();
+    if (std::exchange(told_losses_, losses) != losses) tell_listeners();
 }
 
 void CertificateService::tell_listeners() const {
@@ -195,7 +229,7 @@ std::vector<std::shared_ptr<const Certificate>> CertificateService::list() const
     return certificates_.list();
 }
 
-void CertificateService::on_removed(std::function<void()> listener) {
+void CertificateService::on_loss(std::function<void()> listener) {
     listeners_.with([&](auto& all) { all.push_back(std::move(listener)); });
 }
 

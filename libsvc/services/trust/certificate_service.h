@@ -27,14 +27,14 @@ namespace svc {
 
 // The client that asks for a certificate to be added.
 struct CertificateAsker {
-    bool trusted = false;       // by certificate or by the local socket: needs no password
+    bool admin = false;         // by certificate, session or the local socket: needs no password
     std::string address;        // wrong tries are counted by address, see TryLimit
     std::string presented_der;  // the certificate of the connection, "" when none
     bool instance = false;      // comes from the network of the instances
 };
 
-// Thread-safe. Registers "certificate.delete". trusts() reads memory only, which follows what other managers
-// store.
+// Thread-safe. Registers "certificate.delete". vouching() reads memory only, which follows what other
+// managers store.
 class CertificateService {
   public:
     CertificateService(Certificates& certificates, CertificateChanges& changes, JoinTokens& tokens,
@@ -43,9 +43,13 @@ class CertificateService {
     CertificateService(const CertificateService&) = delete;
     CertificateService& operator=(const CertificateService&) = delete;
 
-    // A certificate that is in the store, or was signed by an authority that is; within its validity dates,
-    // at this moment. Called for each handshake and each request.
-    bool trusts(std::string_view der) const;
+    // The record by which a certificate is trusted at this moment: its own, or that of an authority that has
+    // signed it, of several the one with the highest role. Dates count, those of the certificate and those of
+    // the authority. Null: it is not trusted. Called for each handshake and each request.
+    std::shared_ptr<const Certificate> vouching(std::string_view der) const;
+    bool trusts(std::string_view der) const { return vouching(der) != nullptr; }
+    // The same of a record's fingerprint: null unless it is in the store and valid.
+    std::shared_ptr<const Certificate> valid(const std::string& fingerprint) const;
 
     // Adds it at once (the specification answers synchronously). Throws invalid_argument for what is no
     // certificate or whose key does not parse, is expired; forbidden "Bad password provided", "No password is
@@ -58,20 +62,26 @@ class CertificateService {
     void add_later(CertificateRequest request, CertificateAsker asker,
                    std::function<void(std::exception_ptr)> done);
     Started remove(std::string_view fingerprint, std::string requestor);
+    // What its owner may do from now on, over open connections as well. `check` sees the record and may throw
+    // to refuse. Throws as get().
+    std::shared_ptr<const Certificate> set_role(
+        std::string_view fingerprint, Role role,
+        const std::function<void(const Certificate&)>& check = [](const Certificate&) {});
     // Full fingerprint, or a unique prefix of at least 12 digits. Throws not_found.
     std::shared_ptr<const Certificate> get(std::string_view fingerprint) const;
     std::vector<std::shared_ptr<const Certificate>> list() const;
-    // Called when a certificate has lost its trust, also by the work of another manager, so that its
-    // connections are closed; any thread.
-    void on_removed(std::function<void()> listener);
+    // Called when a certificate has lost its trust or got a lower role, also by the work of another manager,
+    // so that its connections are closed; any thread.
+    void on_loss(std::function<void()> listener);
 
     JoinTokenStore& join_tokens() { return tokens_; }
     const JoinTokenStore& join_tokens() const { return tokens_; }
-    // A periodic job: removes expired join tokens, and calls the on_removed() listeners when the validity of
+    // A periodic job: removes expired join tokens, and calls the on_loss() listeners when the validity of
     // a trusted certificate has ended since the last call.
     void expire_tokens();
 
   private:
+    std::shared_ptr<const Certificate> signer_of(const std::string& fingerprint, std::string_view der) const;
     OperationResult delete_work(const Operation& operation);
     void catch_up();
     void look_for_expired();
@@ -84,7 +94,7 @@ class CertificateService {
     JoinTokenStore tokens_;
     Admission admission_;
     std::mutex catching_up_;  // guards the next two
-    std::uint64_t known_authorities_, told_removals_;
+    std::uint64_t known_authorities_, told_losses_;
     Guarded<std::shared_ptr<const TrustedAuthorities>> authorities_;
     Guarded<std::vector<std::function<void()>>> listeners_;
     Guarded<Time> last_look_;

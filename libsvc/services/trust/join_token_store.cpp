@@ -31,7 +31,7 @@ Json JoinTokenStore::parse(std::string_view text) {
 }
 
 // The removal is staged before the record is read: it expects the very record that is checked.
-std::string JoinTokenStore::use(const Json& token, Batch& together) {
+std::shared_ptr<const JoinToken> JoinTokenStore::use(const Json& token, Batch& together) {
     if (token.is_null()) return {};
     Batch removal;
     const JsonFields fields(token);
@@ -42,10 +42,11 @@ std::string JoinTokenStore::use(const Json& token, Batch& together) {
                        equal_constant_time(sha256_hex(fields.require_string("secret")), record->secret_hash);
     if (!valid) return {};
     together.append(std::move(removal));
-    return id;
+    return record;
 }
 
-IssuedToken JoinTokenStore::issue(std::string name, Duration validity, std::string_view server_fingerprint,
+IssuedToken JoinTokenStore::issue(std::string name, Role role, Duration validity,
+                                  std::string_view server_fingerprint,
                                   const std::vector<std::string>& addresses) {
     if (name.empty()) throw Error(ErrorCode::invalid_argument, "name is required");
     if (has_control_characters(name))
@@ -57,7 +58,7 @@ IssuedToken JoinTokenStore::issue(std::string name, Duration validity, std::stri
     if (tokens_.size() >= max_tokens) throw Error(ErrorCode::exhausted, "too many join tokens");
     const std::string secret = ids_.secret();
     const Time now = clock_.now();
-    const JoinToken token{ids_.object_id(), std::move(name), sha256_hex(secret), now, now + validity};
+    const JoinToken token{ids_.object_id(), std::move(name), sha256_hex(secret), now, now + validity, role};
     tokens_.create(token);
     const Json text = Json::object({{"id", token.id},
                                     {"secret", secret},

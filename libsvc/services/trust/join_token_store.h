@@ -26,7 +26,7 @@ class JoinTokenStore {
         : tokens_(tokens), clock_(clock), ids_(ids) {}
 
     // At most 1000 tokens, valid for a year at most. Throws invalid_argument, exhausted.
-    IssuedToken issue(std::string name, Duration validity, std::string_view server_fingerprint,
+    IssuedToken issue(std::string name, Role role, Duration validity, std::string_view server_fingerprint,
                       const std::vector<std::string>& addresses);
     std::vector<std::shared_ptr<const JoinToken>> list() const;  // the valid ones
     void revoke(std::string_view id);                            // throws not_found
@@ -34,9 +34,10 @@ class JoinTokenStore {
 
     // The JSON in a token's text; null for any other text, such as a password.
     static Json parse(std::string_view text);
-    // Stages the removal of a valid token, so that it is used once, and returns its id; "" when `token` (as
-    // parse() gave it) is not valid. The commit of `together` fails with conflict when it is used already.
-    std::string use(const Json& token, Batch& together);
+    // Stages the removal of a valid token, so that it is used once, and returns its record; null when `token`
+    // (as parse() gave it) is not valid. The commit of `together` fails with conflict when it is used
+    // already.
+    std::shared_ptr<const JoinToken> use(const Json& token, Batch& together);
 
   private:
     JoinTokens& tokens_;

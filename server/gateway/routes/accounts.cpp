@@ -33,11 +33,11 @@ Response delete_account(const RouteContext& context, const Request& request) {
 
 std::vector<Route> account_routes(const RouteContext& context) {
     AccountService& accounts = context.accounts;
-    return {{Method::get, "/1.0/accounts", Access::trusted, Dispatch::on_pool, "get_accounts",
+    return {{Method::get, "/1.0/accounts", Access::admin, Dispatch::on_pool, "get_accounts",
              [&accounts](Request&) { return list_accounts(accounts); }},
-            {Method::post, "/1.0/accounts", Access::trusted, Dispatch::on_pool, "create_account",
+            {Method::post, "/1.0/accounts", Access::admin, Dispatch::on_pool, "create_account",
              [&accounts](Request& request) { return create_account(accounts, request); }, max_body},
-            {Method::delete_, "/1.0/accounts/{name}", Access::trusted, Dispatch::on_pool, "delete_account",
+            {Method::delete_, "/1.0/accounts/{name}", Access::admin, Dispatch::on_pool, "delete_account",
              [&context](Request& request) { return delete_account(context, request); }}};
 }
 

@@ -30,8 +30,9 @@ JoinToken token() {
 }
 
 TEST_CASE("the record of a certificate is its text and its fingerprint") {
-    CHECK(to_json(sample_certificate()) ==
-          Json::object({{"certificate", sample_certificate().pem}, {"fingerprint", std::string(64, 'a')}}));
+    CHECK(to_json(sample_certificate()) == Json::object({{"certificate", sample_certificate().pem},
+                                                         {"fingerprint", std::string(64, 'a')},
+                                                         {"role", "admin"}}));
 }
 
 TEST_CASE("certificates and join tokens are stored whole, read back and checked") {
@@ -49,9 +50,33 @@ TEST_CASE("certificates and join tokens are stored whole, read back and checked"
                                          {}});
 }
 
+TEST_CASE("a record without a role is that of an admin, and other roles are for newer programs") {
+    Json stored = certificate_to_store(sample_certificate());
+    CHECK(stored.at("schema") == Json(1));
+    stored.erase("role");
+    CHECK(certificate_from_store(stored).role == Role::admin);
+    Certificate viewer = sample_certificate();
+    viewer.role = Role::viewer;
+    CHECK(certificate_to_store(viewer).at("schema") == Json(4));
+    CHECK(certificate_from_store(certificate_to_store(viewer)).role == Role::viewer);
+    JoinToken invitation = token();
+    invitation.role = Role::operator_;
+    CHECK(join_token_to_store(invitation).at("schema") == Json(4));
+    CHECK(join_token_from_store(join_token_to_store(invitation)).role == Role::operator_);
+}
+
+TEST_CASE("roles are ordered, and others are refused") {
+    CHECK(Role::viewer < Role::operator_);
+    CHECK(Role::operator_ < Role::admin);
+    for (const Role role : {Role::viewer, Role::operator_, Role::admin})
+        CHECK(parse_role(to_text(role)) == role);
+    CHECK_THROWS_WITH(parse_role("root"),
+                      "argument role is invalid: one of viewer, operator, admin is expected");
+}
+
 TEST_CASE("the record of a join token keeps its secret to itself") {
     CHECK(to_json(token()).dump() ==
-          R"({"id":"c5pvhr3fbn40000000a0","name":"bob","created_at":100,"expires_at":200})");
+          R"({"id":"c5pvhr3fbn40000000a0","name":"bob","role":"admin","created_at":100,"expires_at":200})");
 }
 
 TEST_CASE("the request for trust takes both spellings") {
@@ -65,9 +90,9 @@ TEST_CASE("the request for trust takes both spellings") {
     CHECK(other.certificate.empty());
     CHECK(other.trust_password == "pw");
     CHECK(other.join_token == "t");
-    test::check_codec(
-        CertificateRequest::from_json,
-        test::all_refused({"[]", R"({"certificate":1})", R"({"trust-password":1})", R"({"join_token":[]})"}));
+    test::check_codec(CertificateRequest::from_json,
+                      test::all_refused({"[]", R"({"certificate":1})", R"({"trust-password":1})",
+                                         R"({"join_token":[]})", R"({"role":"root"})", R"({"role":1})"}));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ class NotedService final : public RoutedService {
     }
     void begin(const Request& request) override { notes.push_back("begin " + std::string(label(request))); }
     void check(const Request& request) override {
-        if (request.route->access == Access::trusted) throw Error(ErrorCode::forbidden, "not you");
+        if (request.route->access == Access::admin) throw Error(ErrorCode::forbidden, "not you");
     }
     Response reply_to(const std::exception& error) override {
         Response response = text_of_route(error.what());
@@ -54,7 +54,7 @@ class NotedService final : public RoutedService {
                 "open",           [](Request& request) { return text_of_route("hello " + request.id); }};
     }
     static Route secret(std::string path) {
-        return {Method::post,      path,     Access::trusted,
+        return {Method::post,      path,     Access::admin,
                 Dispatch::on_pool, "secret", [](Request&) { return text_of_route("the secret"); }};
     }
     static Route later(std::string path) {

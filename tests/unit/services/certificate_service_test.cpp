@@ -31,7 +31,7 @@ struct CertificateFixture : TrustWorld {
         return e.code() == ErrorCode::forbidden ? e.what() : "wrong code";
     }
     IssuedToken invite(Duration validity = 1h) {
-        return service.join_tokens().issue("laptop", validity, std::string(64, 'f'),
+        return service.join_tokens().issue("laptop", Role::admin, validity, std::string(64, 'f'),
                                            {"https://192.0.2.9:8444"});
     }
     bool refuses(const std::string& password, const std::string& address = here) {
@@ -52,7 +52,7 @@ TEST_CASE_METHOD(CertificateFixture, "a certificate is trusted from its addition
     CHECK_FALSE(service.trusts("nonsense"));
     CHECK(code_of([&] { trust(someone); }) == ErrorCode::conflict);
     int told = 0;
-    service.on_removed([&] { told += service.trusts(someone.der) ? 100 : 1; });
+    service.on_loss([&] { told += service.trusts(someone.der) ? 100 : 1; });
     remove(someone);
     CHECK_FALSE(service.trusts(someone.der));
     CHECK(told == 1);
@@ -80,7 +80,7 @@ TEST_CASE_METHOD(CertificateFixture, "trust keeps to the dates of the certificat
     clock.advance(30 * 24h);
     CHECK(service.trusts(dated.der));
     std::atomic<int> told = 0;
-    service.on_removed([&] { ++told; });
+    service.on_loss([&] { ++told; });
     service.expire_tokens();
     CHECK(told == 0);
     clock.advance(30 * 24h);
@@ -107,7 +107,7 @@ TEST_CASE_METHOD(CertificateFixture, "an authority vouches for those it has sign
     CHECK(service.list().size() == 1);
 
     std::atomic<int> told = 0;
-    service.on_removed([&] { ++told; });
+    service.on_loss([&] { ++told; });
     clock.advance(60 * 24h);
     service.expire_tokens();
     CHECK(told == 1);  // the short-lived child, which is in no store
@@ -143,7 +143,7 @@ TEST_CASE_METHOD(CertificateFixture, "certificates that another manager adds and
     const auto child = make_certificate({.name = "child", .issuer = &authority});
     Life other(*this);
     std::atomic<int> told = 0;
-    other.certificate_service.on_removed([&] { ++told; });
+    other.certificate_service.on_loss([&] { ++told; });
     trust(authority);
     trust(someone);
     CHECK(other.certificate_service.trusts(someone.der));
@@ -290,7 +290,8 @@ TEST_CASE_METHOD(CertificateFixture, "expired revoked and forged tokens open not
 TEST_CASE_METHOD(CertificateFixture, "tokens need a name and a sensible validity") {
     for (const Duration validity : {Duration(0), Duration(-1h), Duration(24h * 400)})
         CHECK(code_of([&] { invite(validity); }) == ErrorCode::invalid_argument);
-    CHECK(code_of([&] { service.join_tokens().issue("", 1h, "", {}); }) == ErrorCode::invalid_argument);
+    CHECK(code_of([&] { service.join_tokens().issue("", Role::admin, 1h, "", {}); }) ==
+          ErrorCode::invalid_argument);
     CHECK(code_of([&] { service.join_tokens().issue(std::string("a\0b", 3), 1h, "", {}); }) ==
           ErrorCode::invalid_argument);
 }

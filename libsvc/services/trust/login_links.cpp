@@ -1,0 +1,37 @@
+#include "libsvc/services/trust/login_links.h"
+
+#include "libsvc/base/digest.h"
+#include "libsvc/base/error.h"
+
+namespace svc {
+
+namespace {
+
+constexpr std::size_t max_links = 100;
+constexpr std::chrono::minutes link_validity{1};
+
+}  // namespace
+
+IssuedLink LoginLinks::issue(LinkGrant grant) {
+    const std::lock_guard lock(mutex_);
+    forget_expired();
+    if (links_.size() >= max_links)
+        throw Error(ErrorCode::exhausted, "too many open links: try again in a minute");
+    IssuedLink issued{ids_.secret(), clock_.now() + link_validity};
+    links_[sha256_hex(issued.secret)] = {std::move(grant), issued.expires_at};
+    return issued;
+}
+
+std::optional<LinkGrant> LoginLinks::use(std::string_view secret) {
+    const std::lock_guard lock(mutex_);
+    forget_expired();
+    auto link = links_.extract(sha256_hex(secret));
+    if (link.empty()) return {};
+    return std::move(link.mapped().grant);
+}
+
+void LoginLinks::forget_expired() {
+    std::erase_if(links_, [now = clock_.now()](const auto& each) { return each.second.expires_at <= now; });
+}
+
+}  // namespace svc

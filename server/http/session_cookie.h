@@ -1,0 +1,22 @@
+#pragma once
+// The cookie of a browser that is logged in (docs/trust.md).
+#include <string>
+#include <string_view>
+
+#include "libsvc/net/http/request.h"
+
+namespace svc::server {
+
+// `__Host-`: browsers take it from the host itself alone, over TLS alone.
+inline constexpr std::string_view session_cookie_name = "__Host-svc-session";
+
+// The value of Set-Cookie. No script can read the cookie, and no other site's page makes the browser send it.
+// The browser keeps it until it is closed; the session may end before.
+std::string session_cookie(std::string_view secret);
+std::string ended_session_cookie();  // the browser forgets it
+
+// The secret of the request's cookie; "" where there is none, and for requests that did not come by the API's
+// TLS listener: cookies count nowhere else.
+std::string session_secret(const Request& request);
+
+}  // namespace svc::server
