@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
     environment.config_directory = config_directory();
     environment.gateway_socket = variable("SVC_GATEWAY_SOCKET");
     environment.gateway_token = variable("SVC_GATEWAY_TOKEN");
+    environment.has_display = !variable("DISPLAY").empty() || !variable("WAYLAND_DISPLAY").empty();
     environment.terminal = variable("TERM");
     return svc::cli::run(std::vector<std::string>(argv + 1, argv + argc), environment);
 }

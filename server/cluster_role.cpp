@@ -103,8 +103,8 @@ std::vector<Route> ClusterRole::serve(ManagementService& management, EventBus& e
                                       const Authenticator& authenticator, Pacer& pacer) {
     management_ = &management;
     front_ = std::make_unique<Front>(
-        FrontParts{parts_.candidacy, leadership_, events, parts_.clock, parts_.metrics, authenticator, pacer,
-                   [this] { return identity(); }},
+        FrontParts{parts_.candidacy, leadership_, events, parts_.clock, parts_.metrics, authenticator,
+                   management.sessions(), pacer, [this] { return identity(); }},
         parts_.options.leader_patience);
     return routes(management.nodes());
 }

@@ -142,6 +142,7 @@ class Daemon::Parts {
     BlobStore& blobs();
     std::function<void(const Request&, RequestPlan&)> detour();
     TrustQuestions trust_questions();
+    void note_use(const BrowserSession& session);
     void disconnect_distrusted(const char* why);
     ServerIdentity identity() const;
     ConnectionShares shares() const;
@@ -169,7 +170,8 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
       untrusted_workers("untrusted", std::max<std::size_t>(options.workers / 2, 1), options.request_queue),
       slow_workers("slow", CaptureService::most_at_once, options.request_queue),
       middleware({authenticator, management.tokens(), metrics, ids, clock, workers, pacer, host_name(),
-                  options.max_upload, instance_exists(), detour(), &untrusted_workers, &slow_workers},
+                  options.max_upload, instance_exists(), detour(), &untrusted_workers, &slow_workers,
+                  [this](const BrowserSession& session) { note_use(session); }},
                  api_routes(services), metrics_routes(services), managers_routes()),
       server(role ? role->before(middleware) : middleware, workers, server_limits(options),
              options.io_threads) {
@@ -309,6 +311,12 @@ TrustQuestions Daemon::Parts::trust_questions() {
             &management.sessions(), [this] { return tls ? tls->fingerprint() : std::string(); }};
 }
 
+// A follower passes a request on whose use is due: Front.
+void Daemon::Parts::note_use(const BrowserSession& session) {
+    const bool leads = !role || role->leads();
+    if (leads && management.sessions().use_is_due(session)) management.sessions().note_use(session);
+}
+
 // Connections whose certificate or session has ended, or may do less.
 void Daemon::Parts::disconnect_distrusted(const char* why) {
     server.disconnect([this](const Peer& peer) { return authenticator.lost_trust(peer); }, why);
@@ -318,6 +326,9 @@ ServerIdentity Daemon::Parts::identity() const {
     ServerIdentity identity;
     if (tls) identity.fingerprint = tls->fingerprint();
     identity.addresses = api_addresses;
+    for (const std::string& url : api_addresses)
+        identity.pages.push_back("https://" +
+                                 address_for_others(url.substr(url.find("//") + 2), host_name()) + "/ui/");
     return identity;
 }
 

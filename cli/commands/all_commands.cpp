@@ -78,6 +78,7 @@ std::vector<Command> listed_commands() {
         remote_remove_command(),
         remote_set_default_command(),
         remote_set_url_command(),
+        ui_command(),
         info_command(),
         version_command(),
         completion_command(),
@@ -98,7 +99,8 @@ std::vector<Command> instance_commands() {
 std::vector<Command> list_all() {
     std::vector<Command> all = listed_commands();
     for (const std::vector<std::string>& group : {std::vector<std::string>{"trust"}, {"config", "trust"}})
-        for (Command& command : trust_commands(group)) all.push_back(std::move(command));
+        for (const auto& table : {trust_commands, session_commands})
+            for (Command& command : table(group)) all.push_back(std::move(command));
     for (Command& command : file_commands()) all.push_back(std::move(command));
     for (Command& command : snapshot_commands()) all.push_back(std::move(command));
     for (Command& command : instance_commands()) all.push_back(std::move(command));
@@ -116,7 +118,7 @@ std::vector<Group> list_groups() {
         {"registry", "the registry that applications are shared through"},
         {"node", "machines that instances run on"},
         {"config", "the cluster's configuration"},
-        {"trust", "clients the service trusts"},
+        {"trust", "clients the service trusts, and browsers that are logged in"},
         {"file", "files of instances"},
         {"snapshot", "copies of the disks of instances"},
         {"operation", "background operations"},

@@ -16,6 +16,9 @@ Command resume_command();
 Command protect_command();
 Command unprotect_command();
 Command delete_command();
+// session.cpp, ui.cpp
+std::vector<Command> session_commands(const std::vector<std::string>& group);
+Command ui_command();
 // snapshot.cpp
 std::vector<Command> snapshot_commands();
 // copy.cpp, publish.cpp

@@ -20,6 +20,7 @@ struct Environment {
     std::string terminal;                    // TERM
     std::string gateway_socket;              // SVC_GATEWAY_SOCKET
     std::string gateway_token;               // SVC_GATEWAY_TOKEN
+    bool has_display = false;                // DISPLAY or WAYLAND_DISPLAY
 };
 
 // One thread.

@@ -35,12 +35,14 @@ class ApiClient {
     // Certificates and configuration.
     JsonArray certificates();
     Json certificate(std::string_view fingerprint);
-    // Makes the service trust a certificate (base64 of the DER). A client that is trusted needs neither
-    // password nor token.
-    void add_certificate(std::string_view base64, std::string_view trust_password = "");
+    // Makes the service trust a certificate (base64 of the DER). An admin needs neither password nor token.
+    // `role`: "" is the highest one that the client may give.
+    void add_certificate(std::string_view base64, std::string_view trust_password = "",
+                         std::string_view role = "");
     void add_certificate_with_token(std::string_view base64, std::string_view join_token);
     Json delete_certificate(std::string_view fingerprint);
-    Json create_join_token(std::string_view name, std::string_view expiry);  // expiry: "24h"
+    Json create_join_token(std::string_view name, std::string_view expiry,  // expiry: "24h"
+                           std::string_view role = "admin");
     JsonArray join_tokens();
     void delete_join_token(std::string_view id);
     Json config();  // the map of all items

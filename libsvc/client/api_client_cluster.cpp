@@ -16,9 +16,11 @@ Json ApiClient::certificate(std::string_view fingerprint) {
     return call(Method::get, item("certificates", fingerprint));
 }
 
-void ApiClient::add_certificate(std::string_view base64, std::string_view trust_password) {
+void ApiClient::add_certificate(std::string_view base64, std::string_view trust_password,
+                                std::string_view role) {
     Json body = Json::object({{"certificate", base64}});
     if (!trust_password.empty()) body.set("trust-password", trust_password);
+    if (!role.empty()) body.set("role", role);
     call(Method::post, "/1.0/certificates", &body);
 }
 
@@ -31,8 +33,8 @@ Json ApiClient::delete_certificate(std::string_view fingerprint) {
     return call(Method::delete_, item("certificates", fingerprint));
 }
 
-Json ApiClient::create_join_token(std::string_view name, std::string_view expiry) {
-    const Json body = Json::object({{"name", name}, {"expiry", expiry}});
+Json ApiClient::create_join_token(std::string_view name, std::string_view expiry, std::string_view role) {
+    const Json body = Json::object({{"name", name}, {"expiry", expiry}, {"role", role}});
     return call(Method::post, "/1.0/certificates/tokens", &body);
 }
 

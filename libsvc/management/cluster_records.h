@@ -2,7 +2,7 @@
 // All collections of records that the services keep in the store.
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/common/snapshot_records.h"
-#include "libsvc/services/trust/browser_sessions.h"
+#include "libsvc/services/trust/browser_session_ends.h"
 #include "libsvc/services/trust/certificate_changes.h"
 
 namespace svc {

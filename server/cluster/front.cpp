@@ -21,7 +21,7 @@ Front::Front(FrontParts parts, Duration patience)
                   parts_.clock,
                   parts_.metrics,
                   parts_.identity,
-                  {is_local_read, failure_of}},
+                  {[this](const Request& request) { return is_served_here(request); }, failure_of}},
                  {.patience = patience}),
       event_follower_(parts_.events, parts_.leadership, parts_.clock, parts_.metrics, parts_.identity),
       pace_(parts_.pacer, parts_.candidacy.membership(), parts_.clock, parts_.identity) {
@@ -30,6 +30,13 @@ Front::Front(FrontParts parts, Duration patience)
 
 Front::~Front() {
     stop();
+}
+
+// A read that keeps a session alive goes to the leader about once a minute: only the leader stores that.
+bool Front::is_served_here(const Request& request) const {
+    if (!is_local_read(request) || is_own_read(request)) return is_local_read(request);
+    const auto identity = parts_.authenticator.identify(request);
+    return !identity || !identity->session || !parts_.sessions.use_is_due(*identity->session);
 }
 
 HttpService& Front::before(HttpService& inner) {

@@ -26,6 +26,7 @@ struct FrontParts {
     Clock& clock;
     MetricsRegistry& metrics;
     const Authenticator& authenticator;
+    const BrowserSessionService& sessions;
     Pacer& pacer;                            // counts
     std::function<PeerIdentity()> identity;  // the cluster's; known once the daemon listens
 };
@@ -49,6 +50,8 @@ class Front {
     void stop();
 
   private:
+    bool is_served_here(const Request& request) const;
+
     FrontParts parts_;
     Forwarder forwarder_;
     std::unique_ptr<ForwardedRequests> forwarded_;

@@ -11,7 +11,7 @@ namespace {
 
 // By the paths of the routes. What is not here needs the leader: operations are in its memory alone, exports
 // and logs read its disks or ask nodes. Metrics are those of the manager that is asked.
-constexpr std::array<std::string_view, 30> local_reads{
+constexpr std::array<std::string_view, 31> local_reads{
     "/",
     "/1.0",
     "/1.0/addons",
@@ -39,6 +39,7 @@ constexpr std::array<std::string_view, 30> local_reads{
     "/1.0/instances/{id}/snapshots",
     "/1.0/instances/{id}/snapshots/{snapshot}",
     "/1.0/openapi.json",
+    "/1.0/sessions",
     "/1.0/swagger.json",
     "/1.0/version",
     "/internal/1.0/metrics",
@@ -49,6 +50,10 @@ constexpr std::array<std::string_view, 30> local_reads{
 bool is_local_read(const Request& request) {
     if (request.method != Method::get && request.method != Method::head) return false;
     return std::ranges::find(local_reads, request.route->path) != local_reads.end();
+}
+
+bool is_own_read(const Request& request) {
+    return request.wants_websocket() || request.route->path == "/1.0/metrics";
 }
 
 }  // namespace svc::server

@@ -6,6 +6,7 @@
 #include "libsvc/base/error.h"
 #include "server/http/query.h"
 #include "server/http/response.h"
+#include "server/http/same_origin.h"
 
 namespace svc::server {
 
@@ -50,8 +51,16 @@ void Middleware::begin(const Request& request) {
 }
 
 void Middleware::check(const Request& request) {
+    check_browser(request);
     parts_.authenticator.check(request.route->access, request);
     if (request.route->access == Access::token && request.headers.find("Authorization")) check_token(request);
+}
+
+// Browsers reach the service by TLS alone.
+void Middleware::check_browser(const Request& request) const {
+    if (request.peer->listener != tls_listener) return;
+    const auto identity = parts_.authenticator.identify(request);
+    check_origin(request, identity && identity->session);
 }
 
 // What an instance says of itself, it says with its own token.
@@ -69,7 +78,9 @@ void Middleware::adapt(const Request& request, RequestPlan& plan) {
     if (!is_octet_stream(request)) plan.open_upload = {};
     if (plan.open_upload) plan.max_body = parts_.max_upload;
     if (plan.dispatch == Dispatch::on_slow_pool) plan.pool = parts_.slow_workers;
-    const bool trusted = is_trusted(request);
+    const auto identity = parts_.authenticator.identify(request);
+    if (identity && identity->session && parts_.used) parts_.used(*identity->session);
+    const bool trusted = identity.has_value();
     if (!trusted) {
         plan.max_body = std::min(plan.max_body, max_untrusted_body);
         plan.pool = parts_.untrusted_workers;
@@ -78,10 +89,6 @@ void Middleware::adapt(const Request& request, RequestPlan& plan) {
     if (trusted) return;
     const Duration delay = delay_of(request);
     if (delay > Duration::zero()) plan.handler = delayed(plan, delay);
-}
-
-bool Middleware::is_trusted(const Request& request) const {
-    return parts_.authenticator.identify(request).has_value();
 }
 
 // Clients that are trusted with everything are not delayed: they need no flood to do harm. What another

@@ -29,6 +29,8 @@ struct MiddlewareParts {
     std::function<void(const Request&, RequestPlan&)> detour = {};
     ThreadPool* untrusted_workers = nullptr;  // run requests of clients that are not trusted; null: `workers`
     ThreadPool* slow_workers = nullptr;       // run the routes on_slow_pool; null: `workers`
+    // Hears of each request of a session; on I/O threads: must not wait. Empty: nobody wants to know.
+    std::function<void(const BrowserSession&)> used = {};
 };
 
 // Thread-safe. What `parts` refers to outlives it.
@@ -50,7 +52,7 @@ class Middleware final : public RoutedService {
   private:
     void announce(const std::vector<Transport>& transports, const std::vector<Route>& routes);
     void check_token(const Request& request) const;
-    bool is_trusted(const Request& request) const;
+    void check_browser(const Request& request) const;
     Duration delay_of(const Request& request);
     Handler delayed(const RequestPlan& plan, Duration delay);
 

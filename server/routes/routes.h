@@ -23,6 +23,7 @@ std::vector<Route> node_routes(const Services& services);
 std::vector<Route> openapi_routes(const Services& services);
 std::vector<Route> operation_routes(const Services& services);
 std::vector<Route> registry_routes(const Services& services);
+std::vector<Route> session_routes(const Services& services);
 std::vector<Route> snapshot_routes(const Services& services);
 std::vector<Route> task_routes(const Services& services);
 

@@ -32,6 +32,7 @@ class HypervisorMetrics;
 struct ServerIdentity {
     std::string fingerprint;             // "" without TLS
     std::vector<std::string> addresses;  // https://...
+    std::vector<std::string> pages;      // of the console: https://.../ui/
 };
 
 struct RouteLimits {

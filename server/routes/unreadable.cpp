@@ -6,6 +6,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/operations/records.h"
+#include "libsvc/services/common/browser_session_records.h"
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/common/snapshot_records.h"
 #include "server/http/query.h"
@@ -32,15 +33,18 @@ constexpr std::array places{
     Place{"/1.0/instances/{id}", "id", "instances/", RecordTraits<Instance>::noun},
     Place{"/1.0/instances/{id}/snapshots/{snapshot}", "snapshot", "snapshots/", RecordTraits<Snapshot>::noun},
     Place{"/1.0/nodes/{name}", "name", "nodes/", RecordTraits<Node>::noun},
+    Place{"/1.0/sessions/{id}", "id", "sessions/", RecordTraits<BrowserSession>::noun},
     Place{"/1.0/operations/{id}", "id", "operations/", RecordTraits<Operation>::noun},
 };
 
 Handler guarded(const Services& services, const Place& place, const Route& route) {
     return [&unreadable = services.management.unreadable(), place, method = route.method,
-            next = route.handler](Request& request) {
+            &authenticator = services.authenticator, next = route.handler](Request& request) {
         const std::string& id = request.params.at(std::string(place.capture));
         const auto record = unreadable.find(place.prefix, id);
         if (!record) return next(request);
+        // A route that looks at its object to tell who may change it cannot do so here.
+        if (place.prefix == RecordTraits<BrowserSession>::prefix) authenticator.require(Role::admin, request);
         if (method == Method::delete_)
             if (const auto started = unreadable.remove(place.prefix, id, request.requestor))
                 return async(**started);

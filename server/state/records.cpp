@@ -6,6 +6,7 @@
 #include "libsvc/model/cluster/config.h"
 #include "libsvc/operations/records.h"
 #include "libsvc/services/applications/application_versions.h"
+#include "libsvc/services/common/browser_session_records.h"
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/common/snapshot_records.h"
 #include "libsvc/store/store.h"
@@ -52,13 +53,14 @@ bool Records::decode(const std::string& key, const std::string& value, std::map<
 }
 
 void Records::take(const std::string& key, const std::string& value) {
-    std::map<std::string, JoinToken> tokens;  // nothing else refers to these two
+    std::map<std::string, JoinToken> tokens;  // nothing else refers to these three
+    std::map<std::string, BrowserSession> sessions;
     std::map<std::string, ConfigRecord> configuration;
-    const bool known = decode(key, value, images) || decode(key, value, addons) ||
-                       decode(key, value, applications) || decode(key, value, instances) ||
-                       decode(key, value, snapshots) || decode(key, value, nodes) ||
-                       decode(key, value, certificates) || decode(key, value, operations) ||
-                       decode(key, value, tokens) || decode(key, value, configuration);
+    const bool known =
+        decode(key, value, images) || decode(key, value, addons) || decode(key, value, applications) ||
+        decode(key, value, instances) || decode(key, value, snapshots) || decode(key, value, nodes) ||
+        decode(key, value, certificates) || decode(key, value, operations) || decode(key, value, tokens) ||
+        decode(key, value, sessions) || decode(key, value, configuration);
     for (const auto& [name, setting] : configuration) judge(setting);
     if (known) return;
     if (key.starts_with(names_prefix))

@@ -18,7 +18,7 @@ namespace {
 constexpr int newest_known_format = 1;
 constexpr std::size_t values_per_commit = 500;
 // Damage ends a scan; one of each noun, from both ends, gets round it.
-constexpr std::array<const char*, 14> starts{"",
+constexpr std::array<const char*, 15> starts{"",
                                              "addons/",
                                              "applications/",
                                              "certificates/",
@@ -29,6 +29,7 @@ constexpr std::array<const char*, 14> starts{"",
                                              "names/",
                                              "nodes/",
                                              "operations/",
+                                             "sessions/",
                                              "snapshots/",
                                              "unreadable/",
                                              "~"};

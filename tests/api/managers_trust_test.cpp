@@ -90,6 +90,62 @@ TEST_CASE("a certificate that is removed at one manager loses its connections at
         CHECK(ApiCaller(managers.tls_target(asked, user)).get("/1.0/images").status == 403);
 }
 
+TEST_CASE("a role is the same at all managers, and what is passed on has it") {
+    TestManagers managers(2);
+    managers.lead(0);
+    const KeyPair user = make_key_pair(managers.path(), "user");
+    const std::string pem = read_file(user.certificate);
+    const std::string url = "/1.0/certificates/" + parse_certificate(pem).fingerprint;
+    const Json body = Json::object({{"certificate", pem}, {"role", "viewer"}});
+    REQUIRE(managers.api(1).post("/1.0/certificates", body).status == 200);
+    for (const std::size_t asked : {0U, 1U}) {
+        ApiCaller client(managers.tls_target(asked, user));
+        CHECK(client.get("/1.0/operations").status == 200);
+        CHECK(client.get("/1.0/instances").status == 200);
+        CHECK(client.post("/1.0/instances", Json::object()).status == 403);
+    }
+    REQUIRE(managers.api(1).patch(url, Json::object({{"role", "operator"}})).status == 200);
+    ApiCaller client(managers.tls_target(1, user));
+    CHECK(client.post("/1.0/instances", Json::object()).status == 400);  // by the leader, for its body
+    CHECK(client.post("/1.0/nodes", Json::object()).status == 403);
+}
+
+TEST_CASE("a browser that has logged in at one manager is logged in at all of them, until it logs out") {
+    TestManagers managers(3);
+    managers.lead(0);
+    const Json link =
+        managers.api(1).post("/1.0/sessions/links", Json::object({{"name", "alice"}})).metadata();
+    ApiCaller browser(managers.tls_target(2));
+    const ApiReply opened = browser.post("/1.0/sessions", Json::object({{"link", link.at("secret")}}));
+    REQUIRE(opened.status == 200);
+    const std::string set = opened.headers.get("Set-Cookie");
+    const auto from_page = [&](std::size_t asked) {
+        const Target target = managers.tls_target(asked);
+        Headers headers;
+        headers.set("Cookie", set.substr(0, set.find(';')));
+        headers.set("Origin", "https://" + target.host + ":" + std::to_string(target.port));
+        return headers;
+    };
+    std::vector<std::unique_ptr<WebSocketClient>> events;
+    for (const std::size_t asked : {0U, 1U, 2U}) {
+        managers.api(asked).get(
+            "/1.0/operations/none");  // waits for the leader, whose records this manager has then
+        ApiCaller page(managers.tls_target(asked));
+        const std::string change = R"({"name":"gpu.type","value":"none"})";
+        const ApiReply changed = page.call(Method::patch, "/1.0/config", change, from_page(asked));
+        REQUIRE(changed.status == 202);
+        CHECK(changed.metadata().at("requestor") == Json("session=alice"));
+        events.push_back(std::make_unique<WebSocketClient>(managers.tls_target(asked),
+                                                           "/1.0/events?type=lifecycle", from_page(asked)));
+    }
+    CHECK(browser.call(Method::delete_, "/1.0/sessions/current", "", from_page(2)).status == 200);
+    for (const auto& each : events) CHECK(each->receive(1min)->close_code == 1008);
+    for (const std::size_t asked : {0U, 1U, 2U})
+        CHECK(ApiCaller(managers.tls_target(asked))
+                  .call(Method::get, "/1.0/images", "", from_page(asked))
+                  .status == 403);
+}
+
 TEST_CASE("strangers at the managers' listener keep nobody out") {
     constexpr std::size_t connections = 64;
     TestManagers managers(2, [](auto& options) { options.limits.max_connections = connections; });

@@ -29,7 +29,7 @@ struct TrustFixture : TrustWorld {
 
     TrustFixture() {
         const auto who = [this](Request& request) {
-            return text_response(std::string(to_text(authenticator.trust(*request.peer))));
+            return text_response(std::string(to_text(authenticator.trust(request))));
         };
         server.service.add("/", who, Dispatch::on_io_thread);
         server.service.add("/private", [this](Request& request) {

@@ -73,6 +73,58 @@ TEST_CASE_METHOD(DaemonFixture, "an invitation lets one client in, once") {
               .status == 1);
 }
 
+TEST_CASE_METHOD(DaemonFixture, "a client gets a role, by its certificate or its invitation") {
+    const auto certificate = daemon.path() / "client" / "client.crt";
+    run({"remote", "add", "self", url_of(daemon.tls_target()), "--accept-certificate"});
+    const std::string fingerprint = ask({"trust", "add", certificate.string(), "--role", "viewer"});
+    CHECK_THAT(ask({"trust", "list", "-o", "csv"}), Catch::Contains("viewer"));
+    CHECK_THAT(ask({"--remote", "self", "info"}), Catch::Contains("auth_role: viewer"));
+    const CliRun refused = run({"--remote", "self", "config", "set", "gpu.type", "none"});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Catch::Contains("this needs the role admin"));
+    ask({"trust", "role", fingerprint.substr(0, 12), "admin"});
+    ask({"--remote", "self", "config", "set", "gpu.type", "none"});
+    CHECK(run({"trust", "role", fingerprint, "root"}).status == 1);
+    CHECK(run({"trust", "role", "absent", "admin"}).status == 1);
+    CHECK(run({"trust", "add", certificate.string(), "--role", "root"}).status == 2);
+    ask({"trust", "token", "laptop", "--role", "operator"});
+    CHECK_THAT(ask({"trust", "list-tokens", "-o", "csv"}), Catch::Contains("operator"));
+}
+
+TEST_CASE_METHOD(DaemonFixture, "browsers that are logged in are listed and logged out") {
+    CHECK(ask({"trust", "session", "list", "-o", "json"}) == "[]");
+    const Json link = daemon.api().post("/1.0/sessions/links", Json::object({{"name", "alice"}})).metadata();
+    ApiCaller browser(daemon.tls_target());
+    const ApiReply opened = browser.post("/1.0/sessions", Json::object({{"link", link.at("secret")}}));
+    REQUIRE(opened.status == 200);
+    const std::string id = opened.metadata().at("id").as_string();
+    for (const char* format : {"table", "json", "yaml", "csv"})
+        CHECK_THAT(ask({"trust", "session", "list", "-o", format}),
+                   Catch::Contains(id) && Catch::Contains("alice"));
+    const CliRun ended = run({"trust", "session", "delete", "absent", id});
+    CHECK(ended.status == 1);
+    CHECK_THAT(ended.err, Catch::Contains("'absent': session not found"));
+    CHECK(ask({"trust", "session", "list", "-o", "json"}) == "[]");
+}
+
+TEST_CASE_METHOD(DaemonFixture, "the console is opened by a link, where the service has one") {
+    const CliRun printed = run({"ui", "--print", "--role", "viewer"});
+    if (daemon.api().get("/ui/").status == 404) {
+        CHECK(printed.status == 1);
+        CHECK_THAT(printed.err, Catch::Contains("this service was built without the console"));
+        return;
+    }
+    REQUIRE(printed.status == 0);
+    const std::string marker = "/ui/#login=";
+    const std::size_t begin = printed.out.find(marker) + marker.size();
+    CHECK_THAT(printed.out, Catch::StartsWith(url_of(daemon.tls_target()) + marker));
+    const std::string secret = printed.out.substr(begin, printed.out.find('\n') - begin);
+    ApiCaller browser(daemon.tls_target());
+    const ApiReply opened = browser.post("/1.0/sessions", Json::object({{"link", secret}}));
+    CHECK(opened.metadata().at("role") == Json("viewer"));
+    CHECK(run({"ui", "--role", "root"}).status == 2);
+}
+
 TEST_CASE_METHOD(DaemonFixture, "a registry that is not configured is told") {
     const CliRun listed = run({"registry", "list"});
     CHECK(listed.status == 1);

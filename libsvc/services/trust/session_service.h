@@ -16,7 +16,7 @@
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/net/server/try_limit.h"
 #include "libsvc/services/configuration/config_service.h"
-#include "libsvc/services/trust/browser_sessions.h"
+#include "libsvc/services/trust/browser_session_ends.h"
 #include "libsvc/services/trust/certificate_service.h"
 #include "libsvc/services/trust/login_links.h"
 

@@ -23,7 +23,7 @@ InstanceCreate launch(const std::string& key, const std::string& value) {
     return InstanceCreate::from_json(launching(key, value));
 }
 
-std::string refusal(const std::string& key, const std::string& value) {
+std::string launch_refusal(const std::string& key, const std::string& value) {
     CHECK(code_of([&] { launch(key, value); }).value_or(ErrorCode::invalid_argument) ==
           ErrorCode::invalid_argument);
     return message_of([&] { launch(key, value); });
@@ -239,17 +239,17 @@ TEST_CASE("the configuration of a launch is checked") {
 TEST_CASE("a launch names its instance and protects it") {
     CHECK(launch("name", "\"web-1\"").name == "web-1");
     CHECK(launch("name", "\"\"").name.empty());
-    CHECK(refusal("name", "\"a b\"").starts_with("argument name is invalid: "));
-    CHECK(refusal("name", "\"c08p730j1qm6t2783da0\"") ==
+    CHECK(launch_refusal("name", "\"a b\"").starts_with("argument name is invalid: "));
+    CHECK(launch_refusal("name", "\"c08p730j1qm6t2783da0\"") ==
           "argument name is invalid: must not look like an id");
     CHECK(launch("config", R"({"security": {"delete_protected": true}})").config.delete_protected);
     CHECK(launch("config", R"({"security.delete_protected": true})").config.delete_protected);
     for (const char* config : {"{}", R"({"security": {}})", R"({"security": null})",
                                R"({"security": {"delete_protected": false}})"})
         CHECK_FALSE(launch("config", config).config.delete_protected);
-    CHECK(refusal("config", R"({"security": {"delete_protected": "yes"}})") ==
+    CHECK(launch_refusal("config", R"({"security": {"delete_protected": "yes"}})") ==
           "argument config.security.delete_protected is invalid: must be true or false");
-    CHECK(refusal("config", R"({"security": true})") ==
+    CHECK(launch_refusal("config", R"({"security": true})") ==
           "argument config.security is invalid: must be an object");
 }
 
@@ -300,7 +300,8 @@ TEST_CASE("services of a launch are checked") {
 
 TEST_CASE("user data has at most 10240 bytes") {
     CHECK(launch("user_data", '"' + std::string(10240, 'x') + '"').user_data.size() == 10240);
-    CHECK(refusal("user_data", '"' + std::string(10241, 'x') + '"') == "length of user_data is invalid");
+    CHECK(launch_refusal("user_data", '"' + std::string(10241, 'x') + '"') ==
+          "length of user_data is invalid");
 }
 
 TEST_CASE("exec") {

@@ -292,7 +292,7 @@ TEST_CASE_METHOD(CertificateFixture, "tokens need a name and a sensible validity
         CHECK(code_of([&] { invite(validity); }) == ErrorCode::invalid_argument);
     CHECK(code_of([&] { service.join_tokens().issue("", Role::admin, 1h, "", {}); }) ==
           ErrorCode::invalid_argument);
-    CHECK(code_of([&] { service.join_tokens().issue(std::string("a\0b", 3), 1h, "", {}); }) ==
+    CHECK(code_of([&] { service.join_tokens().issue(std::string("a\0b", 3), Role::admin, 1h, "", {}); }) ==
           ErrorCode::invalid_argument);
 }
 

@@ -1,0 +1,120 @@
+#include "libsvc/base/error.h"
+#include "server/http/listing.h"
+#include "server/http/query.h"
+#include "server/http/response.h"
+#include "server/http/session_cookie.h"
+#include "server/routes/handlers.h"
+#include "server/routes/routes.h"
+
+namespace svc::server {
+
+namespace {
+
+constexpr std::string_view current_session = "current";
+
+Identity identity_of(const Services& services, const Request& request) {
+    if (auto identity = services.authenticator.identify(request)) return std::move(*identity);
+    throw Error(ErrorCode::forbidden, "Not Authorized");
+}
+
+bool is_current(const BrowserSession& session, const Identity& caller) {
+    return caller.session && caller.session->id == session.id;
+}
+
+// A user is known by the name, and by the certificate or the provider that vouches for it.
+bool is_own(const BrowserSession& session, const Identity& caller) {
+    return session.name == caller.name && session.certificate == caller.certificate &&
+           (!caller.session || caller.session->method == session.method);
+}
+
+Json shown_session(const BrowserSession& session, const Identity& caller) {
+    Json record = to_json(session);
+    record.set("current", is_current(session, caller));
+    return record;
+}
+
+// Records also without recursion: a session has no URL to be read at.
+Response list_sessions(const Services& services, const Request& request) {
+    wants_records(request);
+    const Identity caller = identity_of(services, request);
+    auto sessions = services.management.sessions().list();
+    if (caller.role != Role::admin)
+        std::erase_if(sessions, [&](const auto& session) { return !is_own(*session, caller); });
+    return sync_list(request, sessions,
+                     [&](const BrowserSession& session) { return shown_session(session, caller); });
+}
+
+// The addresses of the console; where the client has asked is one that it reaches.
+std::vector<std::string> pages_for(const Services& services, const Request& request) {
+    std::vector<std::string> pages = services.identity().pages;
+    const std::string host = request.headers.get("Host");
+    if (request.peer->listener == tls_listener && !host.empty())
+        pages.insert(pages.begin(), "https://" + host + "/ui/");
+    return pages;
+}
+
+// A session that was opened by a session's link ends with the first one's lifetime.
+Response make_link(const Services& services, const Request& request) {
+    const Identity caller = identity_of(services, request);
+    LinkGrant maker{caller.name, caller.role, caller.certificate};
+    if (caller.session) maker.until = caller.session->expires_at;
+    const IssuedLink link = services.management.sessions().invite(
+        LinkRequest::from_json(optional_json_body(request)), std::move(maker));
+    JsonArray urls;
+    for (const std::string& page : pages_for(services, request))
+        urls.push_back(page + "#login=" + link.secret);
+    return sync(Json::object({{"secret", link.secret},
+                              {"urls", std::move(urls)},
+                              {"expires_at", to_unix_seconds(link.expires_at)}}));
+}
+
+// Browsers take the cookie over TLS alone.
+Response open_session(const Services& services, const Request& request) {
+    const Json body = json_body(request);
+    const std::string link = JsonFields(body).require_string("link");
+    if (request.peer->listener != tls_listener)
+        throw Error(ErrorCode::invalid_argument, "a session is opened over TLS");
+    const OpenedSession opened = services.management.sessions().follow(
+        link, {request.peer->address, request.headers.get("User-Agent")});
+    Json record = to_json(*opened.session);
+    record.set("current", true);
+    Response response = sync(record);
+    response.headers.set("Set-Cookie", session_cookie(opened.secret));
+    return response;
+}
+
+// Sessions of others are not there for a client that is no admin.
+std::shared_ptr<const BrowserSession> wanted_session(const Services& services, const Request& request,
+                                                     const Identity& caller) {
+    const std::string& id = request.params.at("id");
+    auto session = id == current_session ? caller.session : services.management.sessions().find_by_id(id);
+    if (!session || (caller.role != Role::admin && !is_own(*session, caller)))
+        throw Error(ErrorCode::not_found, "session not found");
+    return session;
+}
+
+Response end_session(const Services& services, const Request& request) {
+    const Identity caller = identity_of(services, request);
+    const auto session = wanted_session(services, request, caller);
+    services.management.sessions().end(session->id);
+    Response response = sync(Json::object());
+    if (is_current(*session, caller)) response.headers.set("Set-Cookie", ended_session_cookie());
+    return response;
+}
+
+}  // namespace
+
+std::vector<Route> session_routes(const Services& services) {
+    using enum Dispatch;
+    using enum Access;
+    const auto call = [&services](RouteFunction function) { return handler(services, function); };
+    const std::string all = "/1.0/sessions";
+    return {
+        {Method::get, all, viewer, on_pool, "sessions", call(list_sessions)},
+        {Method::post, all, everyone, on_pool, "sessions", call(open_session)},
+        {Method::post, all + "/links", viewer, on_pool, "session_links", call(make_link)},
+        {Method::delete_, all + "/{id}", viewer, on_pool, "session", call(end_session)},
+    };
+}
+
+}  // namespace svc::server
