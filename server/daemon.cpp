@@ -30,6 +30,7 @@
 #include "server/service_options.h"
 #include "server/state_directory.h"
 #include "server/store_choice.h"
+#include "server/ui/console.h"
 
 namespace svc::server {
 
@@ -57,6 +58,12 @@ InstanceNetwork network_of_instances(const Options& options, FromElsewhere elsew
     if (options.runtime != "simulated") return {options.lxc.subnet, options.lxc.bridge, std::move(elsewhere)};
     return options.simulated.subnet.empty() ? InstanceNetwork()
                                             : InstanceNetwork(options.simulated.subnet, "");
+}
+
+std::vector<Route> api_and_console(const Services& services) {
+    std::vector<Route> routes = api_routes(services);
+    std::ranges::move(console_routes(), std::back_inserter(routes));
+    return routes;
 }
 
 void publish_log(EventBus& events, log::Level level, std::string_view message, const log::Fields& fields) {
@@ -172,7 +179,7 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
       middleware({authenticator, management.tokens(), metrics, ids, clock, workers, pacer, host_name(),
                   options.max_upload, instance_exists(), detour(), &untrusted_workers, &slow_workers,
                   [this](const BrowserSession& session) { note_use(session); }},
-                 api_routes(services), metrics_routes(services), managers_routes()),
+                 api_and_console(services), metrics_routes(services), managers_routes()),
       server(role ? role->before(middleware) : middleware, workers, server_limits(options),
              options.io_threads) {
     if (cluster.counts) etcd_metrics->follow(cluster.counts);

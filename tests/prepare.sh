@@ -90,12 +90,16 @@ prepare_streamer() {
     [[ -z ${1:-} || ! -f $build/build.ninja ]] || meson configure "$build" "-Dstreamer=$1" >/dev/null
 }
 
-# The validator of the API's document, from npm into the build folder. Its test is skipped where this does not work.
-prepare_validator() {
+# The console's libraries and some tests come from npm. Where it cannot be installed, svcd has no console, and those tests are skipped.
+prepare_npm() {
     if ! command -v npm >/dev/null && [[ $(id -u) == 0 ]]; then
         say "installing npm"
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null || true
     fi
+}
+
+# The validator of the API's document, from npm into the build folder. Its test is skipped where this does not work.
+prepare_validator() {
     python3 "$root/tests/lint/openapi_valid.py" --prepare "$build/npm" >&2 || true
 }
 

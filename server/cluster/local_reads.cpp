@@ -49,7 +49,9 @@ constexpr std::array<std::string_view, 31> local_reads{
 
 bool is_local_read(const Request& request) {
     if (request.method != Method::get && request.method != Method::head) return false;
-    return std::ranges::find(local_reads, request.route->path) != local_reads.end();
+    const std::string& path = request.route->path;
+    return path == "/ui" || path.starts_with("/ui/") ||
+           std::ranges::find(local_reads, path) != local_reads.end();
 }
 
 bool is_own_read(const Request& request) {

@@ -24,7 +24,7 @@ TEST_CASE("every file of the page comes whole with its type") {
     TestGateway gateway;
     ApiCaller caller = gateway.caller();
     const std::filesystem::path folder = std::filesystem::path(SVC_TESTS_DIR) / ".." / "server/gateway/web";
-    for (const gateway::WebFile& file : gateway::web_files()) {
+    for (const server::WebFile& file : gateway::web_files()) {
         INFO(file.path);
         const ApiReply reply = caller.get(file.path == "index.html" ? "/" : "/web/" + std::string(file.path));
         CHECK(reply.status == 200);

@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "server/ui"))
 import npm_folder  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "openapi"

@@ -12,10 +12,11 @@ ROOMS = {
         "cluster": ("several managers: what is passed on to the leader, and what comes from it", ["process", "http"]),
         "state": ("tools for a state directory: check, recover, export, import", ["process"]),
         "routes": ("one file per noun: decode, call the service, encode", ["process", "http", "metrics"]),
+        "ui": ("the console: its files, and how they are served", ["http"]),
         "metrics-agent": ("svc-metrics, a program of its own", ["process", "http"]),
         "gateway/routes": ("the same for the gateway", ["http"]),
         "gateway": ("svc-gateway, a program of its own", ["process", "http", "cluster", "gateway/routes"]),
-        "": ("svcd: options, the composition of all of it, periodic jobs", ["process", "http", "metrics", "cluster", "routes", "state"]),
+        "": ("svcd: options, the composition of all of it, periodic jobs", ["process", "http", "metrics", "cluster", "routes", "ui", "state"]),
     },
     "cli": {
         "command_line": ("commands as data; parser, help and completion read a table of them", []),

@@ -1,0 +1,46 @@
+#include "server/http/web_files.h"
+
+#include "libsvc/base/strings.h"
+
+namespace svc::server {
+
+namespace {
+
+bool is_known(const Request& request, std::string_view etag) {
+    for (const std::string& tag : split(request.headers.get("If-None-Match"), ',')) {
+        std::string_view given = trim(tag);
+        if (given.starts_with("W/")) given.remove_prefix(2);
+        if (given == "*" || given == etag) return true;
+    }
+    return false;
+}
+
+// Every browser names it plainly; one that weighs its wishes (";q=0") gets the plain file.
+bool takes_gzip(const Request& request) {
+    for (const std::string& coding : split(request.headers.get("Accept-Encoding"), ','))
+        if (trim(coding) == "gzip") return true;
+    return false;
+}
+
+}  // namespace
+
+Response web_file(const WebFile& file, const Request& request, std::string_view content_policy) {
+    Response response;
+    response.headers.set("ETag", std::string(file.etag));
+    response.headers.set("Cache-Control", "no-cache");  // asked for each time, sent when it changed
+    response.headers.set("Vary", "Accept-Encoding");
+    response.headers.set("Content-Security-Policy", std::string(content_policy));
+    response.headers.set("Referrer-Policy", "no-referrer");
+    response.headers.set("X-Content-Type-Options", "nosniff");
+    if (is_known(request, file.etag)) {
+        response.status = 304;
+        return response;
+    }
+    response.headers.set("Content-Type", std::string(file.content_type));
+    const bool packed = !file.compressed.empty() && takes_gzip(request);
+    if (packed) response.headers.set("Content-Encoding", "gzip");
+    response.body = packed ? file.compressed : file.content;
+    return response;
+}
+
+}  // namespace svc::server

@@ -1,0 +1,101 @@
+// Requests to the API: envelopes, errors with the API's own text, pages of lists, operations to their end.
+
+export class ApiError extends Error {
+    constructor(status, message) {
+        super(message);
+        this.status = status;
+    }
+}
+
+const listeners = new Set();
+
+// Calls `listener` when a request is refused because nobody is logged in (any more). Returns what ends that.
+export function onLoggedOut(listener) {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+}
+
+const away = () => new ApiError(0, 'The service does not answer');
+
+async function reply(response) {
+    const text = await response.text();
+    let body;
+    try {
+        body = JSON.parse(text);
+    } catch {
+        throw new ApiError(response.status, `The service has answered ${response.status} without a message`);
+    }
+    if (response.ok) return body;
+    if (response.status === 403 && body.error === 'Not Authorized') for (const listener of listeners) listener();
+    throw new ApiError(response.status, body.error ?? `The service has answered ${response.status}`);
+}
+
+// The whole envelope. `body`: JSON, or a Blob to upload; `headers`: besides it.
+export async function call(method, path, body, { headers = {}, signal } = {}) {
+    const upload = body instanceof Blob;
+    const options = { method, signal, cache: 'no-store', headers: { ...headers } };
+    if (upload) options.headers['Content-Type'] = 'application/octet-stream';
+    if (body !== undefined) options.body = upload ? body : JSON.stringify(body);
+    const response = await fetch(path, options).catch((error) => {
+        throw error.name === 'AbortError' ? error : away();
+    });
+    return reply(response);
+}
+
+export const get = async (path, options) => (await call('GET', path, undefined, options)).metadata;
+export const post = async (path, body, options) => (await call('POST', path, body, options)).metadata;
+export const put = async (path, body, options) => (await call('PUT', path, body, options)).metadata;
+export const patch = async (path, body, options) => (await call('PATCH', path, body, options)).metadata;
+export const remove = async (path, body, options) => (await call('DELETE', path, body, options)).metadata;
+
+// Text that is no envelope: logs, metrics, manifests.
+export async function text(path, options) {
+    const response = await fetch(path, { cache: 'no-store', ...options }).catch(() => { throw away(); });
+    if (!response.ok) await reply(response);
+    return response.text();
+}
+
+const withQuery = (path, query) => `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(query)}`;
+
+// All records of a list, in pages, so that the first ones are shown before the last ones have come.
+export async function list(path, { onPage, size = 500, signal } = {}) {
+    const records = [];
+    for (let total = 1; records.length < total;) {
+        const answer = await call('GET', withQuery(path, { recursion: 1, offset: records.length, limit: size }), undefined, { signal });
+        total = answer.total_size ?? answer.metadata.length;
+        if (answer.metadata.length === 0) break;
+        records.push(...answer.metadata);
+        onPage?.(records, total);
+    }
+    return records;
+}
+
+const ended = (operation) => operation.status_code >= 200;
+
+// Waits for an operation to end; throws its error. `onProgress(operation)` hears of it about once a second.
+export async function finish(operation, { onProgress, signal } = {}) {
+    let current = operation;
+    while (!ended(current)) {
+        onProgress?.(current);
+        current = await get(`/1.0/operations/${current.id}/wait?timeout=1`, { signal }).catch((error) => {
+            if (error.status === 0) return new Promise((resolve) => { setTimeout(resolve, 1000, current); });
+            throw error;
+        });
+    }
+    onProgress?.(current);
+    if (current.status_code !== 200) throw new ApiError(current.status_code, current.err || current.status);
+    return current;
+}
+
+// A request that may start an operation: its metadata, or the operation when it has ended.
+export async function run(method, path, body, { onProgress, ...options } = {}) {
+    const answer = await call(method, path, body, options);
+    return answer.type === 'async' ? finish(answer.metadata, { onProgress, signal: options.signal }) : answer.metadata;
+}
+
+// A WebSocket of the service.
+export function socket(path) {
+    const url = new URL(path, location.href);
+    url.protocol = url.protocol.replace('http', 'ws');
+    return new WebSocket(url);
+}

@@ -1,0 +1,63 @@
+// The one WebSocket of events. It is connected again after an interruption and continues after the last event it has
+// seen, so that listeners miss nothing while the daemon restarts.
+import { socket } from './api.js';
+
+const listeners = new Map();  // type -> Set of functions
+const watchers = new Set();   // of the connection
+let connection = null;
+let last = null;      // number of the newest event
+let pause = 500;      // milliseconds before the next attempt
+let state = 'away';   // 'here': connected
+
+function change(next) {
+    if (state === next) return;
+    state = next;
+    for (const watcher of watchers) watcher(state);
+}
+
+function take({ data }) {
+    const event = JSON.parse(data);
+    if (event.sequence !== undefined) last = event.sequence;
+    for (const listener of listeners.get(event.type) ?? []) listener(event);
+}
+
+function connect() {
+    const since = last === null ? '' : `&since=${last}`;
+    connection = socket(`/1.0/events?type=operation,lifecycle,logging${since}`);
+    connection.onmessage = take;
+    connection.onopen = () => {
+        pause = 500;
+        change('here');
+    };
+    connection.onclose = () => {
+        change('away');
+        if (!connection) return;
+        setTimeout(() => connection && connect(), pause);
+        pause = Math.min(pause * 2, 15000);
+    };
+}
+
+export function start() {
+    if (!connection) connect();
+}
+
+export function stop() {
+    const open = connection;
+    connection = null;
+    last = null;
+    open?.close();
+}
+
+// Calls `listener(event)` for each event of the type. Returns what ends that.
+export function onEvent(type, listener) {
+    if (!listeners.has(type)) listeners.set(type, new Set());
+    listeners.get(type).add(listener);
+    return () => listeners.get(type).delete(listener);
+}
+
+// Calls `watcher('here' or 'away')` now and at each change. Returns what ends that.
+export function onConnection(watcher) {
+    watchers.add(watcher);
+    watcher(state);
+    return () => watchers.delete(watcher);
+}

@@ -1,0 +1,49 @@
+// The frame of the console: what is shown before login, where one can go, what happens when the daemon is away.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { barriers, World } from './world.mjs';
+
+let world;
+before(async () => { world = await World.start(); });
+after(() => world.close());
+
+test('nothing is shown before login but how to log in', async () => {
+    const page = await world.open({ certificate: false });
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    assert.equal(await page.getByRole('navigation').count(), 0);
+    assert.deepEqual(await barriers(page), []);
+    await page.context().close();
+});
+
+test('each page is reached from the navigation, and by the keyboard alone', async () => {
+    const page = await world.open();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');  // "To the page"
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+});
+
+test('the page goes on when the daemon has been away', async () => {
+    const page = await world.open();
+    await page.getByText('online').first().waitFor();
+    await world.stopDaemon('SIGKILL');
+    await page.getByText('The service does not answer. The page goes on when it does.').waitFor();
+    await world.startDaemon();
+    await page.getByText('The service does not answer.').waitFor({ state: 'hidden' });
+    await page.getByText('online').first().waitFor();
+    await page.context().close();
+});
+
+for (const dark of [false, true]) {
+    test(`the frame has no barriers, ${dark ? 'dark' : 'light'}, wide and narrow`, async () => {
+        for (const small of [false, true]) {
+            const page = await world.open({ small, dark });
+            await page.getByText('online').first().waitFor();
+            assert.deepEqual(await barriers(page), []);
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true, 'no sideways scrolling');
+            await page.context().close();
+        }
+    });
+}

@@ -1,0 +1,123 @@
+// A daemon over the simulated runtime, with an image, an application and a browser that is logged in. Real programs;
+// everything is in a folder of the test, and gone with close().
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { launch, phone } from '../browser/browser.mjs';
+
+const root = new URL('../..', import.meta.url).pathname;
+const build = process.env.SVC_BUILD_DIR ?? join(root, 'build');
+const axe = readFileSync(createRequire(`${process.env.SVC_NODE_MODULES}/`).resolve('axe-core/axe.min.js'), 'utf8');
+
+function succeed(command, words, options = {}) {
+    const done = spawnSync(command, words, { encoding: 'utf8', timeout: 240_000, ...options });
+    if (done.status !== 0) throw new Error(`${command} ${words.join(' ')}: ${done.stderr || done.error}`);
+    return done.stdout.trim();
+}
+
+export class World {
+    static async start(settings = {}) {
+        const world = new World();
+        world.dir = mkdtempSync('/var/tmp/svc-console-');
+        chmodSync(world.dir, 0o755);
+        world.socket = join(world.dir, 'unix.socket');
+        world.listen = '127.0.0.1:0';
+        writeFileSync(join(world.dir, 'svcd.yaml'), `${JSON.stringify(settings)}\n`);
+        try {
+            await world.startDaemon();
+            world.trust();
+            world.browser = await launch();
+        } catch (error) {
+            await world.close();
+            throw error;
+        }
+        return world;
+    }
+
+    // The address stays when it is started again.
+    async startDaemon() {
+        const words = ['--config', join(this.dir, 'svcd.yaml'), '--runtime', 'simulated', '--state-dir', join(this.dir, 'state'), '--socket', this.socket,
+            '--listen', this.listen, '--metrics-listen', 'none', '--hypervisor-listen', 'none'];
+        const daemon = spawn(join(build, 'server/svcd'), words, { stdio: ['ignore', 'ignore', 'pipe'] });
+        this.daemon = daemon;
+        this.exited = new Promise((resolve) => { daemon.once('exit', resolve); });
+        this.log = [];
+        await new Promise((resolve, reject) => {
+            createInterface({ input: daemon.stderr }).on('line', (line) => {
+                this.log.push(line);
+                if (line.startsWith('svcd: ready')) resolve(line);
+            }).on('close', () => reject(new Error(`svcd has ended: ${this.log.slice(-5).join('\n')}`)));
+        }).then((line) => {
+            this.url = /https:\/\/\S+/.exec(line)[0];
+            this.listen = this.url.replace('https://', '');
+        });
+    }
+
+    async stopDaemon(signal = 'SIGTERM') {
+        if (!this.daemon) return;
+        this.daemon.kill(signal);
+        await this.exited;
+        this.daemon = null;
+    }
+
+    // What `svcctl` prints.
+    ctl(...words) {
+        return succeed(join(build, 'cli/svcctl'), ['--socket', this.socket, ...words]);
+    }
+
+    json(...words) {
+        return JSON.parse(this.ctl(...words, '-o', 'json'));
+    }
+
+    trust() {
+        this.key = join(this.dir, 'client.key');
+        this.certificate = join(this.dir, 'client.crt');
+        succeed('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=console',
+            '-keyout', this.key, '-out', this.certificate]);
+        this.ctl('trust', 'add', this.certificate);
+    }
+
+    addImage(name = 'busybox') {
+        const file = join(this.dir, 'image.tar.gz');
+        succeed(join(root, 'tests/images/busybox.sh'), [file]);
+        this.ctl('image', 'add', name, file, '--default');
+    }
+
+    addApplication(name = 'game', manifest = '') {
+        const folder = join(this.dir, name);
+        mkdirSync(folder);
+        writeFileSync(join(folder, 'manifest.yaml'), `name: ${name}\n${manifest}`);
+        const id = this.ctl('application', 'create', folder);
+        this.ctl('wait', id);
+        return id;
+    }
+
+    // A page that is logged in by a client certificate. What it says on its console, and what its policy refuses, is kept in `said`.
+    async open({ place = '', certificate = true, small = false, dark = false, options = {} } = {}) {
+        const clientCertificates = certificate ? [{ origin: this.url, certPath: this.certificate, keyPath: this.key }] : [];
+        const size = small ? { ...phone, viewport: { width: 360, height: 740 } } : { viewport: { width: 1280, height: 800 } };
+        const context = await this.browser.newContext({ ignoreHTTPSErrors: true, clientCertificates, colorScheme: dark ? 'dark' : 'light', ...size, ...options });
+        context.setDefaultTimeout(30_000);
+        const page = await context.newPage();
+        page.said = [];
+        page.on('console', (message) => message.type() === 'error' && page.said.push(message.text()));
+        page.on('pageerror', (error) => page.said.push(String(error)));
+        await page.goto(`${this.url}/ui/${place}`);
+        return page;
+    }
+
+    async close() {
+        await this.browser?.close();
+        await this.stopDaemon('SIGTERM');
+        rmSync(this.dir, { recursive: true, force: true });
+    }
+}
+
+// What axe-core finds wrong with the page as it is: "rule: element", a line each.
+export async function barriers(page) {
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }));
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary}`));
+}
