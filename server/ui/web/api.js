@@ -15,27 +15,31 @@ export function onLoggedOut(listener) {
     return () => listeners.delete(listener);
 }
 
-const away = () => new ApiError(0, 'The service does not answer');
+export const away = () => new ApiError(0, 'The service does not answer');
 
-async function reply(response) {
-    const text = await response.text();
+// The envelope in the text of an answer; throws its error.
+export function envelope(status, text) {
     let body;
     try {
         body = JSON.parse(text);
     } catch {
-        throw new ApiError(response.status, `The service has answered ${response.status} without a message`);
+        throw new ApiError(status, `The service has answered ${status} without a message`);
     }
-    if (response.ok) return body;
-    if (response.status === 403 && body.error === 'Not Authorized') for (const listener of listeners) listener();
-    throw new ApiError(response.status, body.error ?? `The service has answered ${response.status}`);
+    if (status < 400) return body;
+    if (status === 403 && body.error === 'Not Authorized') for (const listener of listeners) listener();
+    throw new ApiError(status, body.error ?? `The service has answered ${status}`);
 }
+
+const reply = async (response) => envelope(response.status, await response.text());
 
 // The whole envelope. `body`: JSON, or a Blob to upload; `headers`: besides it.
 export async function call(method, path, body, { headers = {}, signal } = {}) {
     const upload = body instanceof Blob;
     const options = { method, signal, cache: 'no-store', headers: { ...headers } };
-    if (upload) options.headers['Content-Type'] = 'application/octet-stream';
-    if (body !== undefined) options.body = upload ? body : JSON.stringify(body);
+    if (body !== undefined) {
+        options.headers['Content-Type'] = upload ? 'application/octet-stream' : 'application/json';
+        options.body = upload ? body : JSON.stringify(body);
+    }
     const response = await fetch(path, options).catch((error) => {
         throw error.name === 'AbortError' ? error : away();
     });
@@ -47,6 +51,14 @@ export const post = async (path, body, options) => (await call('POST', path, bod
 export const put = async (path, body, options) => (await call('PUT', path, body, options)).metadata;
 export const patch = async (path, body, options) => (await call('PATCH', path, body, options)).metadata;
 export const remove = async (path, body, options) => (await call('DELETE', path, body, options)).metadata;
+
+// A record and its entity tag, for If-Match: { value, etag }.
+export async function getTagged(path, { signal } = {}) {
+    const response = await fetch(path, { cache: 'no-store', signal }).catch((error) => {
+        throw error.name === 'AbortError' ? error : away();
+    });
+    return { value: (await reply(response)).metadata, etag: response.headers.get('ETag') };
+}
 
 // Text that is no envelope: logs, metrics, manifests.
 export async function text(path, options) {

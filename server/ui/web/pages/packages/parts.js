@@ -1,0 +1,44 @@
+// What the pages of packages have in common.
+import { html } from '../../html.js';
+import { call, finish } from '../../api.js';
+import { useReloadOn } from '../../ui/loaded.js';
+import { ask, attempt } from '../../ui/notice.js';
+import { Empty, Failure, Spinner } from '../../ui/elements.js';
+
+export const dash = (text) => (text === undefined || text === null || text === '' ? '–' : text);
+export const Tags = ({ values }) => (values?.length ? html`<span class="tag-list">${values.map((value) => html`<code key=${value}>${value}</code>`)}</span>` : '–');
+
+// `rows` of [what it is, its value]; those without a value are left out.
+export const Facts = ({ rows }) => html`<dl class="facts">${rows.filter(([, value]) => value !== undefined && value !== null && value !== '')
+    .map(([name, value]) => html`<dt key=${name}>${name}</dt><dd>${value}</dd>`)}</dl>`;
+
+export const Loaded = ({ value, error, reload, children }) => (error ? html`<${Failure} error=${error} again=${reload} />` : value === undefined ? html`<${Spinner} />` : children(value));
+
+// An empty list of packages: what it is for, the button, and the command that does the same.
+export const NoPackages = ({ title, children, button, command }) => html`<${Empty} title=${title}>${children}<br />${button} <code>${command}</code><//>`;
+
+// Loads again when an operation on such an object begins, moves or ends.
+export function useOperationsOn(noun, reload) {
+    useReloadOn('operation', reload, ({ metadata }) => Boolean(metadata.resources?.[noun]));
+}
+
+// Does what a button says and waits for its operation; says what has come of it. Whether it has succeeded.
+export function act(method, path, body, done) {
+    return attempt(async () => {
+        const answer = await call(method, path, body);
+        return answer.type === 'async' ? finish(answer.metadata) : answer.metadata;
+    }, done);
+}
+
+export async function removeAsked(title, text, path, body, done) {
+    return (await ask(title, text)) && act('DELETE', path, body, done);
+}
+
+// Offers text as a file.
+export function save(name, text, type = 'text/plain') {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(URL.revokeObjectURL, 10_000, link.href);
+}
