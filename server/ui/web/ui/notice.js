@@ -57,7 +57,7 @@ function answer(yes) {
 }
 
 // A window over the page; Escape closes it.
-export function Dialog({ title, onClose, children }) {
+export function Dialog({ title, wide, onClose, children }) {
     const element = useRef();
     useEffect(() => {
         element.current.showModal();
@@ -66,7 +66,7 @@ export function Dialog({ title, onClose, children }) {
         event.preventDefault();
         onClose();
     };
-    return html`<dialog ref=${element} onCancel=${cancel} aria-label=${title}>
+    return html`<dialog ref=${element} class=${wide ? 'wide' : ''} onCancel=${cancel} aria-label=${title}>
         <header class="dialog-head"><h2>${title}</h2>
             <button class="quiet" aria-label="Close" onClick=${onClose}>✕</button></header>
         ${children}

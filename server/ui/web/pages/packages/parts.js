@@ -1,12 +1,18 @@
 // What the pages of packages have in common.
 import { html } from '../../html.js';
 import { call, finish } from '../../api.js';
+import { href } from '../../router.js';
+import { count } from '../../ui/format.js';
 import { useReloadOn } from '../../ui/loaded.js';
 import { ask, attempt } from '../../ui/notice.js';
 import { Empty, Failure, Spinner } from '../../ui/elements.js';
 
 export const dash = (text) => (text === undefined || text === null || text === '' ? '–' : text);
 export const Tags = ({ values }) => (values?.length ? html`<span class="tag-list">${values.map((value) => html`<code key=${value}>${value}</code>`)}</span>` : '–');
+
+const Users = ({ ids }) => html`<span class="tag-list">${ids.map((id) => html`<a key=${id} href=${href('applications', id)}>${id}</a>`)}</span>`;
+export const UsedBy = ({ ids }) => (!ids?.length ? '–' : ids.length === 1 ? html`<${Users} ids=${ids} />`
+    : html`<details><summary>${count(ids.length, 'application')}</summary><${Users} ids=${ids} /></details>`);
 
 // `rows` of [what it is, its value]; those without a value are left out.
 export const Facts = ({ rows }) => html`<dl class="facts">${rows.filter(([, value]) => value !== undefined && value !== null && value !== '')

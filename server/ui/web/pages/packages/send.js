@@ -1,6 +1,9 @@
 // Sends a package and waits for its operation. XMLHttpRequest, because fetch does not tell how much has been sent.
 import { away, envelope, finish, remove } from '../../api.js';
 
+// The fields of an upload, as its header: a header has ASCII alone.
+export const requestHeader = (fields) => ({ 'X-SVC-Request': JSON.stringify(fields).replace(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`) });
+
 function send(method, path, body, headers, { onProgress, signal }) {
     return new Promise((resolve, reject) => {
         const request = new XMLHttpRequest();
