@@ -62,6 +62,7 @@ std::vector<Command> listed_commands() {
         registry_pull_command(),
         registry_delete_command(),
         config_show_command(),
+        config_schema_command(),
         config_set_command(),
         node_list_command(),
         node_show_command(),

@@ -78,6 +78,7 @@ Command registry_pull_command();
 Command registry_delete_command();
 // configuration.cpp
 Command config_show_command();
+Command config_schema_command();
 Command config_set_command();
 // trust.cpp: the same commands below another word or two
 std::vector<Command> trust_commands(const std::vector<std::string>& group);

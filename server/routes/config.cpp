@@ -1,3 +1,4 @@
+#include "libsvc/model/cluster/config_description.h"
 #include "server/http/etag.h"
 #include "server/http/query.h"
 #include "server/http/response.h"
@@ -13,6 +14,12 @@ Response show_config(const Services& services, const Request&) {
                        services.config.etag());
 }
 
+Response show_schema(const Services&, const Request&) {
+    Json keys = Json::array();
+    for (const ConfigKey& key : config_schema()) keys.push_back(describe(key));
+    return sync(std::move(keys));
+}
+
 Response update_config(const Services& services, const Request& request) {
     return async(*services.config.patch(ConfigPatch::from_json(json_body(request)), request.requestor,
                                         if_match(request)));
@@ -24,6 +31,8 @@ std::vector<Route> config_routes(const Services& services) {
     using enum Dispatch;
     return {
         {Method::get, "/1.0/config", Access::viewer, on_pool, "config", handler(services, show_config)},
+        {Method::get, "/1.0/config/schema", Access::viewer, on_io_thread, "config_schema",
+         handler(services, show_schema)},
         {Method::patch, "/1.0/config", Access::admin, on_pool, "config", handler(services, update_config)},
     };
 }

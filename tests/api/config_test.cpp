@@ -48,6 +48,21 @@ TEST_CASE_METHOD(ConfigSetup, "every item is shown") {
     CHECK(items.at("core.trust_password") == Json(false));
 }
 
+TEST_CASE_METHOD(ConfigSetup, "the schema tells of each item what it shows") {
+    const Json values = api.get("/1.0/config").metadata().at("config");
+    const Json schema = api.get("/1.0/config/schema").metadata();
+    CHECK(schema.as_array().size() == values.as_object().size());
+    for (const Json& item : schema.as_array()) {
+        INFO(item.dump());
+        const Json& shown = values.at(item.at("name").as_string());
+        CHECK_FALSE(item.at("meaning").as_string().empty());
+        if (item.at("secret").as_bool())
+            CHECK(shown == Json(false));
+        else
+            CHECK((shown.is_string() ? shown.as_string() : shown.dump()) == item.at("default").as_string());
+    }
+}
+
 TEST_CASE_METHOD(ConfigSetup, "an item is set and reset") {
     api.set("scheduler.strategy", "binpack");
     CHECK(value("scheduler.strategy") == Json("binpack"));

@@ -22,6 +22,9 @@ TEST_CASE_METHOD(DaemonFixture, "configuration is set and shown") {
     CHECK_THAT(shown, Catch::StartsWith("config:\n") && Catch::Contains("scheduler.strategy: binpack") &&
                           Catch::Contains("core.trust_password: true") && !Catch::Contains("very secret"));
     CHECK_THAT(ask({"info"}), Catch::Contains("scheduler.strategy: binpack"));
+    const std::string schema = ask({"config", "schema"});
+    CHECK_THAT(schema, Catch::Contains("MEANING") && Catch::Contains("one of spread, binpack") &&
+                           Catch::Contains("place instances on the emptiest node"));
     CHECK(run({"config", "set", "scheduler.strategy", "random"}).status == 1);
     CHECK_THAT(run({"config", "set", "no.such.key", "1"}).err,
                Catch::Contains("configuration item not found"));

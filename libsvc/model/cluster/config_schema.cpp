@@ -166,6 +166,10 @@ constexpr std::array<ConfigKey, 31> config_keys{{
      "how long a browser stays logged in at most; counts for logins from now on"},
 }};
 
+static_assert(std::all_of(config_keys.begin(), config_keys.end(),
+                          [](const ConfigKey& key) { return !key.meaning.empty(); }),
+              "each key says what it means");
+
 }  // namespace
 
 std::span<const ConfigKey> config_schema() {

@@ -84,8 +84,8 @@ const std::vector<std::string>& api_extensions() {
         "list_paging", "event_since", "join_tokens", "image_import", "application_commands",
         "application_notes", "openapi", "launch_resources", "instance_names", "instance_delete_protection",
         "instance_snapshots", "instance_files", "instance_forwards", "instance_pause", "node_evacuation",
-        "snapshot_export", "android_guests", "instance_screenshots", "instance_recordings", "roles",
-        "sessions"};
+        "snapshot_export", "android_guests", "instance_screenshots", "instance_recordings", "config_schema",
+        "roles", "sessions"};
     return names;
 }
 

@@ -8,6 +8,7 @@ export class ApiError extends Error {
 }
 
 const listeners = new Set();
+const loggedOut = () => listeners.forEach((listener) => listener());
 
 // Calls `listener` when a request is refused because nobody is logged in (any more). Returns what ends that.
 export function onLoggedOut(listener) {
@@ -26,7 +27,7 @@ export function envelope(status, text) {
         throw new ApiError(status, `The service has answered ${status} without a message`);
     }
     if (status < 400) return body;
-    if (status === 403 && body.error === 'Not Authorized') for (const listener of listeners) listener();
+    if (status === 403 && body.error === 'Not Authorized') loggedOut();
     throw new ApiError(status, body.error ?? `The service has answered ${status}`);
 }
 
@@ -103,6 +104,12 @@ export async function finish(operation, { onProgress, signal } = {}) {
 export async function run(method, path, body, { onProgress, ...options } = {}) {
     const answer = await call(method, path, body, options);
     return answer.type === 'async' ? finish(answer.metadata, { onProgress, signal: options.signal }) : answer.metadata;
+}
+
+// Asks whether the user is still logged in, and calls the listeners when not: a WebSocket does not tell why it was refused.
+export async function checkLogin() {
+    const server = await get('/1.0').catch(() => null);
+    if (server && server.auth !== 'trusted') loggedOut();
 }
 
 // A WebSocket of the service.

@@ -1,6 +1,6 @@
 // The one WebSocket of events. It is connected again after an interruption and continues after the last event it has
 // seen, so that listeners miss nothing while the daemon restarts.
-import { socket } from './api.js';
+import { checkLogin, socket } from './api.js';
 
 const listeners = new Map();  // type -> Set of functions
 const watchers = new Set();   // of the connection
@@ -32,6 +32,7 @@ function connect() {
     connection.onclose = () => {
         change('away');
         if (!connection) return;
+        checkLogin();
         setTimeout(() => connection && connect(), pause);
         pause = Math.min(pause * 2, 15000);
     };

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
+#include "libsvc/model/cluster/config_description.h"
 #include "tests/unit/model/codec_table.h"
 
 namespace svc {
@@ -138,6 +139,31 @@ TEST_CASE("values that were set, and those that were not") {
     CHECK(shown.at("images.version_lockstep") == Json("false"));
     CHECK(shown.at("application.auto_publish") == Json(false));
     CHECK(shown.at("application.max_published_versions") == Json(7));
+}
+
+TEST_CASE("the choices and ranges of the schema are those that are accepted") {
+    std::size_t choices = 0;
+    std::size_t ranges = 0;
+    for (const ConfigKey& key : config_schema()) {
+        INFO(key.name);
+        const Json description = describe(key);
+        if (const Json* const list = description.find("choices")) {
+            ++choices;
+            for (const Json& choice : list->as_array())
+                CHECK_NOTHROW(check_config_value(key, choice.as_string()));
+            CHECK_THROWS_AS(check_config_value(key, "something else"), Error);
+        }
+        if (key.type != ConfigType::number) continue;
+        ++ranges;
+        const auto lowest = description.at("minimum").as_int();
+        const auto highest = description.at("maximum").as_int();
+        CHECK_NOTHROW(check_config_value(key, std::to_string(lowest)));
+        CHECK_NOTHROW(check_config_value(key, std::to_string(highest)));
+        CHECK_THROWS_AS(check_config_value(key, std::to_string(lowest - 1)), Error);
+        CHECK_THROWS_AS(check_config_value(key, std::to_string(highest + 1)), Error);
+    }
+    CHECK(choices >= 6);
+    CHECK(ranges >= 1);
 }
 
 TEST_CASE("a change of the configuration") {

@@ -16,14 +16,14 @@ const newest = ({ versions }) => versions.at(-1) ?? {};
 const columns = [
     { name: 'name', title: 'Name', value: ({ name }) => name, show: ({ name }) => html`<bdi>${name}</bdi>` },
     { name: 'version', title: 'Newest version', value: (row) => newest(row).version },
-    { name: 'size', title: 'Size', value: (row) => newest(row).size, show: (row) => bytes(newest(row).size) },
-    { name: 'used', title: 'Used by', value: ({ used_by }) => used_by?.length ?? 0, show: ({ used_by }) => html`<${UsedBy} ids=${used_by} />` },
-    { name: 'created', title: 'Created', value: (row) => newest(row).created_at, show: (row) => html`<${Ago} time=${newest(row).created_at} />` },
+    { name: 'size', short: true, title: 'Size', value: (row) => newest(row).size, show: (row) => bytes(newest(row).size) },
+    { name: 'used', short: true, title: 'Used by', value: ({ used_by }) => used_by?.length ?? 0, show: ({ used_by }) => html`<${UsedBy} ids=${used_by} />` },
+    { name: 'created', short: true, title: 'Created', value: (row) => newest(row).created_at, show: (row) => html`<${Ago} time=${newest(row).created_at} />` },
 ];
 const versionColumns = [
-    { name: 'size', title: 'Size', show: ({ size }) => bytes(size) },
+    { name: 'size', short: true, title: 'Size', show: ({ size }) => bytes(size) },
     { name: 'fingerprint', title: 'Fingerprint', show: ({ fingerprint }) => html`<code title=${fingerprint}>${fingerprint.slice(0, 12)}</code>` },
-    { name: 'created', title: 'Created', show: ({ created_at }) => html`<${Ago} time=${created_at} />` },
+    { name: 'created', short: true, title: 'Created', show: ({ created_at }) => html`<${Ago} time=${created_at} />` },
 ];
 
 function Upload({ addon, onClose }) {

@@ -15,14 +15,14 @@ import { packageEndings, UploadDialog } from './packages/upload_dialog.js';
 const published = ({ versions }) => versions.filter((version) => version.published).map(({ number }) => number).join(', ');
 const columns = [
     { name: 'name', title: 'Name', value: ({ name }) => name, show: ({ id, name }) => html`<a href=${href('applications', id)}><bdi>${name}</bdi></a>` },
-    { name: 'status', title: 'Status', value: ({ status }) => status, show: ({ status }) => html`<${State} state=${status} />` },
+    { name: 'status', short: true, title: 'Status', value: ({ status }) => status, show: ({ status }) => html`<${State} state=${status} />` },
     { name: 'versions', title: 'Versions', value: ({ versions }) => versions.length },
-    { name: 'published', title: 'Published', value: published, show: (row) => dash(published(row)) },
-    { name: 'type', title: 'Type', value: ({ instance_type }) => instance_type },
-    { name: 'abi', title: 'ABI', value: ({ abi }) => abi, show: ({ abi }) => dash(abi) },
+    { name: 'published', short: true, title: 'Published', value: published, show: (row) => dash(published(row)) },
+    { name: 'type', short: true, title: 'Type', value: ({ instance_type }) => instance_type },
+    { name: 'abi', short: true, title: 'ABI', value: ({ abi }) => abi, show: ({ abi }) => dash(abi) },
     { name: 'addons', title: 'Addons', value: ({ addons }) => addons.join(' '), show: ({ addons }) => html`<${Tags} values=${addons} />` },
     { name: 'tags', title: 'Tags', value: ({ tags }) => (tags ?? []).join(' '), show: ({ tags }) => html`<${Tags} values=${tags} />` },
-    { name: 'created', title: 'Created', value: ({ created_at }) => created_at, show: ({ created_at }) => html`<${Ago} time=${created_at} />` },
+    { name: 'created', short: true, title: 'Created', value: ({ created_at }) => created_at, show: ({ created_at }) => html`<${Ago} time=${created_at} />` },
 ];
 const withLaunch = [...columns, { name: 'launch', title: 'Launch', show: ({ id, name, published: ready }) => (ready
     ? html`<a class="button small" aria-label="Launch ${name}" href="${href('instances', 'launch')}?app=${id}">Launch</a>` : '–') }];

@@ -15,20 +15,20 @@ import { Versions } from './packages/versions.js';
 const path = (id, ...more) => `/1.0/images/${[id, ...more].join('/')}`;
 const newest = ({ versions }) => versions.at(-1) ?? {};
 const columns = [
-    { name: 'name', title: 'Name', value: ({ name }) => name, show: (row) => html`<bdi>${row.name}</bdi> ${row.default && html`<span class="state good">default</span>`}` },
-    { name: 'status', title: 'Status', value: ({ status }) => status, show: ({ status }) => html`<${State} state=${status} />` },
-    { name: 'architecture', title: 'Architecture', value: ({ architecture }) => architecture },
-    { name: 'from', title: 'From', value: ({ immutable }) => (immutable ? 'image server' : 'upload') },
-    { name: 'size', title: 'Size', value: (row) => newest(row).size, show: (row) => bytes(newest(row).size) },
-    { name: 'used', title: 'Used by', value: ({ used_by }) => used_by?.length ?? 0, show: ({ used_by }) => html`<${UsedBy} ids=${used_by} />` },
-    { name: 'created', title: 'Newest version', value: (row) => newest(row).created_at, show: (row) => html`<${Ago} time=${newest(row).created_at} />` },
+    { name: 'name', title: 'Name', value: ({ name }) => name, show: (row) => html`<span class="named"><bdi>${row.name}</bdi>${row.default && html`<span class="state good">default</span>`}</span>` },
+    { name: 'status', short: true, title: 'Status', value: ({ status }) => status, show: ({ status }) => html`<${State} state=${status} />` },
+    { name: 'architecture', short: true, title: 'Architecture', value: ({ architecture }) => architecture },
+    { name: 'from', short: true, title: 'From', value: ({ immutable }) => (immutable ? 'image server' : 'upload') },
+    { name: 'size', short: true, title: 'Size', value: (row) => newest(row).size, show: (row) => bytes(newest(row).size) },
+    { name: 'used', short: true, title: 'Used by', value: ({ used_by }) => used_by?.length ?? 0, show: ({ used_by }) => html`<${UsedBy} ids=${used_by} />` },
+    { name: 'created', short: true, title: 'Newest version', value: (row) => newest(row).created_at, show: (row) => html`<${Ago} time=${newest(row).created_at} />` },
 ];
 const versionColumns = [
-    { name: 'status', title: 'Status', show: ({ status, error_message }) => html`<${State} state=${status} /> <bdi>${error_message}</bdi>` },
-    { name: 'size', title: 'Size', show: ({ size }) => bytes(size) },
+    { name: 'status', title: 'Status', show: ({ status, error_message }) => html`<span class="named"><${State} state=${status} /> <bdi>${error_message}</bdi></span>` },
+    { name: 'size', short: true, title: 'Size', show: ({ size }) => bytes(size) },
     { name: 'remote', title: 'On the server', show: ({ remote_id }) => dash(remote_id) },
     { name: 'fingerprint', title: 'Fingerprint', show: ({ fingerprint }) => html`<code title=${fingerprint}>${fingerprint.slice(0, 12)}</code>` },
-    { name: 'created', title: 'Created', show: ({ created_at }) => html`<${Ago} time=${created_at} />` },
+    { name: 'created', short: true, title: 'Created', show: ({ created_at }) => html`<${Ago} time=${created_at} />` },
 ];
 
 function Buttons({ image, onVersions, onUpload, me }) {

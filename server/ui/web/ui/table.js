@@ -13,8 +13,8 @@ function Head({ column, sort, setSort }) {
         <span aria-hidden="true">${active ? (sort.down ? ' ▾' : ' ▴') : ''}</span></button></th>`;
 }
 
-// `columns`: [{ name, title, value(row): to sort and filter by, show(row): what is shown, default: the value }].
-// `keyOf(row)`. `filter`: a label makes a field to filter with. `empty`: shown without rows.
+// `columns`: [{ name, title, value(row): to sort and filter by, show(row): what is shown, default: the value,
+// short: never broken into lines }]. `keyOf(row)`. `filter`: a label makes a field to filter with. `empty`: shown without rows.
 export function Table({ columns, rows, keyOf, filter, empty, label }) {
     const [sort, setSort] = useState({});
     const [wanted, setWanted] = useState('');
@@ -30,8 +30,8 @@ export function Table({ columns, rows, keyOf, filter, empty, label }) {
         ${filter && html`<input type="search" class="filter" aria-label=${filter} placeholder=${filter} value=${wanted} onInput=${(event) => setWanted(event.target.value)} />`}
         <div class="table-frame" tabindex="0" role="region" aria-label=${label}><table>
             <thead><tr>${columns.map((column) => html`<${Head} key=${column.name} ...${{ column, sort, setSort }} />`)}</tr></thead>
-            <tbody>${shown.map((row) => html`<tr key=${keyOf(row)}>${columns.map(({ name, title, value, show }) => html`
-                <td key=${name} data-title=${title}>${show ? show(row) : value(row)}</td>`)}</tr>`)}</tbody>
+            <tbody>${shown.map((row) => html`<tr key=${keyOf(row)}>${columns.map(({ name, title, value, show, short }) => html`
+                <td key=${name} class=${short ? 'short' : undefined} data-title=${title}>${show ? show(row) : value(row)}</td>`)}</tr>`)}</tbody>
         </table></div>
         ${shown.length === 0 && html`<p class="hint">Nothing matches “${wanted}”.</p>`}`;
 }

@@ -17,11 +17,11 @@ const newestFirst = (versions) => [...versions].reverse();
 
 const versionColumns = (id) => [
     { name: 'number', title: 'Version', value: ({ number }) => number, show: ({ number }) => html`<a href=${href('applications', id, String(number))}>Version ${number}</a>` },
-    { name: 'status', title: 'Status', value: ({ status }) => status, show: ({ status }) => html`<${State} state=${status} />` },
-    { name: 'published', title: 'Published', value: (row) => (row.published ? 'yes' : 'no'), show: (row) => (row.published ? html`<${State} state="published" />` : 'no') },
-    { name: 'manifest', title: 'Manifest version', value: ({ manifest_version }) => manifest_version, show: ({ manifest_version }) => html`<bdi>${dash(manifest_version)}</bdi>` },
-    { name: 'image', title: 'Image version', value: ({ parent_image_version }) => parent_image_version },
-    { name: 'created', title: 'Created', value: ({ created_at }) => created_at, show: ({ created_at }) => html`<${Ago} time=${created_at} />` },
+    { name: 'status', short: true, title: 'Status', value: ({ status }) => status, show: ({ status }) => html`<${State} state=${status} />` },
+    { name: 'published', short: true, title: 'Published', value: (row) => (row.published ? 'yes' : 'no'), show: (row) => (row.published ? html`<${State} state="published" />` : 'no') },
+    { name: 'manifest', short: true, title: 'Manifest version', value: ({ manifest_version }) => manifest_version, show: ({ manifest_version }) => html`<bdi>${dash(manifest_version)}</bdi>` },
+    { name: 'image', short: true, title: 'Image version', value: ({ parent_image_version }) => parent_image_version },
+    { name: 'created', short: true, title: 'Created', value: ({ created_at }) => created_at, show: ({ created_at }) => html`<${Ago} time=${created_at} />` },
     { name: 'note', title: 'What happened', value: ({ error_message, notes }) => error_message || (notes ?? []).join('; '), show: ({ error_message, notes }) => html`<bdi>${dash(error_message || (notes ?? []).join('; '))}</bdi>` },
 ];
 
