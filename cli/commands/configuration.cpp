@@ -26,9 +26,8 @@ int show_schema(Context& context, const Arguments& arguments) {
     Document document{Json::array(), {{"NAME", "TYPE", "DEFAULT", "VALUES", "MEANING"}, {}}};
     for (const Json& item : config_schema(context.client())) {
         document.value.push_back(item);
-        document.table.rows.push_back({text_of(item, "name"), text_of(item, "type"),
-                                       text_of(item, "default"), text_of(item, "rule"),
-                                       text_of(item, "meaning")});
+        document.table.rows.push_back({text_of(item, "name"), text_of(item, "type"), text_of(item, "default"),
+                                       text_of(item, "rule"), text_of(item, "meaning")});
     }
     context.console().print(render(document, format_of(arguments)));
     return 0;
@@ -52,8 +51,8 @@ Command config_show_command() {
 }
 
 Command config_schema_command() {
-    return {{"config", "schema"},    {}, "list what can be configured, and what for", {}, {format_flag("table")},
-            show_schema};
+    return {{"config", "schema"},   {},         "list what can be configured, and what for", {},
+            {format_flag("table")}, show_schema};
 }
 
 }  // namespace svc::cli

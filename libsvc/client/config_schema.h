@@ -1,5 +1,6 @@
 #pragma once
-// What can be configured (API extension config_schema). Blocks for one request and throws what the service answers.
+// What can be configured (API extension config_schema). Blocks for one request and throws what the service
+// answers.
 #include "libsvc/client/api_client.h"
 
 namespace svc {

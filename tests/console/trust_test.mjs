@@ -52,7 +52,7 @@ test('a certificate is added by its text and by a file, with a role, and removed
     await press('Trust it', dialog());
     await page.getByRole('cell', { name: 'two', exact: true }).waitFor();
     await press('Remove two');
-    await confirm(page, 'Delete');
+    await confirm(page, 'Remove');
     await page.getByRole('cell', { name: 'two', exact: true }).waitFor({ state: 'hidden' });
     assert.deepEqual(trusted().sort(), [hostile, 'console'].sort());
 });
@@ -89,7 +89,7 @@ test('an invitation is made, shown once, and taken back', async () => {
     await page.getByRole('cell', { name: 'laptop' }).waitFor();
     assert.equal((await page.content()).includes(token), false);
     await press('Revoke the invitation for laptop');
-    await confirm(page);
+    await confirm(page, 'Revoke');
     await page.getByText('There are no invitations').waitFor();
     assert.deepEqual(world.json('trust', 'list-tokens'), []);
 });
@@ -109,7 +109,7 @@ test('a link logs another browser in; its session is listed and ended', async ()
     await page.getByRole('cell', { name: 'night shift' }).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await press('End the session of night shift');
-    await confirm(page);
+    await confirm(page, 'End the session');
     await page.getByText('No browser is logged in').waitFor();
     await other.getByRole('button', { name: 'Log in' }).waitFor();  // without a click there
     await other.context().close();

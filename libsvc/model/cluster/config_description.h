@@ -5,8 +5,8 @@
 
 namespace svc {
 
-// Name, type, default as text, rule, meaning, and whether it is a secret; besides `choices` where the rule is "one
-// of a, b", and `minimum` and `maximum` where it is "a number from 1 to 1000".
+// Name, type, default as text, rule, meaning, and whether it is a secret; besides `choices` where the rule is
+// "one of a, b", and `minimum` and `maximum` where it is "a number from 1 to 1000".
 Json describe(const ConfigKey& key);
 
 }  // namespace svc

@@ -15,7 +15,7 @@ using enum SessionStatus;
 
 constexpr int schema = 1;
 
-constexpr std::array<EnumName<SessionStatus>, 5> status_names{{{created, "created"},
+constexpr std::array<EnumName<SessionStatus>, 5> session_status_names{{{created, "created"},
                                                                {active, "active"},
                                                                {error, "error"},
                                                                {terminating, "terminating"},
@@ -112,11 +112,11 @@ void read_state(const JsonFields& fields, StreamSession& session) {
 }  // namespace
 
 std::string_view to_text(SessionStatus status) {
-    return enum_text<SessionStatus>(status_names, status);
+    return enum_text<SessionStatus>(session_status_names, status);
 }
 
 std::optional<SessionStatus> parse_session_status(std::string_view text) {
-    return enum_value<SessionStatus>(status_names, text);
+    return enum_value<SessionStatus>(session_status_names, text);
 }
 
 bool may_move(SessionStatus from, SessionStatus to) {

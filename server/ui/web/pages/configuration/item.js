@@ -25,7 +25,7 @@ async function change(name, before, wanted) {
 
 export function Item({ item, value, set, may, onChanged }) {
     const id = useId();
-    const { name, meaning, rule, secret } = item;
+    const { name, meaning, rule, secret, choices } = item;
     const present = secret ? '' : String(value);
     const [edit, setEdit] = useState(null);  // { wanted, before }: while somebody edits
     const [problem, setProblem] = useState('');
@@ -61,7 +61,7 @@ export function Item({ item, value, set, may, onChanged }) {
             <div class="actions"><${Editor} ...${{ item, id }} value=${draft} onInput=${input} disabled=${!may || busy} />
                 ${may && dirty && html`<button class="primary" disabled=${busy}>Save</button><button type="button" onClick=${discard}>Discard</button>`}
                 ${may && set && !dirty && html`<button type="button" disabled=${busy} aria-label="Reset ${name}" onClick=${() => save('')}>Reset</button>`}</div>
-            <small id="${id}-meaning">${meaning}${rule && ` (${rule})`}. Default: ${shownDefault(item)}.</small>
+            <small id="${id}-meaning">${meaning}${rule && !choices && ` (${rule})`}. Default: ${shownDefault(item)}.</small>
             ${problem && html`<p class="wrong" role="alert">${problem}</p>`}
         </div>
     </form>`;

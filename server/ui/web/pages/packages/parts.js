@@ -36,8 +36,8 @@ export function act(method, path, body, done) {
     }, done);
 }
 
-export async function removeAsked(title, text, path, body, done) {
-    return (await ask(title, text)) && act('DELETE', path, body, done);
+export async function removeAsked(title, text, path, body, done, confirm = 'Delete') {
+    return (await ask(title, text, confirm)) && act('DELETE', path, body, done);
 }
 
 // Offers text as a file.

@@ -73,7 +73,7 @@ export function Certificates({ me }) {
     const [adding, setAdding] = useState(false);
     const remove = async (row) => {
         const text = `${row.name || 'The certificate'} (${shortly(row.fingerprint)}) is not trusted any more. Its connections end.${row.fingerprint === me.auth_fingerprint ? ' It is your own.' : ''}`;
-        if (await removeAsked('Remove the certificate?', text, path(row), undefined, 'The certificate is not trusted any more')) state.reload();
+        if (await removeAsked('Remove the certificate?', text, path(row), undefined, 'The certificate is not trusted any more', 'Remove')) state.reload();
     };
     const all = [...columns, ...(hasRoles(me) ? [{ name: 'role', title: 'Role', value: ({ role }) => role, show: (row) => html`<${Role} ...${{ me, row, reload: state.reload }} />` }] : []),
         ...(me.may('admin') ? [{ name: 'actions', title: 'Actions', show: (row) => html`<button class="small danger" aria-label="Remove ${row.name || shortly(row.fingerprint)}" onClick=${() => remove(row)}>Remove</button>` }] : [])];

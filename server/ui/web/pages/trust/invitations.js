@@ -47,7 +47,7 @@ export function Invitations({ me }) {
         state.reload();
     };
     const revoke = async ({ id, name }) => {
-        if (await removeAsked('Take the invitation back?', `The invitation for “${name}” is not good any more.`, `/1.0/certificates/tokens/${id}`, undefined, 'The invitation is taken back')) state.reload();
+        if (await removeAsked('Take the invitation back?', `The invitation for “${name}” is not good any more.`, `/1.0/certificates/tokens/${id}`, undefined, 'The invitation is taken back', 'Revoke')) state.reload();
     };
     const button = me.may('admin') && html`<button class="primary" onClick=${() => setInviting(true)}>Invite a client</button>`;
     const all = [...columns, ...(hasRoles(me) ? [roleColumn] : []),

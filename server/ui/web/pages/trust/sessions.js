@@ -54,7 +54,7 @@ export function Sessions({ me }) {
     };
     const end = async ({ id, name, current }) => {
         const text = current ? 'You are logged out.' : `“${name}” is logged out, and what its page has open ends.`;
-        if (await removeAsked('End the session?', text, `/1.0/sessions/${id}`, undefined, 'The session has ended')) state.reload();
+        if (await removeAsked('End the session?', text, `/1.0/sessions/${id}`, undefined, 'The session has ended', 'End the session')) state.reload();
     };
     const all = [...columns, { name: 'actions', title: 'Actions', show: (row) => html`<button class="small danger" aria-label="End the session of ${row.name}" onClick=${() => end(row)}>End</button>` }];
     return html`<div class="actions"><button class="primary" onClick=${() => setMaking(true)}>Make a login link</button><button onClick=${state.reload}>Look again</button></div>
