@@ -114,6 +114,11 @@ prepare_browser() {
     SVC_BUILD_DIR=$build python3 "$root/tests/browser/chromium.py" --prepare >&2 || true
 }
 
+# An OpenID provider to log in at, likewise.
+prepare_provider() {
+    SVC_BUILD_DIR=$build python3 "$root/tests/oidc/provider.py" --prepare >&2 || true
+}
+
 # The system tests' Debian and desktop, from Debian's mirror into the build folder: takes minutes, most of them waiting. [SUITE...]
 prepare_debian_image() {
     [[ $# == 0 || " $* " == *" system "* ]] || return 0

@@ -81,6 +81,14 @@ std::string sha256_hex(std::string_view data) {
     return hash.hex();
 }
 
+std::string sha256_bytes(std::string_view data) {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    if (EVP_Digest(data.data(), data.size(), digest.data(), &size, sha256(), nullptr) != 1)
+        throw Error(ErrorCode::internal, "cannot compute a SHA-256");
+    return {reinterpret_cast<const char*>(digest.data()), size};
+}
+
 bool is_sha256_hex(std::string_view text) noexcept {
     return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }

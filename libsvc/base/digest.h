@@ -23,6 +23,7 @@ class Sha256 {
 };
 
 std::string sha256_hex(std::string_view data);
+std::string sha256_bytes(std::string_view data);  // 32 raw bytes
 bool is_sha256_hex(std::string_view text) noexcept;
 // Keyed hashes (RFC 2104). They return 20 and 32 raw bytes.
 std::string hmac_sha1(std::string_view key, std::string_view data);

@@ -36,6 +36,7 @@ ManagementService::ManagementService(ManagementSeams seams, ManagementOptions op
       certificates_(records_.certificates, records_.certificate_changes, records_.join_tokens, config_,
                     engine_, seams_.clock, seams_.ids),
       sessions_(records_.sessions, records_.session_ends, config_, certificates_, seams_.clock, seams_.ids),
+      oidc_(config_, tokens_.secret_for("oidc"), seams_.clock, seams_.open_identity_server),
       nodes_({seams_.store, records_.nodes, records_.removed_nodes, containers_, config_, engine_,
               seams_.clock, std::move(options.nodes), seams_.machine_cluster}),
       addons_({records_.addons, records_.applications, records_.instances, records_.config, content_, engine_,

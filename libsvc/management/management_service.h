@@ -33,6 +33,7 @@
 #include "libsvc/services/snapshots/snapshot_service.h"
 #include "libsvc/services/trust/agent_tokens.h"
 #include "libsvc/services/trust/certificate_service.h"
+#include "libsvc/services/trust/oidc/oidc_login.h"
 #include "libsvc/services/trust/session_service.h"
 
 namespace svc {
@@ -52,6 +53,7 @@ struct ManagementSeams {
     GuestReports* guest_reports = nullptr;
     ImageServerFactory open_image_server = svc::open_image_server;  // by images.url of the configuration
     CatalogueFactory open_catalogue = svc::open_catalogue;          // by registry.url of the configuration
+    IdentityServerFactory open_identity_server = svc::open_identity_server;  // by oidc.issuer, likewise
     MachineCluster* machine_cluster = nullptr;  // what joins the machines below the runtime; null: nothing
 };
 
@@ -110,6 +112,7 @@ class ManagementService {
     ConfigService& config() { return config_; }
     CertificateService& certificates() { return certificates_; }
     BrowserSessionService& sessions() { return sessions_; }
+    OidcLogin& oidc() { return oidc_; }
     NodeService& nodes() { return nodes_; }
     AddonService& addons() { return addons_; }
     ImageService& images() { return images_; }
@@ -147,6 +150,7 @@ class ManagementService {
     ConfigService config_;
     CertificateService certificates_;
     BrowserSessionService sessions_;
+    OidcLogin oidc_;
     NodeService nodes_;
     AddonService addons_;
     ImageService images_;

@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, 31> local_reads{
     "/1.0/nodes/{name}",
     "/1.0/instances/{id}/snapshots",
     "/1.0/instances/{id}/snapshots/{snapshot}",
+    "/1.0/oidc/login",
     "/1.0/openapi.json",
     "/1.0/sessions",
     "/1.0/swagger.json",

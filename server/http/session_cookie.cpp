@@ -1,7 +1,6 @@
 #include "server/http/session_cookie.h"
 
-#include "libsvc/base/strings.h"
-#include "server/http/authenticate.h"
+#include "server/http/cookies.h"
 
 namespace svc::server {
 
@@ -25,17 +24,8 @@ std::string ended_session_cookie() {
 }
 
 std::string session_secret(const Request& request) {
-    if (request.peer->listener != tls_listener) return {};
-    const std::string* const header = request.headers.find("Cookie");
-    if (!header) return {};
-    for (const std::string& part : split(*header, ';')) {
-        const std::string_view cookie = trim(part);
-        const std::size_t equals = cookie.find('=');
-        if (equals == std::string_view::npos || cookie.substr(0, equals) != session_cookie_name) continue;
-        const std::string_view value = cookie.substr(equals + 1);
-        return value.size() == secret_digits ? std::string(value) : std::string();
-    }
-    return {};
+    std::string secret = cookie_of(request, session_cookie_name);
+    return secret.size() == secret_digits ? secret : std::string();
 }
 
 }  // namespace svc::server

@@ -10,6 +10,12 @@ Response show_versions() {
     return sync(Json::array({"/" + std::string(api_version)}));
 }
 
+JsonArray login_methods(const Services& services) {
+    JsonArray methods{"2waySSL"};
+    if (services.management.oidc().is_configured()) methods.emplace_back("oidc");
+    return methods;
+}
+
 // `auth_role` and `auth_name` are empty for a client that is not trusted.
 Response show_server(const Services& services, const Request& request) {
     const auto& extensions = api_extensions();
@@ -19,7 +25,7 @@ Response show_server(const Services& services, const Request& request) {
                               {"api_status", "stable"},
                               {"api_version", api_version},
                               {"auth", to_text(trust)},
-                              {"auth_methods", JsonArray{"2waySSL"}},
+                              {"auth_methods", login_methods(services)},
                               {"auth_name", identity ? identity->name : ""},
                               {"auth_role", identity ? to_text(identity->role) : ""}}));
 }

@@ -20,6 +20,7 @@ std::vector<Route> image_routes(const Services& services);
 std::vector<Route> instance_routes(const Services& services);
 std::vector<Route> metrics_routes(const Services& services);
 std::vector<Route> node_routes(const Services& services);
+std::vector<Route> oidc_routes(const Services& services);
 std::vector<Route> openapi_routes(const Services& services);
 std::vector<Route> operation_routes(const Services& services);
 std::vector<Route> registry_routes(const Services& services);

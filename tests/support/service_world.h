@@ -62,6 +62,7 @@ struct Life {
     InstanceService& instance_service = management.instances();
     ApplicationService& application_service = management.applications();
     CertificateService& certificate_service = management.certificates();
+    OidcLogin& oidc = management.oidc();
     RegistryService& registry_service = management.registry();
     ExecService& exec_service = management.exec();
     Collection<Operation> operations;       // as the store has them
@@ -91,6 +92,7 @@ struct ServiceWorld {
     EventBus bus{clock};
     DirBlobStore blobs{{directory.path() / "blobs"}};
     AgentTokens tokens{directory.path() / "secret", clock};  // as the service issues and checks them
+    IdentityServerFactory open_identity_server = svc::open_identity_server;  // asked at each login
     std::atomic<bool> guests_report{true};
     Guarded<std::function<int(const std::string& id)>>
         after_guest;                  // the exit status of what comes after a guest
@@ -145,7 +147,11 @@ struct ServiceWorld {
         made.bulk_deletions_at_once = 3;
         return made;
     }
-    ManagementSeams seams() { return {freezing_store, blobs, runtime, layers, bus, service_clock, ids}; }
+    ManagementSeams seams() {
+        ManagementSeams made{freezing_store, blobs, runtime, layers, bus, service_clock, ids};
+        made.open_identity_server = [this](const auto& asked) { return open_identity_server(asked); };
+        return made;
+    }
 
     void set_life(std::unique_ptr<Life> next) {
         std::unique_lock lock(life_mutex, std::defer_lock);

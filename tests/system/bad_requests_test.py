@@ -122,6 +122,8 @@ class BadRequests(HostileTest):
                "gpu.type": ["voodoo"], "images.allow_insecure": ["maybe"],
                "images.update_interval": ["0s", "5", "-5m", "x", "99999999999h"],
                "images.url": ["x", "gopher://x", "http://"], "images.version_lockstep": ["x"],
+               "oidc.ca": ["/etc/shadow"], "oidc.issuer": ["x", "http://login.example.com", "https://a b"], "oidc.redirect_url": ["https://x/"],
+               "oidc.roles": ["x", "a=root", ","], "oidc.scopes": ["email"],
                "registry.fingerprint": ["x", "0" * 63, "g" * 64], "registry.mode": ["sideways"],
                "registry.update_interval": ["0", "1", "0.1s"], "registry.url": ["x", "ftp://x", "//"],
                "scheduler.strategy": ["", " spread", "SPREAD", "x" * 100000][1:],

@@ -8,6 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/model/cluster/config.h"
+#include "libsvc/model/cluster/oidc.h"
 #include "libsvc/model/values/names.h"
 
 namespace svc {
@@ -78,12 +79,36 @@ bool is_time_of_session(Value value) {
     return time >= std::chrono::minutes(1) && time <= std::chrono::days(30);
 }
 
+bool are_certificates(Value value) {
+    return value.find("-----BEGIN CERTIFICATE-----") != Value::npos;
+}
+
+// "openid" makes it OpenID Connect.
+bool are_scopes(Value value) {
+    const auto scopes = split(value, ' ');
+    return is_plain_text(value) && std::find(scopes.begin(), scopes.end(), "openid") != scopes.end();
+}
+
+bool are_role_rules(Value value) {
+    try {
+        return !parse_role_rules(value).empty();
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+// Where the provider sends browsers back to.
+bool is_redirect_url(Value value) {
+    return value.starts_with("https://") && value.ends_with("/1.0/oidc/callback") && is_provider_url(value);
+}
+
+constexpr Value provider_url_rule = "a URL with https://, or http:// of a loopback address";
 constexpr Value web_url_rule = "a URL with http:// or https://";
 constexpr Value source_url_rule = "a URL with http://, https:// or file://";
 constexpr Value interval_rule = "a duration like 5m, at least 1s";
 constexpr Value session_rule = "a duration like 30m, from 1m to 720h";
 
-constexpr std::array<ConfigKey, 31> config_keys{{
+constexpr std::array<ConfigKey, 40> config_keys{{
     {"application.addons", text, "", "a comma-separated list of addon names", are_addon_names, false,
      "addons of every application, before its own"},
     {"application.auto_publish", boolean, "true", "", nullptr, false,
@@ -141,6 +166,24 @@ constexpr std::array<ConfigKey, 31> config_keys{{
     {"load_balancer.url", text, "", web_url_rule, is_web_url, false,
      "address under which instances reach the service besides its socket; a name is looked up by the service "
      "at launch"},
+    {"oidc.ca", text, "", "certificates in PEM", are_certificates, false,
+     "authorities that the provider's certificate is checked against; unset: those of the system"},
+    {"oidc.client_id", text, "", "text without control characters", is_plain_text, false,
+     "name of this service at the OpenID provider"},
+    {"oidc.client_secret", secret, "", "text without control characters", is_plain_text, false,
+     "secret of this service at the OpenID provider; unset: it is a public client"},
+    {"oidc.issuer", text, "", provider_url_rule, is_provider_url, false,
+     "OpenID provider at which users of the console log in; unset: none"},
+    {"oidc.name_claim", text, "email", "text without control characters", is_plain_text, false,
+     "claim with the name of a user; sub where a token lacks it"},
+    {"oidc.redirect_url", text, "", "a URL https://.../1.0/oidc/callback", is_redirect_url, false,
+     "where the provider sends browsers back to; unset: /1.0/oidc/callback of the host they asked"},
+    {"oidc.role_claim", text, "roles", "text without control characters", is_plain_text, false,
+     "claim that oidc.roles looks at, as a path with dots: realm_access.roles"},
+    {"oidc.roles", text, "", "a comma-separated list of claim value=role, with viewer, operator, admin",
+     are_role_rules, false, "roles of users by a value of their role claim; *=viewer is for all users"},
+    {"oidc.scopes", text, "openid profile email", "a list with spaces between that has openid", are_scopes,
+     false, "what the service asks the OpenID provider for"},
     {"registry.filter", text, "", "a comma-separated list of tags", is_plain_text, false,
      "take only applications with one of these tags from the registry"},
     {"registry.fingerprint", text, "", "a SHA-256 in hexadecimal",

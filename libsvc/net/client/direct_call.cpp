@@ -13,6 +13,7 @@ namespace svc::net {
 namespace {
 
 using std::chrono::milliseconds;
+using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t request_source_piece_bytes = 256U << 10;
 constexpr milliseconds continue_patience{1000};  // a server may leave "100 Continue" out
@@ -58,7 +59,9 @@ namespace {
 class DirectCall {
   public:
     DirectCall(ClientChannel& channel, const ClientRequest& request, InputBuffer& in)
-        : channel_(channel), request_(request), in_(in), parser_(request.method == Method::head) {}
+        : channel_(channel), request_(request), in_(in), parser_(request.method == Method::head) {
+        if (request.limit) end_ = Steady::now() + *request.limit;
+    }
 
     ClientReply run() {
         channel_.write(request_head(channel_, request_) + (request_.source ? std::string() : request_.body),
@@ -74,9 +77,16 @@ class DirectCall {
   private:
     // False at the end of the stream.
     bool read_more() {
-        const auto count = read_some(request_.timeout);
+        const auto count = read_some(patience());
         if (!count) throw Error(ErrorCode::unavailable, channel_.target().describe() + " does not answer");
         return *count > 0;
+    }
+
+    // A server that sends a byte now and then ends at the limit, too.
+    milliseconds patience() const {
+        if (!end_) return request_.timeout;
+        const auto left = std::chrono::ceil<milliseconds>(*end_ - Steady::now());
+        return std::clamp(left, milliseconds(0), request_.timeout);
     }
 
     std::optional<std::size_t> read_some(milliseconds timeout) {
@@ -144,6 +154,7 @@ class DirectCall {
     InputBuffer& in_;
     ReplyParser parser_;
     ClientReply reply_;
+    std::optional<Steady::time_point> end_;
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ struct Target {
     std::string server_name;            // the name that TLS and requests ask for; "": `host`
     std::string server_fingerprint;     // "": the system's certificate authorities decide
     std::filesystem::path authorities;  // PEM; trusted instead of the system's authorities. "": those
+    std::string authorities_text;       // the same as text, for call_directly() alone
     std::optional<KeyPair> identity;    // our client certificate
     bool unverified = false;            // without a fingerprint: any certificate is accepted
     std::optional<Proxy> proxy;         // of TCP: CONNECT for TLS, else requests with the whole address

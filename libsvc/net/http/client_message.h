@@ -21,7 +21,9 @@ struct ClientRequest {
     std::optional<std::uint64_t> length;  // bytes that `source` gives in all; absent: sent in chunks
     // Set: receives the body of a 2xx reply, instead of ClientReply::body.
     std::function<void(std::string_view)> sink;
-    std::chrono::milliseconds timeout{60'000};            // of a pause without a byte moving
+    std::chrono::milliseconds timeout{60'000};  // of a pause without a byte moving
+    // Of the exchange as a whole, once connected; call_directly() alone. Absent: none.
+    std::optional<std::chrono::milliseconds> limit;
     std::uint64_t max_reply = std::uint64_t{256} << 20U;  // bytes of ClientReply::body; more is an error
 };
 

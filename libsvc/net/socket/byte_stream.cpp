@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -41,6 +42,16 @@ void expect_host(SSL* ssl, const std::string& host) {
     SSL_set_tlsext_host_name(ssl, host.c_str());
 }
 
+void trust_authorities(SSL_CTX* context, const std::string& pem) {
+    const BioPtr text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+    X509_STORE* const store = SSL_CTX_get_cert_store(context);
+    int count = 0;
+    while (const X509Ptr certificate{PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr)})
+        count += X509_STORE_add_cert(store, certificate.get());
+    ERR_clear_error();
+    if (count == 0) throw Error(ErrorCode::invalid_argument, "cannot read the trusted authorities");
+}
+
 void trust_authorities(SSL_CTX* context, const std::filesystem::path& file) {
     if (file.empty())
         SSL_CTX_set_default_verify_paths(context);
@@ -55,7 +66,9 @@ SslPtr make_client_ssl(const Target& target) {
     if (target.identity) use_key_pair(context.get(), *target.identity);
     const bool anybody = target.unverified && target.server_fingerprint.empty();
     SSL_CTX_set_verify(context.get(), anybody ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
-    if (target.server_fingerprint.empty())
+    if (target.server_fingerprint.empty() && !target.authorities_text.empty())
+        trust_authorities(context.get(), target.authorities_text);
+    else if (target.server_fingerprint.empty())
         trust_authorities(context.get(), target.authorities);
     else
         SSL_CTX_set_cert_verify_callback(context.get(), verify_pinned,

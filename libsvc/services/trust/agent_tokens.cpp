@@ -95,4 +95,9 @@ std::string AgentTokens::check(std::string_view authorization_header) const {
     return subject;
 }
 
+// The names of purposes have a colon, which no JWT has: what is derived is no signature of one.
+std::string AgentTokens::secret_for(std::string_view purpose) const {
+    return hmac_sha256(secret_, "purpose:" + std::string(purpose));
+}
+
 }  // namespace svc

@@ -17,6 +17,9 @@ class AgentTokens {
     // not a valid token.
     std::string check(std::string_view authorization_header) const;  // the instance id it was issued for
 
+    // A secret for another purpose, derived from that of the tokens: all managers of a cluster have it.
+    std::string secret_for(std::string_view purpose) const;
+
   private:
     std::string secret_;
     const Clock& clock_;
