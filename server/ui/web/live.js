@@ -15,10 +15,14 @@ function change(next) {
     for (const watcher of watchers) watcher(state);
 }
 
+function tell(event) {
+    for (const listener of listeners.get(event.type) ?? []) listener(event);
+}
+
 function take({ data }) {
     const event = JSON.parse(data);
     if (event.sequence !== undefined) last = event.sequence;
-    for (const listener of listeners.get(event.type) ?? []) listener(event);
+    tell(event);
 }
 
 function connect() {
@@ -28,6 +32,7 @@ function connect() {
     connection.onopen = () => {
         pause = 500;
         change('here');
+        if (last === null) tell({ type: 'gap' });  // nothing says what has happened before
     };
     connection.onclose = () => {
         change('away');
@@ -49,7 +54,7 @@ export function stop() {
     open?.close();
 }
 
-// Calls `listener(event)` for each event of the type. Returns what ends that.
+// Calls `listener(event)` for each event of the type; of `gap`, when events are missing. Returns what ends that.
 export function onEvent(type, listener) {
     if (!listeners.has(type)) listeners.set(type, new Set());
     listeners.get(type).add(listener);
