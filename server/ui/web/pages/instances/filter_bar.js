@@ -18,7 +18,7 @@ export function FilterBar({ text, filter, rows, images, found, total, loading, o
     const isOn = (status) => filter.conditions.some(([key, value]) => key === 'status' && value === status);
     return html`<div class="filter-bar">
         <div class="filter-field">
-            <input type="search" class="filter" aria-label="Filter instances" placeholder="status=running or any text" value=${text} list="instance-filters" autocomplete="off" spellcheck="false"
+            <input type="search" class="filter" aria-label="Filter instances" placeholder="status=running or any text" value=${text} list="instance-filters" autocomplete="off" spellcheck=${false}
                 aria-invalid=${Boolean(filter.problem)} aria-describedby=${filter.problem ? 'filter-problem' : undefined} onInput=${(event) => onChange(event.target.value)} />
             <datalist id="instance-filters">${proposals.map((value) => html`<option key=${value} value=${value}></option>`)}</datalist>
             ${filter.problem && html`<small id="filter-problem" class="problem" role="alert">${filter.problem}</small>`}

@@ -13,7 +13,7 @@ import { Placement, Resources, Settings, Source, UserData } from './launch_field
 import { bodyOf, emptyForm, fieldOfError, nameOf, problemsOf } from './launch_form.js';
 import { Services } from './launch_services.js';
 
-const streams = (form) => ['webrtc', 'swrast'].includes(form.platform);
+const streams = (form) => ['webrtc', 'swrast'].includes(form.platform) && /\bstreaming\b/.test(form.userData);
 const mostLinked = 30;
 
 // Links to what was launched; to its stream where it has one.
@@ -72,9 +72,9 @@ function Form({ choices, query }) {
         if (first) return event.target.elements[first]?.focus();
         return attempt(async () => setOwn(launch(form)));
     };
-    const part = { form, set, problems, ...choices };
+    const part = { form, set, problems }, { applications, images, nodes, addons } = choices;
     return html`<div class="launch">
-        <form class="launch-form" id="launch-form" noValidate onSubmit=${submit}><${Source} ...${part} /><${Placement} ...${part} /><${Resources} ...${part} /><${Services} ...${part} /><${Settings} ...${part} /><${UserData} ...${part} /></form>
+        <form class="launch-form" id="launch-form" noValidate onSubmit=${submit}><${Source} ...${part} applications=${applications} images=${images} /><${Placement} ...${part} nodes=${nodes} /><${Resources} ...${part} /><${Services} ...${part} /><${Settings} ...${part} addons=${addons} /><${UserData} ...${part} /></form>
         <div class="launch-side">
             <button class="primary" form="launch-form" disabled=${busy}>Launch ${Number(form.count) > 1 ? count(Number(form.count), 'instance') : ''}</button>
             <${RunProgress} run=${run} />

@@ -9,7 +9,7 @@ const wrong = (problem) => html`<span class="problem">${problem}</span>`;
 // A field of text. `name` of the form's value.
 function Text({ form, set, problems, name, label, hint, ...rest }) {
     return html`<${Field} label=${label} hint=${problems[name] ? wrong(problems[name]) : hint}>
-        <input name=${name} value=${form[name]} aria-invalid=${Boolean(problems[name])} autocomplete="off" spellcheck="false" onInput=${(event) => set({ [name]: event.target.value })} ...${rest} /><//>`;
+        <input name=${name} value=${form[name]} aria-invalid=${Boolean(problems[name])} autocomplete="off" spellcheck=${false} onInput=${(event) => set({ [name]: event.target.value })} ...${rest} /><//>`;
 }
 
 function Choice({ form, set, problems, name, label, hint, children }) {
@@ -74,8 +74,8 @@ function Addons({ form, set, addons }) {
 
 export function Settings({ addons, ...part }) {
     return html`<fieldset><legend>Settings</legend><div class="fields">
-            <${Choice} ...${part} name="platform" label="Platform" hint="How it is streamed"><option value="">Default</option>
-                <option value="webrtc">webrtc: streamed, with a GPU where there is one</option><option value="swrast">swrast: streamed, drawn by the CPU</option><option value="null">null: not streamed</option><//>
+            <${Choice} ...${part} name="platform" label="Platform" hint="webrtc and swrast stream where the user data has “streaming”"><option value="">Default</option>
+                <option value="webrtc">webrtc</option><option value="swrast">swrast</option><option value="null">null: not streamed</option><//>
             <${Text} ...${part} name="tags" label="Tags" hint="Separated by commas" />
             <${Text} ...${part} name="features" label="Features" hint="Separated by commas" />
             <${Text} ...${part} name="metricsServer" label="Metrics server" hint="Where the instance sends its metrics" />
@@ -104,6 +104,6 @@ export function UserData(part) {
     };
     return html`<fieldset><legend>User data</legend>
         <${Field} label="For the guest to read" hint=${problems.userData ? wrong(problems.userData) : 'It lies in the guest as /var/lib/svc-agent/userdata'}>
-            <textarea name="userData" value=${form.userData} spellcheck="false" aria-invalid=${Boolean(problems.userData)} onInput=${(event) => set({ userData: event.target.value })}></textarea><//>
+            <textarea name="userData" value=${form.userData} spellcheck=${false} aria-invalid=${Boolean(problems.userData)} onInput=${(event) => set({ userData: event.target.value })}></textarea><//>
         <${Field} label="From a file"><input type="file" onChange=${read} /><//></fieldset>`;
 }

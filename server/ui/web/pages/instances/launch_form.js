@@ -93,7 +93,7 @@ const settings = { platform: 'platform', features: 'features', metrics_server: '
 // Which field an error of the service is about: { memory: text }; nothing where it does not say.
 export function fieldOfError(message = '') {
     const path = /(?:argument|length of) ([\w.-]+)/.exec(message)?.[1].split('.') ?? [];
-    const taken = /^instance (name|already)/i.test(message) || /name .*(already|taken|in use)/i.test(message);
+    const taken = /^(container|instance) .* already exists$/.test(message);
     const field = path[0] === 'config' ? settings[path[1]] : path[0] === 'resources' ? fields[path[1]] : fields[path[0]] ?? (taken ? 'name' : undefined);
     return field ? { [field]: message } : {};
 }
