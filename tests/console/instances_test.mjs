@@ -5,6 +5,7 @@ import { launchMany } from './many.mjs';
 import { barriers, World } from './world.mjs';
 
 const many = 2000;
+const early = ['early-1', 'early-2', 'early-3'];
 let world;
 before(async () => {
     world = await World.start({ simulated_nodes: 3, simulated_cpus: 100000, simulated_memory: '100TB' });
@@ -55,14 +56,52 @@ test('what is launched, paused, stopped and deleted elsewhere is seen without a 
 test('thousands are a window of rows, and a burst of changes is a few requests', async () => {
     const page = await world.open({ place: '#/instances' });
     await page.getByText('No instance yet').waitFor();
+    for (const name of early) world.ctl('launch', '--raw', 'busybox', '--name', name);
     let requests = 0;
     page.on('request', (request) => { requests += request.url().includes('/1.0/instances?') ? 1 : 0; });
     await launchMany(world.socket, many, (number) => ({ image_id: 'busybox', name: `web-${number}`, tags: [number % 2 ? 'odd' : 'even'] }));
-    await shown(page, `${many.toLocaleString()} of ${many.toLocaleString()}`);
-    await page.getByRole('button', { name: `running ${many.toLocaleString()}` }).waitFor();
+    const all = (many + early.length).toLocaleString();
+    await shown(page, `${all} of ${all}`);
+    await page.getByRole('button', { name: `running ${all}` }).waitFor();
     assert.ok(requests < many / 10, `${requests} requests`);
     assert.ok(await page.getByRole('row').count() < 60, 'only the rows in view are in the document');
-    assert.equal(await rowCount(page), many);
+    assert.equal(await rowCount(page), many + early.length);
+    await page.context().close();
+});
+
+test('no record is missed when others go while the list is read', async () => {
+    const page = await world.open({ place: '#/none' });
+    await page.getByRole('navigation').waitFor();
+    let removed = false;
+    await page.route(/offset=998/, async (route) => {
+        if (!removed) world.ctl('delete', '-y', ...early);
+        removed = true;
+        await route.continue();
+    });
+    await page.goto(`${world.url}/ui/#/instances`);
+    await shown(page, `${many.toLocaleString()} of ${many.toLocaleString()}`);
+    assert.ok(removed);
+    assert.equal(await page.evaluate(async () => (await import('/ui/fleet.js')).fleet.rows.size), many);
+    await page.context().close();
+});
+
+test('the list is read again when events are missing', async () => {
+    const page = await world.open();
+    let deaf = false, tell;
+    await page.routeWebSocket(/events/, (socket) => {
+        const server = socket.connectToServer();
+        tell = (event) => socket.send(JSON.stringify(event));
+        server.onMessage((message) => deaf || socket.send(message));
+    });
+    await page.goto(`${world.url}/ui/#/instances?filter=unseen`);
+    await page.reload();
+    await shown(page, `0 of ${many.toLocaleString()}`);
+    deaf = true;
+    world.ctl('launch', '--raw', 'busybox', '--name', 'unseen-1');
+    assert.equal(await page.getByRole('link', { name: 'unseen-1' }).count(), 0);
+    tell({ type: 'gap', metadata: { since: 1, first: 9, last: 10 } });
+    await page.getByRole('link', { name: 'unseen-1' }).waitFor();
+    world.ctl('delete', '-y', 'unseen-1');
     await page.context().close();
 });
 

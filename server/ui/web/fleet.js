@@ -131,14 +131,14 @@ class Fleet {
         this.complete = true;
     }
 
-    // Not more than ten times a second.
+    // Not more than ten times a second; the first rows at once.
     tell() {
         this.telling ??= setTimeout(() => {
             this.telling = null;
             const rows = [...this.rows.values()];
             this.state = { rows, total: this.complete ? rows.length : Math.max(this.total ?? 0, rows.length), complete: this.complete, error: this.error };
             for (const watcher of this.watchers) watcher(this.state);
-        }, 100);
+        }, this.state.rows.length > 0 ? 100 : 0);
     }
 }
 

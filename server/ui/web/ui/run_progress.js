@@ -13,7 +13,7 @@ function Failures({ failures }) {
     const shown = failures.slice(0, mostShown);
     return html`<div class="table-frame run-failures" tabindex="0" role="region" aria-label="What has failed"><table>
         <thead><tr><th scope="col">Instance</th><th scope="col">Why</th></tr></thead>
-        <tbody>${shown.map(({ item, message }) => html`<tr key=${item.label}><td data-title="Instance"><${Link} ...${item} /></td><td data-title="Why">${message}</td></tr>`)}</tbody></table></div>
+        <tbody>${shown.map(({ item, message }, index) => html`<tr key=${index}><td data-title="Instance"><${Link} ...${item} /></td><td data-title="Why">${message}</td></tr>`)}</tbody></table></div>
         ${failures.length > shown.length && html`<p class="hint">and ${(failures.length - shown.length).toLocaleString()} more</p>`}`;
 }
 

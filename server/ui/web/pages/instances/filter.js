@@ -17,7 +17,14 @@ const tests = {
     tags: (row, value) => value.split(',').every((tag) => row.tags.includes(tag)),
 };
 
-const haystack = (row, images) => [row.name, row.id, row.appName, images.get(row.image) ?? '', row.node, row.address, row.status, ...row.tags].join('\n').toLowerCase();
+const texts = new WeakMap();  // of rows, made once: each key in the field looks through thousands
+
+function textOf(row) {
+    if (!texts.has(row)) texts.set(row, [row.name, row.id, row.appName, row.node, row.address, row.status, ...row.tags].join('\n').toLowerCase());
+    return texts.get(row);
+}
+
+const contains = (row, word, images) => textOf(row).includes(word) || (images.get(row.image) ?? '').toLowerCase().includes(word);
 
 // { test(row), problem, conditions }. A filter with a mistake lets nothing pass: "all that match" must never be more than is meant.
 export function parseFilter(text, images = new Map()) {
@@ -30,7 +37,7 @@ export function parseFilter(text, images = new Map()) {
         else conditions.push([key, word.slice(equals + 1)]);
     }
     const test = (row) => conditions.every(([key, value]) => tests[key](row, value, images))
-        && (words.length === 0 || words.every((word) => haystack(row, images).includes(word)));
+        && words.every((word) => contains(row, word, images));
     return { test, conditions, words };
 }
 

@@ -17,14 +17,14 @@ const streams = (form) => ['webrtc', 'swrast'].includes(form.platform) && /\bstr
 const mostLinked = 30;
 
 // Links to what was launched; to its stream where it has one.
-const launchedBy = (form) => ({ results }) => html`<ul class="launched" aria-label="Launched instances">${results.slice(0, mostLinked).map(({ item, id }) => html`
+const launchedBy = (form) => ({ results }) => html`<ul class="launched" aria-label="Launched instances">${[...results].sort((left, right) => left.item.number - right.item.number).slice(0, mostLinked).map(({ item, id }) => html`
     <li key=${id}><a href=${href('instances', id)}>${item.name || id}</a>${streams(form) && html` (<a href=${href('instances', id, 'stream')}>stream</a>)`}</li>`)}
     ${results.length > mostLinked && html`<li>and ${(results.length - mostLinked).toLocaleString()} more</li>`}</ul>`;
 
 function launch(form) {
     const items = Array.from({ length: Number(form.count) }, (_, index) => {
         const name = nameOf(form, index + 1);
-        return { name, label: name || `Number ${index + 1}`, begin: () => post('/1.0/instances', bodyOf(form, index + 1)) };
+        return { number: index + 1, name, label: name || `Number ${index + 1}`, begin: () => post('/1.0/instances', bodyOf(form, index + 1)) };
     });
     return beginRun(`Launching ${count(items.length, 'instance')}`, items, { cancels: true, Results: launchedBy(form) });
 }

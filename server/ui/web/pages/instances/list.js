@@ -44,8 +44,8 @@ function Selection({ matching, selection, busy }) {
 
 function useFound(fleet, text, images, columns, sort) {
     const filter = useMemo(() => parseFilter(text, images), [text, images]);
-    const matching = useMemo(() => fleet.rows.filter(filter.test), [fleet.rows, filter]);
-    const found = useMemo(() => sorted(matching, columns.find(({ name }) => name === sort.name), sort.down), [matching, columns, sort]);
+    const ordered = useMemo(() => sorted(fleet.rows, columns.find(({ name }) => name === sort.name), sort.down), [fleet.rows, columns, sort]);
+    const found = useMemo(() => ordered.filter(filter.test), [ordered, filter]);
     return { filter, found };
 }
 
