@@ -108,11 +108,14 @@ class Daemon::Parts {
     std::unique_ptr<DirBlobStore> packages;  // of this machine
     BuiltRuntime runtime;                    // of this machine; made with the role, which ends before it
     std::unique_ptr<ClusterRole> role;       // null: this is the only manager
+    RequestCounts request_counts;
+    MetricsHistory history;
     ManagementService management;
     Authenticator authenticator;
     InstanceNetwork instance_network;
     HypervisorMetrics hypervisor_metrics;
     Services services;
+    HistorySampler history_sampler;
     ClusterMetrics cluster_metrics;
     ManagerMetrics manager_metrics;
     std::shared_ptr<TlsContext> tls;
@@ -132,6 +135,7 @@ class Daemon::Parts {
     StoreListener store_listener();
     ManagerMetricsParts metrics_of_manager();
     ManagementOptions managed();
+    PeriodicJob history_job();
     ServiceReach reach() const;
     Services routed_services();
     void make_tls();
@@ -170,7 +174,10 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
           options, [this](const Peer& peer) { return role && role->is_elsewhere(peer); })),
       hypervisor_metrics(*runtime.runtime, management.instances(), management.applications()),
       services(routed_services()),
-      cluster_metrics(metrics, management.nodes(), management.instances(), management.applications(), events),
+      history_sampler(
+          {management.nodes(), management.instances(), management.engine(), events, request_counts, clock}),
+      cluster_metrics(metrics, management.nodes(), management.instances(), management.applications(), events,
+                      history_sampler),
       manager_metrics(metrics_of_manager()),
       pacer(clock, options.max_requests_per_second, cluster.candidacy != nullptr),
       workers("request", options.workers, options.request_queue),
@@ -178,7 +185,7 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
       slow_workers("slow", CaptureService::most_at_once, options.request_queue),
       middleware({authenticator, management.tokens(), metrics, ids, clock, workers, pacer, host_name(),
                   options.max_upload, instance_exists(), detour(), &untrusted_workers, &slow_workers,
-                  [this](const BrowserSession& session) { note_use(session); }},
+                  [this](const BrowserSession& session) { note_use(session); }, &request_counts},
                  api_and_console(services), metrics_routes(services), managers_routes()),
       server(role ? role->before(middleware) : middleware, workers, server_limits(options),
              options.io_threads) {
@@ -214,7 +221,15 @@ ManagerMetricsParts Daemon::Parts::metrics_of_manager() {
 ManagementOptions Daemon::Parts::managed() {
     ManagementOptions made = management_options(options, state);
     made.service_reach = [this] { return reach(); };
+    made.jobs.push_back(history_job());
     return made;
+}
+
+// The first sample is taken at once, so that there is something to show.
+PeriodicJob Daemon::Parts::history_job() {
+    return {"metrics-history",
+            [this] { return history.empty() ? Duration(1) : Duration(MetricsHistory::interval); },
+            [this](const std::stop_token&) { history.add(history_sampler.take()); }};
 }
 
 // Instances have the socket of their machine; the other managers count when that does not answer.
@@ -229,6 +244,7 @@ Services Daemon::Parts::routed_services() {
     return {{options.max_body, {options.event_queue_bytes, options.event_queue_messages}},
             authenticator,
             hypervisor_metrics,
+            history,
             events,
             management.engine(),
             blobs(),

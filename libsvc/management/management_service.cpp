@@ -1,6 +1,7 @@
 #include "libsvc/management/management_service.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "libsvc/base/log.h"
@@ -62,9 +63,11 @@ ManagementService::ManagementService(ManagementSeams seams, ManagementOptions op
       unreadable_(records_, engine_, instances_),
       image_follower_("image-server", interval_of(config_, "images.update_interval"),
                       [this] { image_sync_.synchronise(); }),
-      registry_follower_("registry", interval_of(config_, "registry.update_interval"), [this] {
-          if (!config_.text("registry.url").empty()) registry_.synchronise();
-      }) {
+      registry_follower_("registry", interval_of(config_, "registry.update_interval"),
+                         [this] {
+                             if (!config_.text("registry.url").empty()) registry_.synchronise();
+                         }),
+      jobs_(std::move(options.jobs)) {
     content_.keep_all_while([this] { return !records_.know_all_content(); });
     connect_services({config_, addons_, images_, applications_, registry_, instances_});
     connect_followers(config_, image_follower_, registry_follower_);
@@ -92,7 +95,9 @@ void ManagementService::start() {
     if (!recovered_) recover();
     first_reconciliation_ = std::jthread([this] { reconcile_first(); });
     unreadable_.tell();
-    periodic_.emplace(seams_.clock, periodic_jobs(*this));
+    std::vector<PeriodicJob> jobs = periodic_jobs(*this);
+    std::ranges::move(jobs_, std::back_inserter(jobs));
+    periodic_.emplace(seams_.clock, std::move(jobs));
     image_follower_.start();
     registry_follower_.start();
 }

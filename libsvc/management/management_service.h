@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "libsvc/base/periodic.h"
 #include "libsvc/events/event_bus.h"
@@ -72,6 +73,8 @@ struct ManagementOptions {
     std::size_t bootstraps_at_once = 4;
     // Fewer than engine.workers, so that workers are left for other work.
     std::size_t bulk_deletions_at_once = 8;
+    std::vector<PeriodicJob> jobs =
+        {};  // of the owner; they run with the service's own, from start() to stop()
 };
 
 // One thread constructs it, calls recover(), start() and stop(), and destroys it; the services it hands out
@@ -165,6 +168,7 @@ class ManagementService {
     UnreadableRecords unreadable_;
     Follower image_follower_, registry_follower_;
     bool recovered_ = false;
+    std::vector<PeriodicJob> jobs_;  // of the owner
     std::jthread first_reconciliation_;
     std::optional<Periodic> periodic_;
 };

@@ -131,6 +131,12 @@ std::vector<OperationPtr> Engine::list() const {
     return all;
 }
 
+EngineLoad Engine::load() const {
+    const std::size_t all = jobs_.size();
+    const std::size_t queued = std::min(queue_.queued(), all);
+    return {queued, all - queued};
+}
+
 void Engine::when_final(std::string_view id, std::optional<Duration> timeout,
                         std::function<void(OperationPtr)> done) {
     const auto listener = std::make_shared<FinalListener>(std::move(done));

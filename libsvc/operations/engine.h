@@ -44,6 +44,12 @@ struct OperationSpec {
     std::string id{};            // "": a new one
 };
 
+// How many operations have not ended.
+struct EngineLoad {
+    std::size_t queued = 0;  // wait for a worker, or for other operations
+    std::size_t running = 0;
+};
+
 struct EngineOptions {
     std::size_t workers = 12;
     std::size_t max_queued = 20'000;   // more are refused: exhausted "operation queue is full"
@@ -74,6 +80,7 @@ class Engine {
     void cancel(std::string_view id) { canceller_.cancel(id); }
     OperationPtr get(std::string_view id) const;  // live record; throws not_found
     std::vector<OperationPtr> list() const;       // oldest first
+    EngineLoad load() const;
     // Finished operations and those that cannot be read; of a live one perhaps an old record.
     const Collection<Operation>& stored() const { return records_.stored(); }
     bool claimed(std::string_view claim) const { return claims_.held(claim); }  // held or waited for

@@ -34,6 +34,11 @@ std::vector<JobPtr> JobTable::all() const {
     return all;
 }
 
+std::size_t JobTable::size() const {
+    std::shared_lock lock(mutex_);
+    return jobs_.size();
+}
+
 void JobTable::remove(const std::string& id) {
     JobPtr removed;  // destroyed after the lock
     std::unique_lock lock(mutex_);

@@ -23,6 +23,7 @@ class JobTable {
     bool add(const JobPtr& job);             // false: the table has a job of this id
     JobPtr find(std::string_view id) const;  // null when absent
     std::vector<JobPtr> all() const;
+    std::size_t size() const;
     void remove(const std::string& id);  // absent: nothing happens
 
   private:

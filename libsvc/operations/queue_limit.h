@@ -19,6 +19,7 @@ class QueueLimit {
     }
     void enter_anyway() { ++queued_; }  // for operations of an earlier process
     void leave() { --queued_; }
+    std::size_t queued() const { return queued_; }
 
   private:
     const std::size_t max_;

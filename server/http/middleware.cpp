@@ -129,6 +129,7 @@ Response Middleware::reply_to(const std::exception& error) {
 
 void Middleware::end(const Request& request, const ServedRequest& served) {
     http_metrics_.end(request, label(request), served);
+    if (parts_.counts != nullptr) parts_.counts->served(served.status);
 }
 
 std::string Middleware::requestor(const Request& request) {

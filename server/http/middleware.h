@@ -10,6 +10,7 @@
 #include "server/http/delay_budget.h"
 #include "server/http/http_metrics.h"
 #include "server/http/pacer.h"
+#include "server/http/request_counts.h"
 
 namespace svc::server {
 
@@ -31,6 +32,7 @@ struct MiddlewareParts {
     ThreadPool* slow_workers = nullptr;       // run the routes on_slow_pool; null: `workers`
     // Hears of each request of a session; on I/O threads: must not wait. Empty: nobody wants to know.
     std::function<void(const BrowserSession&)> used = {};
+    RequestCounts* counts = nullptr;          // null: nobody asks for them
 };
 
 // Thread-safe. What `parts` refers to outlives it.

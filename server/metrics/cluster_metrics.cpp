@@ -7,6 +7,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
+#include "server/metrics/reserved.h"
 
 namespace svc::server {
 
@@ -18,17 +19,11 @@ constexpr std::array all_statuses{InstanceStatus::error,    InstanceStatus::unkn
                                   InstanceStatus::prepared, InstanceStatus::started, InstanceStatus::running,
                                   InstanceStatus::stopped,  InstanceStatus::deleted};
 
-// The resources that instances have reserved on a node: CPUs and memory from `prepared` until they stop or
-// fail.
+// The resources that instances have reserved on a node.
 struct Used {
     double cpus = 0;
     std::uint64_t memory = 0;
 };
-
-bool holds_resources(const Instance& instance) {
-    return instance.status == InstanceStatus::prepared || instance.status == InstanceStatus::started ||
-           instance.status == InstanceStatus::running;
-}
 
 using InstanceList = std::vector<std::shared_ptr<const Instance>>;
 using ApplicationList = std::vector<std::shared_ptr<const Application>>;
@@ -110,10 +105,11 @@ void write_resources(std::string& out, const NodeList& nodes,
 
 ClusterMetrics::ClusterMetrics(MetricsRegistry& registry, const NodeService& nodes,
                                const InstanceService& instances, const ApplicationService& applications,
-                               EventBus& events)
+                               EventBus& events, HistorySampler& history)
     : nodes_(nodes),
       instances_(instances),
       applications_(applications),
+      history_(history),
       boot_time_(registry.histogram("svc_cluster_container_boot_time_seconds",
                                     "from the start request to running", boot_bounds)) {
     registry.add_collector([this](std::string& out) { collect(out); });
@@ -146,7 +142,9 @@ void ClusterMetrics::observe_boot(const std::string& event) const {
         const auto instance = instances_.records().get(source.substr(source.rfind('/') + 1));
         const auto took = instances_.since_start(*instance);
         if (instance->type != InstanceType::regular || !took) return;
-        boot_time_.observe(std::chrono::duration<double>(*took).count());
+        const double seconds = std::chrono::duration<double>(*took).count();
+        boot_time_.observe(seconds);
+        history_.started(instance->node, seconds);
     } catch (const Error&) {
         return;  // removed meanwhile: it has no boot time any more
     }

@@ -16,6 +16,7 @@ std::vector<Route> capture_routes(const Services& services);
 std::vector<Route> certificate_routes(const Services& services);
 std::vector<Route> config_routes(const Services& services);
 std::vector<Route> event_routes(const Services& services);
+std::vector<Route> history_routes(const Services& services);
 std::vector<Route> image_routes(const Services& services);
 std::vector<Route> instance_routes(const Services& services);
 std::vector<Route> metrics_routes(const Services& services);

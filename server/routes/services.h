@@ -27,6 +27,7 @@
 namespace svc::server {
 
 class HypervisorMetrics;
+class MetricsHistory;
 
 // The addresses and the certificate of this server, for invitations.
 struct ServerIdentity {
@@ -45,6 +46,7 @@ struct Services {
     RouteLimits limits;
     const Authenticator& authenticator;
     const HypervisorMetrics& hypervisor;
+    const MetricsHistory& history;
     EventBus& events;
     Engine& engine;
     BlobStore& blobs;

@@ -62,6 +62,7 @@ const std::vector<MetricRow> route_table{{"root", "GET"},
                                          {"operation_wait", "GET"},
                                          {"operation_websocket", "GET"},
                                          {"metrics", "GET"},
+                                         {"metrics_history", "GET"},
                                          {"not_found", "GET POST PUT PATCH DELETE"}};
 
 void check_zero(const std::string& text, const std::string& handler, const std::string& method) {
