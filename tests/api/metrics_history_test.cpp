@@ -116,7 +116,7 @@ TEST_CASE("a sample has what has happened since the one before, and what there i
     CHECK(sample.cpus.used == 2);
     REQUIRE(sample.of_nodes.size() == 1);
     CHECK(sample.of_nodes[0].launches == 2);
-    CHECK(sample.of_nodes[0].disk == 3'000'000'000);
+    CHECK(sample.of_nodes[0].disk == (3ULL << 30));
 
     const HistorySample next = world.sampler.take();
     CHECK(next.launches_begun == 0);

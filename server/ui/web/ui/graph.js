@@ -14,15 +14,16 @@ const axis = (size, values) => ({
     grid: { stroke: () => style('--line'), width: 1 }, ticks: { show: false },
 });
 
-const fit = (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.08];
+const shortest = 600;  // seconds that a graph shows at least
+const span = (_, first, last) => [Math.min(first, last - shortest), last];
 
-function options(series, format, width, height, onCursor) {
+function options({ series, format, height, least }, width, onCursor) {
     return {
         width, height,
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
         padding: [8, 8, 0, 0],
-        scales: { x: { time: true }, y: { range: fit } },
+        scales: { x: { time: true, range: span }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, least) * 1.05] } },
         axes: [{ ...axis(26, (_, times) => times.map(timeOf)), space: 70 }, { ...axis(62, (_, values) => values.map(format)), space: 32 }],
         series: [{}, ...series.map((one, index) => ({ label: one.label, width: 2, stroke: () => style(colorOf(one, index)), points: { size: 4 } }))],
         hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? null)] },
@@ -42,12 +43,13 @@ function onTheme(change) {
 }
 
 // Owns the drawing within `frame`: made anew for other lines, told of new values unless the tab is hidden.
-function useDrawing(frame, { series, data, format, height }, onCursor) {
+function useDrawing(frame, given, onCursor) {
+    const { series, data, height } = given;
     const plot = useRef(), shown = useRef();
     shown.current = data;
     const lines = series.map(({ label, color }) => `${label} ${color}`).join('|');
     useLayoutEffect(() => {
-        plot.current = new uPlot(options(series, format, frame.current.clientWidth, height, onCursor), shown.current, frame.current);
+        plot.current = new uPlot(options(given, frame.current.clientWidth, onCursor), shown.current, frame.current);
         const sizes = new ResizeObserver(() => plot.current.setSize({ width: frame.current.clientWidth, height }));
         sizes.observe(frame.current);
         const end = onTheme(() => plot.current.redraw());
@@ -83,12 +85,12 @@ function Values({ title, series, data, format }) {
 }
 
 // `series`: [{ label, color: a custom property, else one of --graph-1 to -6 }]; `data`: [times in seconds, values of the first
-// line, ...], null where there is no value; `format(value)`: how a value is written.
-export function Graph({ title, series, data, format = number, height = 170 }) {
+// line, ...], null where there is no value; `format(value)`: how a value is written; `least`: what the scale reaches at least.
+export function Graph({ title, series, data, format = number, height = 170, least = 4 }) {
     const frame = useRef();
     const [cursor, setCursor] = useState(null);
     const [table, setTable] = useState(false);
-    useDrawing(frame, { series, data, format, height }, setCursor);
+    useDrawing(frame, { series, data, format, height, least }, setCursor);
     const last = data[0].length - 1;
     const words = series.map(({ label }, index) => `${label} ${written(data[index + 1][last], format)}`).join(', ');
     return html`<figure class="graph card">

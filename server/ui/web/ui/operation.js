@@ -26,5 +26,11 @@ export function Progress({ operation }) {
     return done > 0 && html`<span class="hint">${done} done</span>`;
 }
 
+// How far it is, or why it has failed.
+export function Result({ operation, me, whole = false }) {
+    if (hasEnded(operation)) return operation.err ? html`<span class="reason ${whole ? 'whole' : ''}">${operation.err}</span>` : null;
+    return html`<span class="result"><${Progress} operation=${operation} /><${CancelButton} operation=${operation} me=${me} /></span>`;
+}
+
 export const Took = ({ operation }) => html`<span class="figure">${duration(secondsOf(operation))}</span>`;
 export const OperationState = ({ operation }) => html`<${State} state=${operation.status} />`;

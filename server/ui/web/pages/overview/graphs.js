@@ -10,7 +10,7 @@ const count = (value) => value.toLocaleString(undefined, { maximumFractionDigits
 export const seconds = (value) => (value >= 60 ? duration(value) : `${value.toLocaleString(undefined, { maximumFractionDigits: 2 })} s`);
 
 // One graph of a history: the times, and a line for each entry.
-const Lines = ({ history, title, lines, format }) => html`<${Graph} title=${title} format=${format}
+const Lines = ({ history, title, lines, format, least }) => html`<${Graph} title=${title} format=${format} least=${least}
     series=${lines.map(({ label, color }) => ({ label, color }))} data=${[history.times, ...lines.map(({ values }) => values)]} />`;
 
 function states({ created, prepared, started, running, paused, stopped, error }) {
@@ -30,10 +30,10 @@ export function Graphs({ history }) {
     const rate = (values) => perMinute(values, history);
     return html`<section class="wide-grid" aria-label="The last hour">
         <${Lines} history=${history} title="Instances by state" format=${count} lines=${states(history.instances)} />
-        <${Lines} history=${history} title="Capacity that is reserved" format=${percent} lines=${uses(history.capacity)} />
+        <${Lines} history=${history} title="Capacity that is reserved" format=${percent} least=${10} lines=${uses(history.capacity)} />
         <${Lines} history=${history} title="Launches a minute" format=${count} lines=${[{ label: 'begun', values: rate(launches.begun) },
             { label: 'succeeded', color: '--good', values: rate(launches.succeeded) }, { label: 'failed', color: '--bad', values: rate(launches.failed) }]} />
-        <${Lines} history=${history} title="Launch duration" format=${seconds}
+        <${Lines} history=${history} title="Launch duration" format=${seconds} least=${1}
             lines=${[{ label: 'half are faster', values: launches.p50 }, { label: '95 % are faster', color: '--graph-2', values: launches.p95 }]} />
         <${Lines} history=${history} title="Requests a minute" format=${count} lines=${[{ label: 'served', values: rate(requests.served) },
             { label: 'refused', color: '--busy', values: rate(requests.refused) }, { label: 'failed', color: '--bad', values: rate(requests.failed) }]} />

@@ -5,7 +5,7 @@ import { href } from '../../router.js';
 import { Ago, Empty, Spinner } from '../../ui/elements.js';
 import { useLoaded, useReloadOn } from '../../ui/loaded.js';
 import { Objects, Requestor } from '../../ui/objects.js';
-import { CancelButton, OperationState, Progress, Took } from '../../ui/operation.js';
+import { OperationState, Result, Took } from '../../ui/operation.js';
 import { Table } from '../../ui/table.js';
 import { seconds } from './graphs.js';
 
@@ -19,7 +19,7 @@ const nodeColumns = [
 ];
 
 export function SlowestNodes({ nodes }) {
-    return html`<section class="stack" aria-label="Slowest nodes"><h2>Slowest nodes</h2>
+    return html`<section class="stack top" aria-label="Slowest nodes"><h2>Slowest nodes</h2>
         <${Table} label="Slowest nodes" columns=${nodeColumns} rows=${nodes.slice(0, few)} keyOf=${({ name }) => name}
             empty=${html`<${Empty} title="No nodes">A machine becomes a node when its <code>svcd</code> runs, or by <code>svcctl node add</code>.<//>`} />
     </section>`;
@@ -41,7 +41,7 @@ async function newestFailures(failed, signal) {
 export function NewestFailures({ failed }) {
     const { value, reload } = useLoaded((signal) => newestFailures(failed, signal), [failed]);
     useReloadOn('lifecycle', reload, ({ metadata }) => metadata.action === 'container-failed');
-    return html`<section class="stack" aria-label="Newest failures"><h2>Newest failures</h2>
+    return html`<section class="stack top" aria-label="Newest failures"><h2>Newest failures</h2>
         ${!value ? html`<${Spinner} />` : html`<${Table} label="Newest failures" columns=${failureColumns} rows=${value} keyOf=${({ id }) => id}
             empty=${html`<${Empty} title="Nothing has failed">An instance that fails is shown here, with the reason.<//>`} />`}
     </section>`;
@@ -54,7 +54,7 @@ const operationColumns = (me) => [
     { name: 'who', title: 'Asked by', value: ({ requestor }) => requestor, show: ({ requestor }) => html`<${Requestor} name=${requestor} />` },
     { name: 'when', title: 'Began', value: (operation) => operation.created_at, show: (operation) => html`<${Ago} time=${operation.created_at} />` },
     { name: 'took', title: 'Took', value: null, show: (operation) => html`<${Took} operation=${operation} />` },
-    { name: 'end', title: 'Result', value: ({ err }) => err, show: (operation) => html`<span class="result"><${Progress} operation=${operation} /><span class="reason">${operation.err}</span><${CancelButton} operation=${operation} me=${me} /></span>` },
+    { name: 'end', title: 'Result', value: ({ err }) => err, show: (operation) => html`<${Result} operation=${operation} me=${me} />` },
 ];
 
 export function NewestOperations({ operations, me }) {

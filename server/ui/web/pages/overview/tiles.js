@@ -30,7 +30,7 @@ export function Tiles({ counts, nodes, operations = [], history }) {
         <${Tile} name="Stopped" value=${number(counts.stopped)} to=${instancesWith('status=stopped')} />
         <${Tile} name="Failed" value=${number(counts.error)} kind=${counts.error ? 'bad' : ''} to=${instancesWith('status=error')} />
         <${Tile} name="Nodes online" value=${online} of=${`of ${nodes.length}`} kind=${online < nodes.length ? 'bad' : ''} to="#/nodes" />
-        <${Tile} name="Operations running" value=${number(running)} to="#/operations" />
+        <${Tile} name="Operations" value=${number(running)} of="running" to="#/operations" />
         <${Tile} name="Failed requests" value=${percent(rate)} of="in 5 min" kind=${rate > 0 ? 'bad' : ''} to="#/events?filter=error" />
     </ul>`;
 }
