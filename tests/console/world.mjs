@@ -24,7 +24,7 @@ export class World {
         chmodSync(world.dir, 0o755);
         world.socket = join(world.dir, 'unix.socket');
         world.listen = '127.0.0.1:0';
-        writeFileSync(join(world.dir, 'svcd.yaml'), `${JSON.stringify(settings)}\n`);
+        world.configure(settings);
         try {
             await world.startDaemon();
             world.trust();
@@ -34,6 +34,17 @@ export class World {
             throw error;
         }
         return world;
+    }
+
+    // What svcd.yaml says from the next start on.
+    configure(settings) {
+        writeFileSync(join(this.dir, 'svcd.yaml'), `${JSON.stringify(settings)}\n`);
+    }
+
+    async restart(settings) {
+        await this.stopDaemon();
+        this.configure(settings);
+        await this.startDaemon();
     }
 
     // The address stays when it is started again.

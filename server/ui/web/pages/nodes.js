@@ -15,11 +15,11 @@ const use = (name, figuresOf, key) => ({ name: key, title: name, value: (node) =
 function columnsOf(figuresOf, gpus) {
     const columns = [
         { name: 'name', title: 'Node', value: ({ name }) => name, show: ({ name, is_master: leads }) => html`<span><a class="name" href=${href('nodes', name)}>${name}</a>${leads && html` <span class="hint">leader</span>`}</span>` },
-        { name: 'status', title: 'Status', value: ({ status }) => status, show: ({ status, unschedulable }) => html`<span class="states"><${State} state=${status} />${unschedulable && status === 'online' && html` <span class="state busy">closed</span>`}</span>` },
+        { name: 'status', title: 'Status', value: ({ status }) => status, show: ({ status, unschedulable }) => html`<span class="states"><${State} state=${status} />${unschedulable && status === 'online' && html` <span class="state busy">cordoned</span>`}</span>` },
         { name: 'instances', title: 'Instances', value: (node) => figuresOf(node)?.instances ?? 0, show: (node) => html`<a href="#/instances?filter=${encodeURIComponent(`node=${node.name}`)}">${figuresOf(node)?.instances ?? '–'}</a>` },
         use('CPUs', figuresOf, 'cpus'), use('Memory', figuresOf, 'memory'), use('Disk', figuresOf, 'disk'),
         ...(gpus ? [use('GPU slots', figuresOf, 'gpu_slots')] : []),
-        { name: 'address', title: 'Address', value: ({ address }) => address },
+        { name: 'address', title: 'Address', value: ({ address }) => address, show: ({ address }) => html`<span class="figure">${address}</span>` },
         { name: 'runtime', title: 'Runtime', value: ({ runtime, architecture }) => [runtime, architecture].filter(Boolean).join(', ') },
     ];
     return columns;

@@ -2,7 +2,7 @@
 
 export function bytes(count) {
     if (count === undefined || count === null) return '–';
-    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
     let value = count, unit = 0;
     while (value >= 1024 && unit < units.length - 1) {
         value /= 1024;

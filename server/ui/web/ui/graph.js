@@ -17,6 +17,10 @@ const axis = (size, values) => ({
 const shortest = 600;  // seconds that a graph shows at least
 const span = (_, first, last) => [Math.min(first, last - shortest), last];
 
+// A drawing of a single time would show the day around it.
+const drawable = (data) => (data[0].length === 1 ? data.map(([value], row) => [row === 0 ? value - shortest : null, value]) : data);
+const steps = [-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) => [1, 2, 5].map((digit) => Number(`${digit}e${power}`)));
+
 function options({ series, format, height, least }, width, onCursor) {
     return {
         width, height,
@@ -24,7 +28,7 @@ function options({ series, format, height, least }, width, onCursor) {
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
         padding: [8, 8, 0, 0],
         scales: { x: { time: true, range: span }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, least) * 1.05] } },
-        axes: [{ ...axis(26, (_, times) => times.map(timeOf)), space: 70 }, { ...axis(62, (_, values) => values.map(format)), space: 32 }],
+        axes: [{ ...axis(26, (_, times) => times.map(timeOf)), space: 70 }, { ...axis(62, (_, values) => values.map(format)), space: 32, incrs: steps }],
         series: [{}, ...series.map((one, index) => ({ label: one.label, width: 2, stroke: () => style(colorOf(one, index)), points: { size: 4 } }))],
         hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? null)] },
     };
@@ -49,7 +53,7 @@ function useDrawing(frame, given, onCursor) {
     shown.current = data;
     const lines = series.map(({ label, color }) => `${label} ${color}`).join('|');
     useLayoutEffect(() => {
-        plot.current = new uPlot(options(given, frame.current.clientWidth, onCursor), shown.current, frame.current);
+        plot.current = new uPlot(options(given, frame.current.clientWidth, onCursor), drawable(shown.current), frame.current);
         const sizes = new ResizeObserver(() => plot.current.setSize({ width: frame.current.clientWidth, height }));
         sizes.observe(frame.current);
         const end = onTheme(() => plot.current.redraw());
@@ -60,7 +64,7 @@ function useDrawing(frame, given, onCursor) {
         };
     }, [lines, height]);
     useEffect(() => {
-        const draw = () => document.hidden || plot.current.setData(shown.current);
+        const draw = () => document.hidden || plot.current.setData(drawable(shown.current));
         draw();
         document.addEventListener('visibilitychange', draw);
         return () => document.removeEventListener('visibilitychange', draw);

@@ -9,7 +9,7 @@ const fieldsOf = (form) => Object.fromEntries(new FormData(form));
 export const tagsOf = (text) => text.split(',').map((tag) => tag.trim()).filter(Boolean);
 
 export const setOpen = (node, open) => attempt(() => run('PATCH', urlOf(node), { unscheduable: !open }),
-    open ? `Node ${node.name} is open for new instances.` : `Node ${node.name} is closed for new instances.`);
+    open ? `Node ${node.name} takes new instances again.` : `Node ${node.name} is cordoned: it takes no new instances.`);
 
 function Buttons({ onClose, busy, children, danger }) {
     return html`<div class="choices"><button type="button" onClick=${onClose}>Cancel</button>
@@ -31,7 +31,7 @@ export function FormDialog({ title, onClose, send, done, button, danger, childre
 }
 
 const modes = {
-    stop: 'Stop what runs. The disks stay, and the instances can be started when the node is open again.',
+    stop: 'Stop what runs. The disks stay, and the instances can be started when the node is uncordoned.',
     relaunch: 'Launch all of them anew on other nodes, with empty disks and new ports, then delete the old ones.',
     delete: 'Delete all of them.',
 };
@@ -39,8 +39,8 @@ const modes = {
 // The operation is shown on the node's page, where it can be cancelled.
 export function EvacuateDialog({ node, onClose }) {
     const send = ({ mode }) => call('POST', `${urlOf(node)}/evacuate`, { mode });
-    return html`<${FormDialog} title="Empty ${node.name}" onClose=${onClose} send=${send} done="The node is being emptied." button="Empty the node" danger>
-        <p>The node takes no new instances from now on, until it is opened again. What becomes of those that are on it?</p>
+    return html`<${FormDialog} title="Evacuate ${node.name}" onClose=${onClose} send=${send} done="The node is being evacuated." button="Evacuate" danger>
+        <p>The node takes no new instances from now on, until it is uncordoned. What becomes of those that are on it?</p>
         <fieldset class="modes"><legend class="unseen">What becomes of the instances</legend>${Object.entries(modes).map(([mode, text]) => html`
             <label class="check" key=${mode}><input type="radio" name="mode" value=${mode} defaultChecked=${mode === 'stop'} /><span><strong>${mode}</strong><br /><span class="hint">${text}</span></span></label>`)}</fieldset>
     <//>`;

@@ -18,9 +18,9 @@ const few = 10;
 
 function Actions({ me, node, open }) {
     if (!me.may('admin')) return null;
-    return html`${node.unschedulable ? html`<button class="primary" onClick=${() => setOpen(node, true)}>Open</button>`
-        : html`<button onClick=${() => setOpen(node, false)}>Close</button>`}
-        <button onClick=${() => open('empty')}>Empty …</button>
+    return html`${node.unschedulable ? html`<button class="primary" onClick=${() => setOpen(node, true)}>Uncordon</button>`
+        : html`<button onClick=${() => setOpen(node, false)}>Cordon</button>`}
+        <button onClick=${() => open('empty')}>Evacuate …</button>
         <button onClick=${() => open('settings')}>Settings …</button>
         <button class="danger" onClick=${() => open('remove')}>Remove …</button>`;
 }
@@ -43,7 +43,7 @@ function Instances({ node }) {
     return html`<section class="stack top" aria-label="Instances"><h2><a href=${all}>${value.total_size.toLocaleString()} instances</a></h2>
         <${Table} label="Instances" columns=${instanceColumns} rows=${value.metadata} keyOf=${({ id }) => id}
             empty=${html`<${Empty} title="No instances">The scheduler places new ones where there is most room.<//>`} />
-        ${value.total_size > few && html`<p><a href=${all}>Show all</a></p>`}
+        ${value.total_size > few && html`<p><a href=${all}>Show all of them</a></p>`}
     </section>`;
 }
 
@@ -72,6 +72,7 @@ function Graphs({ node, history }) {
         <${Graph} title="Reserved" format=${percent} least=${10} series=${lines.map(([label]) => ({ label }))} data=${[history.times, ...lines.map(([, values]) => values)]} />
         <${Graph} title="Instances" series=${[{ label: 'instances' }]} data=${[history.times, own.instances]} />
         <${Graph} title="Launch duration" least=${1} format=${(value) => `${value.toLocaleString(undefined, { maximumFractionDigits: 2 })} s`} series=${[{ label: 'mean' }]} data=${[history.times, own.launch_duration]} />
+        <${Graph} title="Launches a minute" series=${[{ label: 'succeeded', color: '--good' }]} data=${[history.times, own.launches.map((value) => (value === null ? null : (value * 60) / history.interval))]} />
     </section>`;
 }
 
@@ -88,7 +89,7 @@ export function Node({ me, name }) {
     const figures = history?.slowest_nodes.find((one) => one.name === name);
     const Shown = dialogs[dialog];
     return html`<${Page} title=${name} actions=${html`<${Actions} me=${me} node=${node} open=${setDialog} />`}>
-        <p class="states"><a href="#/nodes">Nodes</a> <${State} state=${node.status} />${node.unschedulable && html` <span class="state busy">closed</span>`}${node.is_master && html` <span class="state plain">leader</span>`}</p>
+        <p class="states"><a href="#/nodes">Nodes</a> <${State} state=${node.status} />${node.unschedulable && html` <span class="state busy">cordoned</span>`}${node.is_master && html` <span class="state plain">leader</span>`}</p>
         <div class="wide-grid">
             <section class="card stack top" aria-label="Capacity"><h2>Reserved</h2>${capacityOf(node, figures).map((amount) => html`
                 <div class="use" key=${amount.name}><span>${amount.name}</span><${Use} node=${node} figures=${figures} name=${amount.name} /></div>`)}
