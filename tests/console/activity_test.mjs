@@ -16,6 +16,7 @@ after(() => world.close());
 
 // As a client does that does not wait.
 const send = (page, method, path, body) => page.evaluate(async ([verb, url, content]) => (await fetch(url, { method: verb, body: JSON.stringify(content) })).status, [method, path, body]);
+const isLive = (page) => page.getByText('live', { exact: true }).waitFor();  // what happens before is not told
 const rows = (page) => page.getByRole('list', { name: 'Events' }).getByRole('listitem');
 
 test('operations come live, with who asked, what they are of, and why they failed', async () => {
@@ -50,7 +51,7 @@ test('an operation is cancelled, after a question', async () => {
 
 test('events come live, are filtered by type and text, and open to their JSON', async () => {
     const page = await world.open({ place: '#/events' });
-    await page.getByText('Nothing has happened yet').waitFor();
+    await isLive(page);
     world.ctl('launch', 'game', '--name', 'seen');
     const running = rows(page).filter({ hasText: 'container-running' });
     await running.waitFor();
@@ -68,6 +69,7 @@ test('events come live, are filtered by type and text, and open to their JSON', 
 
 test('events wait while the list is paused, and those that are kept are loaded', async () => {
     const page = await world.open({ place: '#/events' });
+    await isLive(page);
     await page.getByRole('button', { name: 'Pause' }).click();
     world.ctl('launch', 'game', '--name', 'paused');
     const resume = page.getByRole('button', { name: /^Resume \(\d+ waiting\)$/ });
@@ -77,6 +79,7 @@ test('events wait while the list is paused, and those that are kept are loaded',
     await rows(page).filter({ hasText: 'container-running' }).first().waitFor();
     await page.getByRole('button', { name: 'Load what is kept' }).click();
     await rows(page).filter({ hasText: 'Adding image: Success' }).first().waitFor();
+    await page.getByText('Older ones are being loaded').waitFor({ state: 'hidden' });
     const numbers = await page.getByRole('button', { name: /^JSON of event/ }).evaluateAll((buttons) => buttons.map((button) => Number(/\d+/.exec(button.getAttribute('aria-label'))[0])));
     assert.deepEqual(numbers, [...new Set(numbers)].sort((a, b) => b - a), 'each event once, newest first');
     const waiting = page.waitForEvent('download');
@@ -89,6 +92,7 @@ test('events wait while the list is paused, and those that are kept are loaded',
 
 test('a text that looks like markup stays a text', async () => {
     const page = await world.open({ place: '#/events' });
+    await isLive(page);
     let asked = false;
     page.on('dialog', (dialog) => { asked = true; dialog.dismiss(); });
     assert.equal(await send(page, 'POST', '/1.0/instances', { app_id: 'game', tags: [`session=${hostile}`] }), 202);
@@ -125,7 +129,7 @@ for (const dark of [false, true]) {
         for (const small of [false, true]) {
             for (const [place, ready] of [['#/operations', 'Creating container'], ['#/events', 'Nothing has happened yet'], ['#/streams', 'onerror']]) {
                 const page = await world.open({ place, small, dark });
-                await page.getByText(ready).first().waitFor();
+                await page.getByText(ready).first().waitFor().catch(async (e) => { await page.screenshot({ path: '/tmp/h4-fail.png' }); console.log(page.said); throw e; });
                 if (place === '#/events') {
                     await page.getByRole('button', { name: 'Load what is kept' }).click();
                     await rows(page).first().waitFor();

@@ -36,7 +36,7 @@ test('figures follow what happens, also while the daemon is restarted', async ()
     const failures = page.getByRole('region', { name: 'Newest failures' }).first();
     await failures.getByRole('row', { name: /unlucky.*simulated/ }).waitFor();
     assert.match(await failures.getByRole('link', { name: 'unlucky' }).getAttribute('href'), /^#\/instances\/\w+$/);
-    await page.getByRole('region', { name: 'Newest operations' }).first().getByText('failure').waitFor();
+    await page.getByRole('region', { name: 'Newest operations' }).first().getByText('failure', { exact: true }).waitFor();
     await tile(page, 'Failed').first().click();
     await page.waitForURL(/#\/instances\?filter=status%3Derror$/);
     await page.context().close();

@@ -77,7 +77,7 @@ export default function Events({ place }) {
     };
     return html`<${Page} title="Events" actions=${html`<${Actions} feed=${feed} state=${state} found=${found} />`}>
         <${Filters} text=${text} setText=${change} wanted=${wanted} setWanted=${setWanted} />
-        <p class="hint" role="status">${count(found.length, 'event')} of ${state.events.length.toLocaleString()}; the newest ${most.toLocaleString()} are kept here${state.replays ? '. Older ones are being loaded' : ''}.</p>
+        <p class="hint" role="status"><span class="state ${state.connected ? 'good' : 'busy'}">${state.connected ? (state.paused ? 'paused' : 'live') : 'not connected'}</span> ${count(found.length, 'event')} of ${state.events.length.toLocaleString()}; the newest ${most.toLocaleString()} are kept here${state.replays ? '. Older ones are being loaded' : ''}.</p>
         <${Found} found=${found} all=${state.events} />
     <//>`;
 }

@@ -28,7 +28,7 @@ function options({ series, format, height, least }, width, onCursor) {
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
         padding: [8, 8, 0, 0],
         scales: { x: { time: true, range: span }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, least) * 1.05] } },
-        axes: [{ ...axis(26, (_, times) => times.map(timeOf)), space: 70 }, { ...axis(62, (_, values) => values.map(format)), space: 32, incrs: steps }],
+        axes: [{ ...axis(26, (_, times) => times.map(timeOf)), space: 70 }, { ...axis(62, (_, values) => values.map(format)), space: 24, incrs: steps }],
         series: [{}, ...series.map((one, index) => ({ label: one.label, width: 2, stroke: () => style(colorOf(one, index)), points: { size: 4 } }))],
         hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? null)] },
     };

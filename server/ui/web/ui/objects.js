@@ -34,4 +34,9 @@ export function Objects({ operation }) {
 }
 
 // "uid=0", a fingerprint, or another name: what there is room for.
-export const Requestor = ({ name }) => html`<span title=${name}>${!name ? '–' : name === 'uid=0' ? 'root' : /^[0-9a-f]{64}$/.test(name) ? `${name.slice(0, 12)}…` : name}</span>`;
+export function requestorName(name) {
+    if (!name) return '–';
+    return name === 'uid=0' ? 'root' : name.replace(/^([0-9a-f]{12})[0-9a-f]{52}$/, '$1…');
+}
+
+export const Requestor = ({ name }) => html`<span title=${name}>${requestorName(name)}</span>`;

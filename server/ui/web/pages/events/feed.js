@@ -1,11 +1,12 @@
 // The events that the page shows: those that come, and on request those that the service keeps. Bounded; while it is paused,
 // what comes waits aside.
 import { socket } from '../../api.js';
-import { onEvent } from '../../live.js';
+import { onConnection, onEvent } from '../../live.js';
 
 export const most = 2000;
 const types = ['operation', 'lifecycle', 'logging'];
 const pause = 200;  // milliseconds between two pictures
+const quiet = 1000;  // milliseconds without an event after which all that is kept has come
 
 const numberOf = (event) => event.sequence ?? event.metadata.first ?? 0;  // a gap stands before what comes after it
 
@@ -15,14 +16,12 @@ export class Feed {
         this.events = new Map();  // by number; their order is that of the numbers
         this.waiting = new Map();
         this.paused = false;
-        this.newest = null;  // number of the newest live event
-        this.ends = [...types, 'gap'].map((type) => onEvent(type, (event) => this.live(event)));
-    }
-
-    live(event) {
-        if (event.sequence !== undefined) this.newest = event.sequence;
-        this.take(event);
-        this.endReplay();
+        this.connected = false;
+        const follow = (state) => {
+            this.connected = state === 'here';
+            this.soon();
+        };
+        this.ends = [...[...types, 'gap'].map((type) => onEvent(type, (event) => this.take(event))), onConnection(follow)];
     }
 
     take(event) {
@@ -48,7 +47,7 @@ export class Feed {
         this.bound(this.events);
         this.bound(this.waiting);
         const newestFirst = [...this.events.values()].sort((a, b) => numberOf(b) - numberOf(a));
-        this.show({ events: newestFirst, waiting: this.waiting.size, paused: this.paused, replays: Boolean(this.replay) });
+        this.show({ events: newestFirst, waiting: this.waiting.size, paused: this.paused, connected: this.connected, replays: Boolean(this.replay) });
     }
 
     setPaused(paused) {
@@ -66,15 +65,18 @@ export class Feed {
         this.draw();
     }
 
-    // Reads all that the service keeps, until that has reached what came live.
+    // Reads all that the service keeps. What comes afterwards comes live, too: nothing is missed when this ends early.
     loadKept() {
         if (this.replay) return;
         const replay = (this.replay = socket(`/1.0/events?type=${types}&since=0`));
+        const wait = () => {
+            clearTimeout(this.calm);
+            this.calm = setTimeout(() => replay.close(), quiet);
+        };
+        replay.onopen = wait;
         replay.onmessage = ({ data }) => {
-            const event = JSON.parse(data);
-            this.take(event);
-            this.read = event.sequence ?? this.read;
-            this.endReplay();
+            wait();
+            this.take(JSON.parse(data));
         };
         replay.onclose = () => {
             this.replay = null;
@@ -83,13 +85,10 @@ export class Feed {
         this.draw();
     }
 
-    endReplay() {
-        if (this.replay && this.newest !== null && this.read >= this.newest) this.replay.close();
-    }
-
     end() {
         this.ends.forEach((end) => end());
         clearTimeout(this.timer);
+        clearTimeout(this.calm);
         this.show = () => {};
         this.replay?.close();
     }

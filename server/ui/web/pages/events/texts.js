@@ -1,9 +1,9 @@
 // What an event says in a line, and which objects it is about.
-import { resourcesOf } from '../../ui/objects.js';
+import { requestorName, resourcesOf } from '../../ui/objects.js';
 
 const spoken = {
     operation: ({ description, status, err }) => `${description}: ${status}${err ? ` – ${err}` : ''}`,
-    lifecycle: ({ action, requestor }) => `${action}${requestor ? ` by ${requestor}` : ''}`,
+    lifecycle: ({ action, requestor }) => `${action}${requestor ? ` by ${requestorName(requestor)}` : ''}`,
     logging: ({ message, context }) => [message, ...Object.entries(context ?? {}).map(([name, value]) => `${name}=${value}`)].join(' '),
     gap: ({ first, since }) => `events between ${since} and ${first} are not kept any more`,
 };
