@@ -114,11 +114,14 @@ Rows make_rows(std::vector<ContainerUsage> usages, const InstanceService& instan
 
 }  // namespace
 
-std::string HypervisorMetrics::render() const {
+std::string HypervisorMetrics::render(std::string_view instance) const {
     Names names;
     for (const auto& application : applications_.list())
         names.emplace(application->id.str(), application->name);
-    const Rows rows = make_rows(runtime_.usage(), instances_, names);
+    std::vector<ContainerUsage> usages = runtime_.usage();
+    if (!instance.empty())
+        std::erase_if(usages, [&](const ContainerUsage& usage) { return usage.id != instance; });
+    const Rows rows = make_rows(std::move(usages), instances_, names);
     std::string out;
     out.reserve(rows.size() * row_bytes);
     write_cpu(out, rows);

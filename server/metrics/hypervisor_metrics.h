@@ -1,6 +1,7 @@
 #pragma once
 // The metrics svc_instance_*: CPU, memory, disk and network of running instances, as the runtime counts them.
 #include <string>
+#include <string_view>
 
 #include "libsvc/runtime/runtime.h"
 #include "libsvc/services/applications/application_service.h"
@@ -14,7 +15,8 @@ class HypervisorMetrics {
     HypervisorMetrics(Runtime& runtime, const InstanceService& instances,
                       const ApplicationService& applications)
         : runtime_(runtime), instances_(instances), applications_(applications) {}
-    std::string render() const;  // the whole scrape
+    // The whole scrape; with an id, the series of this instance alone.
+    std::string render(std::string_view instance = {}) const;
 
   private:
     Runtime& runtime_;

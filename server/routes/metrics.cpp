@@ -42,11 +42,13 @@ Response show_history(const Services& services, const Request& request) {
 
 std::vector<Route> metrics_routes(const Services& services) {
     return {{Method::get, "/1.0/metrics", Access::viewer, Dispatch::on_pool, "metrics",
-             [services](Request&) { return metrics_text(services.hypervisor.render()); }}};
+             [services](Request& request) {
+                 return metrics_text(services.hypervisor.render(request.query_value("instance")));
+             }}};
 }
 
 std::vector<Route> history_routes(const Services& services) {
-    return {{Method::get, "/1.0/metrics/history", Access::trusted, Dispatch::on_pool, "metrics_history",
+    return {{Method::get, "/1.0/metrics/history", Access::viewer, Dispatch::on_pool, "metrics_history",
              [services](Request& request) { return show_history(services, request); }}};
 }
 

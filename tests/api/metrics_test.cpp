@@ -121,6 +121,17 @@ TEST_CASE("trusted clients read what instances use") {
     }
 }
 
+TEST_CASE("what one instance uses can be asked for alone") {
+    TestDaemon daemon;
+    daemon.api().add_image("base", image_package());
+    const std::string id = daemon.api().launch("base"), other = daemon.api().launch("base");
+    const std::string text = daemon.api().get("/1.0/metrics?instance=" + id).text;
+    CHECK(value(text, "svc_instance_processes{id=\"" + id +
+                          "\",application=\"\",type=\"regular\",node=\"node0\"}") > 0);
+    CHECK(text.find(other) == std::string::npos);
+    CHECK(daemon.api().get("/1.0/metrics?instance=nothing").text.find(id) == std::string::npos);
+}
+
 TEST_CASE("instances that do not run use nothing") {
     TestDaemon daemon;
     daemon.api().add_image("base", image_package());

@@ -1,0 +1,15 @@
+// What a tab shows of an instance that does not run.
+import { html } from '../../html.js';
+import { shellWord } from '../../ui/format.js';
+import { Empty } from '../../ui/elements.js';
+
+export const isUp = ({ status, paused }) => (status === 'running' || status === 'started') && !paused;
+
+// `children` where the instance is up; else what to do first.
+export function NeedsRunning({ record, what, children }) {
+    if (isUp(record)) return children;
+    const verb = record.paused ? 'resume' : 'start';
+    return html`<${Empty} title="${what} of an instance that runs">
+        This one is ${record.paused ? 'paused' : record.status}. ${verb === 'start' ? 'Start' : 'Resume'} it with the button above, or with <code>svcctl ${verb} ${shellWord(record.id)}</code>.
+    <//>`;
+}
