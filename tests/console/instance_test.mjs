@@ -74,7 +74,67 @@ test('the address cannot make the terminal run a command', async () => {
     await page.context().close();
 });
 
-for (const tab of ['summary', 'terminal'])
+test('snapshots are taken of a stopped instance, restored, launched, exported and deleted', async () => {
+    world.ctl('launch', 'busybox', '--name', 'disk-1');
+    const page = await world.open({ place: '#/instances/disk-1/snapshots' });
+    await page.getByText('A snapshot is taken of a stopped instance; this one is running.').waitFor();
+    await button(page, 'Stop').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+    await button(page, 'Take a snapshot').click();
+    await page.getByRole('dialog').getByLabel('Name').fill('before');
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it' }).click();
+    await page.getByRole('cell', { name: 'before' }).waitFor();
+    await button(page, 'Restore').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('The disk is what it was.').waitFor();
+    await button(page, 'Launch …').click();
+    await page.getByRole('dialog').getByLabel('Name').fill('disk-2');
+    await page.getByRole('dialog').getByRole('button', { name: 'Launch' }).click();
+    await page.getByText('An instance with the disk of before runs.').waitFor();
+    assert.equal(world.json('show', 'disk-2').status, 'running');
+    assert.deepEqual(await barriers(page), []);
+    await button(page, 'Copy …').click();
+    await page.getByRole('dialog').getByLabel('Name').fill('copied');
+    await page.getByRole('dialog').getByRole('spinbutton', { name: 'Copies' }).fill('2');
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click();
+    await page.getByText('2 copies run.').waitFor();
+    assert.equal(world.json('show', 'copied-2').status, 'running');
+    await page.getByRole('cell', { name: /^temporary-/ }).waitFor({ state: 'hidden' });
+    await button(page, 'Delete').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No snapshots').waitFor();
+    await button(page, 'Delete …').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Instances' }).waitFor();
+    assert.equal(world.json('list').some(({ name }) => name === 'disk-1'), false);
+    await page.context().close();
+});
+
+test('what cannot be captured is told, and a stream needs its session', async () => {
+    const page = await opened('screen');
+    await button(page, 'Screenshot').click();
+    await page.getByText(/does not stream: no streamer is ready in it/).waitFor();
+    await page.getByText('This instance is of no session of a gateway').waitFor();
+    await page.context().close();
+});
+
+test('a session of a gateway leads to its page', async () => {
+    world.ctl('launch', 'busybox', '--name', 'streamed', '--tags', 'session=abc123');
+    const page = await world.open({ place: '#/instances/streamed/screen' });
+    await page.getByLabel('Address of the gateway').fill('javascript:alert(1)');
+    assert.equal(await page.getByRole('link', { name: 'Open the stream' }).count(), 0);
+    await page.getByLabel('Address of the gateway').fill('https://gateway.example:4000/x');
+    assert.equal(await page.getByRole('link', { name: 'Open the stream' }).getAttribute('href'), 'https://gateway.example:4000/');
+    await page.context().close();
+});
+
+test('an instance that is not there is told', async () => {
+    const page = await world.open({ place: '#/instances/nothing' });
+    await page.getByRole('alert').getByText(/not found|nothing/i).waitFor();
+    await page.context().close();
+});
+
+for (const tab of ['summary', 'terminal', 'logs', 'files', 'snapshots', 'injection', 'screen'])
     test(`${tab} has no barriers, light and dark, wide and narrow`, async () => {
         for (const [small, dark] of [[false, false], [true, true]]) {
             const page = await opened(tab, { small, dark });

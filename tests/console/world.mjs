@@ -17,9 +17,18 @@ function succeed(command, words, options = {}) {
     return done.stdout.trim();
 }
 
+// A bridge and addresses that nobody else has.
+function ownNetwork() {
+    const net = succeed('python3', ['-c', 'from addresses import free_net; print(free_net())'], { cwd: join(root, 'tests/system') });
+    return ['--bridge', `svct${process.pid % 100000}x${Math.floor(Math.random() * 1000)}`.slice(0, 15), '--subnet', `${net}.1/24`];
+}
+
 export class World {
-    static async start(settings = {}) {
+    // `runtime`: `lxc` for real guests; needs root.
+    static async start(settings = {}, { runtime = 'simulated' } = {}) {
         const world = new World();
+        world.runtime = runtime;
+        world.network = runtime === 'simulated' ? [] : ownNetwork();
         world.dir = mkdtempSync('/var/tmp/svc-console-');
         chmodSync(world.dir, 0o755);
         world.socket = join(world.dir, 'unix.socket');
@@ -47,10 +56,13 @@ export class World {
         await this.startDaemon();
     }
 
+    place() {
+        return ['--runtime', this.runtime, '--state-dir', join(this.dir, 'state'), ...this.network];
+    }
+
     // The address stays when it is started again.
     async startDaemon() {
-        const words = ['--config', join(this.dir, 'svcd.yaml'), '--runtime', 'simulated', '--state-dir', join(this.dir, 'state'), '--socket', this.socket,
-            '--listen', this.listen, '--metrics-listen', 'none', '--hypervisor-listen', 'none'];
+        const words = ['--config', join(this.dir, 'svcd.yaml'), ...this.place(), '--socket', this.socket, '--listen', this.listen, '--metrics-listen', 'none', '--hypervisor-listen', 'none'];
         const daemon = spawn(join(build, 'server/svcd'), words, { stdio: ['ignore', 'ignore', 'pipe'] });
         this.daemon = daemon;
         this.exited = new Promise((resolve) => { daemon.once('exit', resolve); });
@@ -90,10 +102,21 @@ export class World {
         this.ctl('trust', 'add', this.certificate);
     }
 
-    addImage(name = 'busybox') {
+    // `property`: a line more of those of its metadata.
+    addImage(name = 'busybox', { property } = {}) {
         const file = join(this.dir, 'image.tar.gz');
         succeed(join(root, 'tests/images/busybox.sh'), [file]);
+        if (property) this.addProperty(file, property);
         this.ctl('image', 'add', name, file, '--default');
+    }
+
+    addProperty(file, property) {
+        const tree = join(this.dir, 'tree-of-image'), about = join(tree, 'metadata.yaml');
+        mkdirSync(tree);
+        succeed('tar', ['-C', tree, '-xf', file]);
+        writeFileSync(about, readFileSync(about, 'utf8').replace('properties:\n', `properties:\n  ${property}\n`));
+        succeed('tar', ['-C', tree, '-czf', file, 'metadata.yaml', 'rootfs']);
+        rmSync(tree, { recursive: true });
     }
 
     addApplication(name = 'game', manifest = '') {
@@ -121,7 +144,9 @@ export class World {
 
     async close() {
         await this.browser?.close();
+        if (this.runtime !== 'simulated' && this.daemon) this.ctl('delete', '--all', '--force', '-y');
         await this.stopDaemon('SIGTERM');
+        if (this.runtime !== 'simulated') succeed(join(build, 'server/svcd'), ['--config', join(this.dir, 'svcd.yaml'), ...this.place(), '--tear-down']);
         rmSync(this.dir, { recursive: true, force: true });
     }
 }

@@ -61,7 +61,7 @@ export function CopyDialog({ record, begin, onClose }) {
     });
     return html`<${Dialog} title="Copy ${record.name || record.id}" onClose=${onClose}><form class="stack" onSubmit=${submit}>
         <${Field} label="Name" hint="Of several copies: NAME-1, NAME-2 …"><input name="name" minlength="3" maxlength="60" /><//>
-        <${Field} label="Copies"><input name="count" type="number" min="1" max=${most} value="1" required /><//>
+        <${Field} label="Copies"><input name="count" type="number" min="1" max=${most} defaultValue="1" required /><//>
         <${Field} label="Tags" hint="With commas between"><input name="tags" /><//>
         <p class="hint">Each begins with the disk of this instance. The same: <code>svcctl copy ${record.id}</code></p>
         <div class="choices"><button type="button" onClick=${onClose}>Cancel</button><button class="primary">Copy</button></div>

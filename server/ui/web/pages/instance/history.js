@@ -29,6 +29,6 @@ export function History({ record }) {
     const line = ({ metadata, timestamp, sequence }) => html`<li key=${sequence}><span>${words[metadata.action.replace('container-', '')] ?? metadata.action}</span>
         <${Ago} time=${timestamp} />${metadata.requestor && html`<small>by ${metadata.requestor.slice(0, 20)}</small>`}</li>`;
     return html`<section class="card" aria-label="History"><h2>History</h2>
-        ${events.length === 0 ? html`<p class="hint">The service remembers no event of it.</p>` : html`<ol class="history">${events.map(line)}</ol>`}
+        ${events.length === 0 ? html`<p class="hint">The service remembers no event of it.</p>` : html`<ol class="history" tabindex="0" aria-label="Events">${events.map(line)}</ol>`}
         ${gap && html`<p class="hint">Older events are forgotten.</p>`}</section>`;
 }

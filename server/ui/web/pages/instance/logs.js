@@ -70,7 +70,7 @@ function Chooser({ record, sources, chosen, readable }) {
     return html`<div class="toolbar"><label>Log <select value=${chosen?.path ? '' : chosen?.name} onChange=${(event) => event.target.value && go('instances', record.id, 'logs', event.target.value)}>
             ${chosen?.path && html`<option value="">${chosen.path}</option>`}
             ${sources.map(({ name, title }) => html`<option key=${name} value=${name}>${title}</option>`)}</select></label>
-        ${readable && html`<form class="toolbar grow" onSubmit=${other}><input class="grow" name="path" required aria-label="A file in the instance" placeholder="or a file, such as /var/log/messages" value=${chosen?.path ?? ''} /><button>Follow</button></form>`}</div>`;
+        ${readable && html`<form class="toolbar grow" onSubmit=${other}><input class="grow" name="path" required aria-label="A file in the instance" placeholder="or a file, such as /var/log/messages" defaultValue=${chosen?.path ?? ''} /><button>Follow</button></form>`}</div>`;
 }
 
 export default function Logs({ me, record, begin, deeper }) {

@@ -1,5 +1,6 @@
 // Shells in the instance, in tabs. They live as long as this tab of the page is shown.
 import { html, useRef, useState } from '../../html.js';
+import { wordsOf } from '../../ui/words.js';
 import { TerminalFrame } from './terminal_frame.js';
 import { NeedsRunning } from './needs.js';
 
@@ -7,13 +8,6 @@ const key = 'svc-terminal-command';
 const fallback = '/bin/sh -l';
 const mostTabs = 8;
 let next = 1;
-
-// The words of a command, with quotes as a shell has them; nothing is expanded.
-export function wordsOf(text) {
-    const words = [];
-    for (const [word] of text.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)) words.push(word.replace(/"([^"]*)"|'([^']*)'/g, (_, double, single) => double ?? single));
-    return words;
-}
 
 const fresh = (command) => ({ id: next++, command });
 
@@ -54,7 +48,7 @@ function Terminals({ record }) {
         setReader(event.target.checked);
     };
     return html`<div class="stack">
-        <form class="toolbar" onSubmit=${open}><label class="grow">Command <input class="grow" name="command" list="shells" autocomplete="off" spellcheck="false" value=${localStorage.getItem(key) ?? fallback} /></label>
+        <form class="toolbar" onSubmit=${open}><label class="grow">Command <input class="grow" name="command" list="shells" autocomplete="off" spellcheck="false" defaultValue=${localStorage.getItem(key) ?? fallback} /></label>
             <datalist id="shells"><option value="/bin/sh -l" /><option value="/bin/bash -l" /><option value="/system/bin/sh" /><option value="su - " /></datalist>
             <button disabled=${tabs.length >= mostTabs}>Open another</button>
             <label class="check"><input type="checkbox" checked=${reader} onChange=${read} /> For screen readers</label></form>

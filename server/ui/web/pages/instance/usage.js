@@ -64,7 +64,7 @@ export function Usage({ record, state }) {
     const { samples, error } = useSamples(record.id, up);
     if (!up && samples.length === 0) return null;
     const times = values(samples, 'time');
-    const graph = (label, format, lines) => html`<${Graph} key=${label.split(' ')[0]} label=${label} format=${format} series=${lines.map(([name]) => ({ label: name }))} data=${[times, ...lines.map(([, data]) => data)]} />`;
+    const graph = (label, format, lines, least = 1) => html`<${Graph} key=${label.split(' ')[0]} title=${label} format=${format} least=${least} series=${lines.map(([name]) => ({ label: name }))} data=${[times, ...lines.map(([, data]) => data)]} />`;
     const perSecond = (value) => `${bytes(value)}/s`;
     return html`<section class="card" aria-label="Usage"><h2>Usage</h2>
         ${error && html`<${Failure} error=${error} />`}

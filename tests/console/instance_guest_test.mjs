@@ -1,0 +1,199 @@
+// The page of one instance with a real guest: terminal, logs, files, injected data, snapshots. Needs root and LXC.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { barriers, World } from './world.mjs';
+
+const possible = process.getuid() === 0 && spawnSync('lxc-info', ['--version']).status === 0;
+const skip = possible ? false : 'needs root and LXC';
+const nasty = '<img src=x onerror=alert(1)>';
+
+let world, id;
+before(async () => {
+    if (!possible) return;
+    world = await World.start({}, { runtime: 'lxc' });
+    world.addImage('automotive', { property: 'variant: aaos' });
+    world.ctl('launch', 'automotive', '--name', 'phone', '-t', '120s');
+    id = world.json('show', 'phone').id;
+}, { timeout: 180_000 });
+after(() => world?.close());
+
+const opened = async (tab, options = {}) => {
+    const page = await world.open({ place: `#/instances/phone/${tab}`, ...options });
+    await page.getByRole('heading', { level: 1, name: 'phone' }).waitFor();
+    return page;
+};
+const button = (page, name) => page.getByRole('button', { name, exact: true });
+const inside = (...words) => world.ctl('exec', id, '--', ...words);
+
+test('a shell is used, resized, ended and opened again', { skip }, async () => {
+    const page = await opened('terminal');
+    const terminal = page.frameLocator('iframe');
+    await terminal.getByText('~ #').waitFor();
+    await terminal.getByRole('textbox').pressSequentially('echo $((6*7))-$(stty size)\n');
+    const [, rows, columns] = /42-(\d+) (\d+)/.exec(await terminal.getByText(/42-\d+ \d+/).textContent());
+    assert.ok(Number(rows) > 10 && Number(columns) > 80, `${rows} ${columns}`);
+    await page.setViewportSize({ width: 800, height: 900 });
+    await terminal.getByRole('textbox').pressSequentially('echo now-$(stty size)\n');
+    await page.waitForFunction((before) => {
+        const found = /now-\d+ (\d+)/.exec(document.querySelector('iframe').contentDocument.body.textContent);
+        return found && Number(found[1]) < before;
+    }, Number(columns));
+    await terminal.getByRole('textbox').pressSequentially('exit 3\n');
+    await page.getByText('The command has ended with status 3.').waitFor();
+    await button(page, 'Again').click();
+    await terminal.getByText('~ #').waitFor();
+    await page.context().close();
+});
+
+test('what the guest prints leads nowhere and changes nothing', { skip }, async () => {
+    inside('sh', '-c', `printf '\\033]0;title\\007\\033]8;;https://evil.example/\\033\\\\click\\033]8;;\\033\\\\ ${nasty}\\n' >/root/hostile`);
+    const page = await opened('terminal');
+    const terminal = page.frameLocator('iframe'), title = await page.title();
+    await terminal.getByText('~ #').waitFor();
+    await terminal.getByRole('textbox').pressSequentially('cat hostile\n');
+    await terminal.getByText(nasty).waitFor();
+    page.context().on('page', () => assert.fail('a page was opened'));
+    await terminal.getByText('click').last().click({ force: true });  // what the terminal lies over it
+    assert.equal(await terminal.locator('img').count(), 0);
+    assert.equal(await page.title(), title);
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+});
+
+test('logs are followed, searched, paused and fetched', { skip }, async () => {
+    inside('sh', '-c', `printf 'first\\n${nasty}\\n\\342\\200\\256turned\\n' >/var/log/mine; head -c 10000 /dev/zero | tr '\\0' y >>/var/log/mine; echo >>/var/log/mine`);
+    const page = await opened('logs');
+    await page.getByText('guest is running').waitFor();
+    await page.getByLabel('A file in the instance').fill('/var/log/mine');
+    await button(page, 'Follow').click();
+    await page.getByText(nasty).waitFor();
+    await page.getByText('characters more').waitFor();
+    inside('sh', '-c', 'echo later >>/var/log/mine');
+    await page.getByText('later', { exact: true }).waitFor();
+    await page.getByLabel('Search').fill('LATER');
+    await page.getByText('1 line with').waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download').click()]);
+    assert.equal(readFileSync(await download.path(), 'utf8'), inside('cat', '/var/log/mine') + '\n');
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true);
+    assert.deepEqual(await barriers(page), []);
+    await page.context().close();
+});
+
+test('a log of more than memory should hold shows its end', { skip }, async () => {
+    inside('sh', '-c', 'seq 1 200000 >/var/log/long');
+    const page = await opened('logs/file/%2Fvar%2Flog%2Flong');
+    await page.getByText('200000', { exact: true }).waitFor();
+    await page.getByText('Following, 5,000 lines').waitFor();
+    await page.context().close();
+});
+
+test('files and folders are uploaded, shown, fetched, renamed and deleted', { skip }, async () => {
+    const page = await opened('files/srv');
+    await page.getByText('index.html').waitFor();
+    const content = Buffer.alloc(3_000_000, 'ab\u0000c');
+    writeFileSync(join(world.dir, 'random.bin'), content);
+    await page.getByLabel('Files to upload').setInputFiles(join(world.dir, 'random.bin'));
+    await button(page, 'Download random.bin').waitFor();
+    assert.equal(inside('sha256sum', '/srv/random.bin').split(' ')[0], spawnSync('sha256sum', [join(world.dir, 'random.bin')]).stdout.toString().split(' ')[0]);
+    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download random.bin').click()]);
+    assert.deepEqual(readFileSync(await download.path()), content);
+    const tree = join(world.dir, 'tree');
+    mkdirSync(join(tree, 'deep'), { recursive: true });
+    writeFileSync(join(tree, 'deep', nasty.replace('/', '')), 'hostile');
+    writeFileSync(join(tree, 'ä file'), 'content');
+    await page.getByLabel('Folder to upload').setInputFiles(tree);
+    await button(page, 'tree/').click();
+    await page.getByText('ä file').waitFor();
+    await button(page, 'deep/').click();
+    await page.getByText(nasty).waitFor();
+    assert.equal(await page.locator('main img').count(), 0);
+    await page.getByRole('navigation', { name: 'Folder' }).getByRole('button', { name: 'srv/' }).click();
+    const [archive] = await Promise.all([page.waitForEvent('download'), button(page, 'Download tree').click()]);
+    assert.match(spawnSync('tar', ['-tf', await archive.path()]).stdout.toString(), /^\.\/\ndeep/);
+    await button(page, 'Rename tree').click();
+    await page.getByRole('dialog').getByLabel('Name').fill('forest');
+    await page.getByRole('dialog').getByRole('button', { name: 'OK' }).click();
+    await button(page, 'Delete forest').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('forest is deleted.').waitFor();
+    assert.equal(inside('ls', '/srv'), 'index.html\nrandom.bin');
+    await button(page, 'Rename random.bin').click();
+    await page.getByRole('dialog').getByLabel('Name').fill('index.html');
+    await page.getByRole('dialog').getByRole('button', { name: 'OK' }).click();
+    await page.getByText('“/srv/index.html” is there already').waitFor();
+    assert.deepEqual(await barriers(page), []);
+    await page.context().close();
+});
+
+test('the guest is where the page says, also along a track', { skip }, async () => {
+    const page = await opened('injection/location');
+    await page.getByLabel('Inject locations').check();
+    await page.getByLabel('Latitude').fill('48.1173');
+    await page.getByLabel('Longitude').fill('11.5167');
+    await button(page, 'Send').click();
+    await page.getByText('Sent: 48.117300, 11.516700').waitFor();
+    assert.match(inside('sh', '-c', 'head -n 1 /run/svc/gnss'), /GGA,.*,4807\.038\d*,N,01131\.00\d*,E/);
+    await page.getByRole('application').press('ArrowUp');
+    await page.getByText(/Sent: 48\.1183/).waitFor();
+    const gpx = join(world.dir, 'ride.gpx');
+    writeFileSync(gpx, `<gpx xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>${[0, 1, 2].map((at) => `<trkpt lat="${10 + at}" lon="20"><time>2024-01-01T00:00:0${at}Z</time></trkpt>`).join('')}</trkseg></trk></gpx>`);
+    await page.getByLabel('A GPX file').setInputFiles(gpx);
+    await page.getByText('ride.gpx: 3 points, 2 s').waitFor();
+    await page.getByText('Sent: 12.000000, 20.000000').waitFor();
+    writeFileSync(gpx, '<!DOCTYPE x [<!ENTITY a "b">]><gpx/>');
+    await page.getByLabel('A GPX file').setInputFiles(gpx);
+    await page.getByText('GPX: entities are not allowed').waitFor();
+    await page.context().close();
+});
+
+test('sensors, camera, telephone, vehicle and platform take what is put in', { skip, timeout: 120_000 }, async () => {
+    const page = await opened('injection/sensors');
+    await page.getByLabel('Inject sensor values').check();
+    await page.getByRole('region', { name: 'Light' }).getByRole('slider').fill('500');
+    await page.getByText("Sensor 'light' is not active").waitFor();
+    const part = (name) => page.getByRole('navigation', { name: 'Kinds of data' }).getByRole('link', { name }).click();
+    await part('Camera');
+    await page.getByLabel('Inject pictures').check();
+    await page.screenshot({ path: join(world.dir, 'picture.png') });
+    await page.getByLabel('A picture').setInputFiles(join(world.dir, 'picture.png'));
+    await page.getByRole('img', { name: 'What the camera shows' }).waitFor();
+    assert.equal(JSON.parse(world.ctl('instance', 'camera', 'show', id)).data_available, true);
+    await part('Telephone');
+    await page.getByLabel('From').fill('+12025550123');
+    await page.getByLabel('Text').fill(nasty);
+    await button(page, 'Send to the guest').click();
+    await page.getByRole('cell', { name: nasty }).waitFor();
+    await page.getByLabel('Signal, percent').fill('40');
+    await button(page, 'Set').click();
+    await page.getByText('The phone has what you set.').waitFor();
+    assert.equal(JSON.parse(world.ctl('instance', 'telephony', 'show', id)).signal, 40);
+    await part('Vehicle');
+    await page.getByRole('textbox', { name: /^Property/ }).fill('PERF_VEHICLE_SPEED');
+    await page.getByRole('textbox', { name: /^Values/ }).fill('27.5');
+    await button(page, 'Set').click();
+    await page.getByText('PERF_VEHICLE_SPEED is set.').waitFor();
+    await page.getByLabel('Find a property').fill('0x11600207');
+    await page.getByRole('region', { name: 'Properties' }).getByRole('button', { name: 'Read' }).click();
+    await page.getByText('27.5', { exact: true }).waitFor();
+    await part('Platform');
+    await button(page, 'Start').click();
+    const [trace] = await Promise.all([page.waitForEvent('download'), button(page, 'Stop and download').click()]);
+    assert.ok(readFileSync(await trace.path()).length > 0);
+    await page.context().close();
+});
+
+test('each kind of data has no barriers, light and dark, wide and narrow', { skip, timeout: 120_000 }, async () => {
+    for (const options of [{}, { small: true, dark: true }]) {
+        const page = await opened('injection', options);
+        for (const name of ['Location', 'Sensors', 'Camera', 'Telephone', 'Vehicle', 'Platform']) {
+            await page.getByRole('navigation', { name: 'Kinds of data' }).getByRole('link', { name }).click();
+            await page.locator('.loading').first().waitFor({ state: 'hidden' });
+            assert.deepEqual(await barriers(page), [], name);
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true, `${name}: no sideways scrolling`);
+        }
+        await page.context().close();
+    }
+});

@@ -1,0 +1,96 @@
+// Parts of the console that need no browser: archives, tracks, logs, words.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+const web = new URL('../../server/ui/web/', import.meta.url);
+const load = (name) => import(new URL(name, web));
+const { TarReader, end, entry, filler } = await load('tar.js');
+const { LogLines } = await load('pages/instance/log_lines.js');
+const { readTrack, steps } = await load('pages/instance/track.js');
+const { wordsOf } = await load('ui/words.js');
+
+let folder;
+before(() => { folder = mkdtempSync(join(tmpdir(), 'svc-parts-')); });
+after(() => rmSync(folder, { recursive: true }));
+
+const tar = (...words) => {
+    const done = spawnSync('tar', words, { encoding: 'buffer' });
+    assert.equal(done.status, 0, done.stderr.toString());
+    return done.stdout;
+};
+const bytesOf = (text) => new TextEncoder().encode(text);
+const long = `${'d'.repeat(90)}/${'ä'.repeat(60)}/file`;
+
+test('what is written is what tar reads', () => {
+    const content = bytesOf('x'.repeat(700));
+    const file = join(folder, 'made.tar');
+    const parts = [entry({ path: 'short', folder: true }), entry({ path: 'short/file', size: content.length, modified: 1_000_000_000 }), content, filler(content.length),
+        entry({ path: long, size: 3 }), bytesOf('end'), filler(3), end()];
+    writeFileSync(file, Buffer.concat(parts));
+    assert.deepEqual(tar('-tf', file, '--quoting-style=literal').toString().trim().split('\n'), ['short', 'short/file', long]);
+    const into = join(folder, 'into');
+    mkdirSync(into);
+    tar('-xf', file, '-C', into);
+    assert.equal(readFileSync(join(into, 'short/file'), 'utf8'), 'x'.repeat(700));
+    assert.equal(readFileSync(join(into, long), 'utf8'), 'end');
+});
+
+test('a file of more than 8 GiB is announced with its size', () => {
+    const found = [];
+    new TarReader({ onEntry: (about) => found.push(about) }).write(entry({ path: 'large', size: 9 * 2 ** 30 }));
+    assert.deepEqual(found, [{ path: 'large', type: '0', size: 9 * 2 ** 30 }]);
+});
+
+test('what tar writes is read, however it is cut', () => {
+    const tree = join(folder, 'tree');
+    mkdirSync(join(tree, 'deep'), { recursive: true });
+    writeFileSync(join(tree, 'deep', 'ä'.repeat(70)), 'content');
+    symlinkSync('nowhere', join(tree, 'link'));
+    for (const size of [1, 511, 512, 100_000]) {
+        const archive = new Uint8Array(tar('--format=pax', '-C', tree, '-cf', '-', '.'));
+        const found = {}, text = [];
+        const reader = new TarReader({ onEntry: ({ path, type }) => { found[path] = type; }, onData: (bytes) => text.push(Buffer.from(bytes)) });
+        for (let at = 0; at < archive.length; at += size) reader.write(archive.subarray(at, at + size));
+        assert.deepEqual(found, { './': '5', './deep/': '5', [`./deep/${'ä'.repeat(70)}`]: '0', './link': '2' });
+        assert.equal(Buffer.concat(text).toString(), 'content');
+        assert.equal(reader.ended, true);
+    }
+});
+
+test('a pax header of a hostile guest takes no memory', () => {
+    const bytes = entry({ path: 'ä' });
+    bytes.set(bytesOf('77777777777'), 124);
+    assert.throws(() => new TarReader({}).write(bytes), /damaged/);
+});
+
+test('a log keeps its newest lines, and shows no more of one than fits', () => {
+    const log = new LogLines(3);
+    log.add('one\ntwo\nthr');
+    log.add('ee\n\x1b[31mred\x1b[0m\x07\x1b]8;;http://evil/\x07link\n');
+    log.add('y'.repeat(10_000));
+    assert.deepEqual(log.shown('').slice(0, 3).map(({ text }) => text), ['two', 'three', 'redlink']);
+    assert.equal(log.dropped, 1);
+    assert.match(log.shown('').at(-1).text, /^y{2000} … \[\d+ characters more\]$/);
+    for (let count = 0; count < 100; count += 1) log.add('y'.repeat(10_000));
+    assert.ok(log.rest.length <= 8000);
+    assert.deepEqual(log.shown('RED').map(({ number }) => number), [4]);
+});
+
+test('an NMEA log becomes places with their speed and heading', () => {
+    const sum = (text) => `$${text}*${[...text].reduce((all, letter) => all ^ letter.charCodeAt(0), 0).toString(16).padStart(2, '0')}`;
+    const text = [sum('GPGGA,120000,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,'), sum('GPRMC,120000,A,4807.038,N,01131.000,E,022.4,084.4,230394,,'),
+        '$GPGGA,120001,0000.000,N,00000.000,E,1,08,0.9,0,M,,M,,*00', sum('GPGGA,120010,4807.138,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,')].join('\r\n');
+    const [first, second] = steps(readTrack('ride.nmea', text));
+    assert.ok(Math.abs(first.fix.latitude - 48.1173) < 1e-4 && Math.abs(first.fix.speed - 11.52) < 0.01 && first.fix.bearing === 84.4, JSON.stringify(first));
+    assert.equal(second.after, 10);
+    assert.ok(Math.abs(second.fix.speed - 18.5) < 0.2 && second.fix.bearing === 0, JSON.stringify(second));
+    assert.throws(() => readTrack('x.nmea', 'nothing'), /no position/);
+});
+
+test('words of a command are those of a shell', () => {
+    assert.deepEqual(wordsOf(`su -  'a b' "c"d ''`), ['su', '-', 'a b', 'cd', '']);
+});
