@@ -2,6 +2,7 @@
 // The figures of the last hour, a sample every ten seconds: what the console draws (GET
 // /1.0/metrics/history).
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -57,7 +58,7 @@ struct HistoryQuery {
     std::string node{};      // "": the figures of no single node
 };
 
-// Thread-safe. About 5 MB at most, with `most_nodes` nodes; 150 kB with a few.
+// Thread-safe. About 5 MB at most, with `most_nodes` nodes; 100 kB with a few.
 class MetricsHistory {
   public:
     static constexpr std::chrono::seconds interval{10};

@@ -136,6 +136,10 @@ TEST_CASE("a launch that fails is counted as one, and stopped instances reserve 
     const std::string id = started->arguments.at("instance").as_string();
     eventually("the instance is started",
                [&] { return world.records().get(id)->status == InstanceStatus::started; });
+    const HistorySample meanwhile = world.sampler.take();
+    CHECK(meanwhile.launches_begun == 1);
+    CHECK(meanwhile.operations_running == 1);
+    CHECK(meanwhile.operations_queued == 0);
     world.report(id, "error", "no screen");
     CHECK_FALSE(world.wait(started)->err.empty());
     const HistorySample sample = world.sampler.take();

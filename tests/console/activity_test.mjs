@@ -129,7 +129,7 @@ for (const dark of [false, true]) {
         for (const small of [false, true]) {
             for (const [place, ready] of [['#/operations', 'Creating container'], ['#/events', 'Nothing has happened yet'], ['#/streams', 'onerror']]) {
                 const page = await world.open({ place, small, dark });
-                await page.getByText(ready).first().waitFor().catch(async (e) => { await page.screenshot({ path: '/tmp/h4-fail.png' }); console.log(page.said); throw e; });
+                await page.getByText(ready).first().waitFor();
                 if (place === '#/events') {
                     await page.getByRole('button', { name: 'Load what is kept' }).click();
                     await rows(page).first().waitFor();

@@ -85,6 +85,22 @@ test('a node that is not there says so', async () => {
     await page.context().close();
 });
 
+test('a viewer sees the same without what changes it', async () => {
+    const page = await world.open();
+    await page.route('**/1.0', async (route) => {
+        const answer = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...answer, metadata: { ...answer.metadata, auth_role: 'viewer' } } });
+    });
+    await page.goto(`${world.url}/ui/#/nodes`);
+    await page.reload();
+    await page.getByRole('row', { name: new RegExp(name) }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Add a node …' }).count(), 0);
+    await page.getByRole('link', { name }).click();
+    await page.getByRole('region', { name: 'Facts' }).waitFor();
+    assert.equal(await page.getByRole('main').getByRole('button', { name: /Cordon|Evacuate|Settings|Remove/ }).count(), 0);
+    await page.context().close();
+});
+
 for (const dark of [false, true]) {
     test(`nodes have no barriers, ${dark ? 'dark' : 'light'}, wide and narrow`, async () => {
         for (const small of [false, true]) {
