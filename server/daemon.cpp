@@ -14,6 +14,7 @@
 #include "server/blob_choice.h"
 #include "server/cluster/api_addresses.h"
 #include "server/cluster_role.h"
+#include "server/http/audited_requests.h"
 #include "server/http/listener_limits.h"
 #include "server/http/middleware.h"
 #include "server/metrics/cluster_metrics.h"
@@ -124,6 +125,8 @@ class Daemon::Parts {
     ThreadPool untrusted_workers;  // run the requests of clients that are not trusted
     ThreadPool slow_workers;       // wait for guests
     Middleware middleware;
+    AuditLog audit_log;
+    AuditedRequests audited;
     HttpServer server;
     std::vector<std::string> addresses;
     std::string manager_address;             // where other managers reach this one
@@ -187,8 +190,9 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
                   options.max_upload, instance_exists(), detour(), &untrusted_workers, &slow_workers,
                   [this](const BrowserSession& session) { note_use(session); }, &request_counts},
                  api_and_console(services), metrics_routes(services), managers_routes()),
-      server(role ? role->before(middleware) : middleware, workers, server_limits(options),
-             options.io_threads) {
+      audit_log(state.audit()),
+      audited({role ? role->before(middleware) : middleware, authenticator, events, audit_log, clock}),
+      server(audited, workers, server_limits(options), options.io_threads) {
     if (cluster.counts) etcd_metrics->follow(cluster.counts);
     management.certificates().on_loss([this] { disconnect_distrusted("certificate was removed"); });
     management.sessions().on_end([this] { disconnect_distrusted("session has ended"); });

@@ -16,10 +16,11 @@ std::string types_of(const Arguments& arguments) {
         if (type == "all") return "";
         if (type == "operations" || type == "operation")
             types.emplace_back("operation");
-        else if (type == "lifecycle" || type == "logging")
+        else if (type == "lifecycle" || type == "logging" || type == "audit")
             types.push_back(type);
         else
-            throw UsageError("--type: " + quoted(type) + " is none of lifecycle, logging, operations, all");
+            throw UsageError("--type: " + quoted(type) +
+                             " is none of lifecycle, logging, operations, audit, all");
     }
     return join(types, ",");
 }
@@ -56,7 +57,7 @@ Command monitor_command() {
             {{"type",
               't',
               "LIST",
-              "lifecycle, logging, operations or all (default), separated by commas",
+              "lifecycle, logging, operations, audit, or all but the audit (default), separated by commas",
               "",
               {},
               true},

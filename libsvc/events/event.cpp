@@ -10,9 +10,10 @@ namespace svc {
 
 namespace {
 
-constexpr std::array<EnumName<EventType>, 3> type_names{{{EventType::operation, "operation"},
+constexpr std::array<EnumName<EventType>, 4> type_names{{{EventType::operation, "operation"},
                                                          {EventType::logging, "logging"},
-                                                         {EventType::lifecycle, "lifecycle"}}};
+                                                         {EventType::lifecycle, "lifecycle"},
+                                                         {EventType::audit, "audit"}}};
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 
 namespace svc {
 
-enum class EventType { operation, logging, lifecycle };
+enum class EventType { operation, logging, lifecycle, audit };
 std::string_view to_text(EventType type);
 std::optional<EventType> event_type(std::string_view text);  // nothing: not known
 EventType parse_event_type(std::string_view text);           // throws invalid_argument

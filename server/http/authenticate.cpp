@@ -35,12 +35,13 @@ bool Authenticator::is_manager(const Peer& peer) const {
 }
 
 std::optional<Identity> Authenticator::by_session(const Request& request) const {
-    if (!questions_.sessions) return {};
-    const std::string secret = session_secret(request);
-    if (secret.empty()) return {};
-    auto session = questions_.sessions->find(secret);
-    if (!session) return {};
-    return Identity{session->role, session->name, "session=" + session->name, session->certificate, session};
+    auto shown = session(session_secret(request));
+    if (!shown) return {};
+    return Identity{shown->role, shown->name, "session=" + shown->name, shown->certificate, shown};
+}
+
+std::shared_ptr<const BrowserSession> Authenticator::session(std::string_view secret) const {
+    return questions_.sessions && !secret.empty() ? questions_.sessions->find(secret) : nullptr;
 }
 
 std::optional<Identity> Authenticator::by_certificate(const Peer& peer) const {

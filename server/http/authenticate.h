@@ -60,6 +60,7 @@ class Authenticator {
     // The client of a request: by the local socket, by the session whose cookie it shows over TLS, or by its
     // certificate, in this order. Nothing: it is not trusted. Notes in Peer::granted what may be lost.
     std::optional<Identity> identify(const Request& request) const;
+    std::shared_ptr<const BrowserSession> session(std::string_view secret) const;  // null: there is none
     Trust trust(const Request& request) const;
     Trust trust(const Peer& peer) const;      // by what the connection itself shows
     bool is_manager(const Peer& peer) const;  // of this cluster, on the listener for them

@@ -7,6 +7,7 @@
 #include "server/http/query.h"
 #include "server/http/response.h"
 #include "server/http/same_origin.h"
+#include "server/http/session_cookie.h"
 
 namespace svc::server {
 
@@ -59,8 +60,7 @@ void Middleware::check(const Request& request) {
 // Browsers reach the service by TLS alone.
 void Middleware::check_browser(const Request& request) const {
     if (request.peer->listener != tls_listener) return;
-    const auto identity = parts_.authenticator.identify(request);
-    check_origin(request, identity && identity->session);
+    check_origin(request, parts_.authenticator.session(session_secret(request)) != nullptr);
 }
 
 // What an instance says of itself, it says with its own token.

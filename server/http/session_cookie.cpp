@@ -9,6 +9,14 @@ namespace {
 constexpr std::size_t secret_digits = 64;  // others are looked up by nobody
 constexpr std::string_view cookie_attributes = "; Path=/; Secure; HttpOnly; SameSite=Strict";
 
+// The secret of "name=value" if that is the session's cookie; "" of others.
+std::string secret_in(std::string_view cookie) {
+    const std::size_t equals = cookie.find('=');
+    if (equals == std::string_view::npos || cookie.substr(0, equals) != session_cookie_name) return {};
+    const std::string_view value = cookie.substr(equals + 1);
+    return value.size() == secret_digits ? std::string(value) : std::string();
+}
+
 std::string set_cookie(std::string_view value) {
     return std::string(session_cookie_name) + "=" + std::string(value) + std::string(cookie_attributes);
 }
@@ -26,6 +34,11 @@ std::string ended_session_cookie() {
 std::string session_secret(const Request& request) {
     std::string secret = cookie_of(request, session_cookie_name);
     return secret.size() == secret_digits ? secret : std::string();
+}
+
+std::string opened_secret(const Response& response) {
+    const std::string header = response.headers.get("Set-Cookie");
+    return secret_in(header.substr(0, header.find(';')));
 }
 
 }  // namespace svc::server

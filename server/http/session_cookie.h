@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "libsvc/net/http/request.h"
+#include "libsvc/net/http/response.h"
 
 namespace svc::server {
 
@@ -18,5 +19,8 @@ std::string ended_session_cookie();  // the browser forgets it
 // The secret of the request's cookie; "" where there is none, and for requests that did not come by the API's
 // TLS listener: cookies count nowhere else.
 std::string session_secret(const Request& request);
+
+// The secret of the session that the response opens; "" where it opens none.
+std::string opened_secret(const Response& response);
 
 }  // namespace svc::server

@@ -1,0 +1,148 @@
+#include "server/http/audited_requests.h"
+
+#include <algorithm>
+#include <array>
+
+#include "libsvc/base/error.h"
+#include "libsvc/net/socket/network_of.h"
+#include "server/http/session_cookie.h"
+
+namespace svc::server {
+
+namespace {
+
+constexpr std::size_t max_text = 1024;         // bytes of a path, an error
+constexpr std::size_t max_error_body = 65536;  // longer ones are no errors of ours
+// GETs that log a browser in.
+constexpr std::array<std::string_view, 1> login_paths{"/1.0/oidc/callback"};
+
+// What instances say of themselves with their tokens is no change by a user.
+bool is_report(const Request& request) {
+    return request.route && request.route->access == Access::token && request.headers.find("Authorization");
+}
+
+// The other listeners are for instances, for managers, which ask in nobody's name, and to read metrics.
+bool is_audited(const Request& request) {
+    const std::string& listener = request.peer->listener;
+    if ((listener != local_listener && listener != tls_listener) || is_report(request)) return false;
+    if (request.method == Method::get || request.method == Method::head)
+        return std::ranges::find(login_paths, request.path) != login_paths.end();
+    return request.method != Method::options;
+}
+
+std::string cut(const std::string& text) {
+    return text.substr(0, max_text);
+}
+
+std::string error_in(const Response& response) {
+    if (response.status < 400 || response.body.size() > max_error_body) return "";
+    try {
+        const Json body = Json::parse(response.body);
+        const Json* const error = body.find("error");
+        return error && error->is_string() ? cut(error->as_string()) : "";
+    } catch (const Error&) {
+        return "";
+    }
+}
+
+std::string operation_in(const Response& response) {
+    constexpr std::string_view operations = "/1.0/operations/";
+    const std::string location = response.headers.get("Location");
+    return location.starts_with(operations) ? location.substr(operations.size()) : "";
+}
+
+}  // namespace
+
+struct AuditedRequests::Entry {
+    std::string who, role, address, method, path, request_id;
+    bool stranger = false;
+    bool passed_on = false;  // by another manager, which has written the line
+};
+
+std::shared_ptr<const AuditedRequests::Entry> AuditedRequests::entry_of(const Request& request) const {
+    auto entry = std::make_shared<Entry>();
+    const auto identity = parts_.authenticator.identify(request);
+    entry->stranger = !identity;
+    entry->who = identity ? identity->name : stranger(*request.peer);
+    entry->role = identity ? to_text(identity->role) : "";
+    entry->address = request.peer->transport == Transport::unix_socket ? "local" : request.peer->address;
+    entry->method = request.method_text;
+    entry->path = cut(request.path);
+    entry->request_id = request.id;
+    entry->passed_on = !request.peer->forwarded_by.empty();
+    return entry;
+}
+
+RequestPlan AuditedRequests::plan(Request& request) {
+    RequestPlan plan = parts_.inner.plan(request);
+    if (!is_audited(request)) return plan;
+    plan.handler = [this, entry = entry_of(request), handler = std::move(plan.handler)](Request& asked) {
+        return noted(entry, handler(asked));
+    };
+    return plan;
+}
+
+Response AuditedRequests::noted(const std::shared_ptr<const Entry>& entry, Response response) {
+    if (!response.later) {
+        note(*entry, response);
+        return response;
+    }
+    response.later = [this, entry, later = std::move(response.later)](const Responder& respond) {
+        later([this, entry, respond](Response answer) { respond(noted(entry, std::move(answer))); });
+    };
+    return response;
+}
+
+// Strangers are who fills a disk with refusals; of clients that are trusted each counts.
+bool AuditedRequests::leaves_out(const Entry& entry, int status) {
+    if (!entry.stranger || status < 400) return false;
+    const std::lock_guard lock(mutex_);
+    return !refusals_.take(network_of(entry.address), parts_.clock.steady_now());
+}
+
+// A login is that of the session which it has opened.
+void AuditedRequests::note(const Entry& entry, const Response& response) {
+    if (leaves_out(entry, response.status)) return;
+    const auto opened = parts_.authenticator.session(opened_secret(response));
+    const Json json = Json::object({{"time", to_rfc3339(parts_.clock.now())},
+                                    {"who", opened ? opened->name : entry.who},
+                                    {"role", opened ? to_text(opened->role) : std::string_view(entry.role)},
+                                    {"address", entry.address},
+                                    {"method", entry.method},
+                                    {"path", entry.path},
+                                    {"status", response.status},
+                                    {"error", error_in(response)},
+                                    {"request_id", entry.request_id},
+                                    {"operation", operation_in(response)}});
+    parts_.events.publish(EventType::audit, json);
+    if (entry.passed_on) return;
+    tell_left_out();
+    parts_.log.write(json.dump());
+}
+
+void AuditedRequests::tell_left_out() {
+    std::uint64_t count = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        count = refusals_.left_out(parts_.clock.steady_now());
+    }
+    if (count == 0) return;
+    parts_.log.write(Json::object({{"time", to_rfc3339(parts_.clock.now())},
+                                   {"who", "guest"},
+                                   {"error", "refused requests of strangers that are left out"},
+                                   {"count", count}})
+                         .dump());
+}
+
+Response AuditedRequests::fault(const Request* request, const std::exception& error) {
+    Response response = parts_.inner.fault(request, error);
+    return request && is_audited(*request) ? noted(entry_of(*request), std::move(response))
+                                           : std::move(response);
+}
+
+void AuditedRequests::done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
+                           std::chrono::nanoseconds duration) {
+    parts_.inner.done(request, status, received, sent, duration);
+}
+
+}  // namespace svc::server

@@ -1,0 +1,195 @@
+// The audit: which requests are in it, what it tells of them, and that nobody can fill the disk with it.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
+#include "libsvc/net/websocket/websocket_client.h"
+#include "server/http/audit_log.h"
+#include "server/http/refusal_budget.h"
+#include "tests/support/eventually.h"
+#include "tests/support/test_daemon.h"
+
+namespace svc::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct AuditSetup {
+    TestDaemon daemon;
+    ApiCaller& api = daemon.api();
+    ApiCaller guest{daemon.tls_target()};
+
+    std::vector<Json> entries() const {
+        std::vector<Json> all;
+        const auto file = daemon.options().state_dir / "audit.log";
+        if (!std::filesystem::exists(file)) return all;
+        for (const std::string& line : split(read_file(file), '\n'))
+            if (!line.empty()) all.push_back(Json::parse(line));
+        return all;
+    }
+    Json last() const {
+        REQUIRE_FALSE(entries().empty());
+        return entries().back();
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(AuditSetup, "a change is in the audit, with who asked and what came of it") {
+    const ApiReply changed =
+        api.patch("/1.0/config", Json::object({{"name", "core.trust_password"}, {"value", "hush"}}));
+    const Json entry = last();
+    CHECK(entry.at("who") == Json("uid=" + std::to_string(getuid())));
+    CHECK(entry.at("role") == Json("admin"));
+    CHECK(entry.at("address") == Json("local"));
+    CHECK(entry.at("method") == Json("PATCH"));
+    CHECK(entry.at("path") == Json("/1.0/config"));
+    CHECK(entry.at("status") == Json(202));
+    CHECK(entry.at("error") == Json(""));
+    CHECK("/1.0/operations/" + entry.at("operation").as_string() == changed.operation());
+    CHECK_FALSE(entry.at("request_id").as_string().empty());
+    CHECK(entry.dump().find("hush") == std::string::npos);
+}
+
+TEST_CASE_METHOD(AuditSetup, "reads and reports are not in the audit") {
+    api.get("/1.0/instances");
+    api.get("/1.0/nothing");
+    guest.get("/1.0/instances");
+    Headers headers;
+    headers.set("Authorization", "bearer wrong");
+    ApiCaller(daemon.agent_target()).call(Method::patch, "/1.0/instances/x", "{}", headers);
+    CHECK(entries().empty());
+}
+
+TEST_CASE_METHOD(AuditSetup, "what was refused, or is faulty, is in the audit with its error") {
+    guest.post("/1.0/instances", Json::object());
+    CHECK(last().at("who") == Json("guest"));
+    CHECK(last().at("role") == Json(""));
+    CHECK(last().at("address") == Json("127.0.0.1"));
+    CHECK(last().at("status") == Json(403));
+    CHECK(last().at("error") == Json("Not Authorized"));
+    api.remove("/1.0/images/none?secret=hush");
+    CHECK(last().at("path") == Json("/1.0/images/none"));
+    CHECK(last().at("status") == Json(404));
+    api.call(Method::post, "/1.0/nodes", std::string(2U << 20U, ' '));  // a body over the limit
+    CHECK(last().at("path") == Json("/1.0/nodes"));
+    CHECK(last().at("status") == Json(400));
+    CHECK(entries().size() == 3);
+}
+
+TEST_CASE_METHOD(AuditSetup, "a login is in the audit as that of its user, a wrong one as a stranger's") {
+    guest.post("/1.0/sessions", Json::object({{"link", "guess"}}));
+    CHECK(last().at("who") == Json("guest"));
+    CHECK(last().at("status") == Json(403));
+    const Json link =
+        api.post("/1.0/sessions/links", Json::object({{"name", "alice"}, {"role", "viewer"}})).metadata();
+    CHECK(last().dump().find(link.at("secret").as_string()) == std::string::npos);
+    const ApiReply opened = guest.post("/1.0/sessions", Json::object({{"link", link.at("secret")}}));
+    CHECK(last().at("who") == Json("alice"));
+    CHECK(last().at("role") == Json("viewer"));
+    CHECK(last().at("path") == Json("/1.0/sessions"));
+    CHECK(last().at("status") == Json(200));
+    const std::string cookie = opened.headers.get("Set-Cookie");
+    CHECK(last().dump().find(cookie.substr(cookie.find('=') + 1, 64)) == std::string::npos);
+}
+
+TEST_CASE_METHOD(AuditSetup, "strangers cannot fill the audit") {
+    for (int i = 0; i < 50; ++i) guest.post("/1.0/instances", Json::object());
+    CHECK(entries().size() == 10);
+    for (int i = 0; i < 20; ++i) api.post("/1.0/instances", Json::object());
+    CHECK(entries().size() == 30);
+}
+
+TEST_CASE_METHOD(AuditSetup, "admins follow the audit, who ask for it by name") {
+    WebSocketClient named(daemon.local_target(), "/1.0/events?type=audit");
+    WebSocketClient all(daemon.local_target(), "/1.0/events?type=all");
+    api.patch("/1.0/config", Json::object({{"name", "gpu.type"}, {"value", "none"}}));
+    const auto message = named.receive(long_wait);
+    REQUIRE(message);
+    const Json event = Json::parse(message->data);
+    CHECK(event.at("type") == Json("audit"));
+    CHECK(event.at("metadata") == last());
+    for (bool ended = false; !ended;) {
+        const Json other = Json::parse(all.receive(long_wait)->data);
+        CHECK(other.at("type") != Json("audit"));
+        ended = other.at("type") == Json("operation") && other.at("metadata").at("status_code") == Json(200);
+    }
+    const KeyPair keys = make_key_pair(daemon.path(), "client");
+    api.post("/1.0/certificates",
+             Json::object({{"certificate", read_file(keys.certificate)}, {"role", "operator"}}));
+    ApiCaller client(daemon.tls_target(keys));
+    CHECK_THAT(client.get("/1.0/events?type=lifecycle,audit").error(),
+               Catch::Contains("needs the role admin"));
+    CHECK_NOTHROW(WebSocketClient(daemon.tls_target(keys), "/1.0/events"));
+}
+
+TEST_CASE_METHOD(AuditSetup, "the audit goes on after a restart") {
+    api.post("/1.0/nodes", Json::object());
+    daemon.restart();
+    daemon.api().post("/1.0/nodes", Json::object());
+    CHECK(entries().size() == 2);
+}
+
+TEST_CASE_METHOD(AuditSetup, "requests are served where the audit cannot be written") {
+    std::filesystem::create_directory(daemon.options().state_dir / "audit.log");
+    CHECK(api.patch("/1.0/config", Json::object({{"name", "gpu.type"}, {"value", "none"}})).status == 202);
+    std::filesystem::remove(daemon.options().state_dir / "audit.log");
+    CHECK(api.post("/1.0/nodes", Json::object()).status == 400);
+    CHECK(entries().size() == 1);
+}
+
+TEST_CASE("the audit's file is replaced when it is full, and four older ones stay") {
+    const TemporaryDirectory directory(std::filesystem::temp_directory_path(), "svc-audit-");
+    const auto file = directory.path() / "audit.log";
+    constexpr std::uint64_t limit = 100;
+    server::AuditLog log(file, limit);
+    for (int i = 0; i < 60; ++i) log.write("{\"line\":" + std::to_string(10 + i) + "}");
+    struct stat status {};
+    REQUIRE(::stat(file.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777U) == 0600);
+    int newest = 69;
+    for (const char* suffix : {"", ".1", ".2", ".3", ".4"}) {
+        const std::string text = read_file(file.string() + suffix);
+        CHECK(text.size() <= limit);
+        const std::string last_line = "{\"line\":" + std::to_string(newest) + "}\n";
+        CHECK(text.ends_with(last_line));
+        newest -= static_cast<int>(std::ranges::count(text, '\n'));
+    }
+    CHECK_FALSE(std::filesystem::exists(file.string() + ".5"));
+}
+
+TEST_CASE("a line of the audit that was cut stays by itself") {
+    const TemporaryDirectory directory(std::filesystem::temp_directory_path(), "svc-audit-");
+    const auto file = directory.path() / "audit.log";
+    write_file_atomically(file, "{\"cut");
+    server::AuditLog log(file);
+    log.write("{}");
+    CHECK(read_file(file) == "{\"cut\n{}\n");
+}
+
+TEST_CASE("refusals are counted by source and minute") {
+    server::RefusalBudget budget;
+    const SteadyTime begin{1h};
+    const auto taken = [&](const std::string& source, SteadyTime now, int count) {
+        int sum = 0;
+        for (int i = 0; i < count; ++i) sum += budget.take(source, now) ? 1 : 0;
+        return sum;
+    };
+    CHECK(taken("a", begin, 12) == 10);
+    CHECK(taken("b", begin + 59s, 1) == 1);
+    CHECK(budget.left_out(begin + 59s) == 0);
+    CHECK(budget.left_out(begin + 60s) == 2);
+    CHECK(budget.left_out(begin + 60s) == 0);
+    CHECK(taken("a", begin + 60s, 12) == 10);
+    int of_all = 10;
+    for (int i = 0; i < 1000; ++i) of_all += taken(std::to_string(i), begin + 61s, 1);
+    CHECK(of_all == 600);
+    CHECK(budget.left_out(begin + 120s) == 2 + 410);
+}
+
+}  // namespace svc::test
