@@ -11,7 +11,7 @@ namespace {
 
 // By the paths of the routes. What is not here needs the leader: operations are in its memory alone, exports
 // and logs read its disks or ask nodes. Metrics are those of the manager that is asked.
-constexpr std::array<std::string_view, 31> local_reads{
+constexpr std::array<std::string_view, 32> local_reads{
     "/",
     "/1.0",
     "/1.0/addons",

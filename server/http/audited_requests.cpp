@@ -5,6 +5,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/net/socket/network_of.h"
+#include "server/http/login_error.h"
 #include "server/http/session_cookie.h"
 
 namespace svc::server {
@@ -35,6 +36,7 @@ std::string cut(const std::string& text) {
 }
 
 std::string error_in(const Response& response) {
+    if (const std::string text = login_error_in(response); !text.empty()) return cut(text);
     if (response.status < 400 || response.body.size() > max_error_body) return "";
     try {
         const Json body = Json::parse(response.body);
@@ -94,15 +96,16 @@ Response AuditedRequests::noted(const std::shared_ptr<const Entry>& entry, Respo
 }
 
 // Strangers are who fills a disk with refusals; of clients that are trusted each counts.
-bool AuditedRequests::leaves_out(const Entry& entry, int status) {
-    if (!entry.stranger || status < 400) return false;
+bool AuditedRequests::leaves_out(const Entry& entry, bool refused) {
+    if (!entry.stranger || !refused) return false;
     const std::lock_guard lock(mutex_);
     return !refusals_.take(network_of(entry.address), parts_.clock.steady_now());
 }
 
 // A login is that of the session which it has opened.
 void AuditedRequests::note(const Entry& entry, const Response& response) {
-    if (leaves_out(entry, response.status)) return;
+    const std::string error = error_in(response);
+    if (leaves_out(entry, response.status >= 400 || !error.empty())) return;
     const auto opened = parts_.authenticator.session(opened_secret(response));
     const Json json = Json::object({{"time", to_rfc3339(parts_.clock.now())},
                                     {"who", opened ? opened->name : entry.who},
@@ -111,7 +114,7 @@ void AuditedRequests::note(const Entry& entry, const Response& response) {
                                     {"method", entry.method},
                                     {"path", entry.path},
                                     {"status", response.status},
-                                    {"error", error_in(response)},
+                                    {"error", error},
                                     {"request_id", entry.request_id},
                                     {"operation", operation_in(response)}});
     parts_.events.publish(EventType::audit, json);

@@ -35,7 +35,7 @@ class AuditedRequests final : public HttpService {
     std::shared_ptr<const Entry> entry_of(const Request& request) const;
     Response noted(const std::shared_ptr<const Entry>& entry, Response response);
     void note(const Entry& entry, const Response& response);
-    bool leaves_out(const Entry& entry, int status);
+    bool leaves_out(const Entry& entry, bool refused);
     void tell_left_out();
 
     const AuditParts parts_;

@@ -2,8 +2,8 @@
 // leads it to another page.
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
-#include "libsvc/base/strings.h"
 #include "server/http/cookies.h"
+#include "server/http/login_error.h"
 #include "server/http/refusal.h"
 #include "server/http/session_cookie.h"
 #include "server/routes/handlers.h"
@@ -14,7 +14,6 @@ namespace svc::server {
 namespace {
 
 constexpr std::string_view callback_path = "/1.0/oidc/callback";
-constexpr std::string_view login_error_page = "/ui/#login-error=";
 constexpr std::string_view login_cookie_name = "__Host-svc-login";
 
 // Lax: the provider's page leads the browser back here.
@@ -35,7 +34,7 @@ Response lead_to(int status, const std::string& url) {
 Response lead_to_error(const std::exception& error, const std::string& address) {
     const Refusal refusal = refusal_of(error);
     log::warning("login at the OpenID provider failed", {{"address", address}, {"error", refusal.message}});
-    Response response = lead_to(303, std::string(login_error_page) + percent_encode(refusal.message));
+    Response response = login_error(refusal.message);
     response.headers.add("Set-Cookie", login_cookie("", Duration::zero()));
     return response;
 }

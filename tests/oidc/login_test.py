@@ -176,8 +176,17 @@ class LoginTest(unittest.TestCase):
                 self.forge(kind)
                 self.assertIn(why, self.refusal(self.log_in("bob")))
 
+    def test_logins_and_their_refusals_are_audited(self):
+        self.log_in("carol")
+        self.log_in("alice")
+        lines = [json.loads(line) for line in (self.daemon.state / "audit.log").read_text().splitlines()]
+        refused, opened = [line for line in lines if line["path"] == CALLBACK][-2:]
+        self.assertEqual((refused["who"], refused["role"]), ("guest", ""))
+        self.assertIn("has no role here", refused["error"])
+        self.assertEqual((opened["who"], opened["role"], opened["error"]), ("alice@example.com", "admin", ""))
+
     def test_a_login_leads_nowhere_else(self):
-        for path in ("//evil.example", "https://evil.example/", "/ui/../1.0"):
+        for path in ("/ui/#login=secret", "//evil.example", "https://evil.example/", "/ui/../1.0"):
             reply = self.browser.get(self.base + "/1.0/oidc/login?return=" + urllib.parse.quote(path, safe=""))
             self.assertIn("return", self.refusal(reply))
 

@@ -182,7 +182,8 @@ TEST_CASE_METHOD(OidcWorld, "a login leads into the console alone") {
     CHECK(log_in().return_to == "/ui/");
     for (const std::string& path :
          {std::string("//evil.example"), std::string("https://evil.example"), std::string("/"),
-          std::string("/uix"), std::string("/ui/../1.0"), std::string("/ui/\\evil"),
+          std::string("/uix"), std::string("/ui/../1.0"), std::string("/ui/#login=abc"),
+          std::string("/ui/#login-error=%zz"), std::string("/ui/\\evil"),
           std::string("/ui/\r\nSet-Cookie: a=b"), std::string("/ui/ x"), "/ui/" + std::string(600, 'a')})
         CHECK(code_of([&] { login.begin(callback, path); }) == ErrorCode::invalid_argument);
     CHECK(code_of([&] { login.begin("https://a b/1.0/oidc/callback", ""); }) == ErrorCode::invalid_argument);

@@ -26,11 +26,13 @@ bool is_printable(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f' && c != '"' && c != '\\'; });
 }
 
-// A login leads into the console and nowhere else.
+// A login leads into the console and nowhere else; neither to a link that logs in another user (#login=), nor
+// to the text of an error (#login-error=).
 std::string checked_path(const std::string& path) {
     if (path.empty()) return std::string(console);
     const bool climbs = path.find("/..") != std::string::npos;
-    if (!path.starts_with(console) || path.size() > max_path || climbs || !is_printable(path))
+    const bool logs_in = path.find("#login") != std::string::npos;
+    if (!path.starts_with(console) || path.size() > max_path || climbs || logs_in || !is_printable(path))
         throw_invalid("return", "it must be a path below /ui/");
     return path;
 }
