@@ -55,9 +55,13 @@ function Head({ column, sort, onSort }) {
 
 const Check = ({ label, checked, onChange }) => html`<input type="checkbox" tabindex="-1" aria-label=${label} checked=${checked} onChange=${onChange} />`;
 
-function Row({ row, index, columns, id, name, top, selected, active, onPoint, onCheck }) {
-    return html`<div role="row" id=${id} class="vrow ${active ? 'active' : ''}" aria-rowindex=${index + 2} aria-selected=${selected} style=${{ top: `${top}px` }} onClick=${onPoint}>
-        ${onCheck && html`<div role="gridcell" class="pick"><${Check} label="Select ${name}" checked=${selected} onChange=${onCheck} /></div>`}
+// A row that is as it was is not drawn again: while the list is scrolled only those that come into view are. `list`: a reference
+// to the list as it is.
+function Row({ row, index, columns, id, name, top, selected, active, pick, list }) {
+    this.shouldComponentUpdate = (next) => Object.keys(next).some((key) => next[key] !== this.props[key]);
+    const point = (event) => steps.point(event, index, list.current), check = (event) => steps.check(event, index, list.current);
+    return html`<div role="row" id=${id} class="vrow ${active ? 'active' : ''}" aria-rowindex=${index + 2} aria-selected=${selected} style=${{ top: `${top}px` }} onClick=${point}>
+        ${pick && html`<div role="gridcell" class="pick"><${Check} label="Select ${name}" checked=${selected} onChange=${check} /></div>`}
         ${columns.map((column) => html`<div role="gridcell" key=${column.name} class="cell-${column.name}" data-title=${column.title}>${column.show ? column.show(row) : column.value(row)}</div>`)}
     </div>`;
 }
@@ -74,6 +78,8 @@ export function VirtualList({ columns, rows, keyOf, nameOf, label, selected, onS
         reveal(frame.current, head.current.offsetHeight, index, height);
     };
     const context = { rows, keyOf, anchor, selected, onSelect, onOpen, move, setActive, page: () => Math.max(1, Math.floor(frame.current.clientHeight / height) - 1) };
+    const latest = useRef();
+    latest.current = context;
     const onKeyDown = (event) => event.target === frame.current && rows.length > 0 && steps.key(event, { ...context, at: rows.findIndex((row) => keyOf(row) === active) });
     const every = selected && rows.length > 0 && rows.every((row) => selected.has(keyOf(row)));
     const tracks = `${selected ? '2.4rem ' : ''}${columns.map(({ width }) => width ?? track).join(' ')}`;
@@ -86,9 +92,8 @@ export function VirtualList({ columns, rows, keyOf, nameOf, label, selected, onS
             ${selected && html`<div role="columnheader" class="pick"><${Check} label="Select all" checked=${every} onChange=${() => onSelect(new Set(every ? [] : rows.map(keyOf)))} /></div>`}
             ${columns.map((column) => html`<${Head} key=${column.name} ...${{ column, sort, onSort }} />`)}</div></div>
         <div role="rowgroup" class="vbody" style=${{ height: `${rows.length * height}px` }}>${shown.map((row, offset) => {
-            const index = from + offset, key = keyOf(row);
-            return html`<${Row} key=${key} id="${prefix}-${key}" name=${nameOf(row)} top=${index * height} active=${key === active} selected=${selected?.has(key) ?? false}
-                ...${{ row, index, columns }} onPoint=${(event) => steps.point(event, index, context)} onCheck=${selected && ((event) => steps.check(event, index, context))} />`;
+            const index = from + offset, key = keyOf(row), isActive = key === active, isSelected = selected?.has(key) ?? false, pick = Boolean(selected);
+            return html`<${Row} key=${key} id="${prefix}-${key}" name=${nameOf(row)} top=${index * height} active=${isActive} selected=${isSelected} list=${latest} ...${{ row, index, columns, pick }} />`;
         })}</div>
     </div>`;
 }

@@ -56,7 +56,7 @@ export default function InstanceList({ me, place }) {
     const [text, setText] = useState(place.query.get('filter') ?? '');
     useEffect(() => setText(place.query.get('filter') ?? ''), [place]);
     const [sort, setSort] = useState({ name: 'created', down: true });
-    const [, again] = useState(0);
+    const [turn, setTurn] = useState(0);
     const all = useMemo(() => columnsFor(images), [images]);
     const { filter, found } = useFound(fleet, text, images, all, sort);
     const selection = useSelection(found);
@@ -64,8 +64,8 @@ export default function InstanceList({ me, place }) {
         setText(value);
         setQuery({ filter: value });
     }, []);
-    const columns = chosenColumns(all), may = me.may('operator');
-    const actions = html`<${ColumnsButton} all=${all} chosen=${columns} onChange=${() => again((turn) => turn + 1)} /><${Launch} me=${me} />`;
+    const columns = useMemo(() => chosenColumns(all), [all, turn]), may = me.may('operator');
+    const actions = html`<${ColumnsButton} all=${all} chosen=${columns} onChange=${() => setTurn(turn + 1)} /><${Launch} me=${me} />`;
     const empty = fleet.complete && fleet.rows.length === 0;
     return html`<${Page} title="Instances" actions=${actions}>
         ${fleet.error && html`<${Failure} error=${fleet.error} />`}
