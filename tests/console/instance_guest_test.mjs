@@ -1,7 +1,7 @@
 // The page of one instance with a real guest: terminal, logs, files, injected data, snapshots. Needs root and LXC.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { barriers, World } from './world.mjs';
@@ -77,7 +77,7 @@ test('logs are followed, searched, paused and fetched', { skip }, async () => {
     await page.getByText('1 line with').waitFor();
     const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download').click()]);
     assert.equal(readFileSync(await download.path(), 'utf8'), inside('cat', '/var/log/mine') + '\n');
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= screen.width), true);
     assert.deepEqual(await barriers(page), []);
     await page.context().close();
 });
@@ -125,6 +125,19 @@ test('files and folders are uploaded, shown, fetched, renamed and deleted', { sk
     await page.getByRole('dialog').getByRole('button', { name: 'OK' }).click();
     await page.getByText('“/srv/index.html” is there already').waitFor();
     assert.deepEqual(await barriers(page), []);
+    await page.context().close();
+});
+
+test('an upload that is cancelled leaves nothing', { skip }, async () => {
+    const page = await opened('files/root'), large = join(world.dir, 'large');
+    writeFileSync(large, '');
+    truncateSync(large, 2 ** 30);
+    await page.getByText('The folder is empty').or(page.getByText('hostile')).waitFor();
+    await page.getByLabel('Files to upload').setInputFiles(large);
+    await page.getByText(/large, .* of 1\.0 GiB/).waitFor();
+    await button(page, 'Cancel').click();
+    await page.getByText(/large, .* of 1\.0 GiB/).waitFor({ state: 'hidden' });
+    assert.equal(inside('ls', '/root').includes('large'), false);
     await page.context().close();
 });
 
@@ -192,7 +205,7 @@ test('each kind of data has no barriers, light and dark, wide and narrow', { ski
             await page.getByRole('navigation', { name: 'Kinds of data' }).getByRole('link', { name }).click();
             await page.locator('.loading').first().waitFor({ state: 'hidden' });
             assert.deepEqual(await barriers(page), [], name);
-            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true, `${name}: no sideways scrolling`);
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= screen.width), true, `${name}: no sideways scrolling`);
         }
         await page.context().close();
     }

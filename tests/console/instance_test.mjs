@@ -128,6 +128,22 @@ test('a session of a gateway leads to its page', async () => {
     await page.context().close();
 });
 
+test('who may only look sees nothing that changes anything', async () => {
+    const page = await world.open({ place: '#/overview' });
+    await page.route('**/1.0', async (route) => {
+        const answer = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...answer, metadata: { ...answer.metadata, auth_role: 'viewer' } } });
+    });
+    await page.goto(`${world.url}/ui/?viewer#/instances/web-1/snapshots`);
+    await page.getByText('No snapshots').waitFor();
+    const tabs = page.getByRole('navigation', { name: 'Of this instance' }).getByRole('link');
+    assert.deepEqual(await tabs.allTextContents(), ['Summary', 'Logs', 'Snapshots']);
+    assert.equal(await page.locator('main button').count(), 0);
+    await page.goto(`${world.url}/ui/?viewer#/instances/web-1/terminal`);
+    await page.getByText('There is no tab “terminal” that you may use.').waitFor();
+    await page.context().close();
+});
+
 test('an instance that is not there is told', async () => {
     const page = await world.open({ place: '#/instances/nothing' });
     await page.getByRole('alert').getByText(/not found|nothing/i).waitFor();
@@ -140,7 +156,7 @@ for (const tab of ['summary', 'terminal', 'logs', 'files', 'snapshots', 'injecti
             const page = await opened(tab, { small, dark });
             await page.getByText('Loading').waitFor({ state: 'hidden' });
             assert.deepEqual(await barriers(page), []);
-            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true, 'no sideways scrolling');
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= screen.width), true, 'no sideways scrolling');
             await page.context().close();
         }
     });

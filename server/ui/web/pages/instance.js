@@ -49,6 +49,7 @@ export default function Instance({ me, place }) {
     known.current = id;
     useReloadOn('lifecycle', reload, ({ metadata }) => metadata.source.endsWith(`/${known.current}`));
     useReloadOn('operation', reload, ({ metadata }) => concerns(metadata, known.current));  // protection has no event of its own
+    useEffect(() => { if (record) document.title = `${titleOf(record)} – Instances`; }, [record?.name, id]);
     if (!record) return html`<${Page} title="Instance">${error ? html`<${Failure} error=${error} again=${reload} />` : html`<${Spinner} />`}<//>`;
     const chosen = tabs.find(({ name, role }) => name === tab && (!role || me.may(role)));
     const title = html`<bdi>${titleOf(record)}</bdi> <${State} state=${stateOf(record)} />`;

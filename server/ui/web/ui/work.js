@@ -3,12 +3,24 @@ import { remove } from '../api.js';
 import { html, useEffect, useRef, useState } from '../html.js';
 import { attempt } from './notice.js';
 
+const pace = 200;  // milliseconds between two changes of what is shown: a fast upload would leave the page no time for its user
+
 // { work, begin }. begin(title, action, done): runs action({ signal, onProgress, say }), where `onProgress` takes an operation
 // and say(text, value, most) what has been done so far; `done` is said at the end. Whether it has succeeded.
 export function useWork() {
     const [work, setWork] = useState(null);
-    const abort = useRef(null), operation = useRef(null);
-    useEffect(() => () => abort.current?.abort(), []);
+    const abort = useRef(null), operation = useRef(null), timer = useRef(null), latest = useRef(null);
+    useEffect(() => () => {
+        clearTimeout(timer.current);
+        abort.current?.abort();
+    }, []);
+    const soon = (more) => {
+        latest.current = more;
+        timer.current ??= setTimeout(() => {
+            timer.current = null;
+            setWork((now) => now && { ...now, ...latest.current });
+        }, pace);
+    };
     const cancel = () => {
         setWork((now) => now && { ...now, cancelling: true });
         if (operation.current?.may_cancel) attempt(() => remove(`/1.0/operations/${operation.current.id}`));
@@ -25,9 +37,10 @@ export function useWork() {
             show({ text: now.description, cancellable: now.may_cancel });
         };
         const good = await attempt(() => action({
-            signal: abort.current.signal, onProgress, say: (text, value, most) => show({ text, value, most, cancellable: true }),
+            signal: abort.current.signal, onProgress, say: (text, value, most) => soon({ text, value, most, cancellable: true }),
         }), done);
-        abort.current = null;
+        clearTimeout(timer.current);
+        abort.current = timer.current = null;
         setWork(null);
         return good;
     };

@@ -50,7 +50,7 @@ export default function Vehicle({ id }) {
         { name: 'type', title: 'Type', value: ({ prop }) => typeOf(prop) },
         { name: 'access', title: 'Access', value: (config) => access[config.access] ?? config.access },
         { name: 'mode', title: 'Changes', value: (config) => modes[config.change_mode] ?? config.change_mode },
-        { name: 'value', title: 'Value', show: (config) => html`<div>${areasOf(config).map((area) => html`<${Value} key=${area} id=${id} config=${config} area=${area} />`)}</div>` },
+        { name: 'value', title: 'Value', show: (config) => html`<div class="toolbar">${areasOf(config).map((area) => html`<${Value} key=${area} id=${id} config=${config} area=${area} />`)}</div>` },
     ];
     return html`<${Known} loaded=${loaded}>${({ configs }) => html`<div class="stack"><${Setter} id=${id} />
         <${Table} columns=${columns} rows=${configs} keyOf=${({ prop }) => prop} filter="Find a property" label="Properties" empty=${html`<p class="hint">The vehicle has no properties.</p>`} /></div>`}<//>`;
