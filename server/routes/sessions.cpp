@@ -62,7 +62,7 @@ Response make_link(const Services& services, const Request& request) {
         LinkRequest::from_json(optional_json_body(request)), std::move(maker));
     JsonArray urls;
     for (const std::string& page : pages_for(services, request))
-        urls.push_back(page + "#login=" + link.secret);
+        urls.emplace_back(page + "#login=" + link.secret);
     return sync(Json::object({{"secret", link.secret},
                               {"urls", std::move(urls)},
                               {"expires_at", to_unix_seconds(link.expires_at)}}));

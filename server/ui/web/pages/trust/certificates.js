@@ -72,7 +72,7 @@ export function Certificates({ me }) {
     useOperationsOn('certificates', state.reload);
     const [adding, setAdding] = useState(false);
     const remove = async (row) => {
-        const text = `${row.name || 'The certificate'} (${shortly(row.fingerprint)}) is not trusted any more. Its connections end.${row.fingerprint === me.auth_fingerprint ? ' It is your own.' : ''}`;
+        const text = `${row.name || 'The certificate'} (${shortly(row.fingerprint)}) is not trusted any more. Its connections end.`;
         if (await removeAsked('Remove the certificate?', text, path(row), undefined, 'The certificate is not trusted any more', 'Remove')) state.reload();
     };
     const all = [...columns, ...(hasRoles(me) ? [{ name: 'role', title: 'Role', value: ({ role }) => role, show: (row) => html`<${Role} ...${{ me, row, reload: state.reload }} />` }] : []),
