@@ -32,7 +32,7 @@ std::string settings_of(const EncoderForm& form, int key_frame_distance) {
                            key_frame_distance);
     if (form.element == "x264enc")
         return fmt::format(
-            "tune=zerolatency speed-preset=ultrafast vbv-buf-capacity=300 key-int-max={} threads=1 "
+            "tune=zerolatency speed-preset=ultrafast bframes=0 vbv-buf-capacity=300 key-int-max={} threads=1 "
             "option-string=level=3.1",
             key_frame_distance);
     return fmt::format(
