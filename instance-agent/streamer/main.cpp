@@ -134,8 +134,8 @@ void stream(const Options& options, const InstanceFacts& facts, const StreamStar
                         encodable_codecs(facts.encoder),
                         {},
                         {},
-                        [](PeerSetup setup, PeerEvents& events) {
-                            return std::make_unique<GstPeer>(std::move(setup), events);
+                        [encoders = std::make_shared<DisplayEncoders>()](PeerSetup setup, PeerEvents& events) {
+                            return std::make_unique<GstPeer>(std::move(setup), events, encoders);
                         },
                         media_captures()};
     parts.guest_display = make_guest_display(options, start);

@@ -55,7 +55,8 @@ Json register_message(const StreamStart& start, const std::vector<VideoCodec>& c
     return Json::object({{"type", "ctl:register"},
                          {"session_id", start.session_id},
                          {"version", SVC_VERSION},
-                         {"codecs", std::move(names)}});
+                         {"codecs", std::move(names)},
+                         {"features", Json::array({"watch"})}});
 }
 
 Streamer::Streamer(StreamerParts parts, Clock& clock)
@@ -66,16 +67,16 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
       injected_(parts_.options.api_socket, queue_,
                 [this](const std::string& type, const Json& data) { tell_client(type, data); }),
       control_(
-          client_input_, injected_, [this] { signalling_.end_media(); }, clock),
+          client_input_, injected_, [this] { audience_.end_media(); }, clock),
       camera_(
-          parts_.options.api_socket, queue_, [this] { return signalling_.peer(); },
+          parts_.options.api_socket, queue_, [this] { return audience_.peer(); },
           [this](const std::string& type, const Json& data) { tell_client(type, data); }),
       wishes_(camera_, [this](const std::string& type, const Json& data) { tell_client(type, data); }),
       metrics_(sender_to(parts_.facts.metrics_server)),
       rtc_log_(parts_.options.traces_directory, clock),
-      signalling_(*this, parts_.make_peer, queue_),
+      audience_(*this, parts_.make_peer, queue_, [this] { tell_stream(); }),
       page_writer_(
-          queue_, [this] { return signalling_.peer(); },
+          queue_, [this] { return audience_.peer(); },
           [this](const std::string& channel, std::size_t bytes) { channels_.taken(channel, bytes); }),
       channels_(
           parts_.options.channels_directory,
@@ -99,7 +100,7 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
 
 Streamer::~Streamer() {
     queue_.stop();  // the gateway link's thread may wait in post_when_room()
-    signalling_.end_media();
+    audience_.end_all_media();
 }
 
 void Streamer::run() {
@@ -112,7 +113,7 @@ void Streamer::stop() {
 }
 
 void Streamer::end() {
-    signalling_.end({"the instance or its streamer was stopped", end_code::stopped});
+    audience_.end({"the instance or its streamer was stopped", end_code::stopped});
     queue_.stop();
 }
 
@@ -132,7 +133,7 @@ void Streamer::display_lost() {
 // The queue's next work may block on the lost display.
 void Streamer::part() {
     if (!std::exchange(parted_, true))
-        signalling_.say_goodbye({"the instance's screen is gone", end_code::stopped});
+        audience_.say_goodbye({"the instance's screen is gone", end_code::stopped});
 }
 
 void Streamer::terminate(const std::string& reason) {
@@ -147,7 +148,7 @@ void Streamer::to_gateway(const Json& message) {
 
 void Streamer::from_gateway(const std::string& text) {
     if (log_rtc_ && is_of_client(text)) rtc_log_.note("received", {{"message", text}});
-    signalling_.from_gateway(text);
+    audience_.from_gateway(text);
 }
 
 void Streamer::register_at_gateway() {
@@ -158,15 +159,16 @@ void Streamer::register_at_gateway() {
 
 // The element that encodes what the client sees; "": no media flows.
 std::string Streamer::video_encoder() {
-    Peer* const peer = signalling_.is_active() ? signalling_.peer() : nullptr;
-    if (peer == nullptr) return "";
-    for (const StreamStats& stream : peer->stats().streams)
-        if (!stream.encoder.empty()) return stream.encoder;
+    if (!audience_.is_active()) return "";
+    for (const Peer* const peer : audience_.peers())
+        for (const StreamStats& stream : peer->stats().streams)
+            if (!stream.encoder.empty()) return stream.encoder;
     return "";
 }
 
 void Streamer::tell_stream() {
-    Json message = Json::object({{"type", "ctl:stream"}, {"active", signalling_.is_active()}});
+    Json message = Json::object({{"type", "ctl:stream"}, {"active", audience_.is_active()}});
+    if (const std::size_t watchers = audience_.watchers(); watchers > 0) message.set("watchers", watchers);
     if (const std::string encoder = video_encoder(); !encoder.empty()) message.set("video_encoder", encoder);
     to_gateway(message);
 }
@@ -174,11 +176,21 @@ void Streamer::tell_stream() {
 void Streamer::show_screen(const ScreenWish& wish) {
     const int width = wish.width != 0 ? wish.width : size_.width;
     const int height = wish.height != 0 ? wish.height : size_.height;
-    size_ = parts_.screen->resize(allowed_size(width, height));
+    resize(allowed_size(width, height));
     if (wish.density != 0) parts_.screen->set_density(wish.density);
     parts_.input->resized(size_.width, size_.height);
     if (captures_) captures_->show({places(), size_.width, size_.height});
     log::info("screen", {{"width", std::to_string(size_.width)}, {"height", std::to_string(size_.height)}});
+}
+
+// What captures an X display does not bear that it changes its size.
+void Streamer::resize(const ScreenSize& size) {
+    const bool moves = size.width != size_.width || size.height != size_.height;
+    if (moves)
+        for (Peer* const peer : audience_.peers()) peer->hide_screen();
+    size_ = parts_.screen->resize(size);
+    if (moves)
+        for (Peer* const peer : audience_.peers()) peer->show_screen(size_.width, size_.height);
 }
 
 MediaPlaces Streamer::places() const {
@@ -239,7 +251,7 @@ void Streamer::peer_ended() {
 
 void Streamer::channel_opened(const std::string& label) {
     rtc_log_.note("channel opened", {{"channel", label}});
-    if (label == control_label) return wishes_.client_ready(signalling_.settings());
+    if (label == control_label) return wishes_.client_ready(audience_.settings());
     try {
         channels_.open(label);
     } catch (const Error& e) {
@@ -266,7 +278,7 @@ void Streamer::channel_message(const std::string& label, const std::string& data
 
 // Clients expect the data of these messages as JSON text within JSON.
 void Streamer::tell_client(const std::string& type, const Json& data) {
-    Peer* const peer = signalling_.peer();
+    Peer* const peer = audience_.peer();
     if (peer == nullptr) return;
     if (peer->buffered(control_label) > max_control_buffered) return end_of_patience();
     peer->send(control_label, false, Json::object({{"type", type}, {"data", data.dump()}}).dump());
@@ -274,10 +286,9 @@ void Streamer::tell_client(const std::string& type, const Json& data) {
 
 // Posted: the caller may be in the middle of a message to the client.
 void Streamer::end_of_patience() {
-    queue_.post([this, stream = stream_] {
-        if (stream != stream_) return;
+    queue_.post([this, number = audience_.steering()] {
         log::warning("the client does not listen");
-        signalling_.end({"the client does not read its messages", end_code::not_read});
+        audience_.end_steering(number, {"the client does not read its messages", end_code::not_read});
     });
 }
 
@@ -303,7 +314,7 @@ void Streamer::take_items(const JsonFields& items) {
     log_rtc_ = items.boolean("rtc_log").value_or(false);
     rtc_log_.enable(log_rtc_);
     bitrates_ = {kilobits(items, "bitrate_min_kbps"), kilobits(items, "bitrate_max_kbps")};
-    if (Peer* const peer = signalling_.peer()) peer->set_bitrates(bitrates_);
+    for (Peer* const peer : audience_.peers()) peer->set_bitrates(bitrates_);
 }
 
 void Streamer::sample(unsigned stream) {
@@ -313,11 +324,13 @@ void Streamer::sample(unsigned stream) {
 }
 
 void Streamer::send_metrics() {
-    Peer* const peer = signalling_.peer();
-    if (peer == nullptr) return;
+    for (const Peer* const peer : audience_.peers()) send_metrics_of(*peer);
+}
+
+void Streamer::send_metrics_of(const Peer& peer) {
     const StreamStart& start = parts_.start;
     const auto lines = metric_lines({parts_.facts.instance_id, start.app, start.region, start.session_id},
-                                    peer->stats(), clock_.now());
+                                    peer.stats(), clock_.now());
     for (const std::string& line : lines) rtc_log_.note("figures", {{"line", line}});
     if (metrics_) metrics_->send(lines);
 }

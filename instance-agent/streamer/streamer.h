@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "instance-agent/streamer/capture/capture_socket.h"
+#include "instance-agent/streamer/client/audience.h"
 #include "instance-agent/streamer/client/control_channel.h"
 #include "instance-agent/streamer/client/custom_channels.h"
 #include "instance-agent/streamer/client/gateway_link.h"
 #include "instance-agent/streamer/client/page_writer.h"
-#include "instance-agent/streamer/client/signalling.h"
 #include "instance-agent/streamer/display/screen.h"
 #include "instance-agent/streamer/guest/agent_link.h"
 #include "instance-agent/streamer/guest/camera_relay.h"
@@ -70,6 +70,7 @@ class Streamer final : private SignallingHost {
     void terminate(const std::string& reason) override;
 
     MediaPlaces places() const;
+    void resize(const ScreenSize& size);
     void register_at_gateway();
     std::string video_encoder();
     void tell_stream();
@@ -80,6 +81,7 @@ class Streamer final : private SignallingHost {
     void end_of_patience();
     void sample(unsigned stream);
     void send_metrics();
+    void send_metrics_of(const Peer& peer);
     void end();
     void part();
 
@@ -98,7 +100,7 @@ class Streamer final : private SignallingHost {
     GuestWishes wishes_;
     std::unique_ptr<MetricsSender> metrics_;  // null: no metrics server
     RtcLog rtc_log_;
-    Signalling signalling_;
+    Audience audience_;
     PageWriter page_writer_;
     CustomChannels channels_;
     std::unique_ptr<MicrophoneWatch> microphone_;  // null: the guest has no sound

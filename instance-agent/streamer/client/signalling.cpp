@@ -170,6 +170,7 @@ void Signalling::begin(const JsonFields& fields) {
 
 void Signalling::start_peer() {
     PeerSetup setup = host_.peer_setup();
+    if (setup.watches) settings_.microphone = false;
     setup.settings = settings_;
     setup.ice_servers = ice_servers_;
     stage_ = Stage::offering;
@@ -287,7 +288,8 @@ void Signalling::left() {
 
 // Reports the end of a stream also when media never flowed.
 void Signalling::tell_unwatched(bool was_told) {
-    if (!was_told) host_.to_gateway(Json::object({{"type", "ctl:stream"}, {"active", false}}));
+    if (!was_told && !host_.is_watched())
+        host_.to_gateway(Json::object({{"type", "ctl:stream"}, {"active", false}}));
 }
 
 void Signalling::fell_silent() {

@@ -1,6 +1,6 @@
 #pragma once
-// The signalling with the present client through the gateway (docs/streaming.md, Signalling): one client at a
-// time, from its join to the end of its media. Knows neither sockets nor GStreamer.
+// The signalling with a client through the gateway (docs/streaming.md, Signalling): one client at a time,
+// from its join to the end of its media. Knows neither sockets nor GStreamer.
 #include <optional>
 
 #include "instance-agent/streamer/peer/queued_peer_events.h"
@@ -24,6 +24,7 @@ class SignallingHost {
     virtual void show_screen(const ScreenWish& wish) = 0;
     virtual PeerSetup peer_setup() = 0;  // complete except settings and ICE servers
     virtual bool is_automotive() const = 0;
+    virtual bool is_watched() const { return false; }  // media flows to another client
     virtual void stream_began() = 0;
     virtual void client_silent() = 0;  // the client may have vanished
     virtual void stream_ended() = 0;   // the peer still exists
@@ -57,6 +58,7 @@ class Signalling final : private PeerEvents {
 
     bool is_active() const { return active_; }        // media flows
     Peer* peer() const { return media_.peer.get(); }  // null: no peer
+    bool is_idle() const { return client_.empty() && !media_.peer; }
     const ClientSettings& settings() const { return settings_; }
 
   private:

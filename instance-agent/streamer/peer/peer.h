@@ -86,6 +86,7 @@ struct PeerSetup {
     BitrateLimits bitrates;
     VideoEncoder encoder = VideoEncoder::software;  // what may encode the display
     bool log_rtc = false;                           // the platform's item rtc_log
+    bool watches = false;                           // as in Peer::set_watching()
 };
 
 // A connection that was made by a PeerFactory: it has begun to make its offer. Thread-safe. The destructor
@@ -103,9 +104,15 @@ class Peer {
                       std::string_view data) = 0;                      // false: the channel is not open
     virtual std::size_t buffered(const std::string& label) const = 0;  // bytes that wait in the channel
     virtual void set_bitrates(BitrateLimits bitrates) = 0;
+    // Whether the client only watches: then the bit rate does not follow its connection, and while that is too
+    // slow, it gets no pictures.
+    virtual void set_watching(bool watches) = 0;
     // Asks for the client's camera as frames of this size, until it is called with an empty function. Nothing
     // comes when the client sends no camera.
     virtual void set_camera_sink(int width, int height, int fps, FrameSink sink) = 0;
+    // The screen is about to change its size: its capture ends. Then, in which size it goes on.
+    virtual void hide_screen() = 0;
+    virtual void show_screen(int width, int height) = 0;
     virtual PeerStats stats() const = 0;
     // Sends what waits, then closes the connection so that the client learns it at once. No event comes
     // afterwards.

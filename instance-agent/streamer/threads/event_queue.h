@@ -28,6 +28,7 @@ class EventQueue {
     void run();             // until stop()
     std::size_t run_due();  // runs the work that is due; returns how many
     void stop();
+    SteadyTime now() const { return clock_.steady_now(); }
     bool runs_here() const { return running_ == std::this_thread::get_id(); }  // run() runs on this thread
 
   private:

@@ -105,9 +105,8 @@ PeerSetup peer_setup(const BenchOptions& options) {
 BarePipeline::BarePipeline(const std::string& source, const BenchOptions& options, std::uint32_t kbps,
                            int standard_input) {
     const EncoderForm form = find_encoder(options.codec, VideoEncoder::software).value();
-    std::string encoder =
+    const std::string encoder =
         encoder_description(form, {options.width, options.height, options.fps}, kbps, properties_of(form));
-    encoder = encoder.substr(0, encoder.find(" ! rtp"));
     const std::string pipeline = "exec gst-launch-1.0 -q " + source +
                                  " ! videoconvert ! video/x-raw,format=I420 ! " + encoder +
                                  " ! fakesink sync=false";

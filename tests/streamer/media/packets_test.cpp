@@ -69,7 +69,8 @@ std::vector<Packet> packets_of(const std::string& encoder) {
     const Ref<GstElement> pipeline(GST_ELEMENT(gst_object_ref_sink(
         make_bin("videotestsrc pattern=ball num-buffers=" + std::to_string(pictures) +
                  " ! video/x-raw,format=I420,width=640,height=360,framerate=30/1 ! " + encoder +
-                 " name=encoder ! " + h264_payloader_description() + " ! appsink name=packets sync=false"))));
+                 " name=encoder ! " + encoded_caps(VideoCodec::h264) + " ! " +
+                 payloader_description(VideoCodec::h264) + " ! appsink name=packets sync=false"))));
     const auto sink = element_of(pipeline.get(), "packets"), coder = element_of(pipeline.get(), "encoder");
     tidy_access_units(element_of(pipeline.get(), "payloader").get());
     add_probe(Ref<GstPad>(gst_element_get_static_pad(coder.get(), "sink")).get(), GST_PAD_PROBE_TYPE_BUFFER,

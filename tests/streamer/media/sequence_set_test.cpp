@@ -108,12 +108,12 @@ Bytes sequence_set_in(GstBuffer* buffer) {
 Bytes sequence_set_of(const PictureShape& shape) {
     const auto form = find_encoder(VideoCodec::h264, VideoEncoder::software);
     REQUIRE(form);
-    const Ref<GstElement> pipeline(GST_ELEMENT(gst_object_ref_sink(
-        make_bin(fmt::format("videotestsrc num-buffers=2 ! "
-                             "video/x-raw,format=I420,width={},height={},framerate={}/1 ! {} ! fakesink "
-                             "sync=false",
-                             shape.width, shape.height, shape.fps,
-                             encoder_description(*form, shape, 2000, properties_of(*form)))))));
+    const Ref<GstElement> pipeline(GST_ELEMENT(gst_object_ref_sink(make_bin(fmt::format(
+        "videotestsrc num-buffers=2 ! "
+        "video/x-raw,format=I420,width={},height={},framerate={}/1 ! {} ! {} ! fakesink "
+        "sync=false",
+        shape.width, shape.height, shape.fps, encoder_description(*form, shape, 2000, properties_of(*form)),
+        payloader_description(form->codec))))));
     const auto payloader = element_of(pipeline.get(), "payloader");
     hide_level(payloader.get());
     tidy_access_units(payloader.get());

@@ -16,6 +16,7 @@ struct PeerRecord {
     streamer::Peer::FrameSink camera;
     streamer::PeerStats stats;
     streamer::BitrateLimits bitrates;
+    bool watching = false;
     std::size_t buffered = 0;
     std::size_t buffered_asked = 0;
     std::string fail_with;  // set: the next one cannot be made
@@ -67,20 +68,30 @@ class FakePeer final : public streamer::Peer {
         std::lock_guard lock(record_.mutex);
         record_.bitrates = bitrates;
     }
+    void set_watching(bool watches) override {
+        std::lock_guard lock(record_.mutex);
+        record_.watching = watches;
+    }
+    void hide_screen() override { note("hide"); }
+    void show_screen(int width, int height) override {
+        note("show " + std::to_string(width) + "x" + std::to_string(height));
+    }
     void set_camera_sink(int, int, int, streamer::Peer::FrameSink sink) override {
         std::lock_guard lock(record_.mutex);
         record_.camera = std::move(sink);
     }
-    void end() override {
-        std::lock_guard lock(record_.mutex);
-        record_.sent.emplace_back("end");
-    }
+    void end() override { note("end"); }
     streamer::PeerStats stats() const override {
         std::lock_guard lock(record_.mutex);
         return record_.stats;
     }
 
   private:
+    void note(const std::string& text) {
+        std::lock_guard lock(record_.mutex);
+        record_.sent.push_back(text);
+    }
+
     PeerRecord& record_;
 };
 

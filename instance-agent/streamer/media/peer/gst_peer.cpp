@@ -4,8 +4,8 @@
 
 namespace svc::streamer {
 
-GstPeer::GstPeer(PeerSetup setup, PeerEvents& events)
-    : session_(std::make_shared<PeerSession>(std::move(setup), events)) {
+GstPeer::GstPeer(PeerSetup setup, PeerEvents& events, std::shared_ptr<DisplayEncoders> encoders)
+    : session_(std::make_shared<PeerSession>(std::move(setup), events, std::move(encoders))) {
     try {
         session_->start();
     } catch (...) {
@@ -38,8 +38,20 @@ void GstPeer::set_bitrates(BitrateLimits bitrates) {
     session_->set_bitrates(bitrates);
 }
 
+void GstPeer::set_watching(bool watches) {
+    session_->set_watching(watches);
+}
+
 void GstPeer::set_camera_sink(int width, int height, int fps, FrameSink sink) {
     session_->camera().set({width, height, fps, std::move(sink)});
+}
+
+void GstPeer::hide_screen() {
+    session_->hide_screen();
+}
+
+void GstPeer::show_screen(int width, int height) {
+    session_->show_screen(width, height);
 }
 
 PeerStats GstPeer::stats() const {

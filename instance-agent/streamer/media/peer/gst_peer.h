@@ -1,5 +1,6 @@
 #pragma once
 // A peer by GStreamer's webrtcbin.
+#include "instance-agent/streamer/media/video/display_encoders.h"
 #include "instance-agent/streamer/peer/peer.h"
 
 namespace svc::streamer {
@@ -9,7 +10,9 @@ class PeerSession;
 class GstPeer final : public Peer {
   public:
     // Starts the session, which makes the offer. Throws unsupported. start_media() was called before.
-    GstPeer(PeerSetup setup, PeerEvents& events);
+    // `encoders` are shared by the peers of an instance.
+    GstPeer(PeerSetup setup, PeerEvents& events,
+            std::shared_ptr<DisplayEncoders> encoders = std::make_shared<DisplayEncoders>());
     ~GstPeer() override;
     GstPeer(const GstPeer&) = delete;
     GstPeer& operator=(const GstPeer&) = delete;
@@ -19,7 +22,10 @@ class GstPeer final : public Peer {
     bool send(const std::string& label, bool binary, std::string_view data) override;
     std::size_t buffered(const std::string& label) const override;
     void set_bitrates(BitrateLimits bitrates) override;
+    void set_watching(bool watches) override;
     void set_camera_sink(int width, int height, int fps, FrameSink sink) override;
+    void hide_screen() override;
+    void show_screen(int width, int height) override;
     PeerStats stats() const override;
     void end() override;
     void request_key_frame();

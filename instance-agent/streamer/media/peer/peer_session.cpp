@@ -10,7 +10,6 @@
 #include "instance-agent/streamer/media/peer/path_stats.h"
 #include "instance-agent/streamer/media/peer/transport_end.h"
 #include "instance-agent/streamer/media/sound/sound.h"
-#include "instance-agent/streamer/media/video/codecs.h"
 #include "libsvc/base/log.h"
 
 namespace svc::streamer {
@@ -41,8 +40,10 @@ bool is_of(const GstMessage* message, std::string_view factory_name) {
 
 }  // namespace
 
-PeerSession::PeerSession(PeerSetup setup, PeerEvents& events)
+PeerSession::PeerSession(PeerSetup setup, PeerEvents& events, std::shared_ptr<DisplayEncoders> encoders)
     : setup_(std::move(setup)),
+      encoders_(std::move(encoders)),
+      watches_(setup_.watches),
       gate_(std::make_shared<EventGate>(events)),
       channels_(std::make_shared<DataChannels>(setup_.settings.data_channels, gate_)),
       congestion_(effective(setup_.bitrates, setup_)) {}
@@ -87,7 +88,6 @@ void PeerSession::close() {
         ticker_.request_stop();
         ticker_.join();
     }
-    if (display_) display_->stop();
     camera_->set({});
     if (pipeline_) pipeline_->end();
     display_.reset();
@@ -105,29 +105,23 @@ void PeerSession::send_display(VideoCodec codec) {
     auto display = make_display(codec, kbps);
     lock.lock();
     display_ = std::move(display);
+    codec_ = codec;
     lock.unlock();
     display_bin_ = display_->bin();
     pipeline_->send_display(display_->bin());
 }
 
-// An encoder that does not work leaves the display to the next one.
-std::unique_ptr<DisplayOut> PeerSession::make_display(VideoCodec codec, std::uint32_t kbps) const {
-    std::exception_ptr failure;
-    for (const EncoderForm& encoder : usable_encoders(codec, setup_.encoder)) {
-        const log::Fields fields{{"encoder", std::string(encoder.element)}};
-        try {
-            auto display = std::make_unique<DisplayOut>(setup_.places, encoder,
-                                                        PictureShape{setup_.width, setup_.height, setup_.fps},
-                                                        kbps, meters_->video);
-            log::info("the display is encoded", fields);
-            return display;
-        } catch (const Error& e) {
-            log::warning(std::string("the display is not encoded: ") + e.what(), fields);
-            failure = std::current_exception();
-        }
-    }
-    if (failure) std::rethrow_exception(failure);
-    throw Error(ErrorCode::unsupported, "the video encoder is gone");
+std::shared_ptr<DisplayEncoder> PeerSession::find_encoder_for(VideoCodec codec, std::uint32_t kbps) {
+    return encoders_->get(
+        {setup_.places, {setup_.width, setup_.height, setup_.fps}, codec, setup_.encoder, kbps});
+}
+
+std::unique_ptr<DisplayOut> PeerSession::make_display(VideoCodec codec, std::uint32_t kbps) {
+    return std::make_unique<DisplayOut>(find_encoder_for(codec, kbps), meters_->video,
+                                        [weak = weak_from_this()](const std::string& reason) {
+                                            if (const auto session = weak.lock())
+                                                session->fail("the display cannot be streamed: " + reason);
+                                        });
 }
 
 void PeerSession::watch() {
@@ -199,6 +193,10 @@ void PeerSession::receive(GstPad* pad) {
     const bool video = media_of(caps.get(), "media") == "video";
     GstElement* bin = video ? camera_->make_bin_for(media_of(caps.get(), "encoding-name"))
                             : make_microphone_in(setup_.places.audio_server);
+    if (bin != nullptr && !video) {
+        microphone_gate_ = element_of(bin, "gate");
+        g_object_set(microphone_gate_.get(), "drop", gboolean{watches_}, nullptr);
+    }
     if (bin == nullptr) bin = make_bin("fakesink sync=false async=false");
     gst_bin_add(GST_BIN(pipeline_->pipeline()), bin);
     gst_element_sync_state_with_parent(bin);
@@ -239,7 +237,25 @@ void PeerSession::request_key_frame() {
 void PeerSession::set_bitrates(BitrateLimits limits) {
     std::lock_guard lock(mutex_);
     congestion_.set_limits(effective(limits, setup_));
-    if (display_) display_->set_kbps(congestion_.target_kbps());
+    if (display_ && !watches_) display_->set_kbps(congestion_.target_kbps());
+}
+
+void PeerSession::set_watching(bool watches) {
+    std::lock_guard lock(mutex_);
+    watches_ = watches;
+    if (microphone_gate_) g_object_set(microphone_gate_.get(), "drop", gboolean{watches}, nullptr);
+}
+
+void PeerSession::hide_screen() {
+    if (display_) display_->encode_by(nullptr);
+}
+
+void PeerSession::show_screen(int width, int height) try {
+    setup_.width = width;
+    setup_.height = height;
+    if (display_) display_->encode_by(find_encoder_for(codec_, congestion_.target_kbps()));
+} catch (const Error& e) {
+    fail(std::string("the display cannot be streamed: ") + e.what());
 }
 
 PeerStats PeerSession::stats() const {

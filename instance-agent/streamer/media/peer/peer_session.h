@@ -17,6 +17,7 @@
 #include "instance-agent/streamer/media/peer/negotiation.h"
 #include "instance-agent/streamer/media/peer/peer_pipeline.h"
 #include "instance-agent/streamer/media/video/camera_in.h"
+#include "instance-agent/streamer/media/video/display_encoders.h"
 #include "instance-agent/streamer/media/video/display_out.h"
 #include "instance-agent/streamer/peer/peer.h"
 
@@ -25,7 +26,7 @@ namespace svc::streamer {
 // Thread-safe after start().
 class PeerSession : public std::enable_shared_from_this<PeerSession> {
   public:
-    PeerSession(PeerSetup setup, PeerEvents& events);
+    PeerSession(PeerSetup setup, PeerEvents& events, std::shared_ptr<DisplayEncoders> encoders);
     ~PeerSession();
     PeerSession(const PeerSession&) = delete;
     PeerSession& operator=(const PeerSession&) = delete;
@@ -40,15 +41,20 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     CameraIn& camera() { return *camera_; }
     void request_key_frame();
     void set_bitrates(BitrateLimits limits);
+    void set_watching(bool watches);
+    void hide_screen();
+    void show_screen(int width, int height);
     PeerStats stats() const;
 
   private:
     void send_display(VideoCodec codec);
-    std::unique_ptr<DisplayOut> make_display(VideoCodec codec, std::uint32_t kbps) const;
+    std::shared_ptr<DisplayEncoder> find_encoder_for(VideoCodec codec, std::uint32_t kbps);
+    std::unique_ptr<DisplayOut> make_display(VideoCodec codec, std::uint32_t kbps);
     void watch();
     void run_ticks(const std::stop_token& stop);
     void repeat_beginning();
     void adapt();
+    void use_target(std::uint32_t before);
     bool is_silent();
     void look_for_relay();
     void connection_moved();
@@ -63,11 +69,15 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer data);
 
     PeerSetup setup_;
+    const std::shared_ptr<DisplayEncoders> encoders_;
+    std::atomic<bool> watches_;  // it does not decide about the bit rate
     std::shared_ptr<EventGate> gate_;
     std::shared_ptr<RtcpMeter> feedback_ = std::make_shared<RtcpMeter>();
     std::shared_ptr<SendMeters> meters_ = std::make_shared<SendMeters>();
     std::unique_ptr<PeerPipeline> pipeline_;
     std::unique_ptr<DisplayOut> display_;
+    VideoCodec codec_ = VideoCodec::h264;  // of display_
+    Ref<GstElement> microphone_gate_;
     std::shared_ptr<CameraIn> camera_ = std::make_shared<CameraIn>();
     std::shared_ptr<DataChannels> channels_;
     std::shared_ptr<Negotiation> negotiation_;

@@ -61,8 +61,15 @@ void PeerSession::adapt() {
     if (report->rtt) told.rtt = std::chrono::duration<double>(*report->rtt);
     if (const auto transport = transport_feedback(pipeline_->webrtc()))
         told.received_kbps = transport->received_kbps;
-    if (congestion_.heed(told, std::chrono::steady_clock::now()) && display_)
-        display_->set_kbps(congestion_.target_kbps());
+    const std::uint32_t before = congestion_.target_kbps();
+    if (congestion_.heed(told, std::chrono::steady_clock::now()) && display_) use_target(before);
+}
+
+// Who only watches gets what is encoded for the others, or nothing for a while. Called with the lock held.
+void PeerSession::use_target(std::uint32_t before) {
+    const std::uint32_t target = congestion_.target_kbps();
+    if (!watches_) return display_->set_kbps(target);
+    if (target < before && target < display_->kbps()) display_->skip();
 }
 
 void PeerSession::look_for_relay() {

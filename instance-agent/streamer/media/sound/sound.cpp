@@ -53,7 +53,7 @@ GstElement* make_microphone_in(const std::string& audio_server) {
                                           "async=false buffer-time=60000 latency-time=10000"
                                         : "fakesink sync=false async=false";
     GstElement* const bin =
-        make_bin(fmt::format("rtpopusdepay ! opusdec ! audioconvert ! audioresample ! {}", sink));
+        make_bin(fmt::format("valve name=gate ! rtpopusdepay ! opusdec ! audioconvert ! audioresample ! {}", sink));
     if (has_server) set_server(bin, "microphone", audio_server);
     return bin;
 }

@@ -66,13 +66,6 @@ std::span<const EncoderForm> encoder_forms() {
     return forms;
 }
 
-// The payloader adds no parameter sets: access_units.h does.
-std::string h264_payloader_description() {
-    return fmt::format(
-        "{} ! rtph264pay name=payloader config-interval=0 aggregate-mode=zero-latency mtu=1200 pt={}",
-        encoded_caps(VideoCodec::h264), h264_payload);
-}
-
 std::string encoded_caps(VideoCodec codec) {
     return codec == VideoCodec::h264
                ? "video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au"
@@ -81,12 +74,19 @@ std::string encoded_caps(VideoCodec codec) {
 
 std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps,
                                 const PropertyTest& has_property) {
-    const std::string encoder = fmt::format(
-        "{} name=encoder {}={}{}", form.element, form.bitrate_property, kbps * (1000 / form.bitrate_unit),
-        known_settings(settings_of(form, key_frame_distance(shape)), has_property));
-    if (form.codec == VideoCodec::h264) return encoder + " ! " + h264_payloader_description();
-    return fmt::format("{} ! rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 pt={}", encoder,
-                       vp8_payload);
+    return fmt::format("{} name=encoder {}={}{} ! {}", form.element, form.bitrate_property,
+                       kbps * (1000 / form.bitrate_unit),
+                       known_settings(settings_of(form, key_frame_distance(shape)), has_property),
+                       encoded_caps(form.codec));
+}
+
+// The payloader adds no parameter sets: access_units.h does.
+std::string payloader_description(VideoCodec codec) {
+    if (codec == VideoCodec::h264)
+        return fmt::format(
+            "rtph264pay name=payloader config-interval=0 aggregate-mode=zero-latency mtu=1200 pt={}",
+            h264_payload);
+    return fmt::format("rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 pt={}", vp8_payload);
 }
 
 std::string video_caps(VideoCodec codec) {

@@ -33,12 +33,11 @@ std::span<const EncoderForm> encoder_forms();  // those of a codec: the preferre
 std::string encoded_caps(VideoCodec codec);    // of what an encoder must be able to make
 // Whether the form's element has a property of that name.
 using PropertyTest = std::function<bool(const std::string& name)>;
-// "... name=encoder ! ... ! ... name=payloader": raw pictures in, RTP out. Properties that the element lacks
-// are left out.
+// "... name=encoder ! ...": raw pictures in, encoded ones out. Properties that the element lacks are left out.
 std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps,
                                 const PropertyTest& has_property);
-// The part of it behind an H.264 encoder.
-std::string h264_payloader_description();
+// "... name=payloader": encoded pictures in, RTP out.
+std::string payloader_description(VideoCodec codec);
 // The caps of a video section in the offer, one text for each codec.
 std::string video_caps(VideoCodec codec);
 std::string audio_caps();

@@ -58,8 +58,8 @@ void hide_level(GstElement* payloader) {
     gst_pad_add_probe(sink.get(), answered, level_asked, nullptr, nullptr);
 }
 
-void tidy_access_units(GstElement* payloader) {
-    const Ref<GstPad> sink(gst_element_get_static_pad(payloader, "sink"));
+void tidy_access_units(GstElement* element) {
+    const Ref<GstPad> sink(gst_element_get_static_pad(element, "sink"));
     add_probe(sink.get(), GST_PAD_PROBE_TYPE_BUFFER, unit_comes, std::make_shared<AccessUnits>());
     gst_pad_add_probe(sink.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, request_comes, nullptr, nullptr);
 }

@@ -9,9 +9,10 @@ namespace svc::streamer {
 // the level from the encoder.
 void hide_level(GstElement* payloader);
 
-// Makes the payloader send each picture with its parameter sets as one access unit (access_units.h). On a
-// request for a key frame the payloader itself puts the sets before the next NAL unit; before a delimiter
-// they become a picture of their own, which no player can decode.
-void tidy_access_units(GstElement* payloader);
+// Makes what comes to `element` whole access units, each key frame with its parameter sets (access_units.h).
+// Of a payloader that is told of a request for a key frame, it keeps that away: the payloader would put the
+// sets before the next NAL unit; before a delimiter they become a picture of their own, which no player can
+// decode.
+void tidy_access_units(GstElement* element);
 
 }  // namespace svc::streamer
