@@ -62,6 +62,13 @@ async function join({ session, ...rest }) {
     return awaitReady(page(rest));
 }
 
+// Beside the client that steers.
+async function watch({ session, ...rest }) {
+    await page(rest).locator(`[data-session="${session}"] .watch`).click();
+    await page(rest).locator('#stream').waitFor();
+    return awaitReady(page(rest));
+}
+
 async function picture({ wanted = {}, ...rest }) {
     const { fits, picture: seen } = await page(rest).evaluate(([members, time]) => window.awaitPicture(members, time), [wanted, patience]);
     if (!fits) throw new Error(`the picture is not ${JSON.stringify(wanted)}: ${JSON.stringify(seen)}`);
@@ -96,6 +103,7 @@ const commands = {
     text,
     start,
     join,
+    watch,
     picture,
     async ready(request) { return awaitReady(page(request)); },
     async click({ selector, ...rest }) { await page(rest).locator(selector).click(); },
@@ -104,6 +112,7 @@ const commands = {
         await page(request).locator('#end').click();
         await page(request).locator('#confirm-yes').click();
     },
+    async select({ selector, value, ...rest }) { await page(rest).locator(selector).selectOption(value); },
     async fill({ selector, value, ...rest }) { await page(rest).locator(selector).fill(value); },
     async type({ text: value, ...rest }) { await page(rest).keyboard.type(value); },
     async press({ key, ...rest }) { await page(rest).keyboard.press(key); },

@@ -164,6 +164,63 @@ class StreamTest(WorldTest):
         self.browser.type(page="second", text="d")
         self.browser.picture(page="second", wanted={"typed": 4})
 
+    def watch(self, session):
+        """A second page, which watches what the first one does."""
+        self.open("second")
+        self.browser.watch(page="second", session=session)
+        self.browser.text(page="second", selector="#audience", contains="You watch, with 1 other")
+        self.browser.text(selector="#audience", contains="1 other watching")
+
+    def test_a_watcher_sees_what_the_one_that_steers_does_and_steers_nothing(self):
+        session = self.start()
+        self.watch(session)
+        self.browser.type(text="ab")
+        for page in ("first", "second"):
+            self.browser.picture(page=page, wanted={"typed": 2, "corners": CORNERS})
+        self.browser.type(page="second", text="x")
+        self.browser.mouse(page="second", at=[300, 500])
+        self.browser.type(text="c")
+        seen = self.browser.picture(page="second", wanted={"typed": 3, "lastCharacter": "c"})
+        self.assertNotEqual(seen["click"], [300, 500])
+        log = self.world.guests[session].programs["streamer"].log()
+        self.assertEqual(log.count("the display is encoded"), 1)
+        self.browser.click(page="second", selector="#leave")
+        self.browser.type(text="d")
+        self.browser.picture(wanted={"typed": 4})
+        self.assertEqual(self.browser.said(), [])
+
+    def test_control_is_taken_given_back_and_let_go(self):
+        session = self.start()
+        self.watch(session)
+        self.browser.click(page="second", selector="#take-control")
+        self.browser.text(selector="#audience", contains="You watch")
+        self.browser.click(page="second", selector="#stage")
+        self.browser.type(page="second", text="a")
+        self.browser.picture(wanted={"typed": 1, "lastCharacter": "a"})
+        self.browser.click(selector="#stage")
+        self.browser.type(text="x")
+        self.browser.select(page="second", selector="#give-control", value="1")
+        self.browser.text(selector="#audience", contains="1 other watching")
+        self.browser.click(selector="#stage")
+        self.browser.type(text="b")
+        self.browser.picture(page="second", wanted={"typed": 2, "lastCharacter": "b"})
+        self.browser.click(selector="#watch-only")
+        self.browser.text(selector="#audience", contains="You watch")
+        self.browser.click(page="second", selector="#take-control")
+        self.browser.text(page="second", selector="#audience", contains="1 other watching")
+
+    def test_a_watcher_stays_when_the_one_that_steers_is_replaced_with_another_size(self):
+        session = self.start()
+        self.watch(session)
+        self.open("third")
+        self.browser.evaluate(page="third", script="document.querySelector('#screen').value = 'fit'")
+        self.browser.join(page="third", session=session)
+        size = self.browser.picture(page="third")
+        self.assertIn("another client", self.browser.text(selector="#notice p", contains="another"))
+        self.browser.picture(page="second", wanted={"width": size["width"], "height": size["height"]})
+        self.browser.type(page="third", text="z")
+        self.browser.picture(page="second", wanted={"typed": 1, "lastCharacter": "z"})
+
     def test_a_client_leaves_and_comes_back(self):
         session = self.start()
         self.browser.type(text="ab")

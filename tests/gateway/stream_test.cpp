@@ -208,6 +208,37 @@ TEST_CASE_METHOD(StreamWorld, "a second client takes over and the first is told"
     CHECK(receive(second).at("sdp") == Json("bmV3"));
 }
 
+TEST_CASE_METHOD(StreamWorld, "a client watches beside the one that steers, where the instance allows it") {
+    const Json created = create(token, joinable);
+    const std::string id = created.at("id").as_string();
+    const auto join_as = [&](const std::string& mode) {
+        return call(Method::post, "/1.0/sessions/" + id + "/join", token, Json::object({{"mode", mode}}));
+    };
+    ScriptedInstance instance(*this, id);
+    await_status(token, id, "active");
+    WebSocketClient first = open(created.at("url").as_string());
+    const std::string first_id = instance.receive().at("client_id").as_string();
+    CHECK(join_as("look").status == 400);
+    CHECK(join_as("look").error() == "argument mode is invalid: must be control or watch");
+    CHECK(join_as("watch").status == 400);
+    CHECK(join_as("watch").error() == "Session cannot be watched: its streamer is away or too old");
+    instance.send(
+        Json::object({{"type", "ctl:register"}, {"session_id", id}, {"features", Json::array({"watch"})}}));
+    eventually("it can be watched", [&] { return join_as("watch").status == 200; });
+    WebSocketClient second = open(join_as("watch").metadata().at("url").as_string());
+    const Json joined = instance.receive();
+    CHECK(joined.at("role") == Json("watch"));
+    CHECK(joined.at("client_id") != Json(first_id));
+    reply(instance, first_id, R"({"type":"offer","sdp":"Zmlyc3Q="})");
+    reply(instance, joined.at("client_id").as_string(), R"({"type":"offer","sdp":"c2Vjb25k"})");
+    CHECK(receive(first).at("sdp") == Json("Zmlyc3Q="));
+    CHECK(receive(second).at("sdp") == Json("c2Vjb25k"));
+    second.close(1000);
+    const Json left = instance.receive();
+    CHECK(left.at("type") == Json("ctl:client-left"));
+    CHECK(left.at("role") == Json("watch"));
+}
+
 TEST_CASE_METHOD(StreamWorld, "a client whose instance fails is told why") {
     const Json created = create(token);
     const std::string id = created.at("id").as_string();

@@ -28,7 +28,7 @@ void AudienceMember::take_over() {
 }
 
 void AudienceMember::tell_audience() {
-    if (!wants_audience_) return;
+    if (!wants_audience_ || !signalling_.is_active()) return;
     Json clients = Json::array();
     for (const auto& member : audience_.members_)
         if (member->signalling().is_active())

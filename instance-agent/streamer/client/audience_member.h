@@ -35,6 +35,7 @@ class AudienceMember final : private SignallingHost {
     PeerSetup peer_setup() override;
     bool is_automotive() const override { return audience_.host_.is_automotive(); }
     bool is_watched() const override { return audience_.has_others(*this); }
+    bool is_shared() const override { return true; }
     void stream_began() override;
     void client_silent() override;
     void stream_ended() override;

@@ -153,6 +153,7 @@ void Signalling::discover() {
     stage_ = Stage::discovered;
     Json capabilities = Json::array();
     if (host_.is_automotive()) capabilities.push_back("vhal");
+    if (host_.is_shared()) capabilities.push_back("audience");
     to_client(Json::object({{"type", "resp:discover"},
                             {"max_api_version", api_version},
                             {"fps", host_.peer_setup().fps},

@@ -25,6 +25,7 @@ class SignallingHost {
     virtual PeerSetup peer_setup() = 0;  // complete except settings and ICE servers
     virtual bool is_automotive() const = 0;
     virtual bool is_watched() const { return false; }  // media flows to another client
+    virtual bool is_shared() const { return false; }   // there may be several clients
     virtual void stream_began() = 0;
     virtual void client_silent() = 0;  // the client may have vanished
     virtual void stream_ended() = 0;   // the peer still exists

@@ -39,6 +39,7 @@ struct ExpectedClient {
     std::string id;  // the client id in the token
     Time until{};    // expiry of the token
     std::optional<Screen> screen;
+    bool watches = false;  // such a client is not stored
 };
 
 // A region that could not launch a session's instance.
@@ -98,6 +99,7 @@ struct SessionCreate {
 
 // Body of POST /1.0/sessions/<id>/join; may be absent (null).
 struct SessionJoin {
+    bool watches = false;  // `mode` is "watch": beside the present client; else in its place
     std::optional<ScreenPatch> screen;
     static SessionJoin from_json(const Json& body);
 };

@@ -121,8 +121,11 @@ SessionCreate SessionCreate::from_json(const Json& body) {
 SessionJoin SessionJoin::from_json(const Json& body) {
     SessionJoin request;
     if (body.is_null()) return request;
-    if (const auto screen = JsonFields(body).object("screen"))
-        request.screen = ScreenPatch::from_json(*screen);
+    const JsonFields fields(body);
+    const std::string mode = fields.string("mode").value_or("control");
+    if (mode != "control" && mode != "watch") throw_invalid("mode", "must be control or watch");
+    request.watches = mode == "watch";
+    if (const auto screen = fields.object("screen")) request.screen = ScreenPatch::from_json(*screen);
     return request;
 }
 

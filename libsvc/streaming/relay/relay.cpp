@@ -132,6 +132,11 @@ bool Relay::is_registered(const std::string& session) const {
     return known && known->is_registered();
 }
 
+bool Relay::is_watchable(const std::string& session) const {
+    const auto known = find(session);
+    return known && known->is_watchable();
+}
+
 std::size_t Relay::sessions() const {
     std::shared_lock lock(mutex_);
     return sessions_.size();

@@ -41,6 +41,7 @@ struct RelayLimits {
     std::size_t message_bytes = 256U << 10;             // of one message; more ends the connection with 1009
     std::size_t client_messages_per_minute = 3000;      // more ends the client's connection with 1008
     std::size_t instance_messages_per_minute = 30'000;  // likewise
+    std::size_t signalling_watchers = 8;                // of a session, until their media flows
     Duration ping = std::chrono::seconds(20);           // 3 missed: the instance is lost
 };
 
@@ -49,6 +50,7 @@ struct RelayClient {
     std::string id;
     Json stun_servers;  // array, of the instance's side
     std::optional<Screen> screen;
+    bool watches = false;  // beside the one that is present
 };
 
 class RelaySession;
@@ -65,7 +67,7 @@ class Relay {
     void open(const std::string& session);  // known from now on; harmless when it is
     // The newest client takes the place of the one before: that one gets an `error` and close 1000
     // "replaced", and the instance is told when the new one connects. A client that never connects replaces
-    // nobody.
+    // nobody. One that watches takes nobody's place, and nothing of it waits for the instance.
     void expect(const std::string& session, RelayClient client);
     // Sends ctl:terminate to the instance; the client gets an `error` with the reason; closes both sockets.
     void close(const std::string& session, const StreamEnd& end);
@@ -82,6 +84,7 @@ class Relay {
     std::shared_ptr<WebSocketHandler> slave(const std::string& session, const std::string& client);
 
     bool is_registered(const std::string& session) const;  // false for one it does not know
+    bool is_watchable(const std::string& session) const;   // its instance is there, and lets others watch
     std::size_t sessions() const;
     void tick();  // every second: pings, instances that are lost, queues
 

@@ -76,12 +76,14 @@ void RelaySession::fail_client(const StreamEnd& end) {
     std::lock_guard lock(mutex_);
     for (auto& one : expected_) one.failure = end;
     if (client_ && client_->socket) dismiss_client(CloseCode::normal, end);
+    dismiss_watchers(CloseCode::normal, end);
 }
 
 void RelaySession::end(const StreamEnd& end) {
     std::lock_guard lock(mutex_);
     if (end_) return;
     if (client_ && client_->socket) dismiss_client(CloseCode::normal, end);
+    dismiss_watchers(CloseCode::normal, end);
     if (instance_.socket) {
         const Json message =
             Json::object({{"type", "ctl:terminate"}, {"reason", end.message}, {"code", end.code}});
@@ -97,6 +99,7 @@ void RelaySession::stop() {
     if (end_) return;
     const StreamEnd end("the gateway is stopping", end_code::gateway_stopping);
     if (client_ && client_->socket) dismiss(*client_->socket, CloseCode::going_away, end);
+    dismiss_watchers(CloseCode::going_away, end);
     forget_all(end);
 }
 
@@ -109,6 +112,7 @@ void RelaySession::forget_all(const StreamEnd& end) {
     if (!end_) end_ = end;
     instance_ = {};
     client_.reset();
+    watchers_.clear();
     expected_.clear();
     waiting_.clear();
     events_.clear();
@@ -117,6 +121,11 @@ void RelaySession::forget_all(const StreamEnd& end) {
 bool RelaySession::is_registered() const {
     std::lock_guard lock(mutex_);
     return instance_.registered;
+}
+
+bool RelaySession::is_watchable() const {
+    std::lock_guard lock(mutex_);
+    return instance_.registered && instance_.watchable;
 }
 
 void RelaySession::tick(SteadyTime now) {

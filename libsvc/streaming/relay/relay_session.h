@@ -30,6 +30,12 @@ struct RelayAdmission {
 // Sends the reason as a message, then closes: not every client reads the reason of a close frame.
 void dismiss(WebSocket& socket, CloseCode code, const StreamEnd& end);
 
+// A client's message as the instance gets it. Throws invalid_argument, forbidden.
+std::string of_client(std::string text, std::string_view client);
+// What the instance is told of a client.
+std::string joined_message(const RelayClient& client);
+std::string left_message(std::string_view client, std::string_view reason, bool watches = false);
+
 // Counts the messages of a peer, by the minute. Not thread-safe.
 class RelayRate {
   public:
@@ -54,6 +60,7 @@ class RelaySession {
     void stop();                     // for good; the client gets the reason
     void abandon();                  // for good; sends nothing
     bool is_registered() const;
+    bool is_watchable() const;
     void tick(SteadyTime now);
 
     void instance_opened(const Socket& socket);
@@ -70,6 +77,7 @@ class RelaySession {
     struct Instance {
         Socket socket;
         bool registered = false;
+        bool watchable = false;   // it lets several clients watch
         unsigned unanswered = 0;  // pings
         SteadyTime next_ping{};
         RelayRate rate;
@@ -82,6 +90,19 @@ class RelaySession {
         bool held = false;     // reading is paused, because the instance does not read
         std::size_t join = 0;  // position in `waiting_` of the message that tells the instance
         RelayRate rate;
+    };
+
+    // A client beside the present one, while it signals.
+    struct Watcher {
+        std::string id;
+        Socket socket;
+        bool held = false;  // as a client's
+        RelayRate rate;
+    };
+    // Why a client's connection is to end.
+    struct Refusal {
+        CloseCode code;
+        StreamEnd end;
     };
 
     template <class Work>
@@ -108,7 +129,9 @@ class RelaySession {
     void drop_instance();
     void refuse_instance(CloseCode code, std::string_view reason);
 
+    void check_client_message(RelayRate& rate, bool binary, const std::string& text);  // throws Refusal
     void relay_to_instance(std::string text);
+    bool instance_is_slow() const;
     bool instance_has_room(std::size_t bytes) const;
     void replace_client(const Socket& socket, const RelayClient& client);
     void hold_client_back();
@@ -118,6 +141,18 @@ class RelaySession {
     void note_client_gone();
     void client_leaves(std::string_view reason);
 
+    Watcher* watcher_of(const Socket& socket);
+    Watcher* watcher_named(const std::string& id);
+    void watcher_opened(const Socket& socket, const RelayClient& client);
+    void watcher_message(Watcher& watcher, bool binary, std::string text);
+    void tell_of_watcher(std::string text);
+    void relay_to_watcher(Watcher& watcher, std::string text);
+    void dismiss_watcher(const std::string& id, CloseCode code, const StreamEnd& end);
+    void forget_watcher(const std::string& id, std::string_view reason);
+    void dismiss_watchers(CloseCode code, const StreamEnd& end);
+    void lose_watchers();
+    void let_watchers_go_on();
+
     const std::string id_;
     const std::shared_ptr<const RelayContext> context_;
     mutable std::mutex mutex_;
@@ -126,6 +161,7 @@ class RelaySession {
     bool delivering_ = false;
     Instance instance_;
     std::optional<Client> client_;
+    std::vector<Watcher> watchers_;
     std::vector<RelayAdmission> expected_;
     std::vector<Text>
         waiting_;  // until the instance registers: first about an earlier client, then of this one

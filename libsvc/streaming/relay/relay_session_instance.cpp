@@ -38,6 +38,7 @@ void RelaySession::instance_opened(const Socket& socket) {
         instance_.socket = socket;
         instance_.next_ping = context_->clock.steady_now() + context_->limits.ping;
         let_client_go_on();
+        lose_watchers();
     });
     if (!served) socket->close(CloseCode::normal, "session ended");
 }
@@ -82,6 +83,8 @@ void RelaySession::control(const RelayMessage& message) {
 void RelaySession::register_instance(const JsonFields& fields) {
     if (fields.require_string("session_id") != id_)
         throw Error(ErrorCode::invalid_argument, "session_id is not the one of this session");
+    const auto features = fields.strings("features").value_or(std::vector<std::string>());
+    instance_.watchable = std::ranges::find(features, "watch") != features.end();
     instance_.registered = announced_ = true;
     instance_.unanswered = 0;
     for (auto& one : expected_) one.failure.reset();  // it has come back
@@ -101,6 +104,8 @@ void RelaySession::note_status(const JsonFields& fields) {
 void RelaySession::relay_to_client(const RelayMessage& message) {
     if (!instance_.registered) throw Error(ErrorCode::invalid_argument, "instance has not registered");
     const std::string& client = message.client();
+    if (Watcher* const watcher = watcher_named(client))
+        return relay_to_watcher(*watcher, message.without_client());
     if (!client_ || !client_->socket || client_->id != client) return;
     std::string text = message.without_client();
     if (client_->socket->queued_bytes() + text.size() <= context_->limits.queued_bytes) {
@@ -155,13 +160,16 @@ void RelaySession::refuse_instance(CloseCode code, std::string_view reason) {
 void RelaySession::drop_instance() {
     instance_ = {};
     let_client_go_on();
+    lose_watchers();
     if (std::exchange(announced_, false))
         events_.emplace_back([id = id_](RelayEvents& events) { events.instance_lost(id); });
 }
 
 void RelaySession::instance_has_read(const Socket& socket) {
     locked([&] {
-        if (instance_.socket == socket) let_client_go_on();
+        if (instance_.socket != socket) return;
+        let_client_go_on();
+        let_watchers_go_on();
     });
 }
 

@@ -19,7 +19,7 @@ SessionGrant SessionClients::grant(const StreamSession& session, const ExpectedC
 
 Json SessionClients::let_in(const std::string& session, const ExpectedClient& client) {
     Json servers = ice_servers(parts_.config.ice, session, parts_.clock.now());
-    parts_.relay.expect(session, {client.id, servers, client.screen});
+    parts_.relay.expect(session, {client.id, servers, client.screen, client.watches});
     return servers;
 }
 

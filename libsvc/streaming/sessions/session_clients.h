@@ -29,7 +29,8 @@ class SessionClients {
     explicit SessionClients(Parts parts) : parts_(parts) {}
 
     ExpectedClient make_client(std::optional<Screen> screen);  // with a new id; the caller stores it
-    // Lets `client` connect and returns what it needs. `client` must be stored in the session's record.
+    // Lets `client` connect and returns what it needs. `client` must be stored in the session's record,
+    // unless it watches.
     SessionGrant grant(const StreamSession& session, const ExpectedClient& client);
     Json let_in(const std::string& session, const ExpectedClient& client);  // returns its ICE servers
     void use_grant(const std::string& session, const std::string& client);  // when its socket opens

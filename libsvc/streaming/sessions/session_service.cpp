@@ -130,6 +130,7 @@ SessionGrant SessionService::join(const SessionOwner& owner, std::string_view id
     if (session->status != SessionStatus::active)
         throw Error(ErrorCode::invalid_argument, "Session is not active");
     if (!session->joinable) throw Error(ErrorCode::invalid_argument, "Session is not joinable");
+    if (request.watches) return let_watch(*session);
     std::optional<Screen> screen;
     if (request.screen) screen = request.screen->applied_to(session->screen);
     const ExpectedClient client = clients_.make_client(screen);
@@ -140,6 +141,18 @@ SessionGrant SessionService::join(const SessionOwner& owner, std::string_view id
     });
     log::info("client let in", {{"session", session->id}, {"client", client.id}});
     return clients_.grant(*records_.find_owned(owner, id), client);
+}
+
+// Its token is valid at this gateway until it restarts; the record keeps that of the newest client that
+// steers.
+SessionGrant SessionService::let_watch(const StreamSession& session) {
+    if (!relay_.is_watchable(session.id))
+        throw Error(ErrorCode::invalid_argument,
+                    "Session cannot be watched: its streamer is away or too old");
+    ExpectedClient client = clients_.make_client({});
+    client.watches = true;
+    log::info("watcher let in", {{"session", session.id}, {"client", client.id}});
+    return clients_.grant(session, client);
 }
 
 StreamSession SessionService::get(const SessionOwner& owner, std::string_view id) const {

@@ -95,6 +95,7 @@ class SessionService final : public RelayEvents, public RegionEvents {
     SessionPtr commit_new(const StreamSession& session);
     SessionDeletions begin_removals(const SessionOwner& owner, const std::vector<std::string>& ids,
                                     bool force);
+    SessionGrant let_watch(const StreamSession& session);
     void begin_removal(const SessionOwner& owner, std::string_view id, bool force);
     void work(const std::string& id, bool is_fresh);
 

@@ -12,7 +12,7 @@ const encode = (text) => btoa(text);
 
 export class Connection {
     // `grant`: the gateway's answer; `options`: of the stream; `events`: an object of
-    //   mark(step), discovered(capabilities), track(track, receiver), connected(), interrupted(), control(text),
+    //   mark(step), discovered(capabilities), track(track, receiver), connected(), opened(): its control channel, interrupted(), control(text),
     //   channel(name, data), ended(cause): once; its `kind` is "error" (with `error`), "told" (with `code` and `message`),
     //   "signalling" (with `text`), "lost", "closed" (by the instance).
     constructor(grant, options, events) {
@@ -158,6 +158,7 @@ export class Connection {
     }
 
     openChannels() {
+        this.events.opened();
         for (const name of this.options.dataChannels) {
             const channel = this.pc.createDataChannel(name);
             channel.binaryType = 'arraybuffer';

@@ -62,8 +62,9 @@ export class Gateway {
         return this.request('POST', '/1.0/sessions/', request);
     }
 
-    join(id, screen) {
-        return this.request('POST', `/1.0/sessions/${encodeURIComponent(id)}/join`, screen ? { screen } : {}, { signal: AbortSignal.timeout(joinLimit) });
+    // `watch`: beside the client that steers, else in its place.
+    join(id, screen, watch = false) {
+        return this.request('POST', `/1.0/sessions/${encodeURIComponent(id)}/join`, { ...(screen && !watch && { screen }), ...(watch && { mode: 'watch' }) }, { signal: AbortSignal.timeout(joinLimit) });
     }
 
     // Also when the page goes meanwhile.

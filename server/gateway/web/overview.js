@@ -49,7 +49,7 @@ function owner({ account }) {
 }
 
 export class Overview {
-    // `onStart(options)`, `onJoin(session, screen)`: of connect(); `onRefused(error)`: the token holds no more.
+    // `onStart(options)`, `onJoin(session, screen, watch)`: of connect(); `onRefused(error)`: the token holds no more.
     constructor({ onStart, onJoin, onRefused }) {
         Object.assign(this, { onStart, onJoin, onRefused });
         fillSizes(byId('screen'));
@@ -205,6 +205,10 @@ export class Overview {
         join.setAttribute('aria-label', `Join ${session.app}, session ${session.id}`);
         // The instance is drawn anew for a window that is not like others.
         join.addEventListener('click', () => this.onJoin(session, byId('screen').value === 'fit' ? this.screen() : undefined));
+        const watch = item.querySelector('.watch');
+        watch.hidden = join.hidden || !session.client_connected;
+        watch.setAttribute('aria-label', `Watch ${session.app}, session ${session.id}`);
+        watch.addEventListener('click', () => this.onJoin(session, undefined, true));
         end.textContent = session.status === 'error' ? 'Remove' : 'End';
         end.hidden = session.status === 'terminating' || session.status === 'terminated';
         end.setAttribute('aria-label', `${end.textContent} ${session.app}, session ${session.id}`);

@@ -1,4 +1,5 @@
 // The stream with its tools.
+import { AudienceView } from './audience_view.js';
 import { ExtraKeys } from './extra_keys.js';
 import { byId, confirmed, notify, show } from './page.js';
 import { connect } from './svc-stream.js';
@@ -38,6 +39,7 @@ export class StreamView {
         on('leave', this.leave);
         on('cancel', this.leave);
         on('end', this.endSession);
+        this.audience = new AudienceView(() => this.stream);
         on('handle', () => byId('bottom').classList.toggle('open'));
         byId('stage').addEventListener('pointerdown', () => byId('bottom').classList.remove('open'));
         // Whoever points at a tool goes on in the instance; with the keyboard the focus stays.
@@ -100,6 +102,7 @@ export class StreamView {
             onInterrupted: ifPresent(() => this.progress('The connection to the instance is interrupted. Trying again …', true)),
             onResumed: ifPresent(this.resumed),
             onDone: ifPresent(this.close),
+            onAudience: ifPresent(this.audienceChanged),
             onKeyboard: ifPresent((wanted) => byId('keyboard').classList.toggle('wanted', wanted)),
             onSoundBlocked: ifPresent(this.showSound),
             onWarning: ifPresent((error) => notify(error.message)),
@@ -120,13 +123,19 @@ export class StreamView {
         this.stream = stream;
         this.isNew = false;  // somebody has seen it
         this.progress();
-        const write = (type, data) => stream.sendControl(type, data);
+        const write = (type, data) => stream.steers && stream.sendControl(type, data);
         this.extraKeys = new ExtraKeys(byId('extra-keys'), write);
         this.textInput = new TextInput(byId('text-field'), (type, data) => this.extraKeys.send(type, data), () => this.leaveKeys());
         show(byId('bottom'), true);
         this.showSound();
         this.stayAwake();
         byId('stage').focus();
+    }
+
+    audienceChanged(audience) {
+        this.audience.show(audience);
+        if (!audience.steers) this.showKeyboard(false);
+        show(byId('keyboard'), audience.steers);
     }
 
     // Phones would go dark while one watches.
@@ -183,6 +192,8 @@ export class StreamView {
         this.stopLocation();
         this.showFigures(false);
         this.showKeyboard(false);
+        this.audience.hide();
+        show(byId('keyboard'), true);
         this.progress();
         byId('keyboard').classList.remove('wanted');
         byId('bottom').classList.remove('open');

@@ -30,6 +30,7 @@ export class Stream {
         this.ended = false;
         this.ready = false;
         this.interrupted = false;
+        this.steers = !options.watch;
         this.over = new AbortController();
         this.vehicle = new VehicleProperties((type, data) => this.sendControl(type, data));
         this.sensors = new Sensors((type, data) => this.sendControl(type, data));
@@ -64,6 +65,7 @@ export class Stream {
             discovered: (capabilities) => { this.capabilities = capabilities; },
             track: (track, receiver) => this.trackArrived(media, track, receiver),
             connected: () => this.connected(),
+            opened: () => this.capabilities.includes('audience') && this.sendControl('audience::list', {}),
             interrupted: () => this.interrupt(),
             control: (text) => this.controlMessage(text),
             channel: (name, data) => this.options.onChannelMessage?.(name, data),
@@ -157,7 +159,7 @@ export class Stream {
     async tryAgain() {
         let grant;
         try {
-            grant = await this.gateway.join(this.sessionId, this.options.screen);
+            grant = await this.gateway.join(this.sessionId, this.options.screen, !this.steers);
         } catch (error) {
             return finalRefusal(error, this.gateway, this.sessionId);
         }
@@ -221,14 +223,46 @@ export class Stream {
         if (this.capabilities.includes('vhal')) this.vehicle.requestConfigurations();
         if (this.ready) return;
         this.ready = true;
-        const { element } = this.options;
-        if (this.options.input && element) {
+        this.takeInput();
+        this.options.onReady?.(this);
+    }
+
+    // From the one that steers alone.
+    takeInput() {
+        const { element, input } = this.options;
+        if (!this.steers || !input || !element) {
+            this.input?.close();
+            this.input = undefined;
+        } else if (!this.input) {
             this.input = new Input({
                 element, video: this.video, send: (type, data) => this.sendControl(type, data), onLeave: this.options.onLeave,
                 places: this.options.keys === 'places',
             });
         }
-        this.options.onReady?.(this);
+    }
+
+    // -- other clients of the session
+
+    audienceChanged({ you, clients }) {
+        this.steers = clients.some(({ number, steers }) => number === you && steers);
+        if (this.ready) this.takeInput();
+        this.options.onAudience?.({ you, clients, steers: this.steers });
+    }
+
+    takeControl() {
+        return this.sendControl('audience::take', {});
+    }
+
+    // Watches from now on; nobody steers until somebody takes control.
+    releaseControl() {
+        this.input?.releaseAll();
+        return this.sendControl('audience::release', {});
+    }
+
+    // `number`: of another client, as onAudience told it.
+    giveControl(number) {
+        this.input?.releaseAll();
+        return this.sendControl('audience::give', { number });
     }
 
     // -- data channels
@@ -245,6 +279,7 @@ export class Stream {
 
     controlHandlers = {
         error: (end) => this.connection.told(end),
+        audience: (audience) => this.audienceChanged(audience),
         'open-camera': (request) => this.connection.devices.openCamera(request),
         'close-camera': () => this.connection.devices.close('camera'),
         'enable-microphone': () => this.connection.devices.openMicrophone(),
@@ -259,9 +294,9 @@ export class Stream {
         return this.connection.sendControl({ type, data });
     }
 
-    // `type`: "mouse-move", "key", ... False when nobody is there to take it.
+    // `type`: "mouse-move", "key", ... False when nobody is there to take it, and for one that only watches.
     sendInput(type, data) {
-        return this.sendControl(`input::${type}`, data);
+        return this.steers && this.sendControl(`input::${type}`, data);
     }
 
     // Text or an ArrayBuffer, into a channel that was named in `dataChannels`.
@@ -318,8 +353,8 @@ function checked(options) {
 }
 
 // Options: url, token; app or sessionId; region, appVersion, joinable, idleTime (minutes), ephemeral, extraData; screen
-// {width, height, density, fps}; element; audio, video, microphone, camera, input; dataChannels; codecs; keys
-// ("characters" or "places"); reconnect (tries; 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing),
+// {width, height, density, fps}; watch (join beside the client that steers); element; audio, video, microphone, camera, input; dataChannels; codecs; keys
+// ("characters" or "places"); reconnect (tries; 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing), onAudience({you, clients, steers}),
 // onMessage(type, data), onChannelMessage(name, data), onKeyboard(wanted), onSoundBlocked(), onVehicleReady(configurations),
 // onWarning(StreamError), onLeave().
 // Throws StreamError or GatewayError.
@@ -329,7 +364,7 @@ export async function connect(options) {
     performance.clearMarks();
     performance.mark('svc-stream:asked');
     const grant = sessionId
-        ? { id: sessionId, ...(await gateway.join(sessionId, screen)) }
+        ? { id: sessionId, ...(await gateway.join(sessionId, screen, options.watch)) }
         : await gateway.create({
             app, region, joinable, extra_data: extraData, ...(screen && { screen }), ...(appVersion !== undefined && { app_version: appVersion }),
             ...(idleTime !== undefined && { idle_time_min: idleTime }), ...(ephemeral !== undefined && { ephemeral }),

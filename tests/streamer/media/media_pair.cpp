@@ -155,7 +155,8 @@ MediaPair::MediaPair(Wish wish)
     setup.fps = wish_.fps;
     setup.bitrates = wish_.bitrates;
     setup.encoder = wish_.encoder;
-    peer_ = std::make_unique<GstPeer>(setup, log_);
+    setup.watches = wish_.watches;
+    peer_ = std::make_unique<GstPeer>(setup, log_, wish_.encoders);
     const auto offer = log_.wait_offer(patience);
     if (!offer) throw Error(ErrorCode::unavailable, "no offer came");
     offer_ = *offer;

@@ -76,6 +76,8 @@ class MediaPair {
         std::shared_ptr<GuestDisplay> guest_display{};
         BitrateLimits bitrates;
         VideoEncoder encoder = VideoEncoder::software;
+        std::shared_ptr<DisplayEncoders> encoders = std::make_shared<DisplayEncoders>();
+        bool watches = false;
     };
     explicit MediaPair(Wish wish);
     ~MediaPair();

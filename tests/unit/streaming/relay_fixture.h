@@ -39,11 +39,13 @@ class Heard final : public RelayEvents {
 };
 
 inline std::string joined(const std::string& client) {
-    return R"({"type":"ctl:client-joined","client_id":")" + client + R"(","stun_servers":[]})";
+    return R"({"type":"ctl:client-joined","client_id":")" + client +
+           R"(","role":"control","stun_servers":[]})";
 }
 
 inline std::string left(const std::string& client, const std::string& reason) {
-    return R"({"type":"ctl:client-left","client_id":")" + client + R"(","reason":")" + reason + R"("})";
+    return R"({"type":"ctl:client-left","client_id":")" + client + R"(","role":"control","reason":")" +
+           reason + R"("})";
 }
 
 inline std::string from(const std::string& client, const std::string& type) {
