@@ -11,6 +11,7 @@
 #include "instance-agent/streamer/input/no_input.h"
 #include "instance-agent/streamer/media/capture/media_captures.h"
 #include "instance-agent/streamer/media/peer/gst_peer.h"
+#include "instance-agent/streamer/media/peer/shared_video.h"
 #include "instance-agent/streamer/media/video/codecs.h"
 #include "instance-agent/streamer/streamer.h"
 #include "libsvc/base/error.h"
@@ -128,16 +129,18 @@ int list_codecs() {
 void stream(const Options& options, const InstanceFacts& facts, const StreamStart& start) {
     const sigset_t signals = block_signals();
     start_media();
+    const auto encoders = std::make_shared<DisplayEncoders>();
     StreamerParts parts{options,
                         start,
                         facts,
                         encodable_codecs(facts.encoder),
                         {},
                         {},
-                        [encoders = std::make_shared<DisplayEncoders>()](PeerSetup setup, PeerEvents& events) {
+                        [encoders](PeerSetup setup, PeerEvents& events) {
                             return std::make_unique<GstPeer>(std::move(setup), events, encoders);
                         },
                         media_captures()};
+    parts.open_video = shared_video(encoders);
     parts.guest_display = make_guest_display(options, start);
     parts.screen = await_screen(options, parts.guest_display, signals);
     if (!parts.screen) return;

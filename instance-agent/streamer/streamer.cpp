@@ -3,6 +3,7 @@
 #include <future>
 #include <utility>
 
+#include "instance-agent/streamer/client/socket_peer.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
@@ -39,6 +40,14 @@ std::unique_ptr<MicrophoneWatch> watch_microphone(const Options& options, EventQ
     });
 }
 
+// `parts` outlives the factory.
+SocketPeerFactory socket_peers(const StreamerParts& parts) {
+    return [&parts](PeerSetup setup, const std::string& client, PeerEvents& events) {
+        return std::make_unique<SocketPeer>(std::move(setup), client, parts.start.gateway, parts.codecs,
+                                            parts.open_video, events);
+    };
+}
+
 // Without it the guest streams all the same.
 std::unique_ptr<CaptureSocket> open_capture_socket(const std::filesystem::path& path, Captures captures) try {
     return std::make_unique<CaptureSocket>(path, std::move(captures));
@@ -49,14 +58,15 @@ std::unique_ptr<CaptureSocket> open_capture_socket(const std::filesystem::path& 
 
 }  // namespace
 
-Json register_message(const StreamStart& start, const std::vector<VideoCodec>& codecs) {
-    Json names = Json::array();
+Json register_message(const StreamStart& start, const std::vector<VideoCodec>& codecs, bool sends_media) {
+    Json names = Json::array(), features = Json::array({"watch"});
+    if (sends_media) features.push_back("media");
     for (const VideoCodec codec : codecs) names.push_back(to_text(codec));
     return Json::object({{"type", "ctl:register"},
                          {"session_id", start.session_id},
                          {"version", SVC_VERSION},
                          {"codecs", std::move(names)},
-                         {"features", Json::array({"watch"})}});
+                         {"features", std::move(features)}});
 }
 
 Streamer::Streamer(StreamerParts parts, Clock& clock)
@@ -74,7 +84,9 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
       wishes_(camera_, [this](const std::string& type, const Json& data) { tell_client(type, data); }),
       metrics_(sender_to(parts_.facts.metrics_server)),
       rtc_log_(parts_.options.traces_directory, clock),
-      audience_(*this, parts_.make_peer, queue_, [this] { tell_stream(); }),
+      audience_(
+          *this, parts_.make_peer, queue_, [this] { tell_stream(); },
+          parts_.open_video ? socket_peers(parts_) : SocketPeerFactory()),
       page_writer_(
           queue_, [this] { return audience_.peer(); },
           [this](const std::string& channel, std::size_t bytes) { channels_.taken(channel, bytes); }),
@@ -152,7 +164,7 @@ void Streamer::from_gateway(const std::string& text) {
 }
 
 void Streamer::register_at_gateway() {
-    to_gateway(register_message(parts_.start, parts_.codecs));
+    to_gateway(register_message(parts_.start, parts_.codecs, parts_.open_video != nullptr));
     to_gateway(Json::object({{"type", "ctl:status"}, {"status", "running"}}));
     tell_stream();  // also when no media flows: an earlier streamer may have died while streaming
 }

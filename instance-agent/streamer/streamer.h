@@ -17,6 +17,7 @@
 #include "instance-agent/streamer/guest/injected_data.h"
 #include "instance-agent/streamer/input/client_input.h"
 #include "instance-agent/streamer/metrics/rtc_log.h"
+#include "instance-agent/streamer/peer/encoded_video.h"
 #include "instance-agent/streamer/sound/microphone_watch.h"
 #include "instance-agent/streamer/start_data.h"
 
@@ -32,10 +33,12 @@ struct StreamerParts {
     PeerFactory make_peer;
     Captures captures;
     std::shared_ptr<GuestDisplay> guest_display{};  // of guests without X
+    OpenVideo open_video{};                         // for media through the gateway; null: none goes there
 };
 
 // The first message to the gateway: describes the instance.
-Json register_message(const StreamStart& start, const std::vector<VideoCodec>& codecs);
+Json register_message(const StreamStart& start, const std::vector<VideoCodec>& codecs,
+                      bool sends_media = false);
 
 class Streamer final : private SignallingHost {
   public:

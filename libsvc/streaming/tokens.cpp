@@ -1,5 +1,7 @@
 #include "libsvc/streaming/tokens.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "libsvc/base/digest.h"
@@ -18,6 +20,7 @@ constexpr std::string_view socket_identifier = "/sockets";
 constexpr std::string_view session_caveat = "session=";
 constexpr std::string_view role_caveat = "role=";
 constexpr std::string_view client_caveat = "client=";
+constexpr std::array all_roles{SocketRole::master, SocketRole::slave, SocketRole::media};
 
 std::optional<Macaroon> ours(std::string_view text, std::string_view secret) {
     auto token = parse_macaroon(text);
@@ -45,11 +48,11 @@ std::optional<SocketGrant> grant_in(const Macaroon& token, Time now) {
     SocketGrant grant;
     grant.session = after(token.caveats[0], session_caveat);
     const auto role = after(token.caveats[1], role_caveat);
-    if (grant.session.empty() || (role != to_text(SocketRole::master) && role != to_text(SocketRole::slave)))
-        return {};
-    grant.role = role == to_text(SocketRole::master) ? SocketRole::master : SocketRole::slave;
+    const auto known = std::ranges::find_if(all_roles, [&](SocketRole one) { return role == to_text(one); });
+    if (grant.session.empty() || known == all_roles.end()) return {};
+    grant.role = *known;
     std::size_t next = 2;
-    if (grant.role == SocketRole::slave) {
+    if (grant.role != SocketRole::master) {
         if (token.caveats.size() <= next) return {};
         grant.client = after(token.caveats[next++], client_caveat);
         if (grant.client.empty()) return {};
@@ -68,6 +71,7 @@ std::optional<SocketGrant> grant_in(const Macaroon& token, Time now) {
 }  // namespace
 
 std::string_view to_text(SocketRole role) {
+    if (role == SocketRole::media) return "media";
     return role == SocketRole::master ? "master" : "slave";
 }
 
@@ -111,7 +115,7 @@ std::string TokenMint::socket_token(const SocketGrant& grant, std::optional<Time
     token.identifier = socket_identifier;
     token.caveats = {std::string(session_caveat) + grant.session,
                      std::string(role_caveat) + std::string(to_text(grant.role))};
-    if (grant.role == SocketRole::slave) token.caveats.push_back(std::string(client_caveat) + grant.client);
+    if (grant.role != SocketRole::master) token.caveats.push_back(std::string(client_caveat) + grant.client);
     if (expires) token.caveats.push_back(to_rfc3339(*expires));
     return signed_text(std::move(token));
 }

@@ -11,14 +11,14 @@ namespace svc {
 
 struct Macaroon;
 
-enum class SocketRole { master, slave };  // instance, client
+enum class SocketRole { master, slave, media };  // instance, client; a client's media where no other path is
 std::string_view to_text(SocketRole role);
 
 // The rights that the token in a socket's URL gives.
 struct SocketGrant {
     std::string session;
     SocketRole role = SocketRole::slave;
-    std::string client;  // of a slave: the one connection it is for; "" for masters
+    std::string client;  // of a slave, of media: the one connection it is for; "" for masters
 };
 
 // Thread-safe.

@@ -24,6 +24,13 @@ void write_sessions(std::string& out, std::map<SessionStatus, std::size_t> count
         family.add(status_label(to_text(status)), std::uint64_t{counts[status]});
 }
 
+void write_media(std::string& out, const MediaCounts& media) {
+    gauge(out, "stream_gateway_media_links", "clients whose media goes through the gateway")
+        .add("", static_cast<std::uint64_t>(media.open));
+    MetricFamily(out, "stream_gateway_media_bytes_total", "bytes of such media, both ways", "counter")
+        .add("", media.bytes);
+}
+
 void write_agents(std::string& out, const RegionCounts& counts) {
     auto family = gauge(out, "stream_gateway_agents_total", "regions that answer, and those that do not");
     family.add(status_label("active"), static_cast<std::uint64_t>(counts.active));
@@ -38,6 +45,7 @@ void add_service_metrics(MetricsRegistry& registry, const SessionService& sessio
         write_sessions(out, sessions.counts());
         gauge(out, "stream_gateway_accounts_total", "accounts").add("", std::uint64_t{accounts.size()});
         write_agents(out, regions());
+        write_media(out, sessions.media());
     });
 }
 

@@ -376,5 +376,32 @@ class PathTest(WorldTest):
             self.corner.heal()
 
 
+@unittest.skipIf(chromium.FIREFOX, "Debian's Firefox ESR has no WebCodecs")
+class NoPacketsTest(PathTest):
+    """TCP to the gateway is all that the instance's network lets through."""
+    test_the_picture_comes_back_when_there_is_a_path_again = None
+    test_a_client_that_is_gone_does_not_count_as_watching = None
+
+    def setUp(self):
+        super().setUp()
+        self.cut()
+
+    def tearDown(self):
+        self.corner.heal()
+        super().tearDown()
+
+    def test_the_stream_goes_through_the_gateway(self):
+        session = self.start()
+        seen = self.browser.picture(wanted={"corners": CORNERS, "width": 1280, "height": 720})
+        self.assertEqual(seen["typed"], 0)
+        self.browser.type(text="ab")
+        self.browser.picture(wanted={"typed": 2, "lastCharacter": "b", "down": 0})
+        self.browser.mouse(at=[300, 500])
+        self.browser.picture(wanted={"click": [300, 500]})
+        world.eventually(lambda: self.connected(session), "somebody watches")
+        self.browser.click(selector="#leave")
+        world.eventually(lambda: not self.connected(session), "nobody watches")
+
+
 if __name__ == "__main__":
     world.harness.cases.main()

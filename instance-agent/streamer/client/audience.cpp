@@ -9,8 +9,12 @@
 namespace svc::streamer {
 
 Audience::Audience(SignallingHost& host, PeerFactory make_peer, EventQueue& queue,
-                   std::function<void()> changed)
-    : host_(host), make_peer_(std::move(make_peer)), queue_(queue), changed_(std::move(changed)) {}
+                   std::function<void()> changed, SocketPeerFactory make_socket_peer)
+    : host_(host),
+      make_peer_(std::move(make_peer)),
+      queue_(queue),
+      changed_(std::move(changed)),
+      make_socket_peer_(std::move(make_socket_peer)) {}
 
 Audience::~Audience() = default;
 
@@ -32,6 +36,7 @@ void Audience::dispatch(const std::string& text, const JsonFields& fields) {
     if (type == "ctl:ping") return host_.to_gateway(Json::object({{"type", "ctl:pong"}}));
     if (type == "ctl:terminate") return terminate(text, fields);
     if (type == "ctl:client-joined") return joined(text, fields);
+    if (type == "ctl:media-joined") return media_joined(fields);
     if (type == "ctl:client-left") return left(text, fields);
     if (member != nullptr && !type.starts_with("ctl:")) member->signalling().from_gateway(text);
 }
@@ -62,6 +67,21 @@ void Audience::left(const std::string& text, const JsonFields& fields) {
     if (member == nullptr) return;
     const bool stays = member != steers_ && fields.string("reason") == "replaced";
     if (!stays) member->signalling().from_gateway(text);
+    sweep_later();
+}
+
+// The client may have left the signalling already, or may never have been there.
+void Audience::media_joined(const JsonFields& fields) {
+    const std::string client = fields.require_string("client_id");
+    if (!make_socket_peer_) return;
+    if (find(client) == nullptr)
+        joined(Json::object({{"type", "ctl:client-joined"}, {"client_id", client}}).dump(), fields);
+    AudienceMember* const member = find(client);
+    if (member == nullptr) return;
+    log::info("media goes through the gateway", {{"client", client}});
+    member->signalling().use([&](PeerSetup setup, PeerEvents& events) {
+        return make_socket_peer_(std::move(setup), client, events);
+    });
     sweep_later();
 }
 

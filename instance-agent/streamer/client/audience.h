@@ -12,6 +12,10 @@ namespace svc::streamer {
 
 class AudienceMember;
 
+// Makes the peer of a client whose media goes through the gateway. Throws unsupported.
+using SocketPeerFactory =
+    std::function<std::unique_ptr<Peer>(PeerSetup setup, const std::string& client, PeerEvents& events)>;
+
 // Used on the queue's thread alone.
 class Audience {
   public:
@@ -20,7 +24,8 @@ class Audience {
 
     // `host` is told of the client that steers; stream_began() and stream_ended() are about all of them.
     // `changed` is called when one of several has come or gone, or another one steers.
-    Audience(SignallingHost& host, PeerFactory make_peer, EventQueue& queue, std::function<void()> changed);
+    Audience(SignallingHost& host, PeerFactory make_peer, EventQueue& queue, std::function<void()> changed,
+             SocketPeerFactory make_socket_peer = nullptr);
     ~Audience();
     Audience(const Audience&) = delete;
     Audience& operator=(const Audience&) = delete;
@@ -48,6 +53,7 @@ class Audience {
     void terminate(const std::string& text, const JsonFields& fields);
     void joined(const std::string& text, const JsonFields& fields);
     void left(const std::string& text, const JsonFields& fields);
+    void media_joined(const JsonFields& fields);
     void refuse(const std::string& client, const std::string& why);
     AudienceMember& add();
     AudienceMember* find(const std::string& client) const;  // null: unknown
@@ -62,6 +68,7 @@ class Audience {
     const PeerFactory make_peer_;
     EventQueue& queue_;
     const std::function<void()> changed_;
+    const SocketPeerFactory make_socket_peer_;
     std::list<Member> members_;
     AudienceMember* steers_ = nullptr;
     unsigned last_number_ = 0;

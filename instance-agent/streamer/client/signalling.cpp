@@ -187,6 +187,22 @@ void Signalling::start_peer() {
     }
 }
 
+void Signalling::use(const PeerFactory& make_socket_peer) {
+    end_media();
+    settings_.camera = settings_.microphone = false;
+    settings_.data_channels.clear();
+    PeerSetup setup = host_.peer_setup();
+    setup.settings = settings_;
+    stage_ = Stage::answered;
+    try {
+        media_.events = std::make_shared<QueuedPeerEvents>(queue_, static_cast<PeerEvents&>(*this));
+        media_.peer = make_socket_peer(std::move(setup), *media_.events);
+    } catch (const Error& e) {
+        log::warning("media cannot go through the gateway", {{"error", e.what()}});
+        end_media();
+    }
+}
+
 void Signalling::take_answer(const JsonFields& fields) {
     if (stage_ != Stage::offered) wrong("'answer' does not follow an offer");
     try {

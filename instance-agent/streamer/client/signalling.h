@@ -52,6 +52,8 @@ class Signalling final : private PeerEvents {
 
     void from_gateway(const std::string& text);
     void end_media();  // ends the peer; the client may start again
+    // The client's media goes through the gateway: another peer takes the place of one that found no path.
+    void use(const PeerFactory& make_socket_peer);
     // Tells the client the reason, by signalling and control channel, and ends the media.
     void end(const StreamEnd& end);
     // The same without ending the media; for a program that cannot go on.

@@ -58,11 +58,12 @@ class SlaveHandler final : public WebSocketHandler {
 }  // namespace
 
 Relay::Relay(const Clock& clock, RelayLimits limits)
-    : context_(std::make_shared<RelayContext>(RelayContext{clock, limits, nullptr})) {}
+    : context_(std::make_shared<RelayContext>(RelayContext{clock, limits, nullptr})), media_(clock) {}
 
 // Connections may outlive the relay: they keep their session.
 Relay::~Relay() {
     for (const auto& session : all()) session->abandon();
+    media_.end_all({"the gateway is stopping", end_code::gateway_stopping});
 }
 
 void Relay::listen(RelayEvents& events) {
@@ -107,6 +108,7 @@ void Relay::expect(const std::string& session, RelayClient client) {
 
 void Relay::close(const std::string& session, const StreamEnd& end) {
     take(session)->end(end);
+    media_.end(session, end);
 }
 
 void Relay::fail_client(const std::string& session, const StreamEnd& end) {
@@ -115,6 +117,7 @@ void Relay::fail_client(const std::string& session, const StreamEnd& end) {
 
 void Relay::stop() {
     for (const auto& session : all()) session->stop();
+    media_.end_all({"the gateway is stopping", end_code::gateway_stopping});
 }
 
 std::shared_ptr<WebSocketHandler> Relay::master(const std::string& session) {
@@ -125,6 +128,21 @@ std::shared_ptr<WebSocketHandler> Relay::slave(const std::string& session, const
     auto known = get(session);
     auto admission = known->admit(client);
     return std::make_shared<SlaveHandler>(std::move(known), std::move(admission));
+}
+
+std::shared_ptr<WebSocketHandler> Relay::media_of_client(const std::string& session,
+                                                         const std::string& client) {
+    const auto known = get(session);
+    const RelayClient admitted = known->admit_media(client);
+    auto handler = media_.open(session, client)->client();
+    known->tell_of_media(admitted);
+    return handler;
+}
+
+std::shared_ptr<WebSocketHandler> Relay::media_of_instance(const std::string& session,
+                                                           const std::string& client) {
+    get(session);
+    return media_.get(session, client)->instance();
 }
 
 bool Relay::is_registered(const std::string& session) const {
@@ -145,6 +163,7 @@ std::size_t Relay::sessions() const {
 void Relay::tick() {
     const SteadyTime now = context_->clock.steady_now();
     for (const auto& session : all()) session->tick(now);
+    media_.tick();
 }
 
 }  // namespace svc

@@ -17,6 +17,7 @@
 #include "libsvc/model/streaming/stream_end.h"
 #include "libsvc/model/streaming/stream_session.h"
 #include "libsvc/net/websocket/websocket.h"
+#include "libsvc/streaming/relay/media_links.h"
 
 namespace svc {
 
@@ -83,6 +84,13 @@ class Relay {
     std::shared_ptr<WebSocketHandler> master(const std::string& session);
     std::shared_ptr<WebSocketHandler> slave(const std::string& session, const std::string& client);
 
+    // The same for media that goes through the gateway: of a client, whose grant counts once, too, and which
+    // the instance is told of; and of the instance for that client. Throw not_found, forbidden, unavailable.
+    std::shared_ptr<WebSocketHandler> media_of_client(const std::string& session, const std::string& client);
+    std::shared_ptr<WebSocketHandler> media_of_instance(const std::string& session,
+                                                        const std::string& client);
+    MediaCounts media() const { return media_.counts(); }
+
     bool is_registered(const std::string& session) const;  // false for one it does not know
     bool is_watchable(const std::string& session) const;   // its instance is there, and lets others watch
     std::size_t sessions() const;
@@ -96,6 +104,7 @@ class Relay {
     std::vector<SessionPointer> all() const;
 
     const std::shared_ptr<RelayContext> context_;
+    MediaLinks media_;
     mutable std::shared_mutex mutex_;  // held for look-ups only: messages do not pass through here
     std::unordered_map<std::string, SessionPointer> sessions_;
 };

@@ -58,6 +58,8 @@ void RelaySession::expect(RelayClient client) {
     if (end_) return;
     std::erase_if(expected_, [&](const auto& one) { return one.client.id == client.id; });
     if (expected_.size() == max_expected) expected_.erase(expected_.begin());
+    if (media_expected_.size() == max_expected) media_expected_.erase(media_expected_.begin());
+    media_expected_.push_back(client);
     expected_.push_back({std::move(client), std::nullopt});
 }
 
@@ -70,6 +72,26 @@ RelayAdmission RelaySession::admit(const std::string& client) {
     expected_.erase(found);
     if (expected_.empty()) expected_.shrink_to_fit();
     return admission;
+}
+
+RelayClient RelaySession::admit_media(const std::string& client) {
+    std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(media_expected_, client, &RelayClient::id);
+    if (found == media_expected_.end()) throw Error(ErrorCode::forbidden, "token was used already");
+    if (!instance_.registered || !instance_.takes_media)
+        throw Error(ErrorCode::unavailable, "the instance sends no media through the gateway");
+    RelayClient admitted = std::move(*found);
+    media_expected_.erase(found);
+    return admitted;
+}
+
+void RelaySession::tell_of_media(const RelayClient& client) {
+    locked([&] {
+        to_instance(Json::object({{"type", "ctl:media-joined"},
+                                  {"client_id", client.id},
+                                  {"role", client.watches ? "watch" : "control"}})
+                        .dump());
+    });
 }
 
 void RelaySession::fail_client(const StreamEnd& end) {
@@ -113,6 +135,7 @@ void RelaySession::forget_all(const StreamEnd& end) {
     instance_ = {};
     client_.reset();
     watchers_.clear();
+    media_expected_.clear();
     expected_.clear();
     waiting_.clear();
     events_.clear();

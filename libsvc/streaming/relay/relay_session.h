@@ -54,7 +54,9 @@ class RelaySession {
     RelaySession(std::string id, std::shared_ptr<const RelayContext> context);
 
     void expect(RelayClient client);
-    RelayAdmission admit(const std::string& client);  // throws forbidden
+    RelayAdmission admit(const std::string& client);     // throws forbidden
+    RelayClient admit_media(const std::string& client);  // likewise; unavailable: the instance takes no media
+    void tell_of_media(const RelayClient& client);
     void fail_client(const StreamEnd& end);
     void end(const StreamEnd& end);  // for good; both peers get the reason
     void stop();                     // for good; the client gets the reason
@@ -77,8 +79,9 @@ class RelaySession {
     struct Instance {
         Socket socket;
         bool registered = false;
-        bool watchable = false;   // it lets several clients watch
-        unsigned unanswered = 0;  // pings
+        bool takes_media = false;  // it sends media through the gateway
+        bool watchable = false;    // it lets several clients watch
+        unsigned unanswered = 0;   // pings
         SteadyTime next_ping{};
         RelayRate rate;
     };
@@ -163,6 +166,7 @@ class RelaySession {
     std::optional<Client> client_;
     std::vector<Watcher> watchers_;
     std::vector<RelayAdmission> expected_;
+    std::vector<RelayClient> media_expected_;  // may use media through the gateway, once each
     std::vector<Text>
         waiting_;  // until the instance registers: first about an earlier client, then of this one
     std::vector<Event> events_;

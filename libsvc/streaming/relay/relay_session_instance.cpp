@@ -84,6 +84,7 @@ void RelaySession::register_instance(const JsonFields& fields) {
     if (fields.require_string("session_id") != id_)
         throw Error(ErrorCode::invalid_argument, "session_id is not the one of this session");
     const auto features = fields.strings("features").value_or(std::vector<std::string>());
+    instance_.takes_media = std::ranges::find(features, "media") != features.end();
     instance_.watchable = std::ranges::find(features, "watch") != features.end();
     instance_.registered = announced_ = true;
     instance_.unanswered = 0;

@@ -14,7 +14,10 @@ SessionGrant SessionClients::grant(const StreamSession& session, const ExpectedC
     const Json servers = let_in(session.id, client);
     const std::string token =
         parts_.mint.socket_token({session.id, SocketRole::slave, client.id}, client.until);
-    return {session, socket_path(session.id, SocketRole::slave, token), servers};
+    const std::string media =
+        parts_.mint.socket_token({session.id, SocketRole::media, client.id}, client.until);
+    return {session, socket_path(session.id, SocketRole::slave, token),
+            socket_path(session.id, SocketRole::media, media), servers};
 }
 
 Json SessionClients::let_in(const std::string& session, const ExpectedClient& client) {

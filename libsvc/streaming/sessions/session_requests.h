@@ -20,6 +20,7 @@ struct SessionGrant {
     StreamSession session;
     // "/1.0/sessions/<id>/sockets/slave?token=..."; the caller puts the scheme and host before it.
     std::string path;
+    std::string media_path;  // ".../sockets/media?token=...", for media where no other path is
     Json stun_servers;
 };
 

@@ -208,12 +208,27 @@ std::shared_ptr<WebSocketHandler> SessionService::socket(std::string_view id, So
     const SocketGrant grant = mint_.read_socket_token(token, clock_.now());
     if (grant.session != id || grant.role != role)
         throw Error(ErrorCode::forbidden, "token is not for this socket");
-    const SessionPtr session = records_.find(id);
-    if (!session || session->removal_due || session->status == SessionStatus::terminated)
-        throw Error(ErrorCode::not_found, "session not found");
+    const SessionPtr session = open_session(id);
     if (role == SocketRole::master) return relay_.master(session->id);
     clients_.use_grant(session->id, grant.client);
     return relay_.slave(session->id, grant.client);
+}
+
+std::shared_ptr<WebSocketHandler> SessionService::media_socket(std::string_view id, std::string_view token,
+                                                               const std::string& client) {
+    const SocketGrant grant = mint_.read_socket_token(token, clock_.now());
+    if (grant.session != id || grant.role == SocketRole::slave)
+        throw Error(ErrorCode::forbidden, "token is not for this socket");
+    const SessionPtr session = open_session(id);
+    if (grant.role == SocketRole::master) return relay_.media_of_instance(session->id, client);
+    return relay_.media_of_client(session->id, grant.client);
+}
+
+SessionPtr SessionService::open_session(std::string_view id) const {
+    SessionPtr session = records_.find(id);
+    if (!session || session->removal_due || session->status == SessionStatus::terminated)
+        throw Error(ErrorCode::not_found, "session not found");
+    return session;
 }
 
 // What the record says is to be done at the region.

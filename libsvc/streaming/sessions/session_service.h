@@ -76,6 +76,12 @@ class SessionService final : public RelayEvents, public RegionEvents {
     // For the socket routes. Throws not_found (session) and forbidden (token).
     std::shared_ptr<WebSocketHandler> socket(std::string_view id, SocketRole role, std::string_view token);
 
+    // The same for media through the gateway. `client`: of an instance's socket, whom it is for; else the
+    // token names it.
+    std::shared_ptr<WebSocketHandler> media_socket(std::string_view id, std::string_view token,
+                                                   const std::string& client);
+
+    MediaCounts media() const { return relay_.media(); }
     std::map<SessionStatus, std::size_t> counts() const { return records_.index().counts(); }
     void end_ownerless() { timers_.end_ownerless(); }  // at once; also done by tick()
     void tick();  // every second: idle times, launch and deletion limits, records to be dropped
@@ -96,6 +102,7 @@ class SessionService final : public RelayEvents, public RegionEvents {
     SessionDeletions begin_removals(const SessionOwner& owner, const std::vector<std::string>& ids,
                                     bool force);
     SessionGrant let_watch(const StreamSession& session);
+    SessionPtr open_session(std::string_view id) const;  // throws not_found
     void begin_removal(const SessionOwner& owner, std::string_view id, bool force);
     void work(const std::string& id, bool is_fresh);
 

@@ -23,8 +23,8 @@ const std::string& session_id(const Request& request) {
     return id;
 }
 
-std::string url_of(const RouteContext& context, const Request& request, const SessionGrant& grant) {
-    return websocket_url(client_base(request, context.public_url, context.instance_url), grant.path);
+std::string url_of(const RouteContext& context, const Request& request, const std::string& path) {
+    return websocket_url(client_base(request, context.public_url, context.instance_url), path);
 }
 
 // Refuses an unusable Host header before it makes a session.
@@ -48,7 +48,8 @@ Response create_session(const RouteContext& context, const Request& request) {
                                       {"region", grant.session.region},
                                       {"status", to_text(grant.session.status)},
                                       {"joinable", grant.session.joinable},
-                                      {"url", url_of(context, request, grant)},
+                                      {"url", url_of(context, request, grant.path)},
+                                      {"media_url", url_of(context, request, grant.media_path)},
                                       {"stun_servers", grant.stun_servers}}));
 }
 
@@ -59,7 +60,8 @@ Response join_session(const RouteContext& context, const Request& request) {
     const SessionGrant grant =
         context.sessions->join(owner, session_id(request), SessionJoin::from_json(body));
     return success(200, Json::object({{"id", grant.session.id},
-                                      {"url", url_of(context, request, grant)},
+                                      {"url", url_of(context, request, grant.path)},
+                                      {"media_url", url_of(context, request, grant.media_path)},
                                       {"stun_servers", grant.stun_servers}}));
 }
 

@@ -1,4 +1,4 @@
-// The two WebSockets of a session. The token in the URL decides who may open one.
+// The WebSockets of a session. The token in the URL decides who may open one.
 #include "libsvc/base/error.h"
 #include "server/gateway/routes/routes.h"
 
@@ -15,8 +15,11 @@ Response open_socket(const RouteContext& context, const Request& request, Socket
         SessionOwner(),
         request.params.at("id"));  // an absent session is answered 404 before the token is checked
     Response response;
-    response.websocket =
-        context.sessions->socket(request.params.at("id"), role, request.query_value("token"));
+    const std::string& id = request.params.at("id");
+    const std::string token = request.query_value("token");
+    response.websocket = role == SocketRole::media
+                             ? context.sessions->media_socket(id, token, request.query_value("client"))
+                             : context.sessions->socket(id, role, token);
     return response;
 }
 
@@ -24,14 +27,16 @@ Response open_socket(const RouteContext& context, const Request& request, Socket
 
 std::vector<Route> socket_routes(const RouteContext& context) {
     std::vector<Route> routes;
+    const auto add = [&](const std::string& sessions, SocketRole role) {
+        const std::string word(to_text(role));
+        routes.push_back(
+            {Method::get, sessions + "/{id}/sockets/" + word, Access::everyone, Dispatch::on_pool,
+             "streaming_websocket_" + word,
+             [&context, role](Request& request) { return open_socket(context, request, role); }});
+    };
     for (const char* sessions : {"/1.0/sessions", "/1.0/session"})
-        for (const SocketRole role : {SocketRole::master, SocketRole::slave}) {
-            const std::string word(to_text(role));
-            routes.push_back(
-                {Method::get, std::string(sessions) + "/{id}/sockets/" + word, Access::everyone,
-                 Dispatch::on_pool, "streaming_websocket_" + word,
-                 [&context, role](Request& request) { return open_socket(context, request, role); }});
-        }
+        for (const SocketRole role : {SocketRole::master, SocketRole::slave}) add(sessions, role);
+    add("/1.0/sessions", SocketRole::media);
     return routes;
 }
 

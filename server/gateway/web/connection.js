@@ -36,6 +36,7 @@ export class Connection {
     // Tells nothing any more.
     close() {
         this.ended = true;
+        clearTimeout(this.pathTimer);
         this.devices.closeAll();
         this.socket.close();
         this.closePeer();
@@ -115,6 +116,8 @@ export class Connection {
         await pc.setLocalDescription({ type: 'answer', sdp: withStereo(answer.sdp) });
         if (this.options.video && displayRefused(pc.localDescription.sdp)) throw noCodec(videoCodecs(sdp));
         this.signal({ type: 'answer', sdp: encode(pc.localDescription.sdp) });
+        const { pathLimit } = this.options;
+        if (pathLimit) this.pathTimer = setTimeout(() => this.end({ kind: 'error', error: iceFailed(this.iceServers) }), pathLimit);
         for (const candidate of this.waitingCandidates.splice(0)) await pc.addIceCandidate(candidate);
     }
 
@@ -145,6 +148,7 @@ export class Connection {
 
     iceConnected() {
         this.connected = true;
+        clearTimeout(this.pathTimer);
         this.socket.close();
         this.events.connected();
     }

@@ -11,13 +11,20 @@ import { Gateway } from './gateway.js';
 import { Input } from './input.js';
 import { finalRefusal, mostTries, nextTry } from './resume.js';
 import { Sensors } from './sensors.js';
+import { SocketConnection, canUseSocket } from './socket_connection.js';
 import { VehicleProperties } from './vehicle.js';
 
 const signallingLimit = 5 * 60 * 1000;  // ms, until media can flow
 const resumeLimit = 30 * 1000;          // ms, the same for each try to come back
 const disconnectedLimit = 10 * 1000;    // ms, for a connection to come back by itself
 const patience = 3 * 1000;              // ms, before another one is tried
+const pathLimit = 10 * 1000;            // ms, for a network path to be found, before media goes through the gateway
 const customChannels = 5;
+
+// Neither side has found a way to the other.
+function isWithoutPath({ kind, error, code }) {
+    return (kind === 'error' && error.reason === 'iceFailed') || (kind === 'told' && code === 'connection_failed');
+}
 
 export class Stream {
     constructor(options, gateway, grant) {
@@ -31,6 +38,7 @@ export class Stream {
         this.ready = false;
         this.interrupted = false;
         this.steers = !options.watch;
+        this.capabilities = [];
         this.over = new AbortController();
         this.vehicle = new VehicleProperties((type, data) => this.sendControl(type, data));
         this.sensors = new Sensors((type, data) => this.sendControl(type, data));
@@ -59,13 +67,30 @@ export class Stream {
     // -- connections: one, and after an interruption further ones
 
     connect(grant, limit) {
+        const hasSocket = Boolean(grant.media_url) && this.options.fallback !== false && canUseSocket();
+        this.wasConnected = false;
+        this.fallbackUrl = hasSocket ? grant.media_url : undefined;
+        if (hasSocket && (this.throughGateway || typeof RTCPeerConnection === 'undefined')) this.useGateway();
+        else this.use((events) => new Connection(grant, { ...this.options, pathLimit: hasSocket ? pathLimit : undefined }, events), limit);
+    }
+
+    // No packet gets through: the stream goes on by the gateway, and so does each one after an interruption.
+    useGateway() {
+        const url = this.fallbackUrl;
+        this.fallbackUrl = undefined;  // it is good for one connection
+        this.throughGateway = true;
+        this.mark('gateway');
+        this.use((events) => new SocketConnection(url, this.options, events), resumeLimit);
+    }
+
+    use(make, limit) {
         const media = new MediaStream();
-        const connection = new Connection(grant, this.options, {
+        const connection = make({
             mark: (step) => this.mark(step),
             discovered: (capabilities) => { this.capabilities = capabilities; },
             track: (track, receiver) => this.trackArrived(media, track, receiver),
             connected: () => this.connected(),
-            opened: () => this.capabilities.includes('audience') && this.sendControl('audience::list', {}),
+            opened: () => (this.capabilities.includes('audience') || this.throughGateway) && this.sendControl('audience::list', {}),
             interrupted: () => this.interrupt(),
             control: (text) => this.controlMessage(text),
             channel: (name, data) => this.options.onChannelMessage?.(name, data),
@@ -78,6 +103,7 @@ export class Stream {
     }
 
     connected() {
+        this.wasConnected = true;
         clearTimeout(this.interruptedTimer);
         this.mark('connected');
         if (!this.tryEnded) clearTimeout(this.signallingTimer);  // a try has to come to a picture
@@ -89,6 +115,7 @@ export class Stream {
     async connectionEnded(cause) {
         clearTimeout(this.signallingTimer);
         if (this.ended) return;
+        if (this.fallbackUrl && isWithoutPath(cause) && !this.wasConnected) return this.useGateway();
         if (this.resuming) return this.tryEnded?.(cause);
         if (cause.kind === 'error') return this.fail(cause.error);
         if (cause.kind === 'told') return this.fail(endOf(cause));
@@ -348,7 +375,7 @@ function checked(options) {
     if ((options.dataChannels ?? []).length > customChannels) {
         throw new StreamError('invalidArgument', `More than ${customChannels} data channels were named.`);
     }
-    if (typeof RTCPeerConnection === 'undefined') throw new StreamError('notSupported', 'This browser has no WebRTC.');
+    if (typeof RTCPeerConnection === 'undefined' && !canUseSocket()) throw new StreamError('notSupported', 'This browser has no WebRTC.');
     return options;
 }
 

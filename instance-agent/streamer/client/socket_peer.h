@@ -1,0 +1,81 @@
+#pragma once
+// A client that no packet reaches: its pictures and its control channel go through the gateway, over a
+// WebSocket of their own (docs/streaming.md, Media through the gateway).
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "instance-agent/streamer/client/gateway_link.h"
+#include "instance-agent/streamer/peer/encoded_video.h"
+
+namespace svc::streamer {
+
+class SocketPeer final : public Peer {
+  public:
+    static constexpr std::size_t most_frames = 8;        // that wait; with more all are dropped
+    static constexpr std::size_t piece = 192U << 10;     // bytes of a frame in one message
+    static constexpr std::size_t most_texts = 1U << 20;  // bytes of messages that wait
+    static constexpr std::chrono::seconds rest{2};       // until a client that was behind gets a key frame
+    static constexpr std::chrono::seconds patience{10};  // of each step of connecting
+
+    // Connects at once, on a thread of its own; `events` tell the rest. `codecs`: that there is an encoder
+    // for.
+    SocketPeer(PeerSetup setup, const std::string& client, const GatewayAddress& gateway,
+               std::vector<VideoCodec> codecs, OpenVideo open_video, PeerEvents& events);
+    ~SocketPeer() override;
+    SocketPeer(const SocketPeer&) = delete;
+    SocketPeer& operator=(const SocketPeer&) = delete;
+
+    void set_answer(const std::string& sdp) override;  // throws invalid_argument: it made no offer
+    void add_candidate(const std::string&, unsigned) override {}
+    bool send(const std::string& label, bool binary, std::string_view data) override;
+    std::size_t buffered(const std::string& label) const override;
+    void set_bitrates(BitrateLimits bitrates) override;
+    void set_watching(bool watches) override;
+    void hide_screen() override;
+    void show_screen(int width, int height) override;
+    void set_camera_sink(int, int, int, FrameSink) override {}  // it has none
+    PeerStats stats() const override;
+    void end() override;
+
+  private:
+    using Moment = std::chrono::steady_clock::time_point;
+    void run(const std::stop_token& stop);
+    std::shared_ptr<WebSocketClient> connect(const std::stop_token& stop);
+    void serve(WebSocketClient& socket);
+    void take(const std::string& text);
+    void begin(const std::string& text);
+    void open_video();
+    void take_frame(const VideoFrame& frame);
+    void fall_behind(Moment now);
+    void catch_up(Moment now);
+    void write(const std::stop_token& stop, WebSocketClient& socket);
+    void send_frame(WebSocketClient& socket, const VideoFrame& frame);
+    void shut_down();
+
+    PeerSetup setup_;
+    const std::string path_;
+    const std::vector<Target> gateways_;
+    const std::vector<VideoCodec> codecs_;
+    const OpenVideo open_video_;
+    PeerEvents& events_;
+
+    mutable std::mutex video_mutex_;  // guards video_ and setup_; taken before mutex_
+    std::shared_ptr<EncodedVideo> video_;
+    mutable std::mutex mutex_;  // guards the members below
+    std::condition_variable_any changed_;
+    std::shared_ptr<WebSocketClient> socket_;
+    std::deque<std::string> texts_;
+    std::size_t text_bytes_ = 0;
+    std::deque<VideoFrame> frames_;
+    bool waits_for_key_ = true, watches_ = false, writing_ = false, ending_ = false;
+    std::optional<VideoCodec> codec_;  // nothing: the client has not begun
+    Moment behind_{}, key_wanted_{};
+    std::uint64_t packets_ = 0, bytes_ = 0;
+    std::jthread thread_;  // last member: the thread uses the others
+};
+
+}  // namespace svc::streamer
