@@ -19,11 +19,13 @@ inline Json comparable(const ApiReply& reply) {
     const Json* metadata = all.find("metadata");
     if (metadata && metadata->find("url")) {
         Json known = *metadata;
-        std::string url = known.at("url").as_string();
-        const std::size_t path = url.find('/', 6);
-        const std::size_t token = url.find("token=");
-        url = url.substr(0, 6) + "<host>" + url.substr(path, token + 6 - path) + "<token>";
-        known.set("url", url);
+        for (const char* const member : {"url", "media_url"}) {
+            std::string url = known.at(member).as_string();
+            const std::size_t path = url.find('/', 6);
+            const std::size_t token = url.find("token=");
+            url = url.substr(0, 6) + "<host>" + url.substr(path, token + 6 - path) + "<token>";
+            known.set(member, url);
+        }
         all.set("metadata", known);
     }
     return normalise(all);

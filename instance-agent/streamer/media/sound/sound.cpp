@@ -52,8 +52,8 @@ GstElement* make_microphone_in(const std::string& audio_server) {
     const char* const sink = has_server ? "pulsesink name=microphone device=svc_microphone sync=false "
                                           "async=false buffer-time=60000 latency-time=10000"
                                         : "fakesink sync=false async=false";
-    GstElement* const bin =
-        make_bin(fmt::format("valve name=gate ! rtpopusdepay ! opusdec ! audioconvert ! audioresample ! {}", sink));
+    GstElement* const bin = make_bin(
+        fmt::format("valve name=gate ! rtpopusdepay ! opusdec ! audioconvert ! audioresample ! {}", sink));
     if (has_server) set_server(bin, "microphone", audio_server);
     return bin;
 }
