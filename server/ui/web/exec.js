@@ -1,7 +1,7 @@
 // A command in an instance, and its streams: a WebSocket each (docs/management.md, "Exec").
 import { call, finish, socket } from './api.js';
 
-const most = 1 << 20;       // bytes that may wait in the browser before more are taken
+const most = 4 << 20;       // bytes that may wait in the browser before more are taken: a hidden page looks once a second
 const blockBytes = 128 << 10;
 
 const opened = (stream) => new Promise((resolve) => {

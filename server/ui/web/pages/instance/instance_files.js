@@ -70,6 +70,7 @@ async function sendBytes(file, send, onBytes) {
         const bytes = new Uint8Array(await file.slice(at, at + blockBytes).arrayBuffer());
         if (!await send(bytes)) return false;  // the command has ended, and says why
         onBytes(bytes.length);
+        if (!document.hidden) await new Promise((resolve) => { setTimeout(resolve); });  // the page's user has a turn
     }
     return send(filler(file.size));
 }
