@@ -60,11 +60,10 @@ Response make_link(const Services& services, const Request& request) {
     if (caller.session) maker.until = caller.session->expires_at;
     const IssuedLink link = services.management.sessions().invite(
         LinkRequest::from_json(optional_json_body(request)), std::move(maker));
-    JsonArray urls;
-    for (const std::string& page : pages_for(services, request))
-        urls.emplace_back(page + "#login=" + link.secret);
+    std::vector<std::string> urls = pages_for(services, request);
+    for (std::string& url : urls) url += "#login=" + link.secret;
     return sync(Json::object({{"secret", link.secret},
-                              {"urls", std::move(urls)},
+                              {"urls", JsonArray(urls.begin(), urls.end())},
                               {"expires_at", to_unix_seconds(link.expires_at)}}));
 }
 
