@@ -10,6 +10,7 @@
 #include "libsvc/net/websocket/websocket_client.h"
 #include "server/http/audit_log.h"
 #include "server/http/refusal_budget.h"
+#include "tests/support/error_code.h"
 #include "tests/support/eventually.h"
 #include "tests/support/test_daemon.h"
 
@@ -76,10 +77,12 @@ TEST_CASE_METHOD(AuditSetup, "what was refused, or is faulty, is in the audit wi
     api.remove("/1.0/images/none?secret=hush");
     CHECK(last().at("path") == Json("/1.0/images/none"));
     CHECK(last().at("status") == Json(404));
-    api.call(Method::post, "/1.0/nodes", std::string(2U << 20U, ' '));  // a body over the limit
+    // A body over the limit. The connection is closed on it, perhaps before the reply is read.
+    const auto send_too_much = [&] { api.call(Method::post, "/1.0/nodes", std::string(2U << 20U, ' ')); };
+    (void)code_of(send_too_much);
+    eventually("the refusal is in the audit", [&] { return entries().size() == 3; });
     CHECK(last().at("path") == Json("/1.0/nodes"));
     CHECK(last().at("status") == Json(400));
-    CHECK(entries().size() == 3);
 }
 
 TEST_CASE_METHOD(AuditSetup, "a login is in the audit as that of its user, a wrong one as a stranger's") {
