@@ -104,8 +104,8 @@ class Peer {
                       std::string_view data) = 0;                      // false: the channel is not open
     virtual std::size_t buffered(const std::string& label) const = 0;  // bytes that wait in the channel
     virtual void set_bitrates(BitrateLimits bitrates) = 0;
-    // Whether the client only watches: then the bit rate does not follow its connection, and while that is too
-    // slow, it gets no pictures.
+    // Whether the client only watches: then the bit rate does not follow its connection, and while that is
+    // too slow, it gets no pictures.
     virtual void set_watching(bool watches) = 0;
     // Asks for the client's camera as frames of this size, until it is called with an empty function. Nothing
     // comes when the client sends no camera.

@@ -33,7 +33,8 @@ std::span<const EncoderForm> encoder_forms();  // those of a codec: the preferre
 std::string encoded_caps(VideoCodec codec);    // of what an encoder must be able to make
 // Whether the form's element has a property of that name.
 using PropertyTest = std::function<bool(const std::string& name)>;
-// "... name=encoder ! ...": raw pictures in, encoded ones out. Properties that the element lacks are left out.
+// "... name=encoder ! ...": raw pictures in, encoded ones out. Properties that the element lacks are left
+// out.
 std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps,
                                 const PropertyTest& has_property);
 // "... name=payloader": encoded pictures in, RTP out.
