@@ -34,7 +34,7 @@ const trusted = () => world.json('trust', 'list').map((one) => one['common-name'
 const tab = (name) => page.getByRole('navigation', { name: 'Trust' }).getByRole('link', { name }).click();
 
 test('a certificate is added by its text and by a file, with a role, and removed', async () => {
-    await page.getByRole('cell', { name: 'console' }).waitFor();
+    await page.getByRole('cell', { name: 'console', exact: true }).waitFor();
     await press('Add a certificate');
     await dialog().getByLabel('Certificate', { exact: false }).first().fill('nonsense');
     await press('Trust it', dialog());
@@ -86,7 +86,7 @@ test('an invitation is made, shown once, and taken back', async () => {
     await press('Copy', dialog());
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), token);
     await press('Done', dialog());
-    await page.getByRole('cell', { name: 'laptop' }).waitFor();
+    await page.getByRole('cell', { name: 'laptop', exact: true }).waitFor();
     assert.equal((await page.content()).includes(token), false);
     await press('Revoke the invitation for laptop');
     await confirm(page, 'Revoke');
@@ -106,7 +106,7 @@ test('a link logs another browser in; its session is listed and ended', async ()
     const other = await world.open({ certificate: false, place: link.split('/ui/')[1] });
     await other.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await press('Look again');
-    await page.getByRole('cell', { name: 'night shift' }).waitFor();
+    await page.getByRole('cell', { name: 'night shift', exact: true }).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await press('End the session of night shift');
     await confirm(page, 'End the session');

@@ -178,6 +178,7 @@ class LoginTest(unittest.TestCase):
 
     def test_logins_and_their_refusals_are_audited(self):
         self.log_in("carol")
+        self.browser = Browser()  # the provider would know carol again
         self.log_in("alice")
         lines = [json.loads(line) for line in (self.daemon.state / "audit.log").read_text().splitlines()]
         refused, opened = [line for line in lines if line["path"] == CALLBACK][-2:]

@@ -14,9 +14,9 @@ const columns = [
     { name: 'who', title: 'Who', value: ({ who }) => who, show: ({ who, role }) => html`<span class="named"><bdi>${dash(who)}</bdi>${role && html`<span class="state">${role}</span>`}</span>` },
     { name: 'address', title: 'From', value: ({ address }) => address, show: ({ address }) => dash(address) },
     { name: 'method', short: true, title: 'Method', value: ({ method }) => method },
-    { name: 'path', title: 'Path', value: ({ path }) => path, show: ({ path }) => html`<code><bdi>${path}</bdi></code>` },
-    { name: 'status', short: true, title: 'Answer', value: ({ status }) => status, show: ({ status }) => html`<span class="state ${status < 400 ? 'good' : 'bad'}">${status}</span>` },
-    { name: 'error', title: 'Reason', value: ({ error }) => error, show: ({ error }) => html`<bdi>${dash(error)}</bdi>` },
+    { name: 'path', title: 'Path', value: ({ path }) => path, show: ({ path }) => (path ? html`<code><bdi>${path}</bdi></code>` : '–') },
+    { name: 'status', short: true, title: 'Answer', value: ({ status }) => status, show: ({ status }) => (status ? html`<span class="state ${status < 400 ? 'good' : 'bad'}">${status}</span>` : '–') },
+    { name: 'error', title: 'Reason', value: ({ error }) => error, show: ({ error, count: times }) => html`<bdi>${dash(error)}${times && ` (${times})`}</bdi>` },
     { name: 'operation', short: true, title: 'Operation', value: operationOf, show: (row) => (operationOf(row) ? html`<a href=${href('operations', operationOf(row))}>${operationOf(row).slice(0, 8)}</a>` : '–') },
 ];
 const textOf = (row) => columns.map(({ value }) => value(row) ?? '').join(' ').toLowerCase();
@@ -25,7 +25,7 @@ function useShown(events, wanted, refused) {
     return useMemo(() => {
         const text = wanted.trim().toLowerCase();
         const rows = events.filter(({ type }) => type === 'audit').map(({ sequence, timestamp, metadata }) => ({ key: sequence, time: timestamp, ...metadata }));
-        return rows.filter((row) => (!refused || row.status >= 400) && (!text || textOf(row).includes(text)));
+        return rows.filter((row) => (!refused || !(row.status < 400)) && (!text || textOf(row).includes(text)));
     }, [events, wanted, refused]);
 }
 

@@ -11,7 +11,7 @@ import { hasRoles, RoleField, RoleOptions } from './roles.js';
 import { derOf, readCertificate } from './x509.js';
 
 const load = async (signal) => (await list('/1.0/certificates', { signal })).map((record) => ({ role: 'admin', ...record, ...readCertificate(record.certificate) }));
-const expired = ({ until }) => until * 1000 < Date.now();
+const expired = ({ until }) => until > 0 && until * 1000 < Date.now();
 const shortly = (fingerprint) => fingerprint.slice(0, 12);
 const path = ({ fingerprint }) => `/1.0/certificates/${fingerprint}`;
 
