@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Puts the files of folders into a C++ source, as they are and compressed. Writes it only when it changes.
+"""Puts the files of folders into a C++ source, as they are and compressed, and says in a file for ninja what it has read.
 
-    web_files.py NAMESPACE::FUNCTION OUTPUT.cpp FOLDER[=PREFIX]...
+    web_files.py NAMESPACE::FUNCTION OUTPUT.cpp DEPENDENCIES FOLDER[=PREFIX]...
 """
+import concurrent.futures
 import gzip
 import hashlib
 import pathlib
+import shutil
+import subprocess
 import sys
 
 TYPES = {
@@ -31,9 +34,11 @@ def files(folder, prefix):
 
 
 def compressed(content):
-    """With gzip; nothing where that saves nothing. The same for the same bytes: no time, no name."""
-    packed = gzip.compress(content, 9, mtime=0)
-    return packed if len(packed) < len(content) else b""
+    """(coding of HTTP, bytes): with brotli where it is installed, else with gzip. The same for the same bytes."""
+    if shutil.which("brotli"):
+        done = subprocess.run(["brotli", "--stdout", "--quality=11", "-"], input=content, stdout=subprocess.PIPE, check=True)
+        return "br", done.stdout
+    return "gzip", gzip.compress(content, 9, mtime=0)
 
 
 def as_literal(content):
@@ -48,26 +53,37 @@ def as_view(content):
     return f"std::string_view({as_literal(content)}, {len(content)})"
 
 
+def entry(path, content_type, content):
+    coding, packed = compressed(content)
+    if len(packed) >= len(content):
+        coding, packed = "", b""
+    tag = hashlib.sha256(content).hexdigest()[:32]
+    return f'        {{"{path}", "{content_type}", {as_view(content)}, "{coding}", {as_view(packed)}, "\\"{tag}\\""}},'
+
+
 def source(function, folders):
     namespace, _, name = function.rpartition("::")
     lines = ['#include "server/http/web_files.h"', "", "#include <vector>", "", f"namespace {namespace} {{", "",
              f"std::span<const svc::server::WebFile> {name}();", f"std::span<const svc::server::WebFile> {name}() {{",
              "    static const std::vector<svc::server::WebFile> files{"]
-    for folder, prefix in folders:
-        for path, content_type, content in files(folder, prefix):
-            tag = hashlib.sha256(content).hexdigest()[:32]
-            lines.append(f'        {{"{path}", "{content_type}", {as_view(content)}, {as_view(compressed(content))},'
-                         f' "\\"{tag}\\""}},')
+    found = [file for folder, prefix in folders for file in files(folder, prefix)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        lines += pool.map(lambda file: entry(*file), found)
     lines += ["    };", "    return files;", "}", "", f"}}  // namespace {namespace}", ""]
     return "\n".join(lines)
 
 
+def dependencies(output, folders):
+    """A folder changes when a file in it comes or goes."""
+    read = [folder for folder, _ in folders] + [path for folder, _ in folders for path in sorted(folder.rglob("*"))]
+    return f"{output}: " + " ".join(str(path).replace(" ", "\\ ") for path in read) + "\n"
+
+
 def main():
-    function, output = sys.argv[1], pathlib.Path(sys.argv[2])
-    folders = [(pathlib.Path(name), prefix) for name, _, prefix in (text.partition("=") for text in sys.argv[3:])]
-    text = source(function, folders)
-    if not output.exists() or output.read_text() != text:
-        output.write_text(text)
+    function, output, read = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    folders = [(pathlib.Path(name), prefix) for name, _, prefix in (text.partition("=") for text in sys.argv[4:])]
+    output.write_text(source(function, folders))
+    read.write_text(dependencies(sys.argv[2], folders))
 
 
 if __name__ == "__main__":

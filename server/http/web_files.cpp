@@ -16,9 +16,9 @@ bool is_known(const Request& request, std::string_view etag) {
 }
 
 // Every browser names it plainly; one that weighs its wishes (";q=0") gets the plain file.
-bool takes_gzip(const Request& request) {
-    for (const std::string& coding : split(request.headers.get("Accept-Encoding"), ','))
-        if (trim(coding) == "gzip") return true;
+bool takes(const Request& request, std::string_view coding) {
+    for (const std::string& known : split(request.headers.get("Accept-Encoding"), ','))
+        if (trim(known) == coding) return true;
     return false;
 }
 
@@ -37,8 +37,8 @@ Response web_file(const WebFile& file, const Request& request, std::string_view 
         return response;
     }
     response.headers.set("Content-Type", std::string(file.content_type));
-    const bool packed = !file.compressed.empty() && takes_gzip(request);
-    if (packed) response.headers.set("Content-Encoding", "gzip");
+    const bool packed = !file.coding.empty() && takes(request, file.coding);
+    if (packed) response.headers.set("Content-Encoding", std::string(file.coding));
     response.body = packed ? file.compressed : file.content;
     return response;
 }

@@ -13,8 +13,9 @@ struct WebFile {
     std::string_view path;  // "index.html", "lib/terminal.js"
     std::string_view content_type;
     std::string_view content;
-    std::string_view compressed;  // with gzip; empty: that would not be shorter
-    std::string_view etag;        // with quotes
+    std::string_view coding;      // of `compressed`: "br", "gzip"; empty: it would not be shorter
+    std::string_view compressed;
+    std::string_view etag;  // with quotes
 };
 
 // The file, or 304 for a client that has it. `content_policy`: what the page may load and do.

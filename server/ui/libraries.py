@@ -21,19 +21,24 @@ FILES = {
     "htm.js": "htm/dist/htm.module.js",
     "uplot.js": "uplot/dist/uPlot.iife.min.js",
     "uplot.css": "uplot/dist/uPlot.min.css",
-    "xterm.js": "@xterm/xterm/lib/xterm.mjs",
+    "xterm.js": "@xterm/xterm/lib/xterm.js",
     "xterm.css": "@xterm/xterm/css/xterm.css",
-    "fit.js": "@xterm/addon-fit/lib/addon-fit.mjs",
+    "fit.js": "@xterm/addon-fit/lib/addon-fit.js",
 }
-# uPlot has no small file that is a module.
-APPENDED = {"uplot.js": "\nexport default uPlot;\n"}
+# Files that are no modules, and what makes them some.
+WRAPPED = {
+    "uplot.js": ("", "\nexport default uPlot;\n"),
+    "xterm.js": ("const exports = {}, module = { exports };\n", "\nexport const Terminal = module.exports.Terminal;\n"),
+    "fit.js": ("const exports = {}, module = { exports };\n", "\nexport const FitAddon = module.exports.FitAddon;\n"),
+}
 
 
 def as_module(name, text):
     """A browser finds no package by its name, and the maps of the sources are not served."""
     text = re.sub(r'(from ?)"preact"', r'\1"./preact.js"', text)
     text = re.sub(r"\n?//# sourceMappingURL=\S+\s*$", "\n", text)
-    return text + APPENDED.get(name, "")
+    before, after = WRAPPED.get(name, ("", ""))
+    return before + text + after
 
 
 def refused_licence(modules):
