@@ -13,7 +13,7 @@ constexpr std::string_view root = "/ui";
 constexpr std::string_view page_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' "
     "blob:; "
-    "font-src 'self'; manifest-src 'self'; connect-src 'self'; frame-src 'self' https:; base-uri 'none'; "
+    "font-src 'self'; manifest-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'";
 // The terminal's library writes `style` attributes. Its page is a frame of the console, and loads no data.
 constexpr std::string_view terminal_policy =

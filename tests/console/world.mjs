@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { launch, phone } from '../browser/browser.mjs';
+import { isFirefox, launch, phone } from '../browser/browser.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const build = process.env.SVC_BUILD_DIR ?? join(root, 'build');
@@ -130,7 +130,7 @@ export class World {
 
     // A page that is logged in by a client certificate. What it says on its console, and what its policy refuses, is kept in `said`.
     async open({ place = '', certificate = true, small = false, dark = false, options = {} } = {}) {
-        const clientCertificates = certificate ? [{ origin: this.url, certPath: this.certificate, keyPath: this.key }] : [];
+        const clientCertificates = certificate && !isFirefox ? [{ origin: this.url, certPath: this.certificate, keyPath: this.key }] : [];
         const size = small ? { ...phone, viewport: { width: 360, height: 740 } } : { viewport: { width: 1280, height: 800 } };
         const context = await this.browser.newContext({ ignoreHTTPSErrors: true, clientCertificates, colorScheme: dark ? 'dark' : 'light', ...size, ...options });
         context.setDefaultTimeout(30_000);
@@ -138,8 +138,15 @@ export class World {
         page.said = [];
         page.on('console', (message) => message.type() === 'error' && page.said.push(message.text()));
         page.on('pageerror', (error) => page.said.push(String(error)));
+        if (certificate && isFirefox) await this.logIn(page);
         await page.goto(`${this.url}/ui/${place}`);
         return page;
+    }
+
+    // By a link: Firefox cannot be given a certificate from outside.
+    async logIn(page) {
+        await page.goto(this.ctl('ui', '--print').split('\n')[0]);
+        await page.getByRole('navigation', { name: 'Pages' }).waitFor();
     }
 
     async close() {

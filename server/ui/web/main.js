@@ -28,7 +28,7 @@ function Bar({ me, onMenu, onLogOut, menuOpen }) {
         <a class="brand" href="#/overview"><img src="/ui/icon.svg" alt="" width="24" height="24" /> Instances</a>
         <span class="who">${me.auth_name ?? ''} <span class="state plain">${me.role}</span></span>
         <${ThemeButton} />
-        ${me.auth_method !== 'certificate' && html`<button class="quiet" onClick=${onLogOut}>Log out</button>`}
+        ${me.session && html`<button class="quiet" onClick=${onLogOut}>Log out</button>`}
     </header>`;
 }
 

@@ -3,11 +3,12 @@ import { get, post, remove } from './api.js';
 
 const ranks = { viewer: 1, operator: 2, admin: 3 };
 
-// What GET /1.0 says, with `trusted` and may(role).
+// What GET /1.0 says, with `trusted`, may(role), and the session of this browser, if it has one.
 export async function whoAmI() {
     const server = await get('/1.0');
-    const role = server.auth_role ?? (server.auth === 'trusted' ? 'admin' : '');
-    return { ...server, role, trusted: server.auth === 'trusted', may: (least) => (ranks[role] ?? 0) >= ranks[least] };
+    const role = server.auth_role, trusted = server.auth === 'trusted';
+    const sessions = trusted ? await get('/1.0/sessions?recursion=1') : [];
+    return { ...server, role, trusted, session: sessions.find(({ current }) => current), may: (least) => (ranks[role] ?? 0) >= ranks[least] };
 }
 
 // The secret of a link is in the address once: it is taken out of it and used up.

@@ -69,7 +69,7 @@ export function Usage({ record, state }) {
     return html`<section class="card" aria-label="Usage"><h2>Usage</h2>
         ${error && html`<${Failure} error=${error} />`}
         <div class="wide-grid">
-            ${graph('CPU', (value) => `${value.toFixed(2)} cores`, [['used', rates(samples, 'cpu_seconds_total')]])}
+            ${graph('CPU cores', (value) => value.toFixed(2), [['used', rates(samples, 'cpu_seconds_total')]])}
             ${graph(`Memory${limit(samples, 'memory_limit_bytes')}`, bytes, [['used', values(samples, 'memory_usage_bytes')]])}
             ${graph(`Disk${limit(samples, 'filesystem_size_bytes')}`, bytes, [['used', values(samples, 'filesystem_usage_bytes')]])}
             ${graph('Network', perSecond, [['received', rates(samples, 'network_receive_bytes_total')], ['sent', rates(samples, 'network_transmit_bytes_total')]])}
