@@ -19,11 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t secret_bytes = 64;  // of libsvc/services/trust/agent_tokens.cpp
 constexpr const char* mend_keys = "stop svcd and run svcd recover: the next start makes a new one";
-constexpr std::array known_names{"agent",      "blobs",      "cluster.id", "events",      "lock",
-                                 "logs",       "lxc",        "lxd",        "manager.id",  "node-packages",
-                                 "quarantine", "recovering", "registry",   "server",      "simulated",
-                                 "svc.db",     "svc.db-shm", "svc.db-wal", "svc.db.lock", "svc.db.reserve",
-                                 "term",       "tokens.key"};
+constexpr std::array known_names{"agent",       "audit.log",  "audit.log.1", "audit.log.2", "audit.log.3",
+                                 "audit.log.4", "blobs",      "cluster.id",  "events",      "lock",
+                                 "logs",        "lxc",        "lxd",         "manager.id",  "node-packages",
+                                 "quarantine",  "recovering", "registry",    "server",      "simulated",
+                                 "svc.db",      "svc.db-shm", "svc.db-wal",  "svc.db.lock", "svc.db.reserve",
+                                 "term",        "tokens.key"};
 
 void check_pair(const std::string& object, const KeyPair& keys, Findings& findings) {
     const bool certificate = is_there(keys.certificate);

@@ -34,6 +34,7 @@ server::Services ApiWorld::services() {
     return {{1U << 20, {1U << 20, 1000}},
             authenticator_,
             metrics_,
+            history_,
             events_,
             management_.engine(),
             blobs_,

@@ -14,6 +14,7 @@
 #include "server/http/authenticate.h"
 #include "server/http/instance_network.h"
 #include "server/metrics/hypervisor_metrics.h"
+#include "server/metrics/metrics_history.h"
 #include "server/routes/services.h"
 #include "tests/fuzz/memory_folder.h"
 
@@ -39,7 +40,9 @@ class ApiWorld {
         {.root = directory_.path() / "blobs", .reserve_bytes = 0, .max_blob_bytes = 1U << 20}};
     SimulatedRuntime runtime_{clock_, {}};
     ManagementService management_{seams(), options()};
-    server::Authenticator authenticator_{[](const ClientCertificate&) { return true; }};
+    const std::shared_ptr<const Certificate> everyone_ = std::make_shared<Certificate>();  // an admin's
+    server::Authenticator authenticator_{{.vouching = [this](const ClientCertificate&) { return everyone_; }}};
+    server::MetricsHistory history_;
     server::HypervisorMetrics metrics_{runtime_, management_.instances(), management_.applications()};
     server::InstanceNetwork network_{"192.168.100.1/20", "svcbr0"};
     Router router_;

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "support"))
+sys.path.insert(0, str(HERE.parents[1] / "server/ui"))
 import npm_folder  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", HERE.parents[1] / "build")).absolute()
