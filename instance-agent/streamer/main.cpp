@@ -145,6 +145,10 @@ void stream(const Options& options, const InstanceFacts& facts, const StreamStar
     parts.screen = await_screen(options, parts.guest_display, signals);
     if (!parts.screen) return;
     parts.input = make_input(options, start, parts.guest_display);
+    if (!options.display.empty())
+        parts.make_clipboard = [&options](ClipboardEvents events) {
+            return make_x_clipboard(options.display, std::move(events));
+        };
     SystemClock clock;
     Streamer streamer(std::move(parts), clock);
     const DisplayLoss listening([&streamer] { streamer.display_lost(); });

@@ -11,7 +11,6 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr const char* control_label = "control";
 constexpr std::chrono::seconds goodbye{1};
 constexpr std::size_t message_overhead = 256;  // so that empty messages count too
 
@@ -95,6 +94,8 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
           [this](const std::string& channel, std::string data) {
               queue_.post([this, channel, data = std::move(data)] { page_writer_.write(channel, data); });
           }),
+      page_channels_(
+          queue_, [this] { return audience_.peer(); }, parts_.make_clipboard),
       microphone_(watch_microphone(parts_.options, queue_, wishes_)),
       captures_(open_capture_socket(parts_.options.capture_socket, std::move(parts_.captures))),
       agent_(parts_.options.guest_socket, clock,
@@ -229,6 +230,12 @@ PeerSetup Streamer::peer_setup() {
     return setup;
 }
 
+std::vector<std::string> Streamer::capabilities() const {
+    std::vector<std::string> names = page_channels_.capabilities();
+    if (automotive_) names.emplace_back("vhal");
+    return names;
+}
+
 void Streamer::stream_began() {
     log::info("the client sees the instance");
     rtc_log_.note("connected");
@@ -257,6 +264,7 @@ void Streamer::peer_ended() {
     injected_.client_gone();
     wishes_.client_gone();
     channels_.close_all();
+    page_channels_.client_gone();
     page_writer_.forget_all();
     rtc_log_.end();
 }
@@ -264,6 +272,7 @@ void Streamer::peer_ended() {
 void Streamer::channel_opened(const std::string& label) {
     rtc_log_.note("channel opened", {{"channel", label}});
     if (label == control_label) return wishes_.client_ready(audience_.settings());
+    if (page_channels_.opened(label)) return;
     try {
         channels_.open(label);
     } catch (const Error& e) {
@@ -277,23 +286,23 @@ void Streamer::channel_closed(const std::string& label) {
         client_input_.release_all();  // the client cannot release keys any more
         return wishes_.client_gone();
     }
+    if (page_channels_.closed(label)) return;
     channels_.close(label);
     page_writer_.forget(label);
 }
 
-void Streamer::channel_message(const std::string& label, const std::string& data) {
-    if (label == control_label)
-        control_.take(data);
-    else
-        channels_.to_guest(label, data);
+void Streamer::channel_message(const std::string& label, bool binary, const std::string& data) {
+    if (label == control_label) return control_.take(data);
+    if (!page_channels_.take(label, binary, data)) channels_.to_guest(label, data);
 }
 
 // Clients expect the data of these messages as JSON text within JSON.
 void Streamer::tell_client(const std::string& type, const Json& data) {
     Peer* const peer = audience_.peer();
     if (peer == nullptr) return;
-    if (peer->buffered(control_label) > max_control_buffered) return end_of_patience();
-    peer->send(control_label, false, Json::object({{"type", type}, {"data", data.dump()}}).dump());
+    const std::string label(control_label);
+    if (peer->buffered(label) > max_control_buffered) return end_of_patience();
+    peer->send(label, false, Json::object({{"type", type}, {"data", data.dump()}}).dump());
 }
 
 // Posted: the caller may be in the middle of a message to the client.
@@ -325,6 +334,7 @@ void Streamer::agent_event(const std::string& name, const Json& members) try {
 void Streamer::take_items(const JsonFields& items) {
     log_rtc_ = items.boolean("rtc_log").value_or(false);
     rtc_log_.enable(log_rtc_);
+    page_channels_.allow(Permissions::from_items(items));
     bitrates_ = {kilobits(items, "bitrate_min_kbps"), kilobits(items, "bitrate_max_kbps")};
     for (Peer* const peer : audience_.peers()) peer->set_bitrates(bitrates_);
 }

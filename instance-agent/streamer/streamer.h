@@ -9,6 +9,7 @@
 #include "instance-agent/streamer/client/control_channel.h"
 #include "instance-agent/streamer/client/custom_channels.h"
 #include "instance-agent/streamer/client/gateway_link.h"
+#include "instance-agent/streamer/client/page_channels.h"
 #include "instance-agent/streamer/client/page_writer.h"
 #include "instance-agent/streamer/display/screen.h"
 #include "instance-agent/streamer/guest/agent_link.h"
@@ -34,6 +35,7 @@ struct StreamerParts {
     Captures captures;
     std::shared_ptr<GuestDisplay> guest_display{};  // of guests without X
     OpenVideo open_video{};                         // for media through the gateway; null: none goes there
+    MakeClipboard make_clipboard{};                 // empty: the guest has none
 };
 
 // The first message to the gateway: describes the instance.
@@ -62,14 +64,14 @@ class Streamer final : private SignallingHost {
     void tell_client(const std::string& type, const Json& data) override;
     void show_screen(const ScreenWish& wish) override;
     PeerSetup peer_setup() override;
-    bool is_automotive() const override { return automotive_; }
+    std::vector<std::string> capabilities() const override;
     void stream_began() override;
     void client_silent() override;
     void stream_ended() override;
     void peer_ended() override;
     void channel_opened(const std::string& label) override;
     void channel_closed(const std::string& label) override;
-    void channel_message(const std::string& label, const std::string& data) override;
+    void channel_message(const std::string& label, bool binary, const std::string& data) override;
     void terminate(const std::string& reason) override;
 
     MediaPlaces places() const;
@@ -106,6 +108,7 @@ class Streamer final : private SignallingHost {
     Audience audience_;
     PageWriter page_writer_;
     CustomChannels channels_;
+    PageChannels page_channels_;
     std::unique_ptr<MicrophoneWatch> microphone_;  // null: the guest has no sound
     std::unique_ptr<CaptureSocket> captures_;      // null: it cannot listen
     AgentLink agent_;  // last members: both links start threads that use the others

@@ -30,7 +30,7 @@ export function launch() {
 
 // The preferences of Firefox grant all there is to grant.
 export async function newContext(browser, options = {}) {
-    const grants = isFirefox ? {} : { permissions: ['camera', 'microphone', 'geolocation'] };
+    const grants = isFirefox ? {} : { permissions: ['camera', 'microphone', 'geolocation', 'clipboard-read', 'clipboard-write'] };
     const context = await browser.newContext({ ...grants, ...options });
     context.setDefaultTimeout(patience);
     if (isFirefox) await context.addInitScript(sayBodies);

@@ -1,6 +1,6 @@
 // Runs in a page: an instance as the client sees it. It offers a canvas whose corners have colours, answers what the test
 // told it to, and notes what it hears.
-window.startInstance = ({ codecs, vhal = {}, camera = false } = {}) => {
+window.startInstance = ({ codecs, vhal = {}, camera = false, capabilities = [], clipboard } = {}) => {
     const canvas = document.createElement('canvas');
     Object.assign(canvas, { width: 320, height: 180 });
     document.body.append(canvas);
@@ -24,9 +24,44 @@ window.startInstance = ({ codecs, vhal = {}, camera = false } = {}) => {
         'vhal::get-all-prop-configs': () => ['vhal-prop-configs', [{ prop: 1 }]],
         'vhal::get': ({ prop }) => ['vhal-get-answer', vhal[prop] ?? { prop, error: 'no such property' }],
     };
+    // The clipboard of the instance: takes what is pasted, and copies when a test says so.
+    const pastes = [], follows = [];
+    const listenToClipboard = (channel) => {
+        let incoming;
+        const tell = (message) => channel.send(JSON.stringify(message));
+        const told = ({ type, ...message }) => {
+            if (type === 'follow') return follows.push(message.on);
+            if (window.instance.refusal) return tell({ type: 'refused', message: window.instance.refusal });
+            return incoming = { ...message, parts: [], received: 0 };
+        };
+        channel.onmessage = async ({ data }) => {
+            if (typeof data === 'string') return told(JSON.parse(data));
+            window.instance.clipboardBytes += data.byteLength;
+            if (!incoming || window.instance.silent) return undefined;
+            incoming.parts.push(data);
+            incoming.received += data.byteLength;
+            tell({ type: 'ack', bytes: incoming.received });
+            if (incoming.received < incoming.size) return undefined;
+            const { format, parts } = incoming;
+            pastes.push({ format, text: await new Blob(parts).text() });
+            return tell({ type: 'taken' });
+        };
+        window.instance.copy = (format, text) => {
+            const bytes = new TextEncoder().encode(text);
+            tell({ type: 'copied', format, size: bytes.length });
+            for (let at = 0; at < bytes.length; at += 16384) channel.send(bytes.slice(at, at + 16384));
+        };
+        tell({ type: 'allowed', ...clipboard });
+    };
     const listen = (channel) => {
         channels.push({ label: channel.label, id: channel.id, ordered: channel.ordered, protocol: channel.protocol });
         channel.binaryType = 'arraybuffer';
+        window.instance.own[channel.label] = channel;
+        if (channel.label === 'svc:clipboard') {
+            if (channel.readyState === 'open') listenToClipboard(channel);
+            else channel.onopen = () => listenToClipboard(channel);
+            return;
+        }
         channel.onmessage = ({ data }) => {
             if (channel.label !== 'control') return channel.send(data);  // an echo
             const message = JSON.parse(data);
@@ -55,7 +90,7 @@ window.startInstance = ({ codecs, vhal = {}, camera = false } = {}) => {
     window.fromClient = async (text) => {
         const message = JSON.parse(text);
         signals.push(message);
-        if (message.type === 'discover') send({ type: 'resp:discover', max_api_version: 2, fps: 60, capabilities: Object.keys(vhal).length ? ['vhal'] : [] });
+        if (message.type === 'discover') send({ type: 'resp:discover', max_api_version: 2, fps: 60, capabilities: [...capabilities, ...(Object.keys(vhal).length ? ['vhal'] : [])] });
         if (message.type === 'settings') await offer(message);
         if (message.type === 'answer') await pc.setRemoteDescription({ type: 'answer', sdp: atob(message.sdp) });
         if (message.type === 'candidate') {
@@ -63,5 +98,5 @@ window.startInstance = ({ codecs, vhal = {}, camera = false } = {}) => {
             await pc.addIceCandidate(candidate).catch(() => {});
         }
     };
-    window.instance = { pc, heard, channels, signals };
+    window.instance = { pc, heard, channels, signals, pastes, follows, own: {}, clipboardBytes: 0 };
 };

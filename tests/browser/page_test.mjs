@@ -82,12 +82,12 @@ async function open({ token = 'abc', device = { viewport: { width: 1280, height:
 }
 
 // With an instance that answers, until the picture is there.
-async function start() {
+async function start(fake = {}) {
     instance = await context.newPage();
     await instance.goto(`${site}/blank`);
     await instance.exposeFunction('toClient', (text) => socket.send(text));
     await instance.addScriptTag({ path: new URL('fake_instance.js', import.meta.url).pathname });
-    await instance.evaluate(() => window.startInstance());
+    await instance.evaluate((setup) => window.startInstance(setup), fake);
     await page.bringToFront();
     await page.getByRole('button', { name: 'Start demo' }).click();
     await page.locator('#tools').waitFor();
@@ -338,6 +338,25 @@ test('the browser\'s "back" leaves the stream and not the page', async () => {
     assert.deepEqual(await heard('stream::disconnect', 1), [{}]);
     await page.getByRole('button', { name: 'Start demo' }).click();
     await page.getByText('Starting demo').waitFor();
+});
+
+test('the switches of the clipboard are remembered, and show what the operator forbids', async () => {
+    const fake = { capabilities: ['clipboard'], clipboard: { to_instance: true, from_instance: false } };
+    await open();
+    await start(fake);
+    await page.locator('#copy-out[disabled]').waitFor({ state: 'attached' });
+    await page.click('#share');
+    await page.getByText('What is greyed out is not allowed').waitFor();
+    assert.equal(await page.isChecked('#paste-in'), true);
+    await page.uncheck('#paste-in');
+    await page.reload();
+    assert.equal(await page.isChecked('#paste-in'), false);
+});
+
+test('an instance that shares nothing shows no switches', async () => {
+    await open();
+    await start();
+    assert.equal(await page.isVisible('#share'), false);
 });
 
 test('everything that can be used has a name', async () => {

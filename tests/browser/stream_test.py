@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """The whole way of a stream in a real browser: page, gateway, streamer, guest. With SVC_TEST_LONG=1 what takes minutes, too."""
 import os
+import pathlib
+import shutil
 import signal
+import subprocess
 import unittest
 
 import browser
@@ -145,6 +148,25 @@ class StreamTest(WorldTest):
             { key: 'b', code: 'KeyB', shiftKey: true, bubbles: true, cancelable: true }))""")
         self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
         self.browser.key(key="Shift", down=False)
+
+    @unittest.skipUnless(shutil.which("xclip"), "needs xclip")
+    @unittest.skipIf(chromium.FIREFOX, "it lets a page read its clipboard only when somebody clicks")
+    def test_the_clipboard_goes_both_ways(self):
+        guest = self.world.guests[self.start()]
+        self.browser.evaluate(script="navigator.clipboard.writeText('ins Gerät €')")
+        self.browser.press(key="Control+KeyV")
+        self.browser.picture(wanted={"down": 0})
+        world.eventually(lambda: self.guest_clipboard(guest) == "ins Gerät €", "the guest has what was pasted")
+        copied = guest.run("xclip", ["xclip", "-quiet", "-display", guest.display, "-selection", "clipboard", "-target", "UTF8_STRING", __file__])
+        here = pathlib.Path(__file__).read_text()
+        try:
+            world.eventually(lambda: self.browser.evaluate(script="navigator.clipboard.readText()") == here, "the device has what was copied")
+        finally:
+            copied.kill()
+
+    def guest_clipboard(self, guest):
+        command = ["xclip", "-display", guest.display, "-selection", "clipboard", "-target", "UTF8_STRING", "-out"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=world.PATIENCE, check=False).stdout
 
     def test_the_figures_are_shown(self):
         self.start()

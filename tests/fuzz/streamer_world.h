@@ -67,6 +67,9 @@ class CheckedPeer final : public streamer::Peer {
     bool send(const std::string&, bool, std::string_view) override { return true; }
     std::size_t buffered(const std::string&) const override { return 0; }
     void set_bitrates(streamer::BitrateLimits) override {}
+    void set_watching(bool) override {}
+    void hide_screen() override {}
+    void show_screen(int, int) override {}
     void set_camera_sink(int, int, int, streamer::Peer::FrameSink) override {}
     streamer::PeerStats stats() const override { return {}; }
     void end() override {}
@@ -153,7 +156,7 @@ class StreamerWorld final : private streamer::SignallingHost {
         require(wish.density == 0 || (wish.density >= 72 && wish.density <= 16384));
     }
     streamer::PeerSetup peer_setup() override { return {}; }
-    bool is_automotive() const override { return true; }
+    std::vector<std::string> capabilities() const override { return {"vhal"}; }
     void stream_began() override { ++began_; }
     void client_silent() override {}
     void stream_ended() override { ++ended_; }
@@ -164,7 +167,7 @@ class StreamerWorld final : private streamer::SignallingHost {
     void channel_closed(const std::string& label) override {
         if (label == "control") input_.release_all(), wishes_.client_gone();
     }
-    void channel_message(const std::string& label, const std::string& data) override {
+    void channel_message(const std::string& label, bool, const std::string& data) override {
         if (label == "control") control_.take(data);
     }
     void terminate(const std::string&) override { require(peer_.alive == 0); }

@@ -39,9 +39,9 @@ LIBRARIES = {
     "prometheus/": ["tests/bench"],
     "jpeglib.h": ["instance-agent/agent/devices/camera", "tests/agent"],
     "pulse/": ["instance-agent/streamer/sound", "tests/streamer"],
-    "X11/": ["instance-agent/streamer/display", "instance-agent/streamer/input", "instance-agent/samples", "tests/streamer"],
+    "X11/": ["instance-agent/streamer/clipboard", "instance-agent/streamer/display", "instance-agent/streamer/input", "instance-agent/samples", "tests/streamer"],
     "X11/extensions/Xdamage.h": ["instance-agent/streamer/display"],
-    "X11/extensions/Xfixes.h": ["instance-agent/streamer/display"],
+    "X11/extensions/Xfixes.h": ["instance-agent/streamer/clipboard", "instance-agent/streamer/display"],
     "gst/": ["instance-agent/streamer/media", "tests/streamer"],
 }
 # Front-ends: what each may include of libsvc and of itself.

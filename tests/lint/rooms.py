@@ -68,6 +68,7 @@ ROOMS = {
     "instance-agent/streamer": {
         "threads": ("the queue of the one thread that decides, and what wakes others", []),
         "display": ("the X screen that is streamed", []),
+        "clipboard": ("the guest's clipboard: the selection of an X server", ["display", "threads"]),
         "sound": ("whether the guest listens to the microphone", []),
         "input": ("the client's keyboard, mouse, touch and gamepads, by X or the kernel", ["display"]),
         "guest_display": ("the display of a guest without X: frames of a program of the guest, the client's input to it",
@@ -75,7 +76,7 @@ ROOMS = {
         "peer": ("a WebRTC connection to a client, without a media library", ["threads"]),
         "capture": ("screenshots and recordings for the service, without a media library", ["peer", "threads"]),
         "guest": ("what is asked of the agent, and what the agent tells", ["libsvcguest", "peer", "threads"]),
-        "client": ("the conversation with a client, by gateway and data channels", ["guest", "input", "peer", "threads"]),
+        "client": ("the conversation with a client, by gateway and data channels", ["clipboard", "guest", "input", "peer", "threads"]),
         "metrics": ("figures of the stream and its event log", ["peer"]),
         "media/gstreamer": ("GStreamer's objects in C++", []),
         "media/meters": ("counts and bitrates, and the probes that feed them", ["media/gstreamer", "peer"]),

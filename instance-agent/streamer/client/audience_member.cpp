@@ -7,7 +7,6 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr const char* control_label = "control";
 constexpr std::size_t most_text = 1024;  // bytes of a message about the audience
 constexpr int most_messages = 20;        // of these, in a second
 
@@ -39,8 +38,9 @@ void AudienceMember::tell_audience() {
 
 void AudienceMember::tell_client(const std::string& type, const Json& data) {
     Peer* const peer = signalling_.peer();
-    if (peer == nullptr || peer->buffered(control_label) > Audience::most_buffered) return;
-    peer->send(control_label, false, Json::object({{"type", type}, {"data", data.dump()}}).dump());
+    const std::string label(control_label);
+    if (peer == nullptr || peer->buffered(label) > Audience::most_buffered) return;
+    peer->send(label, false, Json::object({{"type", type}, {"data", data.dump()}}).dump());
 }
 
 void AudienceMember::show_screen(const ScreenWish& wish) {
@@ -51,6 +51,12 @@ PeerSetup AudienceMember::peer_setup() {
     PeerSetup setup = audience_.host_.peer_setup();
     setup.watches = !steers();
     return setup;
+}
+
+std::vector<std::string> AudienceMember::capabilities() const {
+    std::vector<std::string> names = audience_.host_.capabilities();
+    names.emplace_back("audience");
+    return names;
 }
 
 void AudienceMember::stream_began() {
@@ -84,11 +90,11 @@ void AudienceMember::channel_closed(const std::string& label) {
     if (steers()) audience_.host_.channel_closed(label);
 }
 
-void AudienceMember::channel_message(const std::string& label, const std::string& data) {
+void AudienceMember::channel_message(const std::string& label, bool binary, const std::string& data) {
     const bool control = label == control_label;
     if (control && data.size() <= most_text && data.find("\"audience::") != std::string::npos)
         return audience_message(data);
-    if (steers()) return audience_.host_.channel_message(label, data);
+    if (steers()) return audience_.host_.channel_message(label, binary, data);
     if (control && data.size() <= most_text && data.find("\"stream::disconnect\"") != std::string::npos)
         signalling_.end_media();
 }

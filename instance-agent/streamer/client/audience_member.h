@@ -33,16 +33,15 @@ class AudienceMember final : private SignallingHost {
     void tell_client(const std::string& type, const Json& data) override;
     void show_screen(const ScreenWish& wish) override;
     PeerSetup peer_setup() override;
-    bool is_automotive() const override { return audience_.host_.is_automotive(); }
+    std::vector<std::string> capabilities() const override;
     bool is_watched() const override { return audience_.has_others(*this); }
-    bool is_shared() const override { return true; }
     void stream_began() override;
     void client_silent() override;
     void stream_ended() override;
     void peer_ended() override;
     void channel_opened(const std::string& label) override;
     void channel_closed(const std::string& label) override;
-    void channel_message(const std::string& label, const std::string& data) override;
+    void channel_message(const std::string& label, bool binary, const std::string& data) override;
     void terminate(const std::string&) override {}  // the audience tells the streamer
 
     Audience& audience_;

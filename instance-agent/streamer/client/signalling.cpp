@@ -152,8 +152,7 @@ void Signalling::discover() {
     if (stage_ != Stage::joined && stage_ != Stage::discovered) wrong("'discover' comes too late");
     stage_ = Stage::discovered;
     Json capabilities = Json::array();
-    if (host_.is_automotive()) capabilities.push_back("vhal");
-    if (host_.is_shared()) capabilities.push_back("audience");
+    for (const std::string& name : host_.capabilities()) capabilities.push_back(name);
     to_client(Json::object({{"type", "resp:discover"},
                             {"max_api_version", api_version},
                             {"fps", host_.peer_setup().fps},
@@ -321,8 +320,8 @@ void Signalling::channel_closed(const std::string& label) {
     host_.channel_closed(label);
 }
 
-void Signalling::channel_message(const std::string& label, bool, std::string_view data) {
-    host_.channel_message(label, std::string(data));
+void Signalling::channel_message(const std::string& label, bool binary, std::string_view data) {
+    host_.channel_message(label, binary, std::string(data));
 }
 
 }  // namespace svc::streamer

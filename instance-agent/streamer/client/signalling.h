@@ -22,17 +22,16 @@ class SignallingHost {
     virtual void to_gateway(const Json& message) = 0;
     virtual void tell_client(const std::string& type, const Json& data) = 0;  // on its control channel
     virtual void show_screen(const ScreenWish& wish) = 0;
-    virtual PeerSetup peer_setup() = 0;  // complete except settings and ICE servers
-    virtual bool is_automotive() const = 0;
-    virtual bool is_watched() const { return false; }  // media flows to another client
-    virtual bool is_shared() const { return false; }   // there may be several clients
+    virtual PeerSetup peer_setup() = 0;                         // complete except settings and ICE servers
+    virtual std::vector<std::string> capabilities() const = 0;  // of `resp:discover`
+    virtual bool is_watched() const { return false; }           // media flows to another client
     virtual void stream_began() = 0;
     virtual void client_silent() = 0;  // the client may have vanished
     virtual void stream_ended() = 0;   // the peer still exists
     virtual void peer_ended() = 0;     // the peer no longer exists
     virtual void channel_opened(const std::string& label) = 0;
     virtual void channel_closed(const std::string& label) = 0;
-    virtual void channel_message(const std::string& label, const std::string& data) = 0;
+    virtual void channel_message(const std::string& label, bool binary, const std::string& data) = 0;
     virtual void terminate(const std::string& reason) = 0;
 };
 

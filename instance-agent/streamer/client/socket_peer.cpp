@@ -13,7 +13,6 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr const char* control_label = "control";
 constexpr char key_flag = 1, last_flag = 2;
 constexpr std::chrono::milliseconds goodbye{300};
 
@@ -109,7 +108,7 @@ void SocketPeer::take(const std::string& text) {
         std::lock_guard lock(mutex_);
         begun = codec_.has_value();
     }
-    if (begun) return events_.channel_message(control_label, false, text);
+    if (begun) return events_.channel_message(std::string(control_label), false, text);
     try {
         begin(text);
     } catch (const Error& e) {
@@ -135,7 +134,7 @@ void SocketPeer::begin(const std::string& text) {
     }
     open_video();
     events_.connected();
-    events_.channel_opened(control_label);
+    events_.channel_opened(std::string(control_label));
 }
 
 void SocketPeer::open_video() {

@@ -1,5 +1,5 @@
 #pragma once
-// A connection to an X server. Only .cpp files of display/ and input/ include Xlib.
+// A connection to an X server. Only files of clipboard/, display/ and input/ include Xlib.
 #include <string>
 
 struct _XDisplay;  // NOLINT(bugprone-reserved-identifier): the name Xlib gives it

@@ -17,6 +17,9 @@ namespace svc::streamer {
 enum class VideoCodec { h264, vp8 };
 std::string_view to_text(VideoCodec codec);  // "H264", "VP8"
 
+// Channels of a client that are no custom ones: names of those have no colon.
+constexpr std::string_view control_label = "control", clipboard_label = "svc:clipboard";
+
 struct IceServer {
     std::vector<std::string> urls;
     std::string username, password;

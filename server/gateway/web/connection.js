@@ -13,7 +13,8 @@ const encode = (text) => btoa(text);
 export class Connection {
     // `grant`: the gateway's answer; `options`: of the stream; `events`: an object of
     //   mark(step), discovered(capabilities), track(track, receiver), connected(), opened(): its control channel, interrupted(), control(text),
-    //   channel(name, data), ended(cause): once; its `kind` is "error" (with `error`), "told" (with `code` and `message`),
+    //   channel(name, data), parts(): those with a channel of their own, objects of `capability`, `label` and attach(channel);
+    //   ended(cause): once; its `kind` is "error" (with `error`), "told" (with `code` and `message`),
     //   "signalling" (with `text`), "lost", "closed" (by the instance).
     constructor(grant, options, events) {
         this.options = options;
@@ -95,7 +96,8 @@ export class Connection {
     discovered({ max_api_version: version, capabilities }) {
         if (version < apiVersion) throw new StreamError('notSupported', 'The instance speaks an older version of the stream protocol.');
         this.events.mark('discovered');
-        this.events.discovered(capabilities ?? []);
+        this.capabilities = capabilities ?? [];
+        this.events.discovered(this.capabilities);
         const { audio, video, microphone, camera, dataChannels, codecs = decodable(), deviceType, foregroundActivity } = this.options;
         this.signal({
             type: 'settings', api_version: apiVersion, data_channels: dataChannels, enable_speaker: audio, enable_microphone: microphone,
@@ -169,6 +171,13 @@ export class Connection {
             channel.onmessage = ({ data }) => this.ended || this.events.channel(name, data);
             this.channels.set(name, channel);
         }
+        for (const part of this.events.parts()) if (this.capabilities.includes(part.capability)) this.openPart(part);
+    }
+
+    openPart(part) {
+        const channel = this.pc.createDataChannel(part.label);
+        channel.binaryType = 'arraybuffer';
+        part.attach(channel);
     }
 
     sendControl(message) {

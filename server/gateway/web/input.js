@@ -1,4 +1,5 @@
 // Keyboard, mouse, wheel and touch on an element, as messages of the control channel.
+import { contentOf } from './clipboard.js';
 import { imeText, keyCode, meaningOf } from './keys.js';
 
 const buttons = { 0: 1, 1: 2, 2: 3, 3: 4, 4: 5 };  // of PointerEvent.button
@@ -23,10 +24,17 @@ export function isLeaveChord(event) {
     return event.ctrlKey && event.altKey && event.code === 'Escape';
 }
 
+// What browsers paste with.
+function pastes({ key, code, ctrlKey, metaKey, shiftKey, altKey }) {
+    if (altKey) return false;
+    return ctrlKey || metaKey ? key.toLowerCase() === 'v' : shiftKey && code === 'Insert';
+}
+
 export class Input {
     // `element` has the focus and the events; `video` lies in it, letterboxed; `send(type, data)`. `places`: keys go by their
-    // place, whatever they write.
-    constructor({ element, video, send, onLeave = () => document.activeElement?.blur(), places = false }) {
+    // place, whatever they write. `clipboard`: what is pasted goes there first.
+    constructor({ element, video, send, onLeave = () => document.activeElement?.blur(), places = false, clipboard }) {
+        this.clipboard = clipboard;
         this.places = places;
         this.field = typingField();
         this.field.setAttribute('aria-label', element.getAttribute('aria-label') ?? 'Keys for the instance');
@@ -64,6 +72,7 @@ export class Input {
         on(this.element, 'focusout', ({ relatedTarget }) => this.element.contains(relatedTarget) || this.releaseAll());
         on(this.field, 'input', ({ isComposing }) => isComposing || this.written());
         on(this.field, 'compositionend', this.written);
+        on(this.field, 'paste', this.pasted);
         on(window, 'blur', this.releaseAll);
         on(document, 'visibilitychange', () => document.hidden && this.releaseAll());
     }
@@ -91,6 +100,7 @@ export class Input {
         this.chord = event.ctrlKey && event.altKey && event.shiftKey && modifiers.test(event.code);
         this.releaseModifiers(event);
         if (event.isComposing || event.key === 'Dead' || event.key === 'Process' || event.keyCode === composing) return undefined;
+        if (this.clipboard?.canPaste && pastes(event)) return this.beginPaste(event);
         event.preventDefault();
         if (event.key === 'AltGraph') return this.thirdLevel();
         if (event.key === 'CapsLock' && !this.places) return undefined;  // the characters it makes are sent as such
@@ -128,6 +138,32 @@ export class Input {
         if (text) this.text(text);
     }
 
+    // The browser's own paste event follows, with what the user has. The keys wait until the instance has it.
+    beginPaste(event) {
+        if (event.repeat) return event.preventDefault();
+        return this.pasting = { name: event.code, code: meaningOf(event).code, shift: event.shiftKey, control: event.ctrlKey || event.metaKey };
+    }
+
+    async pasted(event) {
+        event.preventDefault();
+        const chord = this.pasting, content = contentOf(event.clipboardData);
+        this.pasting = undefined;
+        if (content !== undefined) await this.clipboard?.paste(content);
+        if (chord) this.pressChord(chord);
+    }
+
+    // What is held already stays; an Apple's Command is Control there.
+    pressChord({ code, shift, control }) {
+        if (this.abort.signal.aborted) return;
+        for (const [name, other] of [...this.keys]) if (name.startsWith('Meta')) this.key(name, other, false);
+        const held = [control && 'ControlLeft', shift && 'ShiftLeft'].filter(Boolean).map(keyCode)
+            .filter((modifier) => ![...this.keys.values()].includes(modifier));
+        const press = (pressed) => (modifier) => this.send('key', { code: modifier, pressed });
+        held.forEach(press(true));
+        [true, false].forEach((pressed) => press(pressed)(code));
+        held.reverse().forEach(press(false));
+    }
+
     // It is the character already: what is held to make it would make another one of it.
     text(text) {
         const held = [...this.keys].filter(([name]) => modifiers.test(name));
@@ -139,6 +175,7 @@ export class Input {
 
     keyUp(event) {
         if (this.chord) return this.leave(event);
+        if (this.pasting?.name === event.code) return this.pasteUnheard();
         const code = this.keys.get(event.code);
         if (code === undefined) return undefined;
         event.preventDefault();
@@ -146,6 +183,13 @@ export class Input {
         // Apple's browsers do not tell of keys that are let go while Command is down.
         if (event.code.startsWith('Meta')) for (const [name, other] of [...this.keys]) this.key(name, other, false);
         return undefined;
+    }
+
+    // The browser had nothing to paste.
+    pasteUnheard() {
+        const chord = this.pasting;
+        this.pasting = undefined;
+        this.pressChord(chord);
     }
 
     press(name, code, modifier) {

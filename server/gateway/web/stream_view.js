@@ -1,5 +1,6 @@
 // The stream with its tools.
 import { AudienceView } from './audience_view.js';
+import { ExchangePanel } from './exchange_panel.js';
 import { ExtraKeys } from './extra_keys.js';
 import { byId, confirmed, notify, show } from './page.js';
 import { connect } from './svc-stream.js';
@@ -30,6 +31,7 @@ export class StreamView {
     // `onClosed()`: the page is wanted again.
     constructor({ onClosed }) {
         this.onClosed = onClosed;
+        this.exchange = new ExchangePanel();
         const on = (id, handler) => byId(id).addEventListener('click', handler.bind(this));
         on('full-screen', this.fullScreen);
         on('keyboard', this.toggleKeyboard);
@@ -87,7 +89,7 @@ export class StreamView {
         show(byId('bottom'), false);
         byId('cancel').focus();
         try {
-            const stream = await connect({ ...options, ...this.callbacks(attempt), gateway, label: `Screen of ${title}`, element: byId('stage') });
+            const stream = await connect({ ...options, ...this.exchange.options(), ...this.callbacks(attempt), gateway, label: `Screen of ${title}`, element: byId('stage') });
             if (this.attempt === attempt) this.stream = stream;
             else this.abandon(stream, gateway, options);
         } catch (error) {
@@ -126,6 +128,7 @@ export class StreamView {
         const write = (type, data) => stream.steers && stream.sendControl(type, data);
         this.extraKeys = new ExtraKeys(byId('extra-keys'), write);
         this.textInput = new TextInput(byId('text-field'), (type, data) => this.extraKeys.send(type, data), () => this.leaveKeys());
+        this.exchange.begin(stream);
         show(byId('bottom'), true);
         this.showSound();
         this.stayAwake();
@@ -188,6 +191,7 @@ export class StreamView {
         this.attempt = this.stream = undefined;
         this.extraKeys?.release();
         this.textInput?.close();
+        this.exchange.end();
         this.wake?.release();
         this.stopLocation();
         this.showFigures(false);

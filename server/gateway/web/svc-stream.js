@@ -5,6 +5,7 @@
 //
 // `connect` asks the gateway for a session (`app`, or `sessionId` to join one) and resolves when it is granted; onReady
 // follows with the first picture. After onError, onDone follows; onDone comes once, and nothing after it.
+import { Clipboard } from './clipboard.js';
 import { Connection } from './connection.js';
 import { StreamError, connectionLost, endOf, isPassing, sessionEnd } from './errors.js';
 import { Gateway } from './gateway.js';
@@ -41,6 +42,7 @@ export class Stream {
         this.capabilities = [];
         this.over = new AbortController();
         this.vehicle = new VehicleProperties((type, data) => this.sendControl(type, data));
+        if (this.options.clipboard) this.clipboard = new Clipboard(this.options.clipboard === true ? {} : this.options.clipboard);
         this.sensors = new Sensors((type, data) => this.sendControl(type, data));
         this.mark('granted');
         this.makeElements();
@@ -93,6 +95,7 @@ export class Stream {
             opened: () => (this.capabilities.includes('audience') || this.throughGateway) && this.sendControl('audience::list', {}),
             interrupted: () => this.interrupt(),
             control: (text) => this.controlMessage(text),
+            parts: () => [this.clipboard].filter(Boolean),
             channel: (name, data) => this.options.onChannelMessage?.(name, data),
             ended: (cause) => this.connectionEnded(cause),
         });
@@ -263,7 +266,7 @@ export class Stream {
         } else if (!this.input) {
             this.input = new Input({
                 element, video: this.video, send: (type, data) => this.sendControl(type, data), onLeave: this.options.onLeave,
-                places: this.options.keys === 'places',
+                places: this.options.keys === 'places', clipboard: this.clipboard,
             });
         }
     }
@@ -361,7 +364,7 @@ export class Stream {
         this.over.abort();
         clearTimeout(this.signallingTimer);
         clearTimeout(this.interruptedTimer);
-        for (const part of [this.input, this.sensors, this.vehicle]) part?.close();
+        for (const part of [this.input, this.clipboard, this.sensors, this.vehicle]) part?.close();
         this.connection.close();
         this.tryEnded?.();
         this.video.srcObject = null;
@@ -381,7 +384,7 @@ function checked(options) {
 
 // Options: url, token; app or sessionId; region, appVersion, joinable, idleTime (minutes), ephemeral, extraData; screen
 // {width, height, density, fps}; watch (join beside the client that steers); element; audio, video, microphone, camera, input; dataChannels; codecs; keys
-// ("characters" or "places"); reconnect (tries; 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing), onAudience({you, clients, steers}),
+// ("characters" or "places"); clipboard (true, or options of Clipboard); reconnect (tries; 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing), onAudience({you, clients, steers}),
 // onMessage(type, data), onChannelMessage(name, data), onKeyboard(wanted), onSoundBlocked(), onVehicleReady(configurations),
 // onWarning(StreamError), onLeave().
 // Throws StreamError or GatewayError.

@@ -66,14 +66,14 @@ class Host final : public SignallingHost {
     void tell_client(const std::string&, const Json&) override {}
     void show_screen(const ScreenWish&) override { heard.emplace_back("screen"); }
     PeerSetup peer_setup() override { return {}; }
-    bool is_automotive() const override { return false; }
+    std::vector<std::string> capabilities() const override { return {}; }
     void stream_began() override { heard.emplace_back("began"); }
     void client_silent() override { heard.emplace_back("silent"); }
     void stream_ended() override { heard.emplace_back("ended"); }
     void peer_ended() override { heard.emplace_back("gone"); }
     void channel_opened(const std::string& label) override { heard.push_back("+" + label); }
     void channel_closed(const std::string& label) override { heard.push_back("-" + label); }
-    void channel_message(const std::string& label, const std::string& data) override {
+    void channel_message(const std::string& label, bool, const std::string& data) override {
         heard.push_back(label + ":" + data);
     }
     void terminate(const std::string& reason) override { heard.push_back("terminate " + reason); }

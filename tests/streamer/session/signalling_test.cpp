@@ -26,14 +26,16 @@ class Host final : public SignallingHost {
         setup.fps = 50;
         return setup;
     }
-    bool is_automotive() const override { return automotive; }
+    std::vector<std::string> capabilities() const override {
+        return automotive ? std::vector<std::string>{"vhal"} : std::vector<std::string>{};
+    }
     void stream_began() override { ++began; }
     void client_silent() override { ++silent; }
     void stream_ended() override { ++ended; }
     void peer_ended() override { ++peers_ended; }
     void channel_opened(const std::string& label) override { channels.push_back("+" + label); }
     void channel_closed(const std::string& label) override { channels.push_back("-" + label); }
-    void channel_message(const std::string& label, const std::string& data) override {
+    void channel_message(const std::string& label, bool, const std::string& data) override {
         channels.push_back(label + ":" + data);
     }
     void terminate(const std::string& reason) override { terminated = reason; }

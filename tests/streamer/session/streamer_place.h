@@ -57,7 +57,8 @@ struct StreamerPlace {
     std::unique_ptr<Streamer> streamer;
     std::jthread thread;
 
-    StreamerPlace() {
+    // `prepare` changes the parts before the streamer is made of them.
+    explicit StreamerPlace(const std::function<void(StreamerParts&)>& prepare = {}) {
         StreamerParts parts;
         parts.options.api_socket = agent_place.api_socket;
         parts.options.guest_socket = agent_place.guest_socket;
@@ -77,6 +78,7 @@ struct StreamerPlace {
         input = sink.get();
         parts.input = std::move(sink);
         parts.make_peer = test::make_fake_peers(peers);
+        if (prepare) prepare(parts);
         streamer = std::make_unique<Streamer>(std::move(parts), clock);
         thread = std::jthread([this] { streamer->run(); });
     }

@@ -72,7 +72,10 @@ Json PlatformDevice::stream_items(const State& state) const {
         const Json value = read(state, item);
         return value.is_integer() ? value : Json(0);
     };
+    const auto allowed = [&](std::string_view item) { return read(state, item) != Json(false); };
     return Json::object({{"rtc_log", read(state, "rtc_log") == Json(true)},
+                         {"clipboard_to_instance", allowed("clipboard_to_instance")},
+                         {"clipboard_from_instance", allowed("clipboard_from_instance")},
                          {"bitrate_min_kbps", number("stream_video_bitrate_min_kbps")},
                          {"bitrate_max_kbps", number("stream_video_bitrate_max_kbps")}});
 }

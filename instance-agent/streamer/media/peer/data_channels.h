@@ -1,5 +1,5 @@
 #pragma once
-// The data channels that the client has opened. Channels that its settings did not announce are ignored.
+// The data channels that the client has opened. Custom ones that its settings did not announce are ignored.
 #include <gst/gst.h>
 
 #include <atomic>

@@ -1,0 +1,10 @@
+#include "instance-agent/streamer/client/permissions.h"
+
+namespace svc::streamer {
+
+Permissions Permissions::from_items(const JsonFields& items) {
+    const auto allowed = [&](std::string_view item) { return items.boolean(item).value_or(true); };
+    return {allowed("clipboard_to_instance"), allowed("clipboard_from_instance")};
+}
+
+}  // namespace svc::streamer

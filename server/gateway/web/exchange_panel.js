@@ -1,0 +1,58 @@
+// The panel for what goes between this device and the instance: switches of the clipboard.
+import { byId, notify, show } from './page.js';
+
+const switches = { 'paste-in': 'setPasting', 'copy-out': 'setCopying' };  // ids, and what they call
+const storedName = (id) => `svc-${id}`;  // of this browser, as long as the user does not clear it
+
+function isOn(id) {
+    return localStorage.getItem(storedName(id)) !== 'off';
+}
+
+export class ExchangePanel {
+    constructor() {
+        for (const id of Object.keys(switches)) {
+            byId(id).checked = isOn(id);
+            byId(id).addEventListener('change', () => this.switched(id));
+        }
+        byId('share').addEventListener('click', () => this.open(byId('exchange').hidden));
+    }
+
+    // Of connect().
+    options() {
+        return {
+            clipboard: {
+                pasting: isOn('paste-in'), copying: isOn('copy-out'), onRefused: (text) => notify(text),
+                onAllowed: (allowed) => this.allowed(allowed),
+            },
+        };
+    }
+
+    begin(stream) {
+        this.stream = stream;
+        show(byId('share'), stream.capabilities.includes('clipboard'));
+    }
+
+    end() {
+        this.stream = undefined;
+        show(byId('share'), false);
+        this.open(false);
+    }
+
+    open(visible) {
+        show(byId('exchange'), visible);
+        byId('share').setAttribute('aria-expanded', String(visible));
+    }
+
+    switched(id) {
+        const on = byId(id).checked;
+        localStorage.setItem(storedName(id), on ? 'on' : 'off');
+        this.stream?.clipboard[switches[id]](on);
+    }
+
+    // A switch for what the operator forbids would do nothing.
+    allowed({ toInstance, fromInstance }) {
+        byId('paste-in').disabled = !toInstance;
+        byId('copy-out').disabled = !fromInstance;
+        show(byId('exchange-forbidden'), !toInstance || !fromInstance);
+    }
+}
