@@ -75,8 +75,10 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
       client_input_(*parts_.input),
       injected_(parts_.options.api_socket, queue_,
                 [this](const std::string& type, const Json& data) { tell_client(type, data); }),
-      control_(
-          client_input_, injected_, [this] { audience_.end_media(); }, clock),
+      resizes_(queue_, [this](const ScreenWish& wish) { resize(wish); }),
+      control_(client_input_, injected_,
+               {[this] { audience_.end_media(); }, [this](const ScreenWish& wish) { resizes_.ask(wish); }},
+               clock),
       camera_(
           parts_.options.api_socket, queue_, [this] { return audience_.peer(); },
           [this](const std::string& type, const Json& data) { tell_client(type, data); }),
@@ -189,21 +191,29 @@ void Streamer::tell_stream() {
 void Streamer::show_screen(const ScreenWish& wish) {
     const int width = wish.width != 0 ? wish.width : size_.width;
     const int height = wish.height != 0 ? wish.height : size_.height;
-    resize(allowed_size(width, height));
-    if (wish.density != 0) parts_.screen->set_density(wish.density);
+    change_size(allowed_size(width, height));
+    if (wish.density != 0) parts_.screen->set_density(density_ = wish.density);
     parts_.input->resized(size_.width, size_.height);
     if (captures_) captures_->show({places(), size_.width, size_.height});
     log::info("screen", {{"width", std::to_string(size_.width)}, {"height", std::to_string(size_.height)}});
 }
 
 // What captures an X display does not bear that it changes its size.
-void Streamer::resize(const ScreenSize& size) {
-    const bool moves = size.width != size_.width || size.height != size_.height;
+void Streamer::change_size(const ScreenSize& size) {
+    const bool moves = size != size_;
     if (moves)
         for (Peer* const peer : audience_.peers()) peer->hide_screen();
     size_ = parts_.screen->resize(size);
     if (moves)
         for (Peer* const peer : audience_.peers()) peer->show_screen(size_.width, size_.height);
+}
+
+// While a client steers. A size that it has already would interrupt the picture for nothing.
+void Streamer::resize(const ScreenWish& wish) {
+    if (audience_.peer() == nullptr || wish.width == 0 || wish.height == 0) return;
+    const bool same_density = wish.density == 0 || wish.density == density_;
+    if (same_density && allowed_size(wish.width, wish.height) == size_) return;
+    show_screen(wish);
 }
 
 MediaPlaces Streamer::places() const {
@@ -232,6 +242,7 @@ PeerSetup Streamer::peer_setup() {
 
 std::vector<std::string> Streamer::capabilities() const {
     std::vector<std::string> names = page_channels_.capabilities();
+    names.emplace_back("resize");
     if (automotive_) names.emplace_back("vhal");
     return names;
 }
@@ -265,6 +276,7 @@ void Streamer::peer_ended() {
     wishes_.client_gone();
     channels_.close_all();
     page_channels_.client_gone();
+    resizes_.forget();
     page_writer_.forget_all();
     rtc_log_.end();
 }

@@ -11,6 +11,7 @@
 #include "instance-agent/streamer/client/gateway_link.h"
 #include "instance-agent/streamer/client/page_channels.h"
 #include "instance-agent/streamer/client/page_writer.h"
+#include "instance-agent/streamer/client/screen_resizes.h"
 #include "instance-agent/streamer/display/screen.h"
 #include "instance-agent/streamer/guest/agent_link.h"
 #include "instance-agent/streamer/guest/camera_relay.h"
@@ -74,8 +75,9 @@ class Streamer final : private SignallingHost {
     void channel_message(const std::string& label, bool binary, const std::string& data) override;
     void terminate(const std::string& reason) override;
 
+    void resize(const ScreenWish& wish);
     MediaPlaces places() const;
-    void resize(const ScreenSize& size);
+    void change_size(const ScreenSize& size);
     void register_at_gateway();
     std::string video_encoder();
     void tell_stream();
@@ -92,6 +94,7 @@ class Streamer final : private SignallingHost {
 
     StreamerParts parts_;
     ScreenSize size_;
+    int density_ = 0;  // 0: nobody has set one
     bool automotive_ = false, log_rtc_ = false;
     bool parted_ = false;  // the client was told that the display is gone
     BitrateLimits bitrates_;
@@ -100,6 +103,7 @@ class Streamer final : private SignallingHost {
     EventQueue queue_;
     ClientInput client_input_;
     InjectedData injected_;
+    ScreenResizes resizes_;
     ControlChannel control_;
     CameraRelay camera_;
     GuestWishes wishes_;

@@ -63,6 +63,32 @@ test('messages of the guest reach the page unchanged', async () => {
     assert.deepEqual(await events(), [{ type: 'hello', data: 'as it is' }]);
 });
 
+const sized = (width, height) => client.evaluate((style) => Object.assign(document.querySelector('#stage').style, style),
+    { width: `${width}px`, height: `${height}px` });
+
+test('the screen follows its element, once it has settled', async () => {
+    await connect({ fit: true, screen: { width: 640, height: 640, density: 160, fps: 60 } }, { capabilities: ['resize'] });
+    for (const width of [500, 501, 502, 503]) await sized(width, 300);
+    await sized(400, 300);
+    await heard('display::resize');
+    await sized(300, 200);
+    assert.deepEqual((await heard('display::resize', 2)).at(-1), { width: 300, height: 200, density: 160 });
+    assert.deepEqual(await client.evaluate(() => window.stream.options.screen), { width: 300, height: 200, density: 160, fps: 60 });
+});
+
+test('an instance that cannot change its screen is asked for nothing', async () => {
+    await connect({ fit: true });
+    assert.equal(await client.evaluate(() => window.stream.resize({ width: 100, height: 100 })), false);
+    assert.equal(await client.evaluate(() => window.stream.options.screen === undefined), true);
+});
+
+test('a page chooses the size itself', async () => {
+    await connect({ fit: null }, { capabilities: ['resize'] });
+    assert.equal(await client.evaluate(() => window.stream.fit), undefined);
+    await client.evaluate(() => window.stream.resize({ width: 100, height: 50 }));
+    assert.deepEqual(await heard('display::resize'), [{ width: 100, height: 50 }]);
+});
+
 test('locations are sent in milliseconds and degrees', async () => {
     await connect();
     await client.waitForFunction(() => window.stream.sendLocation({ timestamp: 1000, coords: { latitude: 1.5, longitude: 2.5, heading: 90 } }));

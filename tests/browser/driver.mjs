@@ -117,6 +117,7 @@ const commands = {
     async type({ text: value, ...rest }) { await page(rest).keyboard.type(value); },
     async press({ key, ...rest }) { await page(rest).keyboard.press(key); },
     async key({ key, down, ...rest }) { await page(rest).keyboard[down ? 'down' : 'up'](key); },
+    async size({ width, height, ...rest }) { await page(rest).setViewportSize({ width, height }); },
     async mouse({ at, button = 'left', ...rest }) {
         const { x, y } = await place(page(rest), at);
         const whole = isFirefox ? Math.floor : (value) => value;  // its driver rounds up

@@ -340,6 +340,30 @@ test('the browser\'s "back" leaves the stream and not the page', async () => {
     await page.getByText('Starting demo').waitFor();
 });
 
+test('a screen that fits the window follows it, and not the panels', async () => {
+    await open();
+    await page.selectOption('#screen', 'fit');
+    await start({ capabilities: ['resize', 'clipboard'], clipboard: { to_instance: true, from_instance: true } });
+    await page.locator('#stage video').waitFor();
+    await page.click('#share');
+    await page.click('#share');
+    await page.setViewportSize({ width: 900, height: 500 });
+    const [{ width, height }] = await heard('display::resize', 1);
+    const stage = await page.evaluate(() => [document.querySelector('#stage').clientWidth, document.querySelector('#stage').clientHeight]);
+    assert.deepEqual([width, height], stage.map((value) => Math.round(value / 2) * 2));
+});
+
+test('a screen of a fixed size keeps it', async () => {
+    await open();
+    await start({ capabilities: ['resize'] });
+    await page.locator('#stage video').waitFor();
+    assert.equal(await page.evaluate(() => document.querySelector('#screen').value), '1280x720');
+    await page.setViewportSize({ width: 900, height: 500 });
+    await page.keyboard.press('KeyA');
+    await heard('input::key', 2);
+    assert.deepEqual(await heard('display::resize', 0), []);
+});
+
 test('the switches of the clipboard are remembered, and show what the operator forbids', async () => {
     const fake = { capabilities: ['clipboard'], clipboard: { to_instance: true, from_instance: false } };
     await open();

@@ -149,6 +149,19 @@ class StreamTest(WorldTest):
         self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
         self.browser.key(key="Shift", down=False)
 
+    def test_the_screen_follows_the_window(self):
+        self.start(screen="fit")
+        self.browser.picture()
+        self.browser.evaluate(script="window.interruptions = 0; new MutationObserver(() => { window.interruptions += 1; })"
+                              ".observe(document.querySelector('#progress'), { attributes: true })")
+        for width, height in ((700, 500), (1000, 600)):
+            self.browser.size(width=width, height=height)
+            stage = self.browser.evaluate(script="[document.querySelector('#stage').clientWidth, document.querySelector('#stage').clientHeight]")
+            self.browser.picture(wanted={"width": stage[0] // 2 * 2, "height": (stage[1] + 1) // 2 * 2})
+        self.browser.type(text="ab")
+        self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
+        self.assertEqual(self.browser.evaluate(script="window.interruptions"), 0)
+
     @unittest.skipUnless(shutil.which("xclip"), "needs xclip")
     @unittest.skipIf(chromium.FIREFOX, "it lets a page read its clipboard only when somebody clicks")
     def test_the_clipboard_goes_both_ways(self):

@@ -186,7 +186,11 @@ class StreamerWorld final : private streamer::SignallingHost {
     std::string client_ = "client-0";
     streamer::InjectedData injected_{
         nobody_, queue_, [this](const std::string& type, const Json& data) { tell_client(type, data); }};
-    streamer::ControlChannel control_{input_, injected_, [this] { signalling_.end_media(); }, clock_};
+    streamer::ControlChannel control_{input_,
+                                      injected_,
+                                      {[this] { signalling_.end_media(); },
+                                       [this](const streamer::ScreenWish& wish) { show_screen(wish); }},
+                                      clock_};
     streamer::CameraRelay camera_{
         nobody_, queue_, [this] { return signalling_.peer(); },
         [this](const std::string& type, const Json& data) { tell_client(type, data); }};

@@ -8,11 +8,10 @@
 
 namespace svc::streamer {
 
-ControlChannel::ControlChannel(ClientInput& input, InjectedData& data, std::function<void()> disconnect,
-                               Clock& clock)
+ControlChannel::ControlChannel(ClientInput& input, InjectedData& data, Requests requests, Clock& clock)
     : input_(input),
       data_(data),
-      disconnect_(std::move(disconnect)),
+      requests_(std::move(requests)),
       clock_(clock),
       counted_(clock.steady_now()) {}
 
@@ -49,11 +48,12 @@ void ControlChannel::dispatch(const std::string& text) {
     if (text.size() > max_message) throw Error(ErrorCode::invalid_argument, "message is too large");
     const Json message = Json::parse(text);
     const std::string type = JsonFields(message).require_string("type");
-    if (type == "stream::disconnect") return disconnect_();
+    if (type == "stream::disconnect") return requests_.disconnect();
     if (type == "input::ime-event" && !spend(std::min(most_text_cost, static_cast<double>(text.size()))))
         return;
     const Json* given = message.find("data");
     const Json data = given != nullptr && !given->is_null() ? *given : Json::object();
+    if (type == "display::resize") return requests_.resize(ScreenWish::from_json(JsonFields(data, "data")));
     if (type.starts_with("input::")) return input_.apply(type, JsonFields(data, "data"));
     if (!data_.apply(type, data)) throw Error(ErrorCode::invalid_argument, "unknown type " + quoted(type));
 }

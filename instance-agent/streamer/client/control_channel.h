@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "instance-agent/streamer/client/screen_wish.h"
 #include "instance-agent/streamer/guest/injected_data.h"
 #include "instance-agent/streamer/input/client_input.h"
 #include "libsvc/base/clock.h"
@@ -18,7 +19,12 @@ class ControlChannel {
     // text.
     static constexpr double max_rate = 5000;
 
-    ControlChannel(ClientInput& input, InjectedData& data, std::function<void()> disconnect, Clock& clock);
+    // What the client asks of the stream itself.
+    struct Requests {
+        std::function<void()> disconnect;
+        std::function<void(const ScreenWish&)> resize;
+    };
+    ControlChannel(ClientInput& input, InjectedData& data, Requests requests, Clock& clock);
     void take(const std::string& text);
     void client_gone();  // logs how many messages were ignored
 
@@ -31,7 +37,7 @@ class ControlChannel {
 
     ClientInput& input_;
     InjectedData& data_;
-    std::function<void()> disconnect_;
+    Requests requests_;
     Clock& clock_;
     double room_ = max_rate;
     SteadyTime counted_;

@@ -68,17 +68,7 @@ unsigned media_line_of(const JsonFields& fields) {
     return static_cast<unsigned>(line);
 }
 
-int size_of(const JsonFields& fields, std::string_view key, int least) {
-    const std::int64_t value = fields.integer(key).value_or(0);
-    if (value != 0 && (value < least || value > 16384)) throw_invalid(fields.path_of(key), "out of range");
-    return static_cast<int>(value);
-}
-
 }  // namespace
-
-ScreenWish ScreenWish::from_json(const JsonFields& fields) {
-    return {size_of(fields, "width", 1), size_of(fields, "height", 1), size_of(fields, "density", 72)};
-}
 
 Signalling::Signalling(SignallingHost& host, PeerFactory make_peer, EventQueue& queue)
     : host_(host), make_peer_(std::move(make_peer)), queue_(queue) {}

@@ -3,17 +3,12 @@
 // from its join to the end of its media. Knows neither sockets nor GStreamer.
 #include <optional>
 
+#include "instance-agent/streamer/client/screen_wish.h"
 #include "instance-agent/streamer/peer/queued_peer_events.h"
 #include "libsvc/base/json.h"
 #include "libsvc/model/streaming/stream_end.h"
 
 namespace svc::streamer {
-
-struct ScreenWish {
-    int width = 0, height = 0;                              // 0: as it is
-    int density = 0;                                        // 0: as it is
-    static ScreenWish from_json(const JsonFields& fields);  // throws invalid_argument
-};
 
 // What signalling needs of the streamer, and tells it. Called on the queue's thread.
 class SignallingHost {

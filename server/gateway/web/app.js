@@ -10,7 +10,7 @@ let gateway;
 const streamView = new StreamView({ onClosed: () => showOverview() });
 const overview = new Overview({
     onStart: (options) => openStream({ title: options.app, ...options }),
-    onJoin: (session, screen, watch) => openStream({ title: session.app, sessionId: session.id, ...(screen && { screen }), ...(watch && { watch }) }),
+    onJoin: (session, screen, watch) => openStream({ title: session.app, sessionId: session.id, ...(screen && { screen, fit: true }), ...(watch && { watch }) }),
     onRefused: (error) => signOutWith(error),
 });
 

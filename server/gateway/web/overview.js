@@ -1,11 +1,10 @@
 // Applications and sessions of the account.
+import { screenFor } from './fit.js';
 import { byId, confirmed, instantiate, notify, paragraph, show } from './page.js';
 
 const sizes = ['1280x720', '1920x1080', '720x1280'];
 const refresh = 2000;  // ms between two looks at the sessions
 const looksOfApplications = 5;  // they change rarely
-const sharpest = 1.5;  // pixels of the guest for one of the page: more are too small to read in most guests
-const unscaledDensity = 160;
 const usualDensity = 240;
 const states = { created: 'starting', active: 'running', error: 'failed', terminating: 'ending', terminated: 'ended' };
 
@@ -16,14 +15,9 @@ function fillSizes(select) {
     select.value = window.innerWidth < 700 ? 'fit' : sizes[0];
 }
 
-// Of the stage: the window without the bar below it. What is drawn has the size it would have on this page.
+// Of the stage: the window without the bar below it.
 function windowSize() {
-    const even = (value) => Math.max(2, Math.round(value / 2) * 2);
-    const scale = Math.min(window.devicePixelRatio || 1, sharpest, 1920 / Math.max(window.innerWidth, window.innerHeight));
-    return {
-        width: even(window.innerWidth * scale), height: even((window.innerHeight - 64) * scale),
-        density: Math.max(72, Math.round(unscaledDensity * scale)),
-    };
+    return screenFor({ width: window.innerWidth, height: window.innerHeight - 64 });
 }
 
 // Of this day the time alone.
@@ -141,7 +135,7 @@ export class Overview {
         }
         const devices = byId('camera').checked;
         this.onStart({
-            app, region: byId('region').value, joinable: keep, screen: this.screen(), extraData, camera: devices, microphone: devices,
+            app, region: byId('region').value, joinable: keep, screen: this.screen(), fit: byId('screen').value === 'fit', extraData, camera: devices, microphone: devices,
             ...(keep && { idleTime: Number(byId('idle').value) }),
         });
     }

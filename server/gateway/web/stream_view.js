@@ -2,6 +2,7 @@
 import { AudienceView } from './audience_view.js';
 import { ExchangePanel } from './exchange_panel.js';
 import { ExtraKeys } from './extra_keys.js';
+import { screenFor } from './fit.js';
 import { byId, confirmed, notify, show } from './page.js';
 import { connect } from './svc-stream.js';
 import { TextInput } from './text_input.js';
@@ -21,6 +22,11 @@ function figuresText(figures) {
         `lost      ${figures.packetsLost} packets`,
         `path      ${figures.relay ? 'relay' : 'direct'}`,
     ].join('\n');
+}
+
+// A keyboard or a panel that takes room for a moment is no other window.
+function screenOfStage(box) {
+    return byId('extra-keys').hidden && byId('exchange').hidden ? screenFor(box) : undefined;
 }
 
 function press(id, pressed, attribute = 'aria-pressed') {
@@ -73,7 +79,7 @@ export class StreamView {
     }
 
     // Never throws: errors are said.
-    async open({ gateway, title, ...options }) {
+    async open({ gateway, title, fit = false, ...options }) {
         this.gateway = gateway;
         const attempt = Symbol(title);
         this.attempt = attempt;
@@ -89,7 +95,7 @@ export class StreamView {
         show(byId('bottom'), false);
         byId('cancel').focus();
         try {
-            const stream = await connect({ ...options, ...this.exchange.options(), ...this.callbacks(attempt), gateway, label: `Screen of ${title}`, element: byId('stage') });
+            const stream = await connect({ ...options, fit: fit && screenOfStage, ...this.exchange.options(), ...this.callbacks(attempt), gateway, label: `Screen of ${title}`, element: byId('stage') });
             if (this.attempt === attempt) this.stream = stream;
             else this.abandon(stream, gateway, options);
         } catch (error) {

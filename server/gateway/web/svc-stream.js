@@ -8,6 +8,7 @@
 import { Clipboard } from './clipboard.js';
 import { Connection } from './connection.js';
 import { StreamError, connectionLost, endOf, isPassing, sessionEnd } from './errors.js';
+import { Fit, screenFor } from './fit.js';
 import { Gateway } from './gateway.js';
 import { Input } from './input.js';
 import { finalRefusal, mostTries, nextTry } from './resume.js';
@@ -255,6 +256,9 @@ export class Stream {
         this.ready = true;
         this.takeInput();
         this.options.onReady?.(this);
+        // The page may have given the element another size just now.
+        const { element, fit } = this.options;
+        if (fit && element && !this.ended) this.follow(element, fit === true ? screenFor : fit);
     }
 
     // From the one that steers alone.
@@ -293,6 +297,20 @@ export class Stream {
     giveControl(number) {
         this.input?.releaseAll();
         return this.sendControl('audience::give', { number });
+    }
+
+    // -- size
+
+    follow(element, choose) {
+        this.fit = new Fit(element, choose, (screen) => this.resize(screen));
+    }
+
+    // The screen of the instance, {width, height, density}: the picture follows without another connection. False where the
+    // instance cannot do that, or nobody is there to take it, and for a client that only watches.
+    resize(screen) {
+        if (!this.steers || !this.capabilities.includes('resize')) return false;
+        this.options.screen = { ...this.options.screen, ...screen };  // also for joining anew
+        return this.sendControl('display::resize', screen);
     }
 
     // -- data channels
@@ -364,7 +382,7 @@ export class Stream {
         this.over.abort();
         clearTimeout(this.signallingTimer);
         clearTimeout(this.interruptedTimer);
-        for (const part of [this.input, this.clipboard, this.sensors, this.vehicle]) part?.close();
+        for (const part of [this.input, this.fit, this.clipboard, this.sensors, this.vehicle]) part?.close();
         this.connection.close();
         this.tryEnded?.();
         this.video.srcObject = null;
@@ -384,7 +402,7 @@ function checked(options) {
 
 // Options: url, token; app or sessionId; region, appVersion, joinable, idleTime (minutes), ephemeral, extraData; screen
 // {width, height, density, fps}; watch (join beside the client that steers); element; audio, video, microphone, camera, input; dataChannels; codecs; keys
-// ("characters" or "places"); clipboard (true, or options of Clipboard); reconnect (tries; 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing), onAudience({you, clients, steers}),
+// ("characters" or "places"); fit (true, or a function of the element's box); clipboard (true, or options of Clipboard); reconnect (tries; 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing), onAudience({you, clients, steers}),
 // onMessage(type, data), onChannelMessage(name, data), onKeyboard(wanted), onSoundBlocked(), onVehicleReady(configurations),
 // onWarning(StreamError), onLeave().
 // Throws StreamError or GatewayError.

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "instance-agent/streamer/display/screen.h"
 #include "instance-agent/streamer/display/screen_watch.h"
 #include "tests/streamer/display/x_painter.h"
 #include "tests/streamer/display/x_server.h"
@@ -75,6 +76,58 @@ TEST_CASE("still X screen is hardly encoded, its changes are, by VP8") {
     MediaPair::Wish wish = screen.wish();
     wish.settings.preferred_codecs = {VideoCodec::vp8};
     rests_but_shows_changes(std::move(wish), screen.painter);
+}
+
+// The client's picture follows a screen that becomes smaller and larger, on the same connection.
+void follows_the_size(VideoCodec codec) {
+    test::XServer server{640, 480};
+    test::XPainter painter{server.display(), 640, 480};
+    const auto screen = make_x_screen(server.display());
+    screen->resize({640, 480});
+    painter.fill(blue);
+    MediaPair::Wish wish;
+    wish.display = server.display();
+    wish.width = 640;
+    wish.height = 480;
+    wish.settings.preferred_codecs = {codec};
+    MediaPair pair(std::move(wish));
+    pair.connect();
+    REQUIRE(pair.log().wait_event("open control", patience));
+    CHECK(shows(pair, blue));
+    for (const auto& [width, height, colour] :
+         {std::tuple{320, 400, red}, std::tuple{640, 480, blue}, std::tuple{500, 300, red}}) {
+        const ScreenSize size{width, height};
+        pair.peer().hide_screen();
+        REQUIRE(screen->resize(size) == size);
+        painter.fill(colour);
+        pair.peer().show_screen(width, height);
+        CHECK(pair.client().wait_picture(
+            [&](const ClientPicture& picture) {
+                return picture.width == size.width && picture.height == size.height;
+            },
+            patience));
+        CHECK(shows(pair, colour));
+    }
+    CHECK(pair.log().events() == std::vector<std::string>{"connected", "open control"});
+}
+
+TEST_CASE("display follows the size of an X screen by H.264") {
+    follows_the_size(VideoCodec::h264);
+}
+TEST_CASE("display follows the size of an X screen by VP8") {
+    follows_the_size(VideoCodec::vp8);
+}
+
+TEST_CASE("display goes on when the screen has kept its size") {
+    Screen screen;
+    screen.painter.fill(blue);
+    MediaPair pair(screen.wish());
+    pair.connect();
+    CHECK(shows(pair, blue));
+    pair.peer().hide_screen();
+    pair.peer().show_screen(320, 240);
+    screen.painter.fill(red);
+    CHECK(shows(pair, red));
 }
 
 TEST_CASE("screen that always changes is encoded at the session's rate") {

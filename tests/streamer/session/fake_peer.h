@@ -17,6 +17,7 @@ struct PeerRecord {
     streamer::PeerStats stats;
     streamer::BitrateLimits bitrates;
     bool watching = false;
+    std::vector<std::pair<int, int>> sizes;  // of the screen, as they were shown
     std::size_t buffered = 0;
     std::size_t buffered_asked = 0;
     std::string fail_with;  // set: the next one cannot be made
@@ -75,6 +76,8 @@ class FakePeer final : public streamer::Peer {
     void hide_screen() override { note("hide"); }
     void show_screen(int width, int height) override {
         note("show " + std::to_string(width) + "x" + std::to_string(height));
+        std::lock_guard lock(record_.mutex);
+        record_.sizes.emplace_back(width, height);
     }
     void set_camera_sink(int, int, int, streamer::Peer::FrameSink sink) override {
         std::lock_guard lock(record_.mutex);

@@ -236,7 +236,13 @@ void PeerSession::request_key_frame() {
 
 void PeerSession::set_bitrates(BitrateLimits limits) {
     std::lock_guard lock(mutex_);
-    congestion_.set_limits(effective(limits, setup_));
+    setup_.bitrates = limits;
+    heed_limits();
+}
+
+// Called with the lock held.
+void PeerSession::heed_limits() {
+    congestion_.set_limits(effective(setup_.bitrates, setup_));
     if (display_ && !watches_) display_->set_kbps(congestion_.target_kbps());
 }
 
@@ -251,9 +257,13 @@ void PeerSession::hide_screen() {
 }
 
 void PeerSession::show_screen(int width, int height) try {
+    std::unique_lock lock(mutex_);
     setup_.width = width;
     setup_.height = height;
-    if (display_) display_->encode_by(find_encoder_for(codec_, congestion_.target_kbps()));
+    heed_limits();
+    const std::uint32_t kbps = congestion_.target_kbps();
+    lock.unlock();
+    if (display_) display_->encode_by(find_encoder_for(codec_, kbps));
 } catch (const Error& e) {
     fail(std::string("the display cannot be streamed: ") + e.what());
 }

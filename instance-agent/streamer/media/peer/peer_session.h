@@ -53,6 +53,7 @@ class PeerSession : public std::enable_shared_from_this<PeerSession> {
     void watch();
     void run_ticks(const std::stop_token& stop);
     void repeat_beginning();
+    void heed_limits();
     void adapt();
     void use_target(std::uint32_t before);
     bool is_silent();
