@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 
+#include "instance-agent/streamer/files/download_folder.h"
 #include "instance-agent/streamer/start_data.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
@@ -28,6 +29,7 @@ constexpr const char* usage =
     "  --audio PATH         PulseAudio's socket (default: no sound)\n"
     "  --channels-dir DIR   of the sockets of data channels (default /run/svc)\n"
     "  --traces-dir DIR     of the logs of streams, rtc_log.* (default /var/lib/svc-agent/traces)\n"
+    "  --download-dir DIR   for files of clients, or none (default: Downloads of the user 1000)\n"
     "  --input auto|xtest|uinput|guest|none\n"
     "                       where keys, clicks and touches go (default auto: xtest with a display, else "
     "uinput,\n"
@@ -46,6 +48,7 @@ constexpr option known[] = {{"user-data", required_argument, nullptr, 'u'},
                             {"capture-socket", required_argument, nullptr, 'S'},
                             {"audio", required_argument, nullptr, 'a'},
                             {"channels-dir", required_argument, nullptr, 'c'},
+                            {"download-dir", required_argument, nullptr, 'F'},
                             {"traces-dir", required_argument, nullptr, 't'},
                             {"input", required_argument, nullptr, 'i'},
                             {"log-level", required_argument, nullptr, 'l'},
@@ -72,6 +75,7 @@ void set(Options& options, int letter, const std::string& value) {
         {'t', &options.traces_directory}, {'D', &options.display_socket}, {'S', &options.capture_socket}};
     if (const auto path = paths.find(letter); path != paths.end()) *path->second = value;
     if (letter == 'd') options.display = value == "none" ? "" : value;
+    if (letter == 'F') options.download_directory = value == "none" ? "" : value;
     if (letter == 'a') options.audio_server = value;
     if (letter == 'i') options.input = input_kind(value);
     if (letter == 'l') options.log_level = value;
@@ -81,6 +85,7 @@ void set(Options& options, int letter, const std::string& value) {
 
 std::optional<Options> parse_options(int argc, char** argv) {
     Options options;
+    options.download_directory = default_download_folder();
     optind = 0;  // tests parse more than once
     opterr = 0;
     for (int letter = 0; (letter = getopt_long(argc, argv, "", known, nullptr)) != -1;) {

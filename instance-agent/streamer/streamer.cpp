@@ -97,7 +97,8 @@ Streamer::Streamer(StreamerParts parts, Clock& clock)
               queue_.post([this, channel, data = std::move(data)] { page_writer_.write(channel, data); });
           }),
       page_channels_(
-          queue_, [this] { return audience_.peer(); }, parts_.make_clipboard),
+          queue_, clock, [this] { return audience_.peer(); }, parts_.make_clipboard,
+          parts_.options.download_directory),
       microphone_(watch_microphone(parts_.options, queue_, wishes_)),
       captures_(open_capture_socket(parts_.options.capture_socket, std::move(parts_.captures))),
       agent_(parts_.options.guest_socket, clock,

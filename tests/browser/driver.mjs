@@ -117,6 +117,16 @@ const commands = {
     async type({ text: value, ...rest }) { await page(rest).keyboard.type(value); },
     async press({ key, ...rest }) { await page(rest).keyboard.press(key); },
     async key({ key, down, ...rest }) { await page(rest).keyboard[down ? 'down' : 'up'](key); },
+    async files({ files, ...rest }) {
+        await page(rest).locator('#chosen-files').setInputFiles(files.map(({ name, text: content }) => ({ name, mimeType: '', buffer: Buffer.from(content) })));
+    },
+    // The text of a file that a click makes the page save.
+    async download({ selector, ...rest }) {
+        const [saved] = await Promise.all([page(rest).waitForEvent('download'), page(rest).locator(selector).click()]);
+        const parts = [];
+        for await (const part of await saved.createReadStream()) parts.push(part);
+        return { name: saved.suggestedFilename(), text: Buffer.concat(parts).toString() };
+    },
     async size({ width, height, ...rest }) { await page(rest).setViewportSize({ width, height }); },
     async mouse({ at, button = 'left', ...rest }) {
         const { x, y } = await place(page(rest), at);

@@ -1,6 +1,6 @@
 // Runs in a page: an instance as the client sees it. It offers a canvas whose corners have colours, answers what the test
 // told it to, and notes what it hears.
-window.startInstance = ({ codecs, vhal = {}, camera = false, capabilities = [], clipboard } = {}) => {
+window.startInstance = ({ codecs, vhal = {}, camera = false, capabilities = [], clipboard, files } = {}) => {
     const canvas = document.createElement('canvas');
     Object.assign(canvas, { width: 320, height: 180 });
     document.body.append(canvas);
@@ -53,13 +53,52 @@ window.startInstance = ({ codecs, vhal = {}, camera = false, capabilities = [], 
         };
         tell({ type: 'allowed', ...clipboard });
     };
+    // Its folder, by name. `refusal`: what it says against everything.
+    const folder = new Map();
+    const listenToFiles = (channel) => {
+        let incoming;
+        const tell = (message) => channel.send(JSON.stringify(message));
+        const store = () => {
+            folder.set(incoming.path, new Blob(incoming.parts));
+            tell({ type: 'stored', id: incoming.id, name: incoming.path });
+            incoming = undefined;
+        };
+        const answers = {
+            put: (message) => {
+                if (window.instance.refusal) return tell({ type: 'failed', id: message.id, message: window.instance.refusal });
+                incoming = { ...message, parts: [], received: 0 };
+                return message.size || store();
+            },
+            cancel: ({ id }) => { window.instance.cancelled.push(id); incoming = undefined; },
+            list: () => tell({ type: 'files', files: [...folder].map(([name, blob]) => ({ name, size: blob.size, time: 1 })) }),
+            get: async ({ id, name }) => {
+                if (!folder.has(name)) return tell({ type: 'failed', id, message: `file '${name}' is not there` });
+                const bytes = await folder.get(name).arrayBuffer();
+                tell({ type: 'file', id, size: bytes.byteLength });
+                for (let at = 0; at < bytes.byteLength; at += 16384) channel.send(bytes.slice(at, at + 16384));
+                return tell({ type: 'sent', id });
+            },
+        };
+        channel.onmessage = ({ data }) => {
+            if (typeof data === 'string') return answers[JSON.parse(data).type](JSON.parse(data));
+            window.instance.fileBytes += data.byteLength;
+            if (!incoming || window.instance.silent) return undefined;
+            incoming.parts.push(data);
+            incoming.received += data.byteLength;
+            tell({ type: 'ack', id: incoming.id, bytes: incoming.received });
+            return incoming.received < incoming.size ? undefined : store();
+        };
+        tell({ type: 'allowed', largest: 2 ** 31, ...files });
+    };
+    const parts = { 'svc:clipboard': listenToClipboard, 'svc:files': listenToFiles };
     const listen = (channel) => {
         channels.push({ label: channel.label, id: channel.id, ordered: channel.ordered, protocol: channel.protocol });
         channel.binaryType = 'arraybuffer';
         window.instance.own[channel.label] = channel;
-        if (channel.label === 'svc:clipboard') {
-            if (channel.readyState === 'open') listenToClipboard(channel);
-            else channel.onopen = () => listenToClipboard(channel);
+        const part = parts[channel.label];
+        if (part) {
+            if (channel.readyState === 'open') part(channel);
+            else channel.onopen = () => part(channel);
             return;
         }
         channel.onmessage = ({ data }) => {
@@ -98,5 +137,5 @@ window.startInstance = ({ codecs, vhal = {}, camera = false, capabilities = [], 
             await pc.addIceCandidate(candidate).catch(() => {});
         }
     };
-    window.instance = { pc, heard, channels, signals, pastes, follows, own: {}, clipboardBytes: 0 };
+    window.instance = { pc, heard, channels, signals, pastes, follows, folder, own: {}, clipboardBytes: 0, fileBytes: 0, cancelled: [] };
 };

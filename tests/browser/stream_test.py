@@ -162,6 +162,20 @@ class StreamTest(WorldTest):
         self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
         self.assertEqual(self.browser.evaluate(script="window.interruptions"), 0)
 
+    def test_files_go_both_ways(self):
+        guest = self.world.guests[self.start()]
+        self.browser.click(selector="#share")
+        self.browser.files(files=[{"name": "für dich.txt", "text": "hello"}, {"name": "large.bin", "text": "x" * 3_000_000}])
+        self.browser.text(selector="#offered-files", contains="large.bin")
+        self.assertEqual((guest.dir / "Downloads/für dich.txt").read_text(), "hello")
+        self.assertEqual((guest.dir / "Downloads/large.bin").stat().st_size, 3_000_000)
+        (guest.dir / "Downloads/report.txt").write_text("of the guest")
+        for _ in range(2):
+            self.browser.click(selector="#share")  # looks again when it opens
+        self.browser.text(selector="#offered-files", contains="report.txt")
+        saved = self.browser.download(selector="#offered-files button[aria-label='Download report.txt']")
+        self.assertEqual(saved, {"name": "report.txt", "text": "of the guest"})
+
     @unittest.skipUnless(shutil.which("xclip"), "needs xclip")
     @unittest.skipIf(chromium.FIREFOX, "it lets a page read its clipboard only when somebody clicks")
     def test_the_clipboard_goes_both_ways(self):

@@ -6,6 +6,7 @@ namespace svc::streamer {
 
 struct Permissions {
     bool clipboard_to_instance = true, clipboard_from_instance = true;
+    bool files_to_instance = true, files_from_instance = true;
 
     // An agent of before these items allows all.
     static Permissions from_items(const JsonFields& items);

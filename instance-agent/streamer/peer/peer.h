@@ -18,7 +18,8 @@ enum class VideoCodec { h264, vp8 };
 std::string_view to_text(VideoCodec codec);  // "H264", "VP8"
 
 // Channels of a client that are no custom ones: names of those have no colon.
-constexpr std::string_view control_label = "control", clipboard_label = "svc:clipboard";
+constexpr std::string_view control_label = "control", clipboard_label = "svc:clipboard",
+                           files_label = "svc:files";
 
 struct IceServer {
     std::vector<std::string> urls;

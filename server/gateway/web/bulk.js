@@ -3,6 +3,7 @@
 const piece = 16 * 1024;        // bytes of a message
 const readAtOnce = 256 * 1024;  // bytes of a blob
 const ahead = 1024 * 1024;      // bytes
+const heldInMemory = 8 * 1024 * 1024;  // bytes; what is more goes into a blob, which browsers keep elsewhere
 
 // Sends blobs, one at a time. `acknowledge(bytes)`: of the present blob, so many have arrived.
 export class BulkSender {
@@ -35,12 +36,21 @@ export class BulkSender {
 // Collects the bytes of one content. `add(bytes)` returns the blob when it is complete.
 export class BulkReceiver {
     constructor(size, type) {
-        Object.assign(this, { size, type, received: 0, parts: [] });
+        Object.assign(this, { size, type, received: 0, parts: [], loose: 0 });
     }
 
     add(bytes) {
         this.received += bytes.byteLength;
+        this.loose += bytes.byteLength;
         this.parts.push(bytes);
-        return this.received >= this.size ? new Blob(this.parts, { type: this.type }) : undefined;
+        if (this.loose >= heldInMemory) {
+            this.parts = [this.blob()];
+            this.loose = 0;
+        }
+        return this.received >= this.size ? this.blob() : undefined;
+    }
+
+    blob() {
+        return new Blob(this.parts, { type: this.type });
     }
 }

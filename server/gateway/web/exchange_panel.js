@@ -1,4 +1,5 @@
-// The panel for what goes between this device and the instance: switches of the clipboard.
+// The panel for what goes between this device and the instance: switches of the clipboard, and files.
+import { FilePanel } from './file_panel.js';
 import { byId, notify, show } from './page.js';
 
 const switches = { 'paste-in': 'setPasting', 'copy-out': 'setCopying' };  // ids, and what they call
@@ -14,6 +15,7 @@ export class ExchangePanel {
             byId(id).checked = isOn(id);
             byId(id).addEventListener('change', () => this.switched(id));
         }
+        this.files = new FilePanel({ open: () => this.open(true) });
         byId('share').addEventListener('click', () => this.open(byId('exchange').hidden));
     }
 
@@ -24,16 +26,21 @@ export class ExchangePanel {
                 pasting: isOn('paste-in'), copying: isOn('copy-out'), onRefused: (text) => notify(text),
                 onAllowed: (allowed) => this.allowed(allowed),
             },
+            files: this.files.options(),
         };
     }
 
     begin(stream) {
         this.stream = stream;
-        show(byId('share'), stream.capabilities.includes('clipboard'));
+        const has = (capability) => stream.capabilities.includes(capability);
+        show(byId('share'), has('clipboard') || has('files'));
+        show(byId('clipboard-panel'), has('clipboard'));
+        this.files.begin(stream);
     }
 
     end() {
         this.stream = undefined;
+        this.files.end();
         show(byId('share'), false);
         this.open(false);
     }
@@ -41,6 +48,7 @@ export class ExchangePanel {
     open(visible) {
         show(byId('exchange'), visible);
         byId('share').setAttribute('aria-expanded', String(visible));
+        if (visible) this.files.look();
     }
 
     switched(id) {

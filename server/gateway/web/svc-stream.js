@@ -8,6 +8,7 @@
 import { Clipboard } from './clipboard.js';
 import { Connection } from './connection.js';
 import { StreamError, connectionLost, endOf, isPassing, sessionEnd } from './errors.js';
+import { Files } from './files.js';
 import { Fit, screenFor } from './fit.js';
 import { Gateway } from './gateway.js';
 import { Input } from './input.js';
@@ -44,6 +45,7 @@ export class Stream {
         this.over = new AbortController();
         this.vehicle = new VehicleProperties((type, data) => this.sendControl(type, data));
         if (this.options.clipboard) this.clipboard = new Clipboard(this.options.clipboard === true ? {} : this.options.clipboard);
+        if (this.options.files) this.files = new Files(this.options.files === true ? {} : this.options.files);
         this.sensors = new Sensors((type, data) => this.sendControl(type, data));
         this.mark('granted');
         this.makeElements();
@@ -96,7 +98,7 @@ export class Stream {
             opened: () => (this.capabilities.includes('audience') || this.throughGateway) && this.sendControl('audience::list', {}),
             interrupted: () => this.interrupt(),
             control: (text) => this.controlMessage(text),
-            parts: () => [this.clipboard].filter(Boolean),
+            parts: () => [this.clipboard, this.files].filter(Boolean),
             channel: (name, data) => this.options.onChannelMessage?.(name, data),
             ended: (cause) => this.connectionEnded(cause),
         });
@@ -382,7 +384,7 @@ export class Stream {
         this.over.abort();
         clearTimeout(this.signallingTimer);
         clearTimeout(this.interruptedTimer);
-        for (const part of [this.input, this.fit, this.clipboard, this.sensors, this.vehicle]) part?.close();
+        for (const part of [this.input, this.fit, this.clipboard, this.files, this.sensors, this.vehicle]) part?.close();
         this.connection.close();
         this.tryEnded?.();
         this.video.srcObject = null;
@@ -402,7 +404,8 @@ function checked(options) {
 
 // Options: url, token; app or sessionId; region, appVersion, joinable, idleTime (minutes), ephemeral, extraData; screen
 // {width, height, density, fps}; watch (join beside the client that steers); element; audio, video, microphone, camera, input; dataChannels; codecs; keys
-// ("characters" or "places"); fit (true, or a function of the element's box); clipboard (true, or options of Clipboard); reconnect (tries; 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing), onAudience({you, clients, steers}),
+// ("characters" or "places"); fit (true, or a function of the element's box); clipboard, files (true, or options of Clipboard, of
+// Files); reconnect (tries; 0: none); and callbacks: onReady(stream), onInterrupted(), onResumed(), onError(StreamError), onDone(error or nothing), onAudience({you, clients, steers}),
 // onMessage(type, data), onChannelMessage(name, data), onKeyboard(wanted), onSoundBlocked(), onVehicleReady(configurations),
 // onWarning(StreamError), onLeave().
 // Throws StreamError or GatewayError.

@@ -52,6 +52,7 @@ TEST_CASE("table: platform items are read, set together, reset, and kept") {
     CHECK(first ==
           Json::parse(R"({"name":"webrtc","config":{"rtc_log":false,"stream_active":false,)"
                       R"("clipboard_to_instance":true,"clipboard_from_instance":true,)"
+                      R"("files_to_instance":true,"files_from_instance":true,)"
                       R"("stream_video_bitrate_min_kbps":2500,"stream_video_bitrate_max_kbps":5000}})"));
     CHECK(agent.done("PATCH", "/1.0/platform",
                      R"({"config":{"rtc_log":true,"stream_video_bitrate_max_kbps":9000}})") == plain_success);

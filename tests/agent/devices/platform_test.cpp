@@ -38,6 +38,7 @@ TEST_CASE("each platform has its items") {
     CHECK(PlatformWorld("webrtc").caller->metadata(platform_path) ==
           Json::parse(R"({"name":"webrtc","config":{"rtc_log":false,"stream_active":false,)"
                       R"("clipboard_to_instance":true,"clipboard_from_instance":true,)"
+                      R"("files_to_instance":true,"files_from_instance":true,)"
                       R"("stream_video_bitrate_min_kbps":2500,"stream_video_bitrate_max_kbps":5000}})"));
     CHECK(PlatformWorld("swrast").caller->metadata(platform_path).at("name") == Json("swrast"));
 }

@@ -42,6 +42,7 @@ TEST_CASE("a streamer is told what is in use, and what changes from then on") {
     world.link.camera_opened(camera);
     CHECK(world.attach(world.first) ==
           Json::parse(R"({"rtc_log":false,"clipboard_to_instance":true,"clipboard_from_instance":true,)"
+                      R"("files_to_instance":true,"files_from_instance":true,)"
                       R"("bitrate_min_kbps":2500,"bitrate_max_kbps":5000,)"
                       R"("active_sensors":["light"],"cameras":[{"handle":7,"camera":"0","width":640,)"
                       R"("height":480,"fps":15,"facing":"rear"}],"automotive":false})"));
@@ -66,7 +67,8 @@ TEST_CASE("a changed item is told with all of them") {
             "200");
     CHECK(world.first->message(0) ==
           Json::parse(R"({"event":"stream.items","rtc_log":true,"clipboard_to_instance":true,)"
-                      R"("clipboard_from_instance":true,"bitrate_min_kbps":2500,)"
+                      R"("clipboard_from_instance":true,"files_to_instance":true,)"
+                      R"("files_from_instance":true,"bitrate_min_kbps":2500,)"
                       R"("bitrate_max_kbps":6000})"));
     REQUIRE(world.items->outcome(Method::delete_, "/1.0/platform", R"({"configs":["rtc_log"]})") == "200");
     CHECK(world.first->message(1).at("rtc_log") == Json(false));

@@ -94,20 +94,20 @@ void follows_the_size(VideoCodec codec) {
     pair.connect();
     REQUIRE(pair.log().wait_event("open control", patience));
     CHECK(shows(pair, blue));
-    for (const auto& [width, height, colour] :
-         {std::tuple{320, 400, red}, std::tuple{640, 480, blue}, std::tuple{500, 300, red}}) {
-        const ScreenSize size{width, height};
+    const auto follows = [&](ScreenSize size, Colour colour) {
         pair.peer().hide_screen();
         REQUIRE(screen->resize(size) == size);
         painter.fill(colour);
-        pair.peer().show_screen(width, height);
-        CHECK(pair.client().wait_picture(
-            [&](const ClientPicture& picture) {
-                return picture.width == size.width && picture.height == size.height;
-            },
-            patience));
+        pair.peer().show_screen(size.width, size.height);
+        const auto has_size = [&](const ClientPicture& picture) {
+            return picture.width == size.width && picture.height == size.height;
+        };
+        CHECK(pair.client().wait_picture(has_size, patience));
         CHECK(shows(pair, colour));
-    }
+    };
+    follows({320, 400}, red);
+    follows({640, 480}, blue);
+    follows({500, 300}, red);
     CHECK(pair.log().events() == std::vector<std::string>{"connected", "open control"});
 }
 

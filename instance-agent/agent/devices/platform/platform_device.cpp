@@ -76,6 +76,8 @@ Json PlatformDevice::stream_items(const State& state) const {
     return Json::object({{"rtc_log", read(state, "rtc_log") == Json(true)},
                          {"clipboard_to_instance", allowed("clipboard_to_instance")},
                          {"clipboard_from_instance", allowed("clipboard_from_instance")},
+                         {"files_to_instance", allowed("files_to_instance")},
+                         {"files_from_instance", allowed("files_from_instance")},
                          {"bitrate_min_kbps", number("stream_video_bitrate_min_kbps")},
                          {"bitrate_max_kbps", number("stream_video_bitrate_max_kbps")}});
 }

@@ -65,6 +65,8 @@ PlatformItems items_of_platform(std::string_view name, const BitrateRange& bitra
             {"stream_active", ItemType::boolean, false, false},
             {"clipboard_to_instance", ItemType::boolean, true, true},
             {"clipboard_from_instance", ItemType::boolean, true, true},
+            {"files_to_instance", ItemType::boolean, true, true},
+            {"files_from_instance", ItemType::boolean, true, true},
             {std::string(least_bitrate), ItemType::uint32, true, bitrates.least},
             {std::string(most_bitrate), ItemType::uint32, true, bitrates.most}};
 }

@@ -64,7 +64,7 @@ struct DataChannels::Channel {
 
 DataChannels::DataChannels(std::vector<std::string> names, std::shared_ptr<EventGate> gate)
     : names_(std::move(names)), gate_(std::move(gate)) {
-    for (const std::string_view own : {control_label, clipboard_label}) names_.emplace_back(own);
+    for (const std::string_view own : {control_label, clipboard_label, files_label}) names_.emplace_back(own);
 }
 
 DataChannels::~DataChannels() = default;
