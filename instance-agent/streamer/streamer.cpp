@@ -282,6 +282,11 @@ void Streamer::peer_ended() {
     rtc_log_.end();
 }
 
+void Streamer::control_lost() {
+    page_channels_.control_lost();
+    peer_ended();
+}
+
 void Streamer::channel_opened(const std::string& label) {
     rtc_log_.note("channel opened", {{"channel", label}});
     if (label == control_label) return wishes_.client_ready(audience_.settings());

@@ -70,6 +70,7 @@ class Streamer final : private SignallingHost {
     void client_silent() override;
     void stream_ended() override;
     void peer_ended() override;
+    void control_lost() override;
     void channel_opened(const std::string& label) override;
     void channel_closed(const std::string& label) override;
     void channel_message(const std::string& label, bool binary, const std::string& data) override;

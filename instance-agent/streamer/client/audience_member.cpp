@@ -1,5 +1,6 @@
 #include "instance-agent/streamer/client/audience_member.h"
 
+#include "instance-agent/streamer/client/watcher_answers.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 
@@ -8,18 +9,21 @@ namespace svc::streamer {
 namespace {
 
 constexpr std::size_t most_text = 1024;  // bytes of a message about the audience
-constexpr int most_messages = 20;        // of these, in a second
+constexpr int most_messages = 20;        // of these and of a watcher's requests, in a second
+
+bool is_exchange(std::string_view label) {
+    return label == clipboard_label || label == files_label;
+}
 
 }  // namespace
 
-// To the streamer it looks as if the client had gone.
 void AudienceMember::hand_over() {
     if (signalling_.peer() == nullptr) return;
     signalling_.peer()->set_watching(true);
-    audience_.host_.peer_ended();
+    audience_.host_.control_lost();
 }
 
-// ... and come.
+// To the streamer it looks as if the client had come.
 void AudienceMember::take_over() {
     if (signalling_.peer() == nullptr) return;
     signalling_.peer()->set_watching(false);
@@ -37,10 +41,14 @@ void AudienceMember::tell_audience() {
 }
 
 void AudienceMember::tell_client(const std::string& type, const Json& data) {
+    send(control_label, Json::object({{"type", type}, {"data", data.dump()}}));
+}
+
+void AudienceMember::send(std::string_view label, const Json& message) {
     Peer* const peer = signalling_.peer();
-    const std::string label(control_label);
-    if (peer == nullptr || peer->buffered(label) > Audience::most_buffered) return;
-    peer->send(label, false, Json::object({{"type", type}, {"data", data.dump()}}).dump());
+    const std::string channel(label);
+    if (peer == nullptr || peer->buffered(channel) > Audience::most_buffered) return;
+    peer->send(channel, false, message.dump());
 }
 
 void AudienceMember::show_screen(const ScreenWish& wish) {
@@ -82,7 +90,8 @@ void AudienceMember::peer_ended() {
 
 void AudienceMember::channel_opened(const std::string& label) {
     channels_.insert(label);
-    if (steers()) audience_.host_.channel_opened(label);
+    if (steers()) return audience_.host_.channel_opened(label);
+    if (is_exchange(label)) send(label, nothing_allowed());
 }
 
 void AudienceMember::channel_closed(const std::string& label) {
@@ -95,14 +104,25 @@ void AudienceMember::channel_message(const std::string& label, bool binary, cons
     if (control && data.size() <= most_text && data.find("\"audience::") != std::string::npos)
         return audience_message(data);
     if (steers()) return audience_.host_.channel_message(label, binary, data);
-    if (control && data.size() <= most_text && data.find("\"stream::disconnect\"") != std::string::npos)
-        signalling_.end_media();
+    if (!binary && data.size() <= most_text) watcher_message(label, data);
+}
+
+// Nothing of it reaches the guest.
+void AudienceMember::watcher_message(const std::string& label, const std::string& text) {
+    if (label == control_label && text.find("\"stream::disconnect\"") != std::string::npos)
+        return signalling_.end_media();
+    if (!is_exchange(label) || !has_patience()) return;
+    if (const auto answer = answer_to_watcher(label, text)) send(label, *answer);
+}
+
+bool AudienceMember::has_patience() {
+    const SteadyTime now = audience_.queue_.now();
+    if (now - second_ >= std::chrono::seconds(1)) second_ = now, messages_ = 0;
+    return ++messages_ <= most_messages;
 }
 
 void AudienceMember::audience_message(const std::string& text) try {
-    const SteadyTime now = audience_.queue_.now();
-    if (now - second_ >= std::chrono::seconds(1)) second_ = now, messages_ = 0;
-    if (++messages_ > most_messages) return;
+    if (!has_patience()) return;
     const Json message = Json::parse(text);
     const JsonFields fields(message);
     const std::string type = fields.require_string("type");

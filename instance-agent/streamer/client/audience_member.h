@@ -26,7 +26,10 @@ class AudienceMember final : private SignallingHost {
 
   private:
     bool steers() const { return audience_.steers_ == this; }
+    void watcher_message(const std::string& label, const std::string& text);
+    bool has_patience();  // for another message of those that are counted
     void audience_message(const std::string& text);
+    void send(std::string_view label, const Json& message);
     void give_control(const JsonFields& fields);
 
     void to_gateway(const Json& message) override { audience_.host_.to_gateway(message); }
@@ -49,7 +52,7 @@ class AudienceMember final : private SignallingHost {
     std::string client_;              // its id; the signalling forgets it when the client closes its socket
     std::set<std::string> channels_;  // that are open
     bool wants_audience_ = false;
-    int messages_ = 0;  // about the audience, in this second
+    int messages_ = 0;  // about the audience, and requests of a watcher, in this second
     SteadyTime second_{};
     Signalling signalling_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "instance-agent/streamer/client/watcher_answers.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
@@ -39,6 +40,12 @@ void ClipboardChannel::closed() {
     outgoing_.reset();
     next_.reset();
     follow();
+}
+
+void ClipboardChannel::control_lost() {
+    if (incoming_) refuse(only_watches);
+    tell(nothing_allowed());
+    closed();
 }
 
 void ClipboardChannel::take(bool binary, const std::string& data) try {

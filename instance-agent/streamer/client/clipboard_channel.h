@@ -26,6 +26,7 @@ class ClipboardChannel {
     void allow(const Permissions& permissions);
     void opened();
     void closed();
+    void control_lost();  // tells the client, which only watches from now on
     void take(bool binary, const std::string& data);
 
   private:

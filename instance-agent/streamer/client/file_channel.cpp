@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "instance-agent/streamer/client/watcher_answers.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
@@ -80,6 +81,13 @@ void FileChannel::closed() {
     listing_ = false;
     drop_incoming();
     outgoing_.reset();
+}
+
+void FileChannel::control_lost() {
+    if (incoming_) give_up(incoming_->id, only_watches);
+    if (outgoing_) give_up(outgoing_->id, only_watches);
+    tell(nothing_allowed());
+    closed();
 }
 
 void FileChannel::take(bool binary, const std::string& data) try {

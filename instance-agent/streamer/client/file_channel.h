@@ -32,6 +32,7 @@ class FileChannel {
     void allow(const Permissions& permissions);
     void opened();
     void closed();
+    void control_lost();  // ends what is on its way, and tells the client, which only watches from now on
     void take(bool binary, const std::string& data);
 
   private:

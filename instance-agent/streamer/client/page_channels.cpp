@@ -36,6 +36,11 @@ bool PageChannels::take(const std::string& label, bool binary, const std::string
     return false;
 }
 
+void PageChannels::control_lost() {
+    clipboard_.control_lost();
+    files_.control_lost();
+}
+
 void PageChannels::client_gone() {
     clipboard_.closed();
     files_.closed();

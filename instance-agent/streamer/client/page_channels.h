@@ -19,6 +19,7 @@ class PageChannels {
     bool closed(const std::string& label);
     bool take(const std::string& label, bool binary, const std::string& data);
     void client_gone();
+    void control_lost();  // the client stays, but only watches
 
   private:
     ClipboardChannel clipboard_;

@@ -21,9 +21,10 @@ class SignallingHost {
     virtual std::vector<std::string> capabilities() const = 0;  // of `resp:discover`
     virtual bool is_watched() const { return false; }           // media flows to another client
     virtual void stream_began() = 0;
-    virtual void client_silent() = 0;  // the client may have vanished
-    virtual void stream_ended() = 0;   // the peer still exists
-    virtual void peer_ended() = 0;     // the peer no longer exists
+    virtual void client_silent() = 0;              // the client may have vanished
+    virtual void stream_ended() = 0;               // the peer still exists
+    virtual void peer_ended() = 0;                 // the peer no longer exists
+    virtual void control_lost() { peer_ended(); }  // the peer stays, but its client only watches from now on
     virtual void channel_opened(const std::string& label) = 0;
     virtual void channel_closed(const std::string& label) = 0;
     virtual void channel_message(const std::string& label, bool binary, const std::string& data) = 0;

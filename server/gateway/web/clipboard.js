@@ -47,7 +47,6 @@ export class Clipboard {
         this.channel = channel;
         this.sender = new BulkSender(channel);
         this.incoming = undefined;
-        channel.onopen = () => this.tellCopying();
         channel.onclose = () => this.settle?.(false);
         channel.onmessage = ({ data }) => (typeof data === 'string' ? this.told(JSON.parse(data)) : this.receive(data));
     }
@@ -76,6 +75,7 @@ export class Clipboard {
     told({ type, ...message }) {
         if (type === 'allowed') {
             this.allowed = { toInstance: message.to_instance, fromInstance: message.from_instance };
+            this.tellCopying();  // a client that watched was not heard
             this.onAllowed?.(this.allowed);
         } else if (type === 'ack') this.sender.acknowledge(message.bytes);
         else if (type === 'taken') this.settle?.(true);

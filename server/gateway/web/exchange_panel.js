@@ -32,10 +32,16 @@ export class ExchangePanel {
 
     begin(stream) {
         this.stream = stream;
-        const has = (capability) => stream.capabilities.includes(capability);
-        show(byId('share'), has('clipboard') || has('files'));
-        show(byId('clipboard-panel'), has('clipboard'));
+        show(byId('clipboard-panel'), stream.capabilities.includes('clipboard'));
         this.files.begin(stream);
+        this.steering(stream.steers);
+    }
+
+    // The instance exchanges nothing with those who watch.
+    steering(steers) {
+        if (!this.stream) return;
+        show(byId('share'), steers && ['clipboard', 'files'].some((name) => this.stream.capabilities.includes(name)));
+        if (!steers) this.open(false);
     }
 
     end() {

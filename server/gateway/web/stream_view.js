@@ -145,6 +145,7 @@ export class StreamView {
         this.audience.show(audience);
         if (!audience.steers) this.showKeyboard(false);
         show(byId('keyboard'), audience.steers);
+        this.exchange.steering(audience.steers);
     }
 
     // Phones would go dark while one watches.

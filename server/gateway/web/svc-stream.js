@@ -23,6 +23,7 @@ const disconnectedLimit = 10 * 1000;    // ms, for a connection to come back by 
 const patience = 3 * 1000;              // ms, before another one is tried
 const pathLimit = 10 * 1000;            // ms, for a network path to be found, before media goes through the gateway
 const customChannels = 5;
+const ownChannels = ['clipboard', 'files'];  // capabilities that need one: the gateway carries the control channel alone
 
 // Neither side has found a way to the other.
 function isWithoutPath({ kind, error, code }) {
@@ -84,6 +85,7 @@ export class Stream {
         const url = this.fallbackUrl;
         this.fallbackUrl = undefined;  // it is good for one connection
         this.throughGateway = true;
+        this.capabilities = this.capabilities.filter((name) => !ownChannels.includes(name));
         this.mark('gateway');
         this.use((events) => new SocketConnection(url, this.options, events), resumeLimit);
     }
