@@ -47,7 +47,7 @@ test('a certificate is added by its text and by a file, with a role, and removed
     await press('Add a certificate');
     const der = join(world.dir, 'two.der');
     openssl('x509', '-in', certificate('two.crt', 'two'), '-outform', 'DER', '-out', der);
-    await dialog().getByLabel('File').setInputFiles(der);
+    await dialog().getByLabel('File', { exact: true }).setInputFiles(der);
     await dialog().getByLabel('Certificate', { exact: false }).first().and(page.locator(':not(:placeholder-shown)')).waitFor();
     await press('Trust it', dialog());
     await page.getByRole('cell', { name: 'two', exact: true }).waitFor();
