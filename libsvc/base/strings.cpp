@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/printable.h"
 
 namespace svc {
 
@@ -101,24 +102,6 @@ std::string percent_encode(std::string_view text) {
     }
     return result;
 }
-
-namespace {
-
-// The length in bytes of the first character of `text`; 0: it cannot be shown.
-std::size_t printable_length(std::string_view text) {
-    const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const unsigned first = byte(0);
-    if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
-    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-    for (std::size_t at = 1; at < length; ++at)
-        if ((byte(at) & 0xC0U) != 0x80U) return 0;
-    const bool longer_than_needed = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-    const bool beyond = (first == 0xED && byte(1) >= 0xA0) || (first == 0xF4 && byte(1) >= 0x90);
-    return longer_than_needed || beyond ? 0 : length;
-}
-
-}  // namespace
 
 std::string Quoted::operator()(std::string_view text) const {
     constexpr std::size_t longest = 128;

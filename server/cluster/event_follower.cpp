@@ -76,15 +76,20 @@ void EventFollower::read(const LeadingManager& leader, const std::stop_token& st
     }
 }
 
-// A gap has no number: who reads the events from here finds it between the numbers.
+// An event that makes no sense is left out: asked for again it would be the same. A gap has no number: who
+// reads the events from here finds it between the numbers.
 void EventFollower::take(const std::string& text) {
-    const Json event = Json::parse(text);
-    const auto type = event_type(event.at("type").as_string());
-    if (!type) return;
-    const Duration age = clock_.now() - from_rfc3339(event.at("timestamp").as_string());
-    lag_ = std::chrono::duration<double>(age).count();
-    events_.take({static_cast<std::uint64_t>(event.at("sequence").as_int()), *type,
-                  std::make_shared<const std::string>(text)});
+    try {
+        const Json event = Json::parse(text);
+        const auto type = event_type(event.at("type").as_string());
+        if (!type) return;
+        const Duration age = clock_.now() - from_rfc3339(event.at("timestamp").as_string());
+        lag_ = std::chrono::duration<double>(age).count();
+        events_.take({static_cast<std::uint64_t>(event.at("sequence").as_int()), *type,
+                      std::make_shared<const std::string>(text)});
+    } catch (const Error& e) {
+        log::debug("an event of the leader makes no sense", {{"error", e.what()}});
+    }
 }
 
 }  // namespace svc::server

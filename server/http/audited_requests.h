@@ -40,7 +40,8 @@ class AuditedRequests final : public HttpService {
 
     const AuditParts parts_;
     std::mutex mutex_;
-    RefusalBudget refusals_;  // of strangers
+    RefusalBudget of_strangers_{10, 600};
+    RefusalBudget of_clients_{60, 1200};  // of trusted ones that are no admins
 };
 
 }  // namespace svc::server

@@ -5,13 +5,6 @@
 
 namespace svc::server {
 
-namespace {
-
-constexpr int of_each_source = 10;
-constexpr int of_all_sources = 600;
-
-}  // namespace
-
 void RefusalBudget::begin_minute(SteadyTime now) {
     if (now < minute_end_) return;
     minute_end_ = now + std::chrono::minutes(1);
@@ -22,7 +15,7 @@ void RefusalBudget::begin_minute(SteadyTime now) {
 
 bool RefusalBudget::take(const std::string& source, SteadyTime now) {
     begin_minute(now);
-    if (taken_of_all_ < of_all_sources && taken_[source] < of_each_source) {
+    if (taken_of_all_ < of_all_ && taken_[source] < of_each_) {
         ++taken_[source];
         ++taken_of_all_;
         return true;

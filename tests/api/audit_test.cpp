@@ -46,6 +46,7 @@ TEST_CASE_METHOD(AuditSetup, "a change is in the audit, with who asked and what 
         api.patch("/1.0/config", Json::object({{"name", "core.trust_password"}, {"value", "hush"}}));
     const Json entry = last();
     CHECK(entry.at("who") == Json("uid=" + std::to_string(getuid())));
+    CHECK(entry.at("requestor") == entry.at("who"));
     CHECK(entry.at("role") == Json("admin"));
     CHECK(entry.at("address") == Json("local"));
     CHECK(entry.at("method") == Json("PATCH"));
@@ -89,11 +90,14 @@ TEST_CASE_METHOD(AuditSetup, "a login is in the audit as that of its user, a wro
     guest.post("/1.0/sessions", Json::object({{"link", "guess"}}));
     CHECK(last().at("who") == Json("guest"));
     CHECK(last().at("status") == Json(403));
+    guest.get("/1.0/oidc/callback/?state=guess");
+    CHECK(last().at("path") == Json("/1.0/oidc/callback/"));
     const Json link =
         api.post("/1.0/sessions/links", Json::object({{"name", "alice"}, {"role", "viewer"}})).metadata();
     CHECK(last().dump().find(link.at("secret").as_string()) == std::string::npos);
     const ApiReply opened = guest.post("/1.0/sessions", Json::object({{"link", link.at("secret")}}));
     CHECK(last().at("who") == Json("alice"));
+    CHECK(last().at("requestor") == Json("session=" + opened.metadata().at("id").as_string()));
     CHECK(last().at("role") == Json("viewer"));
     CHECK(last().at("path") == Json("/1.0/sessions"));
     CHECK(last().at("status") == Json(200));
@@ -113,6 +117,32 @@ TEST_CASE_METHOD(AuditSetup, "strangers cannot fill the audit") {
     CHECK(entries_of("guest") >= 10);
     CHECK(entries_of("guest") <= 20);  // on a machine on which this takes more than a minute
     CHECK(entries_of("uid=" + std::to_string(getuid())) == 20);
+}
+
+TEST_CASE_METHOD(AuditSetup, "a client that is no admin cannot push out the trail with refusals") {
+    const KeyPair keys = make_key_pair(daemon.path(), "client");
+    api.post("/1.0/certificates",
+             Json::object({{"certificate", read_file(keys.certificate)}, {"role", "viewer"}}));
+    ApiCaller viewer(daemon.tls_target(keys));
+    for (int i = 0; i < 150; ++i) viewer.post("/1.0/instances", Json::object());
+    const std::vector<Json> all = entries();
+    const auto refused =
+        std::ranges::count_if(all, [](const Json& entry) { return entry.at("status") == Json(403); });
+    CHECK(refused >= 60);
+    CHECK(refused <= 120);  // on a machine on which this takes more than a minute
+    const std::string fingerprint = api.get("/1.0/certificates").metadata().as_array().at(0).as_string();
+    CHECK("/1.0/certificates/" + all.back().at("requestor").as_string() == fingerprint);
+}
+
+TEST_CASE_METHOD(AuditSetup, "an entry is valid text, whatever the client has sent") {
+    WebSocketClient events(daemon.local_target(), "/1.0/events?type=audit");
+    guest.call(Method::delete_, "/1.0/%FF", "");
+    std::string controls = "/1.0/";
+    for (int i = 0; i < 1000; ++i) controls += "%01";
+    guest.call(Method::delete_, controls, "");
+    CHECK(Json::parse(events.receive(long_wait)->data).at("metadata").at("path") == Json("/1.0/?"));
+    CHECK(Json::parse(events.receive(long_wait)->data).at("metadata") == last());
+    CHECK(last().at("path") == Json("/1.0/" + std::string(1000, '?')));
 }
 
 TEST_CASE_METHOD(AuditSetup, "admins follow the audit, who ask for it by name") {
@@ -183,7 +213,7 @@ TEST_CASE("a line of the audit that was cut stays by itself") {
 }
 
 TEST_CASE("refusals are counted by source and minute") {
-    server::RefusalBudget budget;
+    server::RefusalBudget budget(10, 600);
     const SteadyTime begin{1h};
     const auto taken = [&](const std::string& source, SteadyTime now, int count) {
         int sum = 0;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <memory>
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/guarded.h"
+#include "libsvc/base/printable.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/tls/openssl.h"
 
@@ -46,11 +48,21 @@ Time to_time(const ASN1_TIME* time) {
     return from_unix_seconds(std::clamp<std::int64_t>(timegm(&parts), -limit, limit));
 }
 
+// In UTF-8, whatever encoding the certificate has; "" for none, and for one that cannot be converted.
 std::string common_name_of(const X509* certificate) {
-    char name[256] = {};
-    const int size =
-        X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name, sizeof(name));
-    return size > 0 ? std::string(name, static_cast<std::size_t>(size)) : std::string();
+    constexpr int longest = 255;
+    const X509_NAME* const subject = X509_get_subject_name(certificate);
+    const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+    if (at < 0) return "";
+    unsigned char* text = nullptr;
+    const int size = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+    if (size < 0) {
+        ERR_clear_error();  // of this thread's queue: the next call must not take it for its own
+        return "";
+    }
+    const std::unique_ptr<unsigned char, void (*)(unsigned char*)> kept(
+        text, [](unsigned char* p) { OPENSSL_free(p); });
+    return plain_text({reinterpret_cast<const char*>(text), static_cast<std::size_t>(size)}, longest);
 }
 
 int accept_any_certificate(X509_STORE_CTX*, void*) {

@@ -25,6 +25,21 @@ TEST_CASE("a certificate is read from der pem and base64") {
     CHECK(parse_x509(make_certificate({.name = "ca", .authority = true}).pem).is_authority);
 }
 
+TEST_CASE("the name of a certificate is UTF-8, whatever encoding it comes in") {
+    const auto made = make_certificate({"someone"});
+    const std::string utf8 = "\x0C\x07someone";  // type, length, text
+    const auto name_with = [&](const std::string& encoded) {
+        std::string der = made.der;
+        for (std::size_t at = 0; (at = der.find(utf8, at)) != std::string::npos;)
+            der.replace(at, utf8.size(), encoded);
+        REQUIRE(der != made.der);
+        return parse_x509(der).common_name;
+    };
+    CHECK(name_with("\x14\x07s\xFCmeone") == "s\xC3\xBCmeone");  // Latin 1
+    CHECK(name_with("\x0C\x07s\xFFmeone").empty());
+    CHECK(name_with("\x0C\x07s\n\x01\x7Fone") == "s???one");
+}
+
 TEST_CASE("what is no certificate is refused") {
     const auto made = make_certificate({"someone"});
     std::string bad_key = made.der;
