@@ -363,9 +363,11 @@ ConnectionShares Daemon::Parts::shares() const {
     return {server_limits(options).max_connections, options.peer_connections, options.instance_connections};
 }
 
-// Requests use the services: their threads end first.
+// Requests use the services: their threads end first. Logins are answered on threads of the services, which
+// outlive what they answer through.
 Daemon::Parts::~Parts() {
     server.stop(std::chrono::milliseconds(0));
+    management.detach();
     workers.stop();
     untrusted_workers.stop();
     slow_workers.stop();

@@ -127,6 +127,12 @@ bool ManagementService::stop(Duration grace) {
     return idle && followed;
 }
 
+void ManagementService::detach() {
+    oidc_.stop();
+    certificates_.stop();
+    sessions_.stop();
+}
+
 bool ManagementService::is_idle() const {
     return std::ranges::all_of(engine_.list(),
                                [](const Started& operation) { return is_final(operation->status); });

@@ -107,6 +107,9 @@ class ManagementService {
     // False when work was still going on: the destructor would wait for it, so a process that ends anyway
     // exits without destroying this; the next start recovers that work. Repeatable.
     bool stop(Duration grace);
+    // After stop(): waits until logins and passwords that are being checked are answered, and calls no
+    // listener of certificates and sessions any more. Whoever they call may end then.
+    void detach();
 
     ClusterRecords& records() { return records_; }
     Content& content() { return content_; }

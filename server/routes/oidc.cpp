@@ -2,6 +2,7 @@
 // leads it to another page.
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/net/socket/network_of.h"
 #include "server/http/cookies.h"
 #include "server/http/login_error.h"
 #include "server/http/refusal.h"
@@ -31,9 +32,10 @@ Response lead_to(int status, const std::string& url) {
     return response;
 }
 
+// No warning: anybody can cause it, as often as they like. The audit has it.
 Response lead_to_error(const std::exception& error, const std::string& address) {
     const Refusal refusal = refusal_of(error);
-    log::warning("login at the OpenID provider failed", {{"address", address}, {"error", refusal.message}});
+    log::debug("login at the OpenID provider failed", {{"address", address}, {"error", refusal.message}});
     Response response = login_error(refusal.message);
     response.headers.add("Set-Cookie", login_cookie("", Duration::zero()));
     return response;
@@ -51,7 +53,7 @@ Response on_login_thread(OidcLogin& oidc, const std::string& address, std::funct
             }
         };
         try {
-            oidc.run(run);
+            oidc.run(network_of(address), run);
         } catch (const Error& e) {
             respond(lead_to_error(e, address));
         }
@@ -82,9 +84,11 @@ LoginAnswer answer_of(const Request& request) {
             request.query_value("iss"), request.query_value("error")};
 }
 
-Response logged_in(const EndedLogin& login, BrowserSessionService& sessions, BrowserPlace place) {
+Response logged_in(const EndedLogin& login, BrowserSessionService& sessions, BrowserPlace place,
+                   const std::string& former) {
     const OpenedSession opened =
         sessions.open(LoginMethod::oidc, {login.user.name, login.user.role, ""}, std::move(place));
+    sessions.end_former(former);
     Response response = lead_to(303, login.return_to);
     response.headers.add("Set-Cookie", session_cookie(opened.secret));
     response.headers.add("Set-Cookie", login_cookie("", Duration::zero()));
@@ -96,9 +100,11 @@ Response end_login(const Services& services, const Request& request) {
     OidcLogin& oidc = services.management.oidc();
     BrowserSessionService& sessions = services.management.sessions();
     const BrowserPlace place{request.peer->address, request.headers.get("User-Agent")};
-    return on_login_thread(oidc, place.address, [&oidc, &sessions, place, answer = answer_of(request)] {
-        return logged_in(oidc.end(answer), sessions, place);
-    });
+    return on_login_thread(
+        oidc, place.address,
+        [&oidc, &sessions, place, answer = answer_of(request), former = session_secret(request)] {
+            return logged_in(oidc.end(answer), sessions, place, former);
+        });
 }
 
 }  // namespace

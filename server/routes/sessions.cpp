@@ -53,11 +53,17 @@ std::vector<std::string> pages_for(const Services& services, const Request& requ
     return pages;
 }
 
-// A session that was opened by a session's link ends with the first one's lifetime.
+// A session ends with what its link was made with at the latest: the lifetime of a session, the validity of a
+// certificate, which is not that of the authority that vouches for it.
+std::optional<Time> end_of(const Identity& caller, const Request& request) {
+    if (caller.session) return caller.session->expires_at;
+    if (caller.certificate.empty() || !request.peer->certificate) return {};
+    return request.peer->certificate->not_after;
+}
+
 Response make_link(const Services& services, const Request& request) {
     const Identity caller = identity_of(services, request);
-    LinkGrant maker{caller.name, caller.role, caller.certificate};
-    if (caller.session) maker.until = caller.session->expires_at;
+    LinkGrant maker{caller.name, caller.role, caller.certificate, end_of(caller, request)};
     const IssuedLink link = services.management.sessions().invite(
         LinkRequest::from_json(optional_json_body(request)), std::move(maker));
     std::vector<std::string> urls = pages_for(services, request);
@@ -75,6 +81,7 @@ Response open_session(const Services& services, const Request& request) {
         throw Error(ErrorCode::invalid_argument, "a session is opened over TLS");
     const OpenedSession opened = services.management.sessions().follow(
         link, {request.peer->address, request.headers.get("User-Agent")});
+    services.management.sessions().end_former(session_secret(request));
     Json record = to_json(*opened.session);
     record.set("current", true);
     Response response = sync(record);

@@ -82,7 +82,8 @@ TEST_CASE_METHOD(SessionSetup, "bad logins are refused") {
     CHECK(api.post("/1.0/sessions/links", Json::object({{"name", "a\nb"}})).status == 400);
     for (int wrong = 0; wrong < 5; ++wrong)
         CHECK(browser.post("/1.0/sessions", link_body("guess")).error() == "Not Authorized");
-    CHECK_THAT(browser.post("/1.0/sessions", link_body(link())).error(), Catch::Contains("try again in"));
+    CHECK_THAT(browser.post("/1.0/sessions", link_body("guess")).error(), Catch::Contains("try again in"));
+    CHECK(browser.post("/1.0/sessions", link_body(link())).status == 200);
 }
 
 TEST_CASE_METHOD(SessionSetup, "a session has the role of its link") {
@@ -158,6 +159,19 @@ TEST_CASE_METHOD(SessionSetup, "a session survives a restart, an open link does 
     ApiCaller later(daemon.tls_target());
     CHECK(later.call(Method::get, "/1.0/instances", "", with(cookie, false)).status == 200);
     CHECK(later.post("/1.0/sessions", link_body(open)).status == 403);
+}
+
+TEST_CASE_METHOD(SessionSetup, "a browser that logs in again has one session") {
+    const std::string former = log_in();
+    const ApiReply opened = call(Method::post, "/1.0/sessions", former, link_body(link("viewer")).dump());
+    REQUIRE(opened.status == 200);
+    CHECK(only_session().at("id") == opened.metadata().at("id"));
+    CHECK(get("/1.0/instances", former).status == 403);
+    // A wrong link ends nothing.
+    const std::string set = opened.headers.get("Set-Cookie");
+    const std::string cookie = set.substr(0, set.find(';'));
+    CHECK(call(Method::post, "/1.0/sessions", cookie, link_body("guess").dump()).status == 403);
+    CHECK(get("/1.0/instances", cookie).status == 200);
 }
 
 TEST_CASE_METHOD(SessionSetup, "nobody gets more from a link than its maker has") {

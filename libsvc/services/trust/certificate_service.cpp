@@ -77,6 +77,12 @@ CertificateService::~CertificateService() {
     changes_.on_change({});
 }
 
+void CertificateService::stop() {
+    password_workers_.stop();
+    follower_.stop();
+    listeners_.with([](auto& all) { all.clear(); });
+}
+
 std::shared_ptr<const Certificate> CertificateService::valid(const std::string& fingerprint) const {
     auto record = certificates_.find(fingerprint);
     return record && is_valid_at(*record, clock_.now()) ? record : nullptr;

@@ -74,6 +74,9 @@ class CertificateService {
     // so that its connections are closed; any thread.
     void on_loss(std::function<void()> listener);
 
+    // Forgets the listeners, and returns when nothing that add_later() has begun goes on; refuses more.
+    void stop();
+
     JoinTokenStore& join_tokens() { return tokens_; }
     const JoinTokenStore& join_tokens() const { return tokens_; }
     // A periodic job: removes expired join tokens, and calls the on_loss() listeners when the validity of

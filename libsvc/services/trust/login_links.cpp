@@ -1,5 +1,7 @@
 #include "libsvc/services/trust/login_links.h"
 
+#include <algorithm>
+
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 
@@ -8,6 +10,7 @@ namespace svc {
 namespace {
 
 constexpr std::size_t max_links = 100;
+constexpr std::ptrdiff_t max_links_of_user = 5;
 constexpr std::chrono::minutes link_validity{1};
 
 }  // namespace
@@ -17,6 +20,8 @@ IssuedLink LoginLinks::issue(LinkGrant grant) {
     forget_expired();
     if (links_.size() >= max_links)
         throw Error(ErrorCode::exhausted, "too many open links: try again in a minute");
+    if (links_of(grant) >= max_links_of_user)
+        throw Error(ErrorCode::exhausted, "too many open links of " + grant.name + ": try again in a minute");
     IssuedLink issued{ids_.secret(), clock_.now() + link_validity};
     links_[sha256_hex(issued.secret)] = {std::move(grant), issued.expires_at};
     return issued;
@@ -28,6 +33,13 @@ std::optional<LinkGrant> LoginLinks::use(std::string_view secret) {
     auto link = links_.extract(sha256_hex(secret));
     if (link.empty()) return {};
     return std::move(link.mapped().grant);
+}
+
+std::ptrdiff_t LoginLinks::links_of(const LinkGrant& user) const {
+    return std::ranges::count_if(links_, [&](const auto& each) {
+        const LinkGrant& grant = each.second.grant;
+        return grant.name == user.name && grant.certificate == user.certificate;
+    });
 }
 
 void LoginLinks::forget_expired() {

@@ -1,5 +1,6 @@
 #pragma once
 // Links with which a browser logs in: of one use, and valid for a minute.
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -29,7 +30,8 @@ struct IssuedLink {
 class LoginLinks {
   public:
     LoginLinks(const Clock& clock, IdSource& ids) : clock_(clock), ids_(ids) {}
-    IssuedLink issue(LinkGrant grant);  // at most 100 are open; throws exhausted
+    // At most 100 are open, 5 of a user: a name with its certificate. Throws exhausted.
+    IssuedLink issue(LinkGrant grant);
     // Takes the link away: of two that use it at the same time one gets the grant. Nothing: it is wrong, used
     // or expired.
     std::optional<LinkGrant> use(std::string_view secret);
@@ -39,6 +41,7 @@ class LoginLinks {
         LinkGrant grant;
         Time expires_at{};
     };
+    std::ptrdiff_t links_of(const LinkGrant& user) const;
     void forget_expired();
 
     const Clock& clock_;

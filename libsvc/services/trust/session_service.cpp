@@ -13,6 +13,7 @@ namespace svc {
 namespace {
 
 constexpr std::size_t max_sessions = 1000;
+constexpr std::ptrdiff_t max_sessions_of_user = 50;
 constexpr std::size_t max_user_agent = 200;
 constexpr std::chrono::minutes use_granularity{1};  // a use within it is not stored
 
@@ -63,7 +64,7 @@ OpenedSession BrowserSessionService::open(LoginMethod method, LinkGrant grant, B
     session.created_at = session.used_at = now;
     session.expires_at = std::min(end, grant.until.value_or(end));
     const std::lock_guard lock(opening_);
-    if (sessions_.size() >= max_sessions) throw Error(ErrorCode::exhausted, "too many sessions");
+    check_room_for(session);
     const auto opened = sessions_.create(std::move(session));
     log::info("session opened", {{"session", opened->id},
                                  {"name", opened->name},
@@ -71,6 +72,16 @@ OpenedSession BrowserSessionService::open(LoginMethod method, LinkGrant grant, B
                                  {"method", std::string(to_text(opened->method))},
                                  {"address", opened->address}});
     return {opened, secret};
+}
+
+// Nobody keeps others out: a user, who is a name with its certificate, has but a part of the room.
+void BrowserSessionService::check_room_for(const BrowserSession& session) const {
+    if (sessions_.size() >= max_sessions) throw Error(ErrorCode::exhausted, "too many sessions");
+    const auto of_user = std::ranges::count_if(sessions_.list(), [&](const auto& other) {
+        return other->name == session.name && other->certificate == session.certificate && !is_over(*other);
+    });
+    if (of_user >= max_sessions_of_user)
+        throw Error(ErrorCode::exhausted, "too many sessions of " + session.name + ": end some of them");
 }
 
 IssuedLink BrowserSessionService::invite(const LinkRequest& request, LinkGrant maker) {
@@ -85,15 +96,23 @@ IssuedLink BrowserSessionService::invite(const LinkRequest& request, LinkGrant m
     return links_.issue(std::move(maker));
 }
 
+// A right link is never refused for the wrong ones of its address.
 OpenedSession BrowserSessionService::follow(std::string_view link, BrowserPlace place) {
-    const auto attempt = tries_.begin(place.address, TryLimit::Secret::token);
-    auto grant = links_.use(link);
-    if (!grant) {
-        log::warning("wrong login link", {{"address", place.address}});
-        throw Error(ErrorCode::forbidden, "Not Authorized");
+    if (auto grant = links_.use(link)) return open(LoginMethod::link, std::move(*grant), std::move(place));
+    const auto wrong = tries_.begin(place.address, TryLimit::Secret::token);
+    log::warning("wrong login link", {{"address", place.address}});
+    throw Error(ErrorCode::forbidden, "Not Authorized");
+}
+
+// For a browser that has logged in again: it has one session. What has ended already is no error.
+void BrowserSessionService::end_former(std::string_view secret) {
+    const auto former = find(secret);
+    if (!former) return;
+    try {
+        end(former->id);
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found) throw;
     }
-    attempt->was_right();
-    return open(LoginMethod::link, std::move(*grant), std::move(place));
 }
 
 std::shared_ptr<const BrowserSession> BrowserSessionService::find(std::string_view secret) const {
@@ -175,6 +194,11 @@ void BrowserSessionService::tell_listeners() {
 
 void BrowserSessionService::on_end(std::function<void()> listener) {
     listeners_.with([&](auto& all) { all.push_back(std::move(listener)); });
+}
+
+void BrowserSessionService::stop() {
+    worker_.stop();
+    listeners_.with([](auto& all) { all.clear(); });
 }
 
 void BrowserSessionService::remove_ended() {

@@ -44,14 +44,15 @@ class BrowserSessionService {
     BrowserSessionService(const BrowserSessionService&) = delete;
     BrowserSessionService& operator=(const BrowserSessionService&) = delete;
 
-    // Logs a browser in: whoever calls it has found out who that is. At most 1000 sessions; throws exhausted.
+    // Logs a browser in: whoever calls it has found out who that is. At most 1000 sessions, 50 of
+    // a user: a name with its certificate. Throws exhausted.
     OpenedSession open(LoginMethod method, LinkGrant grant, BrowserPlace place);
 
     // A link for the user of `maker`. Throws forbidden for a higher role than the maker's, and for another
     // name unless the maker is an admin; exhausted.
     IssuedLink invite(const LinkRequest& request, LinkGrant maker);
     // Opens the session of a link. Throws forbidden "Not Authorized" for one that is wrong, used or expired;
-    // forbidden while the address is blocked.
+    // forbidden "try again in ..." instead while the address is blocked.
     OpenedSession follow(std::string_view link, BrowserPlace place);
 
     // The session of a cookie, or of an id, if it has not ended; its role is at most that of its certificate
@@ -59,6 +60,7 @@ class BrowserSessionService {
     std::shared_ptr<const BrowserSession> find(std::string_view secret) const;
     std::shared_ptr<const BrowserSession> find_by_id(std::string_view id) const;
     std::vector<std::shared_ptr<const BrowserSession>> list() const;  // that have not ended
+    void end_former(std::string_view secret);                         // ends it if there is one
     void end(std::string_view id);                                    // throws not_found
 
     // True: the stored time of the last use is a minute old, so the leader has to hear of this one.
@@ -69,9 +71,12 @@ class BrowserSessionService {
     // closed; on a thread of this service.
     void on_end(std::function<void()> listener);
     void remove_ended();  // a periodic job
+    // Forgets the listeners; uses are not stored any more.
+    void stop();
 
   private:
     std::shared_ptr<const BrowserSession> checked(std::shared_ptr<const BrowserSession> session) const;
+    void check_room_for(const BrowserSession& session) const;
     bool is_over(const BrowserSession& session) const;
     void store_use(const std::string& id);
     void hear_of_end();

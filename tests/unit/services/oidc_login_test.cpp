@@ -1,9 +1,13 @@
 #include "libsvc/services/trust/oidc/oidc_login.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <future>
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/strings.h"
+#include "tests/support/error_code.h"
+#include "tests/support/eventually.h"
 #include "tests/support/service_world.h"
 #include "tests/support/signing_key.h"
 
@@ -293,11 +297,34 @@ TEST_CASE_METHOD(OidcWorld, "more logins than can wait are refused") {
     const std::shared_future<void> gone_on = go_on.get_future().share();
     int taken = 0;
     const auto refused = code_of([&] {
-        for (; taken < 1000; ++taken) login.run([gone_on] { gone_on.wait(); });
+        for (; taken < 1000; ++taken) login.run(std::to_string(taken), [gone_on] { gone_on.wait(); });
     });
     go_on.set_value();
     CHECK(refused == ErrorCode::exhausted);
     CHECK(taken <= 104);
+}
+
+TEST_CASE_METHOD(OidcWorld, "one source has four logins under way") {
+    std::promise<void> go_on;
+    const std::shared_future<void> gone_on = go_on.get_future().share();
+    const auto wait = [gone_on] { gone_on.wait(); };
+    for (int i = 0; i < 4; ++i) login.run("192.0.2.1", wait);
+    CHECK(message_of([&] { login.run("192.0.2.1", wait); }) == "too many logins from 192.0.2.1");
+    CHECK_NOTHROW(login.run("192.0.2.2", wait));
+    go_on.set_value();
+    eventually("there is room again", [&] { return !code_of([&] { login.run("192.0.2.1", [] {}); }); });
+}
+
+TEST_CASE_METHOD(OidcWorld, "logins that were taken are answered before the service is detached") {
+    std::atomic<int> answered{0};
+    for (int i = 0; i < 4; ++i) login.run("192.0.2.1", [&] { ++answered; });
+    life->management.detach();
+    CHECK(answered == 4);
+    CHECK(code_of([&] { login.run("192.0.2.1", [] {}); }) == ErrorCode::exhausted);
+    CHECK(code_of([&] { login.begin(callback, ""); }) == ErrorCode::unavailable);
+    std::exception_ptr refused;
+    life->management.certificates().add_later({}, {}, [&](std::exception_ptr error) { refused = error; });
+    CHECK(refused);
 }
 
 }  // namespace svc::test

@@ -128,6 +128,21 @@ TEST_CASE_METHOD(SessionFixture, "a link is good for one login, within a minute"
     CHECK(message_of([&] { sessions.follow(late.secret, here); }) == "Not Authorized");
 }
 
+TEST_CASE_METHOD(SessionFixture, "a user has five open links and fifty sessions, and keeps nobody else out") {
+    const LinkGrant alice{"alice", Role::viewer, ""}, namesake{"alice", Role::viewer, "ab"};
+    std::string secret;
+    for (int i = 0; i < 5; ++i) secret = sessions.invite({}, alice).secret;
+    CHECK(code_of([&] { sessions.invite({}, alice); }) == ErrorCode::exhausted);
+    CHECK_NOTHROW(sessions.invite({}, namesake));
+    sessions.follow(secret, here);
+    CHECK_NOTHROW(sessions.invite({}, alice));
+    for (int i = 1; i < 50; ++i) open(Role::viewer);
+    CHECK_THAT(message_of([&] { open(Role::viewer); }), Catch::StartsWith("too many sessions of alice"));
+    CHECK_NOTHROW(sessions.open(LoginMethod::oidc, {"bob", Role::viewer, ""}, here));
+    clock.advance(31min);
+    CHECK_NOTHROW(open(Role::viewer));
+}
+
 TEST_CASE_METHOD(SessionFixture, "of those who use a link at the same time one is let in") {
     const IssuedLink link = sessions.invite({}, {"alice", Role::admin, ""});
     constexpr int clients = 8;

@@ -12,6 +12,7 @@ namespace svc {
 namespace {
 
 constexpr std::size_t threads = 4, max_waiting = 100;
+constexpr int max_of_source = 4;
 constexpr std::size_t id_bytes = 32;
 constexpr std::size_t max_path = 512, max_url = 1024;
 constexpr std::string_view console = "/ui/";
@@ -76,8 +77,11 @@ OidcLogin::OidcLogin(const ConfigService& config, const std::string& key, const 
       open_(std::move(open)),
       threads_("login", threads, max_waiting) {}
 
-// Jobs that wait still run, and are refused.
 OidcLogin::~OidcLogin() {
+    stop();
+}
+
+void OidcLogin::stop() {
     stopping_ = true;
     threads_.stop();
 }
@@ -87,8 +91,23 @@ bool OidcLogin::is_configured() const {
     return config.is_set("oidc.issuer") && config.is_set("oidc.client_id");
 }
 
-void OidcLogin::run(std::function<void()> job) {
-    if (!threads_.post(std::move(job))) throw Error(ErrorCode::exhausted, "server is too busy");
+// A place among the logins under way: whoever asks again and again keeps nobody else out.
+std::shared_ptr<void> OidcLogin::place_of(const std::string& source) {
+    const bool taken = under_way_.with([&](auto& jobs) {
+        int& count = jobs[source];
+        return count < max_of_source && ++count > 0;
+    });
+    if (!taken) throw Error(ErrorCode::exhausted, "too many logins from " + source);
+    return {nullptr, [this, source](void*) {
+                under_way_.with([&](auto& jobs) {
+                    if (--jobs.at(source) == 0) jobs.erase(source);
+                });
+            }};
+}
+
+void OidcLogin::run(const std::string& source, std::function<void()> job) {
+    if (!threads_.post([place = place_of(source), job = std::move(job)] { job(); }))
+        throw Error(ErrorCode::exhausted, "server is too busy");
 }
 
 void OidcLogin::check_running() const {

@@ -3,6 +3,7 @@
 // session: says who has logged in.
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -50,8 +51,11 @@ class OidcLogin {
     OidcLogin& operator=(const OidcLogin&) = delete;
 
     bool is_configured() const;  // reads memory only
-    // Runs `job` on a thread for logins. Four threads, a hundred jobs that wait; more are refused: exhausted.
-    void run(std::function<void()> job);
+    // Runs `job` on a thread for logins. Four threads, a hundred jobs that wait, four of one `source`; more
+    // are refused: exhausted.
+    void run(const std::string& source, std::function<void()> job);
+    // Refuses new jobs, and returns when the others have run, which are refused as well. May be called again.
+    void stop();
     // `callback_url`: used where oidc.redirect_url is not set. `return_to`: a path of the console, "": its
     // first page.
     BegunLogin begin(const std::string& callback_url, const std::string& return_to);
@@ -60,6 +64,7 @@ class OidcLogin {
   private:
     std::shared_ptr<OpenIdProvider> provider(const ConfigValues& config);
     void check_running() const;
+    std::shared_ptr<void> place_of(const std::string& source);
 
     const ConfigService& config_;
     const LoginSeal seal_;
@@ -67,6 +72,7 @@ class OidcLogin {
     const IdentityServerFactory open_;
     Guarded<std::shared_ptr<OpenIdProvider>> provider_;  // as the configuration was when it was used last
     std::atomic<bool> stopping_{false};
+    Guarded<std::map<std::string, int>> under_way_;  // jobs by source
     ThreadPool threads_;
 };
 
