@@ -9,9 +9,29 @@ namespace svc::server {
 
 namespace {
 
-Response show_config(const Services& services, const Request&) {
-    return sync_tagged(Json::object({{"config", services.config.values().to_json()}}),
-                       services.config.etag());
+std::string without_credentials(const std::string& url) {
+    const std::size_t scheme = url.find("://");
+    if (scheme == std::string::npos) return url;
+    const std::size_t begin = scheme + 3;
+    const std::size_t at = url.substr(0, url.find_first_of("/?#", begin)).rfind('@');
+    return at == std::string::npos || at < begin ? url : url.substr(0, begin) + "***" + url.substr(at);
+}
+
+// The addresses of proxies may have a name and a password in them: they are for who can set them.
+Json shown_values(const Services& services, const Request& request) {
+    Json values = services.config.values().to_json();
+    const auto caller = services.authenticator.identify(request);
+    if (caller && caller->role == Role::admin) return values;
+    for (const ConfigKey& key : config_schema()) {
+        const std::string name(key.name);
+        if (const Json value = values.at(name); value.is_string())
+            values.set(name, without_credentials(value.as_string()));
+    }
+    return values;
+}
+
+Response show_config(const Services& services, const Request& request) {
+    return sync_tagged(Json::object({{"config", shown_values(services, request)}}), services.config.etag());
 }
 
 Response show_schema(const Services&, const Request&) {

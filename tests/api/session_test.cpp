@@ -101,6 +101,21 @@ TEST_CASE_METHOD(SessionSetup, "a session has the role of its link") {
     CHECK(get("/1.0/instances", "a=b; " + cookie + "; c=d").status == 200);
 }
 
+TEST_CASE_METHOD(SessionSetup, "passwords of proxies are for admins") {
+    const auto proxy_seen_by = [&](const std::string& cookie) {
+        return get("/1.0/config", cookie).metadata().at("config").at("core.proxy_http").as_string();
+    };
+    const auto set = [&](const std::string& value) {
+        api.succeed(api.patch("/1.0/config", Json::object({{"name", "core.proxy_http"}, {"value", value}})));
+    };
+    const std::string viewer = log_in("viewer"), admin = log_in("admin");
+    set("http://alice:hush@proxy:3128");
+    CHECK(proxy_seen_by(viewer) == "http://***@proxy:3128");
+    CHECK(proxy_seen_by(admin) == "http://alice:hush@proxy:3128");
+    set("http://proxy:3128/@");
+    CHECK(proxy_seen_by(viewer) == "http://proxy:3128/@");
+}
+
 TEST_CASE_METHOD(SessionSetup, "operations name the user of a session") {
     const std::string cookie = log_in();
     const ApiReply changed =
