@@ -1,7 +1,11 @@
+#include <cstdlib>
+#include <filesystem>
+
 #include "cli/actions/user_program.h"
 #include "cli/commands/commands.h"
 #include "cli/connection/context.h"
 #include "cli/output/values.h"
+#include "libsvc/base/file.h"
 #include "libsvc/client/sessions.h"
 
 namespace svc::cli {
@@ -19,9 +23,32 @@ std::string login_url(Context& context, const std::string& role) {
     return urls.front().as_string();
 }
 
+std::string in_html(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '&' || c == '<' || c == '"')
+            result += "&#" + std::to_string(static_cast<int>(c)) + ";";
+        else
+            result += c;
+    }
+    return result;
+}
+
+// A page that leads to the link, for this user's eyes: all users see what programs are called with. The next
+// one replaces it, and the session's end removes it.
+std::filesystem::path write_login_page(const std::filesystem::path& folder, const std::string& url) {
+    auto page = folder / "svcctl-login.html";
+    write_file_atomically(
+        page, "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0; url=" +
+                  in_html(url) + "\">\n");
+    return page;
+}
+
+// False: there is none, or no folder of this user alone.
 bool open_browser(Context& context, const std::string& url) {
-    if (!context.environment().has_display) return false;
-    return run_user_program({"xdg-open", url},
+    const char* folder = std::getenv("XDG_RUNTIME_DIR");
+    if (!context.environment().has_display || folder == nullptr || *folder == '\0') return false;
+    return run_user_program({"xdg-open", write_login_page(folder, url).string()},
                             {{context.environment().err, 1}, {context.environment().err, 2}}) == 0;
 }
 

@@ -1,6 +1,12 @@
-#include <catch2/catch.hpp>
+#include <fcntl.h>
 
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <optional>
+
+#include "cli/run.h"
 #include "libsvc/base/digest.h"
+#include "libsvc/base/file.h"
 #include "tests/cli/daemon_fixture.h"
 #include "tests/support/golden.h"
 
@@ -12,6 +18,22 @@ namespace {
 std::string url_of(const Target& target) {
     return "https://" + target.host + ":" + std::to_string(target.port);
 }
+
+// A variable of the environment that has another value in its scope.
+class ChangedVariable {
+  public:
+    ChangedVariable(const char* name, const std::string& value) : name_(name) {
+        if (const char* former = std::getenv(name)) former_ = former;
+        ::setenv(name, value.c_str(), 1);
+    }
+    ~ChangedVariable() { former_ ? ::setenv(name_, former_->c_str(), 1) : ::unsetenv(name_); }
+    ChangedVariable(const ChangedVariable&) = delete;
+    ChangedVariable& operator=(const ChangedVariable&) = delete;
+
+  private:
+    const char* name_;
+    std::optional<std::string> former_;
+};
 
 }  // namespace
 
@@ -126,6 +148,30 @@ TEST_CASE_METHOD(DaemonFixture, "the console is opened by a link, where the serv
     const ApiReply opened = browser.post("/1.0/sessions", Json::object({{"link", secret}}));
     CHECK(opened.metadata().at("role") == Json("viewer"));
     CHECK(run({"ui", "--role", "root"}).status == 2);
+}
+
+// What xdg-open is called with, and the page that it is to show.
+TEST_CASE_METHOD(DaemonFixture, "the link to the console is not in the list of processes") {
+    if (daemon.api().get("/ui/").status == 404) return;
+    const auto folder = daemon.path();
+    write_file_atomically(folder / "xdg-open", "#!/bin/sh\necho \"$@\"\n", 0755);
+    const ChangedVariable path("PATH", folder.string() + ":" + std::getenv("PATH"));
+    cli::Environment environment;
+    environment.socket = settings.socket;
+    environment.has_display = true;
+    const auto open_with = [&](const std::string& runtime_folder) {
+        const ChangedVariable runtime("XDG_RUNTIME_DIR", runtime_folder);
+        const FileDescriptor out = open_file(folder / "out", O_CREAT | O_TRUNC | O_WRONLY);
+        environment.out = environment.err = out.get();
+        CHECK(cli::run({"ui"}, environment) == 0);
+        return read_file(folder / "out");
+    };
+    const std::string opened = open_with(folder.string()), printed = open_with("");
+    const auto page = folder / "svcctl-login.html";
+    CHECK(opened == page.string() + "\n");
+    CHECK_THAT(read_file(page), Catch::Contains("url=" + url_of(daemon.tls_target()) + "/ui/#login="));
+    CHECK(std::filesystem::status(page).permissions() == std::filesystem::perms(0600));
+    CHECK_THAT(printed, Catch::Contains("/ui/#login="));
 }
 
 TEST_CASE_METHOD(DaemonFixture, "a registry that is not configured is told") {
