@@ -50,7 +50,8 @@ void MediaLink::take(bool of_client, bool binary, std::string bytes) {
     const Socket& to = of_client ? instance_ : client_;
     if (to) return pass(to, of_client ? client_ : instance_, {binary, std::move(bytes)});
     if (!of_client) return;
-    if (waiting_.size() >= limits_.waiting_messages)
+    waiting_bytes_ += bytes.size();
+    if (waiting_.size() >= limits_.waiting_messages || waiting_bytes_ > limits_.waiting_bytes)
         return finish({"instance is not ready", end_code::not_ready});
     waiting_.push_back({binary, std::move(bytes)});
 }
@@ -96,7 +97,7 @@ bool MediaLink::is_over() const {
 
 void MediaLink::tick(SteadyTime now) {
     std::lock_guard lock(mutex_);
-    if (!claimed_ && now >= until_) finish({"instance is not ready", end_code::not_ready});
+    if ((!claimed_ || !client_) && now >= until_) finish({"instance is not ready", end_code::not_ready});
 }
 
 }  // namespace svc

@@ -17,7 +17,8 @@ struct MediaLimits {
     std::size_t unread_bytes = 512U << 10;         // of a side; the other one is not read meanwhile
     std::size_t client_message = 256U << 10;       // bytes
     std::size_t waiting_messages = 64;             // of a client whose instance has not come
-    Duration instance = std::chrono::seconds(30);  // for the instance to come
+    std::size_t waiting_bytes = 64U << 10;         // likewise
+    Duration instance = std::chrono::seconds(30);  // for the client and the instance to come
 };
 
 // Thread-safe. Handlers hold it; calls WebSockets without its lock where they may call back.
@@ -29,7 +30,7 @@ class MediaLink : public std::enable_shared_from_this<MediaLink> {
     std::shared_ptr<WebSocketHandler> instance();  // throws forbidden: it is there already
     void end(const StreamEnd& end);                // both are closed; the client is told why
     bool is_over() const;
-    void tick(SteadyTime now);  // ends a client whose instance does not come
+    void tick(SteadyTime now);  // ends what only one side, or none, has come to
 
   private:
     using Socket = std::shared_ptr<WebSocket>;
@@ -51,6 +52,7 @@ class MediaLink : public std::enable_shared_from_this<MediaLink> {
     mutable std::mutex mutex_;
     Socket client_, instance_;
     std::vector<Message> waiting_;
+    std::size_t waiting_bytes_ = 0;
     bool claimed_ = false, over_ = false;
 };
 

@@ -9,8 +9,18 @@ std::shared_ptr<MediaLink> MediaLinks::open(const std::string& session, const st
                                             [bytes = bytes_](std::size_t more) { *bytes += more; });
     std::lock_guard lock(mutex_);
     if (links_.size() >= most) throw Error(ErrorCode::unavailable, "too many streams go through the gateway");
+    if (count_of(session) >= most_of_session)
+        throw Error(ErrorCode::unavailable, "too many streams of the session go through the gateway");
     links_[{session, client}] = link;
     return link;
+}
+
+// Under the lock.
+std::size_t MediaLinks::count_of(const std::string& session) const {
+    std::size_t count = 0;
+    for (auto at = links_.lower_bound({session, ""}); at != links_.end() && at->first.first == session; ++at)
+        if (!at->second->is_over()) ++count;
+    return count;
 }
 
 std::shared_ptr<MediaLink> MediaLinks::get(const std::string& session, const std::string& client) {

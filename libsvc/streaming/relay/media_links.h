@@ -20,7 +20,7 @@ struct MediaCounts {
 class MediaLinks {
   public:
     explicit MediaLinks(const Clock& clock) : clock_(clock) {}
-    // Throws unavailable: there are too many.
+    // Throws unavailable: there are too many, of the session or of all.
     std::shared_ptr<MediaLink> open(const std::string& session, const std::string& client);
     std::shared_ptr<MediaLink> get(const std::string& session,
                                    const std::string& client);  // throws not_found
@@ -30,7 +30,8 @@ class MediaLinks {
     MediaCounts counts() const;
 
   private:
-    static constexpr std::size_t most = 4096;
+    static constexpr std::size_t most = 4096, most_of_session = 10;
+    std::size_t count_of(const std::string& session) const;
     const Clock& clock_;
     const std::shared_ptr<std::atomic<std::uint64_t>> bytes_ =
         std::make_shared<std::atomic<std::uint64_t>>(0);

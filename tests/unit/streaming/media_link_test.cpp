@@ -87,10 +87,38 @@ TEST_CASE("a client whose instance does not come, or that says too much, is ende
     SECTION("with many messages before") {
         for (int i = 0; i < 65; ++i) client.say("x");
     }
+    SECTION("with many bytes before") {
+        client.say(std::string(40U << 10, 'x'));
+        client.say(std::string(40U << 10, 'x'));
+    }
     SECTION("with one that is too big") {
         client.say(std::string((256U << 10) + 1, 'x'));
         reason = "message is too big", code = end_code::refused;
     }
     CHECK(client.take() == Texts{error_of(reason, code)});
     CHECK(client.close_code() == 1000);
+}
+
+TEST_CASE("a client that never opens its media holds no place") {
+    MediaWorld t;
+    const auto never_opened = t.relay.media_of_client("s", "c");
+    auto instance = t.media_instance();
+    t.pass(std::chrono::seconds(31));
+    CHECK(instance.close_code() == 1000);
+    CHECK(t.relay.media().open == 0);
+}
+
+TEST_CASE("a session has ten streams through the gateway at most") {
+    MediaWorld t;
+    std::vector<FakePeer> clients;
+    const auto come = [&](int number) {
+        const std::string id = "x" + std::to_string(number);
+        t.relay.expect("s", RelayClient{id, Json::array(), {}, true});
+        clients.emplace_back(t.relay.media_of_client("s", id));
+    };
+    for (int i = 0; i < 10; ++i) come(i);
+    CHECK(code_of([&] { come(10); }) == ErrorCode::unavailable);
+    clients.front().hang_up();
+    come(11);
+    CHECK(clients.size() == 11);
 }
