@@ -40,6 +40,15 @@ test('text of the page reaches the instance, whatever its size', async () => {
     assert.equal(large.text, long);
 });
 
+test('a paste that fails is said, and the next one works', async () => {
+    await connectWithClipboard();
+    await client.evaluate(() => { window.stream.clipboard.onRefused = (text) => { window.refused = text; }; });
+    const unreadable = () => window.stream.clipboard.paste({ size: 3, type: 'text/plain', slice: () => { throw new Error('it has gone'); } });
+    assert.equal(await client.evaluate(unreadable), false);
+    assert.match(await client.evaluate(() => window.refused), /it has gone/);
+    assert.equal(await client.evaluate(() => window.stream.clipboard.paste('next')), true);
+});
+
 test('no more than a megabyte is on its way before the instance acknowledges it', async () => {
     await connectWithClipboard();
     await instance.evaluate(() => { window.instance.silent = true; });

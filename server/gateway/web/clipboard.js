@@ -88,7 +88,8 @@ export class Clipboard {
     // Text or a Blob of the type image/png. Resolves with whether programs of the instance have it now.
     paste(content) {
         const blob = typeof content === 'string' ? new Blob([content], { type: 'text/plain' }) : content;
-        this.pasted = (this.pasted ?? Promise.resolve()).then(() => this.give(blob));
+        this.pasted = (this.pasted ?? Promise.resolve()).then(() => this.give(blob))
+            .catch((error) => this.refused(`This could not be pasted: ${error.message}`));  // the next one is not lost with it
         if (typeof content === 'string') this.known = content;
         return this.pasted;
     }

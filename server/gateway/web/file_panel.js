@@ -53,8 +53,9 @@ export class FilePanel {
         show(byId('files-forbidden'), !toInstance || !fromInstance);
     }
 
+    // Also where files cannot be sent: the browser would leave the stream and show the file.
     draggedOver(event) {
-        if (this.files?.allowed.toInstance) event.preventDefault();
+        event.preventDefault();
     }
 
     async dropped(event) {

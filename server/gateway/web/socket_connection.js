@@ -5,6 +5,7 @@ import { StreamError } from './errors.js';
 
 const decoders = { H264: 'avc1.42E01F', VP8: 'vp8', VP9: 'vp09.00.10.08', AV1: 'av01.0.08M.08' };
 const keyFlag = 1, lastFlag = 2, headerBytes = 9;
+const largestFrame = 16 * 1024 * 1024;  // bytes
 const mostUndecoded = 8;  // frames that the decoder has not done; with more, up to a key frame none is given to it
 
 export function canUseSocket() {
@@ -28,6 +29,7 @@ export class SocketConnection {
         this.ended = false;
         this.begun = false;
         this.pieces = [];
+        this.held = 0;  // bytes of the pieces
         this.counts = { frames: 0, bytes: 0, dropped: 0 };
         this.open(url);
     }
@@ -81,13 +83,21 @@ export class SocketConnection {
 
     // Of a frame: large ones come in several messages.
     piece(buffer) {
+        this.held += buffer.byteLength;
+        if (buffer.byteLength < headerBytes || this.held > largestFrame) return this.refuse('The instance sends what is no picture.');
         const flags = new Uint8Array(buffer, 0, 1)[0];
         this.counts.bytes += buffer.byteLength;
         this.pieces.push(new Uint8Array(buffer, headerBytes));
-        if (!(flags & lastFlag)) return;
+        if (!(flags & lastFlag)) return undefined;
         const data = new Uint8Array(this.pieces.reduce((sum, { length }) => sum + length, 0));
+        this.held = 0;
         this.pieces.splice(0).reduce((at, part) => (data.set(part, at), at + part.length), 0);
-        this.decode(data, Boolean(flags & keyFlag), Number(new DataView(buffer).getBigUint64(1)));
+        return this.decode(data, Boolean(flags & keyFlag), Number(new DataView(buffer).getBigUint64(1)));
+    }
+
+    refuse(text) {
+        this.pieces = [];
+        this.end({ kind: 'error', error: new StreamError('notSupported', text) });
     }
 
     decode(data, key, timestamp) {

@@ -283,8 +283,15 @@ export class Stream {
 
     audienceChanged({ you, clients }) {
         this.steers = clients.some(({ number, steers }) => number === you && steers);
+        if (!this.steers) this.closeDevices();
         if (this.ready) this.takeInput();
         this.options.onAudience?.({ you, clients, steers: this.steers });
+    }
+
+    // What the guest has open belongs to the client that steers.
+    closeDevices() {
+        for (const kind of ['camera', 'microphone']) this.connection?.devices.close(kind);
+        this.sensors.close();
     }
 
     takeControl() {
