@@ -168,6 +168,7 @@ void Streamer::from_gateway(const std::string& text) {
 }
 
 void Streamer::register_at_gateway() {
+    audience_.gateway_is_back();
     to_gateway(register_message(parts_.start, parts_.codecs, parts_.open_video != nullptr));
     to_gateway(Json::object({{"type", "ctl:status"}, {"status", "running"}}));
     tell_stream();  // also when no media flows: an earlier streamer may have died while streaming
@@ -284,6 +285,7 @@ void Streamer::peer_ended() {
 
 void Streamer::control_lost() {
     page_channels_.control_lost();
+    wishes_.control_lost();
     peer_ended();
 }
 

@@ -66,7 +66,14 @@ void Audience::left(const std::string& text, const JsonFields& fields) {
     AudienceMember* const member = find(fields.string("client_id").value_or(""));
     if (member == nullptr) return;
     const bool stays = member != steers_ && fields.string("reason") == "replaced";
-    if (!stays) member->signalling().from_gateway(text);
+    stays ? member->signalling().forget_client() : member->signalling().from_gateway(text);
+    sweep_later();
+}
+
+// While the gateway was away, nobody told who left. The one that steers keeps its place for the next one.
+void Audience::gateway_is_back() {
+    for (const Member& member : members_)
+        if (member.get() != steers_) member->signalling().forget_client();
     sweep_later();
 }
 

@@ -31,6 +31,7 @@ class Audience {
     Audience& operator=(const Audience&) = delete;
 
     void from_gateway(const std::string& text);
+    void gateway_is_back();                  // its connection is a new one
     void end(const StreamEnd& end);          // of all
     void say_goodbye(const StreamEnd& end);  // to all; for a program that cannot go on
     void end_all_media();

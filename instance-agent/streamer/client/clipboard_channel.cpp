@@ -24,7 +24,10 @@ ClipboardChannel::ClipboardChannel(EventQueue& queue, FindPeer peer, const MakeC
 void ClipboardChannel::allow(const Permissions& permissions) {
     permissions_ = permissions;
     if (!permissions_.clipboard_to_instance) incoming_.reset();
-    if (!permissions_.clipboard_from_instance) next_.reset();
+    if (!permissions_.clipboard_from_instance) {
+        outgoing_.reset();
+        next_.reset();
+    }
     follow();
     tell_allowed();
 }

@@ -5,8 +5,9 @@
 namespace svc::streamer {
 
 struct Permissions {
-    bool clipboard_to_instance = true, clipboard_from_instance = true;
-    bool files_to_instance = true, files_from_instance = true;
+    // Nothing, until the agent has told what.
+    bool clipboard_to_instance = false, clipboard_from_instance = false;
+    bool files_to_instance = false, files_from_instance = false;
 
     // An agent of before these items allows all.
     static Permissions from_items(const JsonFields& items);

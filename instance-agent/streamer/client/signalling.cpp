@@ -115,10 +115,15 @@ void Signalling::client_left(const JsonFields& fields) {
     if (client_.empty() || fields.string("client_id") != client_) return;
     const std::string reason = fields.string("reason").value_or("");
     log::info("client left the signalling", {{"client", client_}, {"reason", reason}});
-    client_.clear();
     if (reason == "replaced") return end_stream({"another client has taken over", end_code::replaced});
     if (reason == "timeout") return end_stream({"the client does not read its messages", end_code::not_read});
-    if (reason != "disconnected" || stage_ != Stage::answered) return end_media();
+    forget_client();
+    if (reason != "disconnected") end_media();
+}
+
+void Signalling::forget_client() {
+    client_.clear();
+    if (stage_ != Stage::answered) return end_media();
     if (!active_) expect_connection();
 }
 
@@ -178,6 +183,7 @@ void Signalling::start_peer() {
 
 void Signalling::use(const PeerFactory& make_socket_peer) {
     end_media();
+    client_.clear();  // the gateway tells of the end of this media, not of who leaves the signalling
     settings_.camera = settings_.microphone = false;
     settings_.data_channels.clear();
     PeerSetup setup = host_.peer_setup();
@@ -186,6 +192,7 @@ void Signalling::use(const PeerFactory& make_socket_peer) {
     try {
         media_.events = std::make_shared<QueuedPeerEvents>(queue_, static_cast<PeerEvents&>(*this));
         media_.peer = make_socket_peer(std::move(setup), *media_.events);
+        expect_connection();
     } catch (const Error& e) {
         log::warning("media cannot go through the gateway", {{"error", e.what()}});
         end_media();

@@ -37,7 +37,7 @@ class Signalling final : private PeerEvents {
   public:
     static constexpr std::size_t max_early_candidates = 64;
     static constexpr std::size_t max_message = 1U << 20;
-    // Time for the media to connect after the client has left the signalling.
+    // Time for the media to connect after the client has left the signalling, or comes through the gateway.
     static constexpr std::chrono::seconds connect_limit{30};
 
     Signalling(SignallingHost& host, PeerFactory make_peer, EventQueue& queue);
@@ -47,6 +47,8 @@ class Signalling final : private PeerEvents {
 
     void from_gateway(const std::string& text);
     void end_media();  // ends the peer; the client may start again
+    // The gateway passes nothing of the client any more. Its media goes on, or has a while to connect.
+    void forget_client();
     // The client's media goes through the gateway: another peer takes the place of one that found no path.
     void use(const PeerFactory& make_socket_peer);
     // Tells the client the reason, by signalling and control channel, and ends the media.

@@ -21,7 +21,9 @@ bool SelectionOwner::own(ClipboardContent content) {
     return XGetSelectionOwner(x_, atoms_.clipboard) == window_;
 }
 
-void SelectionOwner::lost() {
+// Anybody can send this event.
+void SelectionOwner::lost(const XSelectionClearEvent& event) {
+    if (event.selection != atoms_.clipboard || XGetSelectionOwner(x_, atoms_.clipboard) == window_) return;
     content_.reset();
 }
 

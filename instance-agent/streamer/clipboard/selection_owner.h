@@ -20,8 +20,8 @@ class SelectionOwner {
     SelectionOwner(Display* x, Window window, const SelectionAtoms& atoms)
         : x_(x), window_(window), atoms_(atoms) {}
 
-    bool own(ClipboardContent content);  // false: the server did not let us
-    void lost();                         // another program owns the selection
+    bool own(ClipboardContent content);            // false: the server did not let us
+    void lost(const XSelectionClearEvent& event);  // another program owns the selection
     void asked(const XSelectionRequestEvent& event);
     void property_changed(const XPropertyEvent& event);
     void window_gone(Window window);

@@ -113,7 +113,7 @@ class XClipboard final : public Clipboard {
             case SelectionRequest:
                 return owner_.asked(event.xselectionrequest);
             case SelectionClear:
-                return owner_.lost();
+                return owner_.lost(event.xselectionclear);
             case PropertyNotify:
                 if (event.xproperty.window == window_) return reader_.property_changed(event.xproperty);
                 return owner_.property_changed(event.xproperty);

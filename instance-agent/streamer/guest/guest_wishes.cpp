@@ -76,6 +76,15 @@ void GuestWishes::client_ready(const ClientSettings& settings) {
     camera_.client_ready(settings.camera);
 }
 
+// The client stays: it is to close what it has opened for the guest. The camera's end is told as ever.
+void GuestWishes::control_lost() {
+    if (!ready_) return;
+    for (const std::string& type : sensors_) tell_sensor(type, false);
+    if (keyboard_) tell_client_("hide-ime", Json::object());
+    if (microphone_ && client_has_microphone_) tell_client_("disable-microphone", Json::object());
+    client_gone();
+}
+
 void GuestWishes::client_gone() {
     ready_ = false;
     camera_.client_gone();

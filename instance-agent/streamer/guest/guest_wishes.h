@@ -21,6 +21,7 @@ class GuestWishes {
     void microphone(bool in_use);                       // a program of the guest records
     void client_ready(const ClientSettings& settings);  // the client's control channel is open
     void client_gone();
+    void control_lost();  // tells the client, which only watches from now on, that nothing is wanted any more
 
   private:
     void set_sensor(const std::string& type, bool active);

@@ -46,3 +46,19 @@ TEST_CASE("a client without a microphone is not asked for one") {
     guest.wishes.microphone(false);
     CHECK(guest.told.empty());
 }
+
+TEST_CASE("a client that loses control is told to close what it has opened, once") {
+    Guest guest;
+    const Json sensor = Json::object({{"type", "gyroscope"}, {"active", true}});
+    guest.settings.microphone = true;
+    guest.wishes.client_ready(guest.settings);
+    guest.wishes.event("stream.sensor", JsonFields(sensor));
+    guest.wishes.microphone(true);
+    guest.told.clear();
+    guest.wishes.control_lost();
+    CHECK(guest.told == std::vector<std::string>{"deactivate-sensor", "disable-microphone"});
+    guest.wishes.control_lost();
+    CHECK(guest.told.size() == 2);
+    guest.wishes.client_ready(guest.settings);  // the next one that steers
+    CHECK(guest.told.size() == 4);
+}

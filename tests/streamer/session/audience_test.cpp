@@ -93,7 +93,10 @@ struct Theatre {
                       [this](const PeerSetup& setup, PeerEvents& events) {
                           return std::make_unique<PlayedPeer>(played, setup, events);
                       },
-                      queue, [this] { ++changes; }};
+                      queue, [this] { ++changes; },
+                      [this](const PeerSetup& setup, const std::string&, PeerEvents& events) {
+                          return std::make_unique<PlayedPeer>(played, setup, events);
+                      }};
 
     void gateway(const std::string& text) {
         audience.from_gateway(text);
@@ -299,4 +302,34 @@ TEST_CASE("the end of the session is the end of all") {
             return text.find("deleted") != std::string::npos;
         }));
     CHECK(t.host.heard.back() == "terminate deleted");
+}
+
+TEST_CASE("clients whose media comes through the gateway leave no places taken") {
+    Theatre t;
+    for (unsigned i = 0; i < Audience::most_watchers + 1; ++i) {
+        t.gateway(R"({"type":"ctl:media-joined","client_id":"m)" + std::to_string(i) +
+                  R"(","role":"watch"})");
+        const int number = t.played.made;
+        REQUIRE(number == static_cast<int>(i) + 1);
+        const bool begins = i % 2 == 0;
+        if (begins) t.peer(number).events->connected();
+        t.queue.run_due();
+        if (begins) t.peer(number).events->left();
+        if (!begins) t.clock.advance(Signalling::connect_limit);
+        t.queue.run_due();
+        CHECK(t.has_ended(number));
+    }
+    t.join("w", "watch");
+    CHECK(t.audience.watchers() == 1);
+}
+
+TEST_CASE("a watcher whose end the gateway could not tell holds no place after the gateway is back") {
+    Theatre t;
+    for (unsigned i = 0; i < Audience::most_watchers; ++i)
+        t.gateway(R"({"type":"ctl:client-joined","client_id":"w)" + std::to_string(i) +
+                  R"(","role":"watch"})");
+    t.audience.gateway_is_back();
+    t.queue.run_due();
+    t.join("late", "watch");
+    CHECK(t.audience.watchers() == 1);
 }

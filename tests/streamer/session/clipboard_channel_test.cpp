@@ -56,7 +56,10 @@ struct ChannelDesk {
                                  return std::make_unique<PlayedClipboardPart>(guest);
                              }};
 
-    ChannelDesk() { channel.opened(); }
+    ChannelDesk() {
+        channel.allow({true, true, true, true});
+        channel.opened();
+    }
     void paste(const std::string& format, std::int64_t size) {
         channel.take(false,
                      R"({"type":"paste","format":")" + format + R"(","size":)" + std::to_string(size) + "}");
@@ -213,4 +216,24 @@ TEST_CASE("an operator's item reaches the clipboard of a streamed instance") {
     CHECK(says(R"("to_instance":true,"from_instance":true})"));
     place.api(Method::patch, "/1.0/platform", Json::parse(R"({"config":{"clipboard_to_instance":false}})"));
     CHECK(says(R"("to_instance":false,"from_instance":true})"));
+}
+
+TEST_CASE("nothing passes before the agent has told what may") {
+    ChannelDesk desk;
+    desk.channel.allow(Permissions());
+    desk.paste("text/plain", 5);
+    desk.channel.take(true, "hello");
+    CHECK(desk.guest.given.empty());
+    CHECK(desk.told() == Types{"allowed", "allowed", "refused"});
+}
+
+TEST_CASE("what is being copied to the client ends when the operator forbids it") {
+    ChannelDesk desk;
+    desk.channel.take(false, R"({"type":"follow","on":true})");
+    desk.record.buffered = ClipboardChannel::max_buffered + 1;
+    desk.copied("secret");
+    desk.channel.allow({true, false, true, true});
+    desk.record.buffered = 0;
+    desk.clock.advance(ClipboardChannel::buffer_check);
+    CHECK(desk.told() == Types{"allowed", "copied", "allowed"});
 }

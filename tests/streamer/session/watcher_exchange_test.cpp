@@ -67,6 +67,8 @@ struct SharedPlace {
     SharedPlace() {
         place.connect();
         open_channels(steering);
+        for (const std::string& label : {clipboard, files})  // the agent has told
+            CHECK(got(steering, label + R"( text {"type":"allowed","to_instance":true)"));
         watch();
     }
     void watch() {
