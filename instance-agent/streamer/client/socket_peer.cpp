@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "instance-agent/streamer/peer/bitrate_choice.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/log.h"
@@ -129,6 +130,7 @@ void SocketPeer::begin(const std::string& text) {
     {
         std::lock_guard lock(mutex_);
         codec_ = *codec;
+        moved_ = Moment::clock::now();
         texts_.push_front(Json::object({{"type", "began"}, {"codec", to_text(*codec)}}).dump());
         text_bytes_ += texts_.front().size();
     }
@@ -137,11 +139,20 @@ void SocketPeer::begin(const std::string& text) {
     events_.channel_opened(std::string(control_label));
 }
 
+// Nothing of an encoder before it goes out, and a key frame first.
 void SocketPeer::open_video() {
-    std::lock_guard lock(video_mutex_);
-    if (!setup_.settings.video || !codec_) return;
+    std::lock_guard video_lock(video_mutex_);
+    if (hidden_ || !setup_.settings.video) return;
+    video_.reset();
+    std::unique_lock lock(mutex_);
+    if (!codec_) return;
+    const VideoCodec codec = *codec_;
+    frames_.clear();
+    waits_for_key_ = true;
+    key_wanted_ = {};
+    lock.unlock();
     video_ = open_video_(
-        setup_, *codec_,
+        setup_, codec,
         {[this](const VideoFrame& frame) { take_frame(frame); },
          [this](const std::string& reason) { events_.failed("the display cannot be streamed: " + reason); }});
 }
@@ -161,7 +172,7 @@ void SocketPeer::take_frame(const VideoFrame& frame) {
 void SocketPeer::fall_behind(Moment now) {
     frames_.clear();
     waits_for_key_ = true;
-    behind_ = now;
+    behind_ = moved_ = now;
     key_wanted_ = now + rest;
 }
 
@@ -199,7 +210,7 @@ void SocketPeer::write(const std::stop_token& stop, WebSocketClient& socket) try
         } else {
             lock.unlock();
         }
-        catch_up(Moment::clock::now());
+        adapt(Moment::clock::now());
         lock.lock();
         writing_ = false;
         changed_.notify_all();
@@ -222,10 +233,27 @@ void SocketPeer::send_frame(WebSocketClient& socket, const VideoFrame& frame) {
     }
 }
 
-// After a rest: with a key frame and, where nobody else's picture depends on it, fewer bits.
+// One that watches has no say in the bit rate: the picture of the one that steers depends on it.
+void SocketPeer::adapt(Moment now) {
+    std::unique_lock lock(mutex_);
+    if (!codec_) return;
+    if (waits_for_key_) {
+        lock.unlock();
+        return catch_up(now);
+    }
+    if (watches_ || now - moved_ < calm) return;
+    moved_ = now;
+    lock.unlock();
+    std::lock_guard video_lock(video_mutex_);
+    if (!video_) return;
+    const std::uint32_t kbps = video_->kbps(), most = bitrate_limits(setup_).most_kbps;
+    if (kbps < most) video_->set_kbps(std::min(most, kbps + kbps / 8));
+}
+
+// After a rest: with a key frame and fewer bits.
 void SocketPeer::catch_up(Moment now) {
     std::unique_lock lock(mutex_);
-    if (!waits_for_key_ || !codec_ || now < key_wanted_) return;
+    if (now < key_wanted_) return;
     key_wanted_ = {};
     const bool slower = !watches_ && behind_ != Moment();
     behind_ = {};
@@ -243,24 +271,32 @@ void SocketPeer::set_answer(const std::string&) {
 
 void SocketPeer::set_bitrates(BitrateLimits bitrates) {
     std::lock_guard lock(video_mutex_);
-    if (!video_ || bitrates.most_kbps == 0) return;
-    video_->set_kbps(
-        std::clamp(video_->kbps(), std::min(bitrates.least_kbps, bitrates.most_kbps), bitrates.most_kbps));
+    setup_.bitrates = bitrates;
+    if (!video_) return;
+    const BitrateLimits limits = bitrate_limits(setup_);
+    video_->set_kbps(std::clamp(video_->kbps(), limits.least_kbps, limits.most_kbps));
 }
 
 void SocketPeer::set_watching(bool watches) {
-    std::lock_guard lock(mutex_);
-    watches_ = watches;
+    std::lock_guard video_lock(video_mutex_);
+    {
+        std::lock_guard lock(mutex_);
+        watches_ = watches;
+        moved_ = Moment::clock::now();
+    }
+    if (!watches && video_) video_->set_kbps(first_kbps(setup_));
 }
 
 void SocketPeer::hide_screen() {
     std::lock_guard lock(video_mutex_);
+    hidden_ = true;
     video_.reset();
 }
 
 void SocketPeer::show_screen(int width, int height) try {
     {
         std::lock_guard lock(video_mutex_);
+        hidden_ = false;
         setup_.width = width;
         setup_.height = height;
     }

@@ -19,6 +19,7 @@ class SocketPeer final : public Peer {
     static constexpr std::size_t piece = 192U << 10;     // bytes of a frame in one message
     static constexpr std::size_t most_texts = 1U << 20;  // bytes of messages that wait
     static constexpr std::chrono::seconds rest{2};       // until a client that was behind gets a key frame
+    static constexpr std::chrono::seconds calm{5};       // without falling behind, until the bit rate rises
     static constexpr std::chrono::seconds patience{10};  // of each step of connecting
 
     // Connects at once, on a thread of its own; `events` tell the rest. `codecs`: that there is an encoder
@@ -51,6 +52,7 @@ class SocketPeer final : public Peer {
     void open_video();
     void take_frame(const VideoFrame& frame);
     void fall_behind(Moment now);
+    void adapt(Moment now);
     void catch_up(Moment now);
     void write(const std::stop_token& stop, WebSocketClient& socket);
     void send_frame(WebSocketClient& socket, const VideoFrame& frame);
@@ -63,8 +65,9 @@ class SocketPeer final : public Peer {
     const OpenVideo open_video_;
     PeerEvents& events_;
 
-    mutable std::mutex video_mutex_;  // guards video_ and setup_; taken before mutex_
+    mutable std::mutex video_mutex_;  // guards video_, hidden_ and setup_; taken before mutex_
     std::shared_ptr<EncodedVideo> video_;
+    bool hidden_ = false;       // the screen is about to change its size
     mutable std::mutex mutex_;  // guards the members below
     std::condition_variable_any changed_;
     std::shared_ptr<WebSocketClient> socket_;
@@ -73,7 +76,8 @@ class SocketPeer final : public Peer {
     std::deque<VideoFrame> frames_;
     bool waits_for_key_ = true, watches_ = false, writing_ = false, ending_ = false;
     std::optional<VideoCodec> codec_;  // nothing: the client has not begun
-    Moment behind_{}, key_wanted_{};
+    Moment behind_{}, key_wanted_{},
+        moved_{};  // moved_: the bit rate has, or there was a reason not to raise it
     std::uint64_t packets_ = 0, bytes_ = 0;
     std::jthread thread_;  // last member: the thread uses the others
 };

@@ -6,24 +6,14 @@
 
 #include <string_view>
 
-#include "instance-agent/shared/bitrate_limits.h"
 #include "instance-agent/streamer/media/peer/path_stats.h"
 #include "instance-agent/streamer/media/peer/transport_end.h"
 #include "instance-agent/streamer/media/sound/sound.h"
+#include "instance-agent/streamer/peer/bitrate_choice.h"
 #include "libsvc/base/log.h"
 
 namespace svc::streamer {
 namespace {
-
-BitrateLimits effective(BitrateLimits limits, const PeerSetup& setup) {
-    const auto side = [](int value) { return static_cast<std::uint32_t>(value); };
-    const agent::BitrateRange range = agent::choose_bitrates(
-        agent::read_bitrate_limits(""), {side(setup.width), side(setup.height), side(setup.fps)});
-    if (limits.least_kbps == 0) limits.least_kbps = range.least;
-    if (limits.most_kbps == 0) limits.most_kbps = range.most;
-    if (limits.least_kbps > limits.most_kbps) std::swap(limits.least_kbps, limits.most_kbps);
-    return limits;
-}
 
 std::string media_of(const GstCaps* caps, const char* field) {
     const GstStructure* const structure =
@@ -46,7 +36,7 @@ PeerSession::PeerSession(PeerSetup setup, PeerEvents& events, std::shared_ptr<Di
       watches_(setup_.watches),
       gate_(std::make_shared<EventGate>(events)),
       channels_(std::make_shared<DataChannels>(setup_.settings.data_channels, gate_)),
-      congestion_(effective(setup_.bitrates, setup_)) {}
+      congestion_(bitrate_limits(setup_)) {}
 
 PeerSession::~PeerSession() {
     close();
@@ -242,13 +232,14 @@ void PeerSession::set_bitrates(BitrateLimits limits) {
 
 // Called with the lock held.
 void PeerSession::heed_limits() {
-    congestion_.set_limits(effective(setup_.bitrates, setup_));
+    congestion_.set_limits(bitrate_limits(setup_));
     if (display_ && !watches_) display_->set_kbps(congestion_.target_kbps());
 }
 
 void PeerSession::set_watching(bool watches) {
     std::lock_guard lock(mutex_);
     watches_ = watches;
+    heed_limits();  // one that steers has the bit rate of its own connection
     if (microphone_gate_) g_object_set(microphone_gate_.get(), "drop", gboolean{watches}, nullptr);
 }
 

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "instance-agent/shared/bitrate_limits.h"
+#include "instance-agent/streamer/peer/bitrate_choice.h"
 
 namespace svc::streamer {
 namespace {
@@ -52,13 +52,6 @@ class SharedVideo final : public EncodedVideo {
     std::shared_ptr<DisplayEncoder> encoder_;
     std::shared_ptr<Outlet> outlet_;
 };
-
-std::uint32_t first_kbps(const PeerSetup& setup) {
-    const auto side = [](int value) { return static_cast<std::uint32_t>(value); };
-    const agent::BitrateRange range = agent::choose_bitrates(
-        agent::read_bitrate_limits(""), {side(setup.width), side(setup.height), side(setup.fps)});
-    return (range.least + range.most) / 2;
-}
 
 }  // namespace
 
