@@ -62,9 +62,9 @@ FileChannel::~FileChannel() {
 void FileChannel::allow(const Permissions& permissions) {
     permissions_ = permissions;
     if (incoming_ && !permissions_.files_to_instance)
-        give_up(incoming_->id, "sending files is not allowed any more");
+        give_up(incoming_->turn, "sending files is not allowed any more");
     if (outgoing_ && !permissions_.files_from_instance)
-        give_up(outgoing_->id, "fetching files is not allowed any more");
+        give_up(outgoing_->turn, "fetching files is not allowed any more");
     tell_allowed();
 }
 
@@ -77,15 +77,14 @@ void FileChannel::closed() {
     if (!exists_) return;
     open_ = false;
     ++client_;
-    asked_ = 0;
     listing_ = false;
     drop_incoming();
     outgoing_.reset();
 }
 
 void FileChannel::control_lost() {
-    if (incoming_) give_up(incoming_->id, only_watches);
-    if (outgoing_) give_up(outgoing_->id, only_watches);
+    if (incoming_) give_up(incoming_->turn, only_watches);
+    if (outgoing_) give_up(outgoing_->turn, only_watches);
     tell(nothing_allowed());
     closed();
 }
@@ -116,49 +115,51 @@ void FileChannel::put(const JsonFields& message) {
     if (incoming_) return fail(id, "another file is being sent");
     if (size < 0 || static_cast<std::uint64_t>(size) > max_file)
         return fail(id, "a file may have 2 GiB at most");
-    incoming_ = Incoming{.id = id, .size = static_cast<std::uint64_t>(size)};
-    on_disk(id, [this, id, path]() -> EventQueue::Work {
+    const Turn turn = ++last_turn_;
+    incoming_ = Incoming{.turn = turn, .id = id, .size = static_cast<std::uint64_t>(size)};
+    on_disk(turn, [this, turn, path]() -> EventQueue::Work {
         upload_ = folder_.begin(path);
-        upload_id_ = id;
-        return [this, id] { written(id, 0); };
+        upload_turn_ = turn;
+        return [this, turn] { written(turn, 0); };
     });
 }
 
 // Bytes of a file that has failed may still be on their way.
 void FileChannel::take_bytes(const std::string& data) {
     if (!incoming_) return;
-    const std::int64_t id = incoming_->id;
+    const Turn turn = incoming_->turn;
     incoming_->received += data.size();
-    incoming_->in_hand += data.size();
     if (incoming_->finishing || incoming_->received > incoming_->size)
-        return give_up(id, "the file is larger than it was said to be");
-    if (incoming_->in_hand > max_in_hand) return give_up(id, "the client does not wait for the disk");
-    on_disk(id, [this, id, data]() -> EventQueue::Work {
-        upload(id).write(data);
-        return [this, id, bytes = data.size()] { written(id, bytes); };
-    });
+        return give_up(turn, "the file is larger than it was said to be");
+    if (in_hand_ + data.size() > max_in_hand) return give_up(turn, "the client does not wait for the disk");
+    on_disk(
+        turn,
+        [this, turn, data]() -> EventQueue::Work {
+            upload(turn).write(data);
+            return [this, turn, bytes = data.size()] { written(turn, bytes); };
+        },
+        data.size());
 }
 
-void FileChannel::written(std::int64_t id, std::size_t bytes) {
-    if (!incoming_ || incoming_->id != id) return;
-    incoming_->in_hand -= bytes;
-    const std::uint64_t on_disk_now = incoming_->received - incoming_->in_hand;
+void FileChannel::written(Turn turn, std::size_t bytes) {
+    if (!incoming_ || incoming_->turn != turn) return;
+    const std::uint64_t on_disk_now = incoming_->written += bytes;
     const bool complete = on_disk_now == incoming_->size;
     if (complete || on_disk_now - incoming_->acked >= ack_every) {
         incoming_->acked = on_disk_now;
-        Json message = message_of("ack", id);
+        Json message = message_of("ack", incoming_->id);
         message.set("bytes", static_cast<std::int64_t>(on_disk_now));
         tell(message);
     }
     if (!complete) return;
     incoming_->finishing = true;
-    on_disk(id, [this, id]() -> EventQueue::Work {
-        const std::string name = upload(id).finish();
+    on_disk(turn, [this, turn]() -> EventQueue::Work {
+        const std::string name = upload(turn).finish();
         upload_.reset();
-        return [this, id, name] {
-            if (!incoming_ || incoming_->id != id) return;  // cancelled too late: it is there
+        return [this, turn, name] {
+            if (!incoming_ || incoming_->turn != turn) return;  // cancelled too late: it is there
+            Json message = message_of("stored", incoming_->id);
             incoming_.reset();
-            Json message = message_of("stored", id);
             message.set("name", name);
             tell(message);
         };
@@ -166,8 +167,9 @@ void FileChannel::written(std::int64_t id, std::size_t bytes) {
 }
 
 // Throws where it has failed or was cancelled meanwhile.
-Upload& FileChannel::upload(std::int64_t id) {
-    if (!upload_ || upload_id_ != id) throw Error(ErrorCode::cancelled, "the file is not wanted any more");
+Upload& FileChannel::upload(Turn turn) {
+    if (!upload_ || upload_turn_ != turn)
+        throw Error(ErrorCode::cancelled, "the file is not wanted any more");
     return *upload_;
 }
 
@@ -183,7 +185,7 @@ void FileChannel::drop_incoming() {
 
 void FileChannel::list() {
     if (!permissions_.files_from_instance || std::exchange(listing_, true)) return;
-    on_disk(listing_id, [this]() -> EventQueue::Work {
+    on_disk(listing_turn, [this]() -> EventQueue::Work {
         return [this, files = folder_.list()] {
             listing_ = false;
             tell(Json::object({{"type", "files"}, {"files", to_json(files)}}));
@@ -197,14 +199,15 @@ void FileChannel::get(const JsonFields& message) {
     if (id == listing_id) throw_invalid("id", "must not be 0");
     if (!permissions_.files_from_instance) return fail(id, "fetching files of this instance is not allowed");
     if (outgoing_) return fail(id, "another file is being fetched");
-    outgoing_ = Outgoing{.id = id};
-    on_disk(id, [this, id, name]() -> EventQueue::Work {
+    const Turn turn = ++last_turn_;
+    outgoing_ = Outgoing{.turn = turn, .id = id};
+    on_disk(turn, [this, turn, name]() -> EventQueue::Work {
         auto file = std::make_shared<OpenFile>(folder_.open(name));
-        return [this, id, file] {
-            if (!outgoing_ || outgoing_->id != id) return;
+        return [this, turn, file] {
+            if (!outgoing_ || outgoing_->turn != turn) return;
             outgoing_->left = file->size;
             outgoing_->file = file;
-            Json told = message_of("file", id);
+            Json told = message_of("file", outgoing_->id);
             told.set("size", static_cast<std::int64_t>(file->size));
             tell(told);
             send_next();
@@ -215,59 +218,69 @@ void FileChannel::get(const JsonFields& message) {
 // No faster than the client reads: a chunk is read when there is room for it.
 void FileChannel::send_next() {
     if (!outgoing_ || !outgoing_->file) return;
-    const std::int64_t id = outgoing_->id;
+    const Turn turn = outgoing_->turn;
     if (outgoing_->left == 0) {
-        outgoing_.reset();
-        return tell(message_of("sent", id));
+        tell(message_of("sent", outgoing_->id));
+        return outgoing_.reset();
     }
     Peer* const peer = peer_();
     if (peer == nullptr) return outgoing_.reset();
     if (peer->buffered(label) > max_buffered)
-        return queue_.after(buffer_check, [this, client = client_] {
-            if (client == client_) send_next();
+        return queue_.after(buffer_check, [this, turn] {
+            if (outgoing_ && outgoing_->turn == turn) send_next();
         });
     const std::size_t most = std::min<std::uint64_t>(chunk, outgoing_->left);
-    on_disk(id, [this, id, file = outgoing_->file, most]() -> EventQueue::Work {
-        return [this, id, data = read_some(*file, most)] { send_chunk(id, data); };
+    on_disk(turn, [this, turn, file = outgoing_->file, most]() -> EventQueue::Work {
+        return [this, turn, data = read_some(*file, most)] { send_chunk(turn, data); };
     });
 }
 
-void FileChannel::send_chunk(std::int64_t id, const std::string& data) {
+void FileChannel::send_chunk(Turn turn, const std::string& data) {
     Peer* const peer = peer_();
-    if (!outgoing_ || outgoing_->id != id || peer == nullptr) return;
+    if (!outgoing_ || outgoing_->turn != turn || peer == nullptr) return;
     peer->send(label, true, data);
     outgoing_->left -= data.size();
     send_next();
 }
 
-void FileChannel::on_disk(std::int64_t id, std::function<EventQueue::Work()> work) {
-    if (asked_ == max_asked) return give_up(id, "too many requests at a time");
+// What waits for the disk counts until it is done, also when its client has gone.
+void FileChannel::on_disk(Turn turn, std::function<EventQueue::Work()> work, std::size_t bytes) {
+    if (asked_ == max_asked) return give_up(turn, "too many requests at a time");
     ++asked_;
-    disk_queue_.post([this, id, client = client_, work = std::move(work)] {
+    in_hand_ += bytes;
+    disk_queue_.post([this, turn, bytes, client = client_, work = std::move(work)] {
         EventQueue::Work then;
         try {
             folder_.become_owner();
             then = work();
         } catch (const std::exception& e) {
-            if (upload_id_ == id) upload_.reset();
-            then = [this, id, why = std::string(e.what())] { give_up(id, why); };
+            if (upload_turn_ == turn) upload_.reset();
+            then = [this, turn, why = std::string(e.what())] { give_up(turn, why); };
         }
-        queue_.post([this, client, then = std::move(then)] {
-            if (client != client_) return;
+        queue_.post([this, bytes, client, then = std::move(then)] {
             --asked_;
-            then();
+            in_hand_ -= bytes;
+            if (client == client_) then();
         });
     });
 }
 
-void FileChannel::give_up(std::int64_t id, const std::string& why) {
-    const bool is_known =
-        id == listing_id || (incoming_ && incoming_->id == id) || (outgoing_ && outgoing_->id == id);
-    if (!is_known) return;  // it has failed before
+void FileChannel::give_up(Turn turn, const std::string& why) {
+    std::int64_t id = listing_id;
+    if (incoming_ && incoming_->turn == turn)
+        id = incoming_->id;
+    else if (outgoing_ && outgoing_->turn == turn)
+        id = outgoing_->id;
+    else if (turn != listing_turn)
+        return;  // it has failed before, or was cancelled
     log::info("a file of the client was given up", {{"reason", why}});
-    cancel(id);
-    if (id == listing_id) listing_ = false;
+    turn == listing_turn ? static_cast<void>(listing_ = false) : drop(turn);
     fail(id, why);
+}
+
+void FileChannel::drop(Turn turn) {
+    if (incoming_ && incoming_->turn == turn) drop_incoming();
+    if (outgoing_ && outgoing_->turn == turn) outgoing_.reset();
 }
 
 void FileChannel::fail(std::int64_t id, const std::string& why) {

@@ -187,3 +187,13 @@ TEST_CASE("malformed messages about files are ignored") {
     CHECK(std::none_of(all.begin(), all.end(),
                        [](const std::string& one) { return one.find("failed") != std::string::npos; }));
 }
+
+TEST_CASE("an id that is used again is not taken for the file before") {
+    FilePlace desk;
+    desk.put(1, "../elsewhere", 5);  // fails on the disk's thread
+    desk.say(R"({"type":"cancel","id":1})");
+    desk.put(1, "good.txt", 5);
+    desk.bytes("hello");
+    CHECK(desk.told_last(R"({"type":"stored","id":1,"name":"good.txt"})"));
+    CHECK(read_file(desk.folder / "good.txt") == "hello");
+}
