@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <pwd.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
@@ -34,11 +35,20 @@ struct CloseDirectory {
     void operator()(DIR* directory) const { closedir(directory); }
 };
 
+// No link on the way: a guest could put one in the place of what root has opened before.
+FileDescriptor open_place(const std::filesystem::path& path) {
+    open_how how{};
+    how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    how.resolve = RESOLVE_NO_SYMLINKS;
+    FileDescriptor place(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+    if (!place) throw Error(ErrorCode::not_found, "the place for files of the client is not there");
+    return place;
+}
+
 // Of what holds the folder: the folder itself can be replaced by its owner, also by a link to one of root's.
-Owner owner_of_place(const std::filesystem::path& folder) {
+Owner owner_of(const FileDescriptor& place) {
     struct stat status {};
-    if (stat(folder.parent_path().c_str(), &status) != 0)
-        throw Error(ErrorCode::not_found, "the place for files of the client is not there");
+    if (fstat(place.get(), &status) != 0) throw system_error("look at the place for files", errno);
     return {status.st_uid, status.st_gid};
 }
 
@@ -108,9 +118,10 @@ std::vector<std::string> path_parts(const std::string& path) {
 // The ids for files belong to a thread; libc's setgroups() would change the whole process.
 void DownloadFolder::become_owner() const {
     if (geteuid() != 0) return;
-    const Owner owner = owner_of_place(path_);
     const auto user_of_files = [] { return static_cast<uid_t>(setfsuid(static_cast<uid_t>(-1))); };
-    if (owner.user == user_of_files()) return;
+    if (user_of_files() != 0) return;  // it has, and never goes back
+    const Owner owner = owner_of(place());
+    if (owner.user == 0) return;
     if (syscall(SYS_setgroups, 0, nullptr) != 0) throw system_error("setgroups", errno);
     setfsgid(owner.group);
     setfsuid(owner.user);
@@ -118,10 +129,16 @@ void DownloadFolder::become_owner() const {
         throw Error(ErrorCode::forbidden, "files cannot be used as the guest's user");
 }
 
+const FileDescriptor& DownloadFolder::place() const {
+    if (!place_) place_ = open_place(path_.parent_path());
+    return place_;
+}
+
 FileDescriptor DownloadFolder::open_folder() const {
-    if (mkdir(path_.c_str(), folder_mode) != 0 && errno != EEXIST)
+    const std::string name = path_.filename();
+    if (mkdirat(place().get(), name.c_str(), folder_mode) != 0 && errno != EEXIST)
         throw system_error("make the folder for files of the client", errno);
-    FileDescriptor folder(::open(path_.c_str(), folder_flags));
+    FileDescriptor folder(openat(place().get(), name.c_str(), folder_flags | O_NOFOLLOW));
     if (!folder) throw system_error("open the folder for files of the client", errno);
     return folder;
 }

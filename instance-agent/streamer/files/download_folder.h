@@ -1,6 +1,6 @@
 #pragma once
 // The folder of the guest's user that files of the client come into, and that the client fetches files from
-// (docs/exchange.md). A guest may be hostile: no link below the folder is followed.
+// (docs/exchange.md). A guest may be hostile: no link is followed, neither to the folder nor below it.
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -60,9 +60,11 @@ class DownloadFolder {
     OpenFile open(const std::string& name) const;  // throws not_found, invalid_argument
 
   private:
+    const FileDescriptor& place() const;
     FileDescriptor open_folder() const;
 
     std::filesystem::path path_;
+    mutable FileDescriptor place_;  // what holds the folder, from its first use on
 };
 
 // "~/Downloads" of the user 1000, the guest's user; "": there is none.
