@@ -74,7 +74,7 @@ ROOMS = {
         "input": ("the client's keyboard, mouse, touch and gamepads, by X or the kernel", ["display"]),
         "guest_display": ("the display of a guest without X: frames of a program of the guest, the client's input to it",
                           ["display", "input", "libsvcguest", "threads"]),
-        "peer": ("a WebRTC connection to a client, without a media library", ["threads"]),
+        "peer": ("a WebRTC connection to a client, without a media library", ["shared", "threads"]),
         "capture": ("screenshots and recordings for the service, without a media library", ["peer", "threads"]),
         "guest": ("what is asked of the agent, and what the agent tells", ["libsvcguest", "peer", "threads"]),
         "client": ("the conversation with a client, by gateway and data channels", ["clipboard", "files", "guest", "input", "peer", "threads"]),
@@ -85,7 +85,7 @@ ROOMS = {
         "media/capture": ("screenshots and recordings by GStreamer", ["capture", "media/gstreamer", "media/video", "peer"]),
         "media/sound": ("the guest's sound and the client's microphone", ["media/gstreamer", "media/meters", "media/video"]),
         "media/peer": ("a peer by GStreamer's webrtcbin",
-                       ["media/gstreamer", "media/meters", "media/video", "media/sound", "peer", "shared"]),
+                       ["media/gstreamer", "media/meters", "media/video", "media/sound", "peer"]),
         "": ("main(), options, the composition of all of it", ["*", "shared"]),
     },
 }
