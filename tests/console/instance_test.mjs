@@ -52,6 +52,29 @@ test('it is paused, resumed, protected, stopped and started, and the page follow
     await page.context().close();
 });
 
+test('a restart comes to its end when its page is left', async () => {
+    const page = await opened('summary');
+    let release;
+    const left = new Promise((resolve) => { release = resolve; });
+    await page.route(`**/1.0/instances/${id}`, async (route) => {
+        const response = await route.fetch();
+        if (route.request().method() === 'PATCH') await left;
+        await route.fulfill({ response });
+    });
+    const stops = page.waitForRequest((request) => request.method() === 'PATCH');
+    const starts = page.waitForRequest((request) => request.method() === 'PATCH' && request.postData().includes('running'));
+    await button(page, 'Restart').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
+    await stops;
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Nodes' }).click();
+    await page.getByRole('heading', { name: 'Nodes', level: 1 }).waitFor();
+    release();
+    await starts;
+    await page.getByText('It runs again.').waitFor();
+    assert.equal(world.json('show', id).status, 'running');
+    await page.context().close();
+});
+
 test('a guest without a shell is told, and tried again', async () => {
     const page = await opened('terminal');
     await page.getByText('Command not found').waitFor();

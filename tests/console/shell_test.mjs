@@ -25,6 +25,37 @@ test('each page is reached from the navigation, and by the keyboard alone', asyn
     await page.context().close();
 });
 
+test('values of something else are not shown, and a load that is asked for again comes to its end', async () => {
+    const page = await world.open();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const said = await page.evaluate(async () => {
+        const { html, render } = await import('/ui/html.js');
+        const { useLoaded } = await import('/ui/ui/loaded.js');
+        const place = document.createElement('div'), answers = [], said = [];
+        let reload;
+        function Shown({ of }) {
+            const loaded = useLoaded(() => new Promise((resolve) => { answers.push(resolve); }), [of]);
+            reload = loaded.reload;
+            return html`${loaded.value ?? 'nothing'}`;
+        }
+        const show = (of) => render(html`<${Shown} of=${of} />`, place);
+        const until = async (check) => { while (!check()) await new Promise(requestAnimationFrame); };
+        show('one');
+        await until(() => answers.length === 1);
+        reload();
+        answers[0]('first');
+        await until(() => place.textContent === 'first' && answers.length === 2);
+        answers[1]('second');
+        await until(() => place.textContent === 'second');
+        show('two');
+        said.push(place.textContent);
+        render(null, place);
+        return said;
+    });
+    assert.deepEqual(said, ['nothing']);
+    await page.context().close();
+});
+
 test('the page goes on when the daemon has been away', async () => {
     const page = await world.open();
     await page.getByText('online').first().waitFor();

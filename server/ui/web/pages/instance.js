@@ -39,18 +39,31 @@ function Tab({ name, ...rest }) {
     return state.error ? html`<${Failure} error=${state.error} />` : html`<${state.View} ...${rest} />`;
 }
 
-const concerns = ({ status_code: code, resources }, id) => code >= 200 && Object.values(resources ?? {}).flat().some((url) => url.endsWith(`/${id}`));
+const concerns = ({ status_code: code, resources }, concerned) => code >= 200 && Object.values(resources ?? {}).flat().some(concerned);
+
+// The record of an id or a name; the listeners outlive a render. It stays while the address changes from its name to its id.
+function useRecord(wanted) {
+    const { value, error, reload } = useLoaded((signal) => get(`/1.0/instances/${encodeURIComponent(wanted)}`, { signal }), [wanted]);
+    const known = useRef();
+    if (value) known.current = value;
+    const record = value ?? ([known.current?.id, known.current?.name].includes(wanted) ? known.current : undefined);
+    const concerned = (url) => url.endsWith(`/${known.current?.id}`);
+    useReloadOn('lifecycle', reload, ({ metadata }) => concerned(metadata.source));
+    useReloadOn('operation', reload, ({ metadata }) => concerns(metadata, concerned));  // protection has no event of its own
+    return { record, error, reload };
+}
 
 export default function Instance({ me, place }) {
-    const [, wanted, tab = 'summary', ...deeper] = place.parts;
-    const { value: record, error, reload } = useLoaded((signal) => get(`/1.0/instances/${encodeURIComponent(wanted)}`, { signal }), [wanted]);
-    const { work, begin } = useWork();
-    const id = record?.id, known = useRef();  // the listeners outlive a render
-    known.current = id;
-    useReloadOn('lifecycle', reload, ({ metadata }) => metadata.source.endsWith(`/${known.current}`));
-    useReloadOn('operation', reload, ({ metadata }) => concerns(metadata, known.current));  // protection has no event of its own
-    useEffect(() => { if (record) document.title = `${titleOf(record)} – Instances`; }, [record?.name, id]);
-    if (!record) return html`<${Page} title="Instance">${error ? html`<${Failure} error=${error} again=${reload} />` : html`<${Spinner} />`}<//>`;
+    const { record, error, reload } = useRecord(place.parts[1]);
+    useEffect(() => { if (record) document.title = `${titleOf(record)} – Instances`; }, [record?.name, record?.id]);
+    if (record) return html`<${One} key=${record.id} ...${{ me, place, record, error, reload }} />`;
+    return html`<${Page} title="Instance">${error ? html`<${Failure} error=${error} again=${reload} />` : html`<${Spinner} />`}<//>`;
+}
+
+// What is begun here belongs to this one instance, whatever its tabs.
+function One({ me, place, record, error, reload }) {
+    const [, , tab = 'summary', ...deeper] = place.parts;
+    const { work, begin } = useWork(), { id } = record;
     const chosen = tabs.find(({ name, role }) => name === tab && (!role || me.may(role)));
     const title = html`<bdi>${titleOf(record)}</bdi> <${State} state=${stateOf(record)} />`;
     return html`<section class="page instance" aria-label=${titleOf(record)}>

@@ -21,5 +21,5 @@ export default function Instances({ me, place }) {
         return () => { current = false; };
     }, [wanted]);
     if (state.wanted !== wanted) return html`<${Spinner} />`;
-    return state.error ? html`<${Failure} error=${state.error} />` : html`<${state.View} key=${place.parts[1] ?? ''} me=${me} place=${place} />`;
+    return state.error ? html`<${Failure} error=${state.error} />` : html`<${state.View} key=${wanted} me=${me} place=${place} />`;
 }

@@ -37,10 +37,11 @@ function StoredLogs({ instance }) {
 // `number`: of that version alone; else of the newest.
 export function Bootstrap({ me, application, number = application.versions.at(-1)?.number }) {
     const { id, versions } = application;
-    const { value, reload } = useLoaded((signal) => load(id, signal), [id]);
+    const status = versions.find((version) => version.number === number)?.status;
+    const wanted = status === 'initializing' || status === 'error';
+    const { value, reload } = useLoaded(async (signal) => (wanted ? load(id, signal) : undefined), [id, wanted]);
     useReloadOn('operation', reload, ({ metadata: { resources } }) => Boolean(resources?.applications));
     useReloadOn('lifecycle', reload);
-    const status = versions.find((version) => version.number === number)?.status;
     const instance = value?.instances.find(({ app_version: made }) => made === number);
     if (!value || (status !== 'initializing' && !(status === 'error' && instance?.stored_logs?.length))) return null;
     return html`<section class="card stack" aria-label="Bootstrap"><h2>Bootstrap of version ${number}</h2>

@@ -14,9 +14,9 @@ const nameOf = (record) => record.name || record.id;
 function requests({ record, begin }) {
     const change = (title, body, done) => begin(title, (progress) => run('PATCH', `/1.0/instances/${record.id}`, body, progress), done);
     const status = (title, wanted, done) => change(title, { desired_status: wanted }, done);
-    const restart = async (progress) => {
-        await run('PATCH', `/1.0/instances/${record.id}`, { desired_status: 'stopped' }, progress);
-        await run('PATCH', `/1.0/instances/${record.id}`, { desired_status: 'running' }, progress);
+    // Two requests; the second one follows even when the page is left meanwhile.
+    const restart = async ({ onProgress }) => {
+        for (const wanted of ['stopped', 'running']) await run('PATCH', `/1.0/instances/${record.id}`, { desired_status: wanted }, { onProgress });
     };
     return {
         start: async () => (record.status !== 'error' || await ask('Start a failed instance?', 'Starting it drops its stored logs.', 'Start'))

@@ -87,7 +87,7 @@ function Browser({ record, begin, deeper }) {
     const { value: there, error, reload } = useLoaded((signal) => files.list(record.id, folder, { signal }), [record.id, folder]);
     const open = (path) => go('instances', record.id, 'files', ...path.split('/').filter(Boolean));
     const does = acts({ record, folder, begin, reload });
-    const put = (trees) => does.put(trees, there ?? []);
+    const put = (trees) => there && does.put(trees, there);  // before it is known what would be replaced, nothing is taken
     const drop = (event) => {
         event.preventDefault();
         setOver(false);
