@@ -82,6 +82,21 @@ async function fillAll(page) {
     await page.getByLabel('For the guest to read').fill(userData);
 }
 
+test('the links of an application lead to the form with it', async () => {
+    const id = world.addApplication('other');
+    const chosen = async (place, name) => {
+        await page.goto(`${world.url}/ui/${place}`);
+        await page.getByRole('link', { name, exact: true }).click();
+        return ['source', 'version'].reduce(async (all, field) => [...await all, await page.locator(`select[name=${field}]`).inputValue()], []);
+    };
+    const page = await world.open();
+    assert.deepEqual(await chosen('#/applications', 'Launch other'), [id, '']);
+    assert.deepEqual(await chosen(`#/applications/${id}`, 'Launch'), [id, '']);
+    assert.deepEqual(await chosen(`#/applications/${id}/0`, 'Launch'), [id, '0']);
+    world.ctl('application', 'delete', '-y', id);
+    await page.context().close();
+});
+
 test('svcctl and curl, as they are printed, launch the same record', async () => {
     const page = await open();
     await fillAll(page);

@@ -25,7 +25,7 @@ const columns = [
     { name: 'created', short: true, title: 'Created', value: ({ created_at }) => created_at, show: ({ created_at }) => html`<${Ago} time=${created_at} />` },
 ];
 const withLaunch = [...columns, { name: 'launch', title: 'Launch', show: ({ id, name, published: ready }) => (ready
-    ? html`<a class="button small" aria-label="Launch ${name}" href="${href('instances', 'launch')}?app=${id}">Launch</a>` : '–') }];
+    ? html`<a class="button small" aria-label="Launch ${name}" href="${href('instances', 'launch')}?application=${id}">Launch</a>` : '–') }];
 
 function Create({ onClose }) {
     const done = ({ resources }) => {

@@ -1,6 +1,5 @@
 // Who has changed what, and who was refused.
 import { html, useMemo, useState } from '../html.js';
-import { href } from '../router.js';
 import { Empty, Page } from '../ui/elements.js';
 import { count, moment } from '../ui/format.js';
 import { Table } from '../ui/table.js';
@@ -17,7 +16,7 @@ const columns = [
     { name: 'path', title: 'Path', value: ({ path }) => path, show: ({ path }) => (path ? html`<code><bdi>${path}</bdi></code>` : '–') },
     { name: 'status', short: true, title: 'Answer', value: ({ status }) => status, show: ({ status }) => (status ? html`<span class="state ${status < 400 ? 'good' : 'bad'}">${status}</span>` : '–') },
     { name: 'error', title: 'Reason', value: ({ error }) => error, show: ({ error, count: times }) => html`<bdi>${dash(error)}${times && ` (${times})`}</bdi>` },
-    { name: 'operation', short: true, title: 'Operation', value: operationOf, show: (row) => (operationOf(row) ? html`<a href=${href('operations', operationOf(row))}>${operationOf(row).slice(0, 8)}</a>` : '–') },
+    { name: 'operation', short: true, title: 'Operation', value: operationOf, show: (row) => (operationOf(row) ? html`<a href="#/operations?filter=${encodeURIComponent(operationOf(row))}">${operationOf(row).slice(0, 8)}</a>` : '–') },
 ];
 const textOf = (row) => columns.map(({ value }) => value(row) ?? '').join(' ').toLowerCase();
 

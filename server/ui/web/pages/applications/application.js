@@ -32,7 +32,7 @@ function Actions({ me, application, onUpload, onEdit }) {
         if (await removeAsked('Delete the application?', text, path(id), { force: immutable }, `Application ${name} is deleted`)) go('applications');
     };
     const update = () => act('PATCH', path(id), undefined, 'Looked for a newer image and newer addons');
-    return html`${me.may('operator') && application.published && html`<a class="button primary" href="${href('instances', 'launch')}?app=${id}">Launch</a>`}
+    return html`${me.may('operator') && application.published && html`<a class="button primary" href="${href('instances', 'launch')}?application=${id}">Launch</a>`}
         ${me.may('admin') && html`
             ${!immutable && html`<button onClick=${onUpload}>New version</button><button onClick=${onEdit}>Edit</button>
                 <button onClick=${update} title="Makes a version when the image or an addon has a newer one">Update</button>`}

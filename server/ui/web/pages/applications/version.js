@@ -24,7 +24,7 @@ function Actions({ me, application, version }) {
         if (await removeAsked('Delete the version?', `Version ${number} of “${name}” is deleted. Instances that run go on.`, path, { force: immutable }, `Version ${number} is deleted`)) go('applications', id);
     };
     const active = status === 'active';
-    return html`${me.may('operator') && active && html`<a class="button primary" href="${href('instances', 'launch')}?app=${id}&version=${number}">Launch</a>`}
+    return html`${me.may('operator') && active && html`<a class="button primary" href="${href('instances', 'launch')}?application=${id}&version=${number}">Launch</a>`}
         ${me.may('admin') && html`
             ${active && html`<button onClick=${publish}>${published ? 'Revoke' : 'Publish'}</button>`}
             ${active && html`<a class="button" href=${path} download>Export</a>`}

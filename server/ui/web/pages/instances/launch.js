@@ -18,7 +18,7 @@ const mostLinked = 30;
 
 // Links to what was launched; to its stream where it has one.
 const launchedBy = (form) => ({ results }) => html`<ul class="launched" aria-label="Launched instances">${[...results].sort((left, right) => left.item.number - right.item.number).slice(0, mostLinked).map(({ item, id }) => html`
-    <li key=${id}><a href=${href('instances', id)}>${item.name || id}</a>${streams(form) && html` (<a href=${href('instances', id, 'stream')}>stream</a>)`}</li>`)}
+    <li key=${id}><a href=${href('instances', id)}>${item.name || id}</a>${streams(form) && html` (<a href=${href('instances', id, 'screen')}>stream</a>)`}</li>`)}
     ${results.length > mostLinked && html`<li>and ${(results.length - mostLinked).toLocaleString()} more</li>`}</ul>`;
 
 function launch(form) {
@@ -47,12 +47,12 @@ function useChoices() {
     return loaded;
 }
 
-// The form as the address wants it: #/instances/launch?application=ID.
+// The form as the address wants it: #/instances/launch?application=ID&version=NUMBER, or ?image=ID.
 function startOf(query, { applications, images }) {
     const image = query.get('image') ?? (applications.length === 0 && images.find((one) => one.default)?.id);
     const [kind, wanted, records] = image ? ['image', image, images] : ['application', query.get('application') ?? (applications.length === 1 ? applications[0].id : ''), applications];
     const found = records.find(({ id, name }) => id === wanted || name === wanted);
-    return { ...emptyForm, kind, source: found?.id ?? '', sourceName: found?.name ?? '' };
+    return { ...emptyForm, kind, source: found?.id ?? '', sourceName: found?.name ?? '', version: (found && query.get('version')) ?? '' };
 }
 
 function Form({ choices, query }) {
